@@ -1,0 +1,170 @@
+"""What attacks answer: ranked answers, values, predicates and decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+
+class Claims:
+    """An attack's answer; a game scores the kinds that it knows."""
+
+
+@dataclass(frozen=True)
+class Decisions(Claims):
+    """One score a person: the higher, the surer the attack is that the statement holds of them (membership).
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (persons,)
+        Any scale; -inf for "surely not". NaN is refused.
+
+    Raises
+    ------
+    ValueError
+        If a score is NaN.
+    """
+
+    scores: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "scores", np.asarray(self.scores, dtype=float))
+        if np.isnan(self.scores).any():
+            raise ValueError("scores must not be NaN")
+
+    def first(self, count: int, rng: Generator) -> NDArray[np.intp]:
+        """Positions of the `count` highest scores; ties are broken at random."""
+        order = rng.permutation(self.scores.size)
+        return order[np.argsort(-self.scores[order], kind="stable")][:count]
+
+
+@dataclass(frozen=True)
+class RankedAnswers(Claims):
+    """For each target some answers with scores, sparse; a target without an answer is one that the attack abstains on.
+
+    Parameters
+    ----------
+    targets, answers : int
+        How many targets (released rows) and possible answers (candidates) there are.
+    target, answer : ndarray of int, shape (claims,)
+        Pairs; no pair stands twice.
+    score : ndarray of float, shape (claims,)
+        The higher, the surer; comparable within a target.
+    membership : Decisions, optional
+        How surely each possible answer is among the originals; the best score that names it where not given.
+
+    Raises
+    ------
+    ValueError
+        If the arrays differ in length, a position is out of range, a pair stands twice or a score is NaN.
+    """
+
+    targets: int
+    answers: int
+    target: NDArray[np.intp]
+    answer: NDArray[np.intp]
+    score: NDArray[np.float64]
+    membership: Decisions | None = None
+
+    def __post_init__(self) -> None:
+        for name, dtype in (("target", np.intp), ("answer", np.intp), ("score", float)):
+            object.__setattr__(self, name, np.asarray(getattr(self, name), dtype=dtype))
+        if not self.target.shape == self.answer.shape == self.score.shape or self.target.ndim != 1:
+            raise ValueError("target, answer and score must be one-dimensional and of one length")
+        for name, positions, count in (
+            ("target", self.target, self.targets),
+            ("answer", self.answer, self.answers),
+        ):
+            if positions.size and not (positions.min() >= 0 and positions.max() < count):
+                raise ValueError(f"{name} must lie in 0..{count - 1}")
+        if np.isnan(self.score).any():
+            raise ValueError("scores must not be NaN")
+        if np.unique(self.target * max(1, self.answers) + self.answer).size < self.target.size:
+            raise ValueError("a pair of target and answer stands twice")
+        if self.membership is not None and self.membership.scores.shape != (self.answers,):
+            raise ValueError(f"membership must hold {self.answers} scores, one a possible answer")
+
+    @classmethod
+    def from_scores(
+        cls, scores: ArrayLike, rng: Generator, *, depth: int = 10, membership: Decisions | None = None
+    ) -> RankedAnswers:
+        """Keep each target's `depth` best answers of a full table of scores; ties are broken at random.
+
+        Parameters
+        ----------
+        scores : array_like, shape (targets, answers)
+            -inf for an answer that is ruled out.
+        rng : Generator
+            Breaks ties.
+        depth : int
+            How many answers to keep for each target.
+        membership : Decisions, optional
+            See the class.
+        """
+        table = np.asarray(scores, dtype=float)
+        targets, answers = table.shape
+        order = rng.permutation(answers)
+        kept = order[np.argsort(-table[:, order], axis=1, kind="stable")[:, :depth]]
+        target = np.repeat(np.arange(targets), kept.shape[1])
+        answer = kept.ravel()
+        possible = table[target, answer] > -np.inf
+        if membership is None and targets:
+            membership = Decisions(table.max(axis=0))
+        return cls(targets, answers, target[possible], answer[possible], table[target, answer][possible], membership)
+
+    def ranking(self, rng: Generator) -> NDArray[np.intp]:
+        """Rank of each claim within its target, shape (claims,), 0 the surest; ties are broken at random."""
+        order = np.lexsort((rng.random(self.score.size), -self.score, self.target))
+        starts = np.searchsorted(self.target[order], np.arange(self.targets))
+        ranks = np.empty(self.target.size, dtype=np.intp)
+        ranks[order] = np.arange(self.target.size) - starts[self.target[order]]
+        return ranks
+
+    def best(self, rng: Generator) -> NDArray[np.intp]:
+        """Surest answer to each target, shape (targets,), -1 where the attack abstains."""
+        first = self.ranking(rng) == 0
+        result = np.full(self.targets, -1, dtype=np.intp)
+        result[self.target[first]] = self.answer[first]
+        return result
+
+    def members(self) -> Decisions:
+        """How surely each possible answer is among the originals."""
+        if self.membership is not None:
+            return self.membership
+        scores = np.full(self.answers, -np.inf)
+        np.maximum.at(scores, self.answer, self.score)
+        return Decisions(scores)
+
+
+@dataclass(frozen=True)
+class ValueClaims(Claims):
+    """Values that the attack claims of persons: an attribute, or cells of a reconstructed record.
+
+    Parameters
+    ----------
+    values : DataFrame, shape (persons, columns)
+        One row a person, missing where the attack abstains.
+    confidence : ndarray of float, shape (persons,)
+        The higher, the surer.
+    """
+
+    values: pd.DataFrame
+    confidence: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Predicates(Claims):
+    """Predicates that the attack claims to hold of exactly one original.
+
+    Parameters
+    ----------
+    predicates : list of callable
+        Each maps a frame of original records, shape (n, columns), to booleans, shape (n,).
+    """
+
+    predicates: list[Callable[[pd.DataFrame], NDArray[np.bool_]]]

@@ -1,0 +1,14 @@
+from .channel import Channel as Channel
+from .channel import ChannelPart as ChannelPart
+from .defense import Defense as Defense
+from .defense import MicrodataDefense as MicrodataDefense
+from .defense import Pipeline as Pipeline
+from .guarantee import Guarantee as Guarantee
+from .hierarchy import Hierarchy as Hierarchy
+from .microdata import Microdata as Microdata
+from .release import MicrodataRelease as MicrodataRelease
+from .release import ModelRelease as ModelRelease
+from .release import Release as Release
+from .release import ReportsRelease as ReportsRelease
+from .release import StatisticsRelease as StatisticsRelease
+from .release import TrainingRelease as TrainingRelease

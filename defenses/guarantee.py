@@ -1,0 +1,46 @@
+"""What a defense promises."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from metrics.domains import format_number
+
+_SYMBOLS = {"k": "k", "l": "l", "t": "t", "epsilon": "ε", "delta": "δ", "pk": "Pk"}
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What a defense promises of every release; a field that is None is not promised.
+
+    Parameters
+    ----------
+    k : int, optional
+        k-anonymity: every record shares its quasi-identifiers with at least k - 1 others.
+    l : float, optional
+        l-diversity of the sensitive columns; `statement` says of which form.
+    t : float, optional
+        t-closeness: largest earth mover's distance between a class's sensitive values and the table's.
+    epsilon, delta : float, optional
+        Differential privacy; `statement` names the neighbours.
+    pk : float, optional
+        Pk-anonymity: no adversary's posterior for a pair of record and person exceeds 1 / pk.
+    statement : str
+        What the numbers are about: form, neighbour relation, columns, conditions.
+    """
+
+    k: int | None = None
+    l: float | None = None  # noqa: E741 (the field's own name for it)
+    t: float | None = None
+    epsilon: float | None = None
+    delta: float | None = None
+    pk: float | None = None
+    statement: str = ""
+
+    def __str__(self) -> str:
+        promised = [
+            f"{_SYMBOLS[part.name]}={format_number(round(getattr(self, part.name), 4))}"
+            for part in fields(self)
+            if part.name in _SYMBOLS and getattr(self, part.name) is not None
+        ]
+        return ", ".join(promised) or "none"

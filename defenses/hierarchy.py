@@ -1,0 +1,270 @@
+"""Generalization hierarchies: a column's values in ever coarser levels."""
+
+from __future__ import annotations
+
+import csv
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from itertools import pairwise
+from os import PathLike
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.cells import SUPPRESSED, interval_cell, set_cell
+from metrics.domains import format_number
+
+
+class Hierarchy(ABC):
+    """Ever coarser levels of a column's values; level 0 is the value itself.
+
+    A missing value stays missing on every level but a last one that is ``*``, which takes it in.
+    """
+
+    @property
+    @abstractmethod
+    def height(self) -> int:
+        """The coarsest level; levels run from 0 to `height`."""
+
+    @abstractmethod
+    def group(self, values: ArrayLike, level: int) -> tuple[NDArray[np.intp], list[str | None]]:
+        """Generalize values to a level.
+
+        Parameters
+        ----------
+        values : array_like, shape (n,)
+            Original values.
+        level : int
+            From 0 to `height`.
+
+        Returns
+        -------
+        codes : ndarray of int, shape (n,)
+            The group of each value.
+        cells : list
+            The released cell of each group; None where missing.
+
+        Raises
+        ------
+        ValueError
+            If the level is out of range or the hierarchy lacks a value (named).
+        """
+
+    @abstractmethod
+    def loss(self, values: ArrayLike, level: int) -> NDArray[np.float64]:
+        """Share of the domain that a value is blurred into, shape (n,): (leaves - 1) / (all leaves - 1), in [0, 1]."""
+
+    def generalize(self, values: ArrayLike, level: int) -> NDArray[Any]:
+        """Released cells of `values` at `level`, shape (n,); the values themselves at level 0."""
+        if level == 0:
+            return np.asarray(values)
+        codes, cells = self.group(values, level)
+        return np.array(cells, dtype=object)[codes]
+
+    def check_level(self, level: int) -> None:
+        """Raise ValueError unless `level` is a whole number from 0 to `height`."""
+        if isinstance(level, bool) or not isinstance(level, int | np.integer) or not 0 <= level <= self.height:
+            raise ValueError(f"level must be a whole number from 0 to {self.height}, got {level!r}")
+
+    @staticmethod
+    def from_csv(path: str | PathLike[str], sep: str = ",", encoding: str = "utf-8") -> TableHierarchy:
+        """Read a hierarchy from a CSV without header: the value first, then its ever coarser groups.
+
+        Raises
+        ------
+        ValueError
+            If the file is empty, no text of this encoding, or its rows make no hierarchy; names the row.
+        """
+        try:
+            with open(path, newline="", encoding=encoding) as file:
+                rows = [row for row in csv.reader(file, delimiter=sep) if row]
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{path}: no {encoding} text ({error.reason} at byte {error.start})") from None
+        try:
+            return TableHierarchy(rows)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+
+    @staticmethod
+    def from_intervals(
+        levels: Sequence[Sequence[float]], low: float, high: float, integer: bool = False
+    ) -> IntervalHierarchy:
+        """Build a hierarchy of numbers from the interior cut points of each level; see `IntervalHierarchy`."""
+        return IntervalHierarchy(levels, low, high, integer)
+
+
+class TableHierarchy(Hierarchy):
+    """A hierarchy that lists every value with its group on each level.
+
+    A group's name only says which values belong together: released cells spell the group out, as a set of its
+    values, as an interval where the values are numbers without a gap, as ``*`` where it is the whole domain.
+
+    Parameters
+    ----------
+    rows : sequence of sequence of str
+        One row a value: the value, then its group on level 1, 2, ….
+
+    Raises
+    ------
+    ValueError
+        If there is no row, rows differ in length, a value stands twice, or a group splits on a coarser level.
+    """
+
+    def __init__(self, rows: Sequence[Sequence[str]]) -> None:
+        if not rows:
+            raise ValueError("a hierarchy needs at least one value")
+        for index, row in enumerate(rows):
+            if len(row) != len(rows[0]):
+                raise ValueError(f"row {index + 1} has {len(row)} fields where the first has {len(rows[0])}")
+        self.leaves: tuple[str, ...] = tuple(str(row[0]) for row in rows)
+        self._position = {leaf: i for i, leaf in enumerate(self.leaves)}
+        if len(self._position) < len(self.leaves):
+            twice = next(leaf for leaf in self.leaves if self.leaves.count(leaf) > 1)
+            raise ValueError(f"value {twice!r} stands twice")
+        columns = [pd.factorize(np.array([str(row[j]) for row in rows], dtype=object)) for j in range(len(rows[0]))]
+        self.table: NDArray[np.intp] = np.column_stack([codes for codes, _ in columns]).astype(np.intp)
+        for level in range(1, self.table.shape[1]):
+            parents = pd.DataFrame({"group": self.table[:, level - 1], "parent": self.table[:, level]})
+            split = parents.groupby("group")["parent"].nunique()
+            if (split > 1).any():
+                name = columns[level - 1][1][int(split.index[split > 1][0])]
+                raise ValueError(f"group {name!r} of level {level - 1} is split on level {level}")
+        self._numbers = _as_numbers(self.leaves)
+        self._cells = [self._level_cells(level) for level in range(self.table.shape[1])]
+
+    @property
+    def height(self) -> int:
+        """The coarsest level; levels run from 0 to `height`."""
+        return int(self.table.shape[1]) - 1
+
+    def positions(self, values: ArrayLike) -> NDArray[np.intp]:
+        """Row of each value in the table, shape (n,); the number of leaves for a missing one."""
+        codes, distinct = pd.factorize(np.asarray(values, dtype=object), use_na_sentinel=True)
+        names = [format_number(value) if _is_number(value) else str(value) for value in distinct]
+        unknown = [name for name in names if name not in self._position]
+        if unknown:
+            raise ValueError(f"the hierarchy has no value {unknown[0]!r}")
+        return np.array([*(self._position[name] for name in names), len(self.leaves)], dtype=np.intp)[codes]
+
+    def group(self, values: ArrayLike, level: int) -> tuple[NDArray[np.intp], list[str | None]]:
+        """Generalize values to a level; see `Hierarchy.group`."""
+        self.check_level(level)
+        cells = self._cells[level]
+        absent = cells.index(SUPPRESSED) if level > 0 and cells == [SUPPRESSED] else len(cells)
+        groups = np.append(self.table[:, level], absent)
+        return groups[self.positions(values)], [*cells, None]
+
+    def loss(self, values: ArrayLike, level: int) -> NDArray[np.float64]:
+        """Share of the domain that a value is blurred into, shape (n,); a missing value counts as a leaf kept."""
+        self.check_level(level)
+        sizes = np.bincount(self.table[:, level])
+        blur = (sizes - 1) / max(1, len(self.leaves) - 1)
+        absent = blur[0] if level > 0 and sizes.size == 1 else 0.0
+        return np.append(blur[self.table[:, level]], absent)[self.positions(values)]
+
+    def _level_cells(self, level: int) -> list[str]:
+        groups = self.table[:, level]
+        count = int(groups.max()) + 1
+        if level > 0 and count == 1:
+            return [SUPPRESSED]
+        members = [np.flatnonzero(groups == group) for group in range(count)]
+        return [self._cell(leaves) for leaves in members]
+
+    def _cell(self, leaves: NDArray[np.intp]) -> str:
+        if self._numbers is None:
+            return set_cell(self.leaves[leaf] for leaf in leaves)
+        inside = self._numbers[leaves]
+        low, high = inside.min(), inside.max()
+        if ((self._numbers >= low) & (self._numbers <= high)).sum() == len(leaves):
+            return interval_cell(low, high)
+        return "{" + "|".join(format_number(value) for value in np.sort(inside)) + "}"
+
+
+class IntervalHierarchy(Hierarchy):
+    """A hierarchy of numbers: each level cuts the range into intervals.
+
+    Parameters
+    ----------
+    levels : sequence of sequence of float
+        Interior cut points of level 1, 2, …, each list ascending and part of the one before; an empty list is ``*``.
+    low, high : float
+        The range.
+    integer : bool
+        Whether only whole numbers occur; intervals are then written with both ends.
+
+    Raises
+    ------
+    ValueError
+        If the range is reversed, cuts do not ascend inside it, or a level has a cut that the finer one lacks.
+    """
+
+    def __init__(self, levels: Sequence[Sequence[float]], low: float, high: float, integer: bool = False) -> None:
+        if not np.isfinite([low, high]).all() or low > high:
+            raise ValueError(f"the range must be finite with low <= high, got {low} to {high}")
+        self.low, self.high, self.integer = float(low), float(high), integer
+        self.levels: tuple[tuple[float, ...], ...] = tuple(tuple(float(cut) for cut in level) for level in levels)
+        for number, cuts in enumerate(self.levels, start=1):
+            inside = all(self.low < cut <= self.high for cut in cuts)
+            if not inside or any(a >= b for a, b in pairwise(cuts)):
+                raise ValueError(f"the cuts of level {number} must ascend inside ({low:g}, {high:g}]")
+            if number > 1 and not set(cuts) <= set(self.levels[number - 2]):
+                extra = sorted(set(cuts) - set(self.levels[number - 2]))[0]
+                raise ValueError(f"level {number} cuts at {extra:g}, where level {number - 1} does not")
+
+    @property
+    def height(self) -> int:
+        """The coarsest level; levels run from 0 to `height`."""
+        return len(self.levels)
+
+    def group(self, values: ArrayLike, level: int) -> tuple[NDArray[np.intp], list[str | None]]:
+        """Generalize values to a level; see `Hierarchy.group`."""
+        self.check_level(level)
+        numbers = self._numbers(values)
+        if level == 0:
+            codes, distinct = pd.factorize(numbers, sort=True, use_na_sentinel=True)
+            return np.where(codes < 0, len(distinct), codes), [
+                *(format_number(value) for value in distinct),
+                None,
+            ]
+        cuts = self.levels[level - 1]
+        if not cuts:
+            return np.zeros(numbers.size, dtype=np.intp), [SUPPRESSED]
+        codes = np.searchsorted(cuts, numbers, side="right")
+        codes[np.isnan(numbers)] = len(cuts) + 1
+        edges = [self.low, *cuts, self.high]
+        step = 1 if self.integer else 0
+        cells: list[str | None] = [interval_cell(a, b - step, closed=self.integer) for a, b in pairwise(edges[:-1])]
+        return codes, [*cells, interval_cell(edges[-2], edges[-1]), None]
+
+    def loss(self, values: ArrayLike, level: int) -> NDArray[np.float64]:
+        """Share of the range that a value is blurred into, shape (n,); leaves are whole numbers where `integer`."""
+        self.check_level(level)
+        numbers = self._numbers(values)
+        if level == 0 or self.low == self.high:
+            return np.zeros(numbers.size)
+        step = 1.0 if self.integer else 0.0
+        edges = np.array([self.low, *self.levels[level - 1], self.high + step])
+        blur = (np.diff(edges) - step) / (self.high - self.low)
+        absent = 1.0 if len(edges) == 2 else 0.0
+        codes = np.searchsorted(self.levels[level - 1], numbers, side="right")
+        return np.where(np.isnan(numbers), absent, blur[codes])
+
+    def _numbers(self, values: ArrayLike) -> NDArray[np.float64]:
+        numbers = pd.to_numeric(pd.Series(np.asarray(values).ravel())).to_numpy(dtype=float, na_value=np.nan)
+        outside = numbers[(numbers < self.low) | (numbers > self.high)]
+        if outside.size:
+            raise ValueError(f"the hierarchy covers {self.low:g} to {self.high:g} and has no value {outside[0]:g}")
+        return numbers
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+def _as_numbers(leaves: Sequence[str]) -> NDArray[np.float64] | None:
+    try:
+        return np.array([float(leaf) for leaf in leaves])
+    except ValueError:
+        return None

@@ -1,0 +1,83 @@
+"""Objects described by their keyword parameters: defenses, attacks and games."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Self
+
+
+class Parametrized:
+    """Base of everything that is fully described by the keyword arguments of its constructor.
+
+    A constructor takes keyword-only arguments and stores each unchanged under its own name; it checks whatever needs
+    no records and raises `ValueError` naming the parameter.
+    """
+
+    @classmethod
+    def parameter_names(cls) -> tuple[str, ...]:
+        """Names of the constructor's parameters, in its order."""
+        if cls.__init__ is object.__init__:
+            return ()
+        return tuple(name for name in inspect.signature(cls).parameters)
+
+    def get_params(self) -> dict[str, Any]:
+        """Return the constructor's arguments as stored."""
+        return {name: getattr(self, name) for name in self.parameter_names()}
+
+    def set_params(self, **changes: Any) -> Self:
+        """Change parameters, checked as the constructor checks them.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is unknown or a value is refused; the object then is as it was.
+        """
+        unknown = sorted(set(changes) - set(self.parameter_names()))
+        if unknown:
+            known = ", ".join(self.parameter_names()) or "none"
+            raise ValueError(f"{type(self).__name__} has no parameter {unknown[0]!r}; it has {known}")
+        fresh = type(self)(**{**self.get_params(), **changes})
+        self.__dict__.clear()
+        self.__dict__.update(fresh.__dict__)
+        return self
+
+    def clone(self) -> Self:
+        """Return a new object with the same parameters."""
+        return type(self)(**self.get_params())
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+        return f"{type(self).__name__}({arguments})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Parametrized) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
+def check_whole(name: str, value: Any, *, low: int) -> None:
+    """Raise ValueError naming the parameter unless `value` is a whole number of at least `low`."""
+    import numpy as np
+
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
+        raise ValueError(f"{name} must be a whole number of at least {low}, got {value!r}")
+
+
+def check_real(
+    name: str,
+    value: Any,
+    *,
+    low: float,
+    high: float = float("inf"),
+    open_low: bool = False,
+    open_high: bool = False,
+) -> None:
+    """Raise ValueError naming the parameter unless `value` is a finite number in the interval."""
+    import numpy as np
+
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    inside = number and np.isfinite(value) and low <= value <= high
+    if not inside or (open_low and value == low) or (open_high and value == high):
+        left, right = "(" if open_low else "[", ")" if open_high or np.isinf(high) else "]"
+        raise ValueError(f"{name} must be a finite number in {left}{low:g}, {high:g}{right}, got {value!r}")

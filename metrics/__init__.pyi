@@ -1,0 +1,10 @@
+from .cells import CategoricalCells as CategoricalCells
+from .cells import Cells as Cells
+from .cells import NumericCells as NumericCells
+from .cells import read_cells as read_cells
+from .domains import CategoricalDomain as CategoricalDomain
+from .domains import NumericDomain as NumericDomain
+from .domains import infer_domain as infer_domain
+from .estimate import Estimate as Estimate
+from .estimate import across_plays as across_plays
+from .estimate import wilson as wilson

@@ -1,0 +1,316 @@
+r"""The grammar of released cells, and released columns in coded form.
+
+A released cell is a plain value (``35``, ``admin.``), an interval (``[20,29]`` with both ends, ``[20,30)`` without
+its upper end), a set (``{admin.|services}``), or ``*`` (suppressed: any value). A missing value (an empty field) is a
+value of its own. Text that contains one of ``\ | [ { *`` is written with a backslash before each of them.
+
+A column is read once into its distinct cells and one code per row; everything else is computed on distinct cells.
+"""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
+
+SUPPRESSED = "*"
+_SPECIAL = re.compile(r"([\\|\[{*])")
+_ESCAPED = re.compile(r"\\(.)")
+_BAR = re.compile(r"(?<!\\)((?:\\\\)*)\|")
+_INTERVAL = re.compile(r"^\[([^,\[\]()]+),([^,\[\]()]+)([\])])$")
+
+
+def escape(text: str) -> str:
+    """Category text as a released cell."""
+    return _SPECIAL.sub(r"\\\1", text)
+
+
+def unescape(cell: str) -> str:
+    """Category text of a plain released cell."""
+    return _ESCAPED.sub(r"\1", cell)
+
+
+def escape_column(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Original values as released cells: text escaped, numbers as they are, missing values kept."""
+    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+        return column
+    codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=True)
+    cells = np.array([*(escape(str(value)) for value in distinct), None], dtype=object)
+    return pd.Series(cells[codes], index=column.index, name=column.name, dtype=object)
+
+
+def set_cell(categories: Iterable[str]) -> str:
+    """Cell for a set of categories, or the plain cell where there is only one."""
+    names = [escape(name) for name in categories]
+    return names[0] if len(names) == 1 else "{" + "|".join(names) + "}"
+
+
+def interval_cell(low: float, high: float, *, closed: bool = True) -> str:
+    """Cell for the numbers from `low` to `high`, with `high` itself where `closed`; plain where both are equal."""
+    if low == high and closed:
+        return format_number(low)
+    return f"[{format_number(low)},{format_number(high)}{']' if closed else ')'}"
+
+
+@dataclass(frozen=True)
+class Cells(ABC):
+    """A released column in coded form.
+
+    Attributes
+    ----------
+    domain : Domain
+        What the original values may be.
+    codes : ndarray of int, shape (n,)
+        The distinct cell of each row.
+    suppressed, missing : ndarray of bool, shape (distinct,)
+        Which distinct cells are ``*``, and which are missing values.
+    """
+
+    domain: Domain
+    codes: NDArray[np.intp]
+    suppressed: NDArray[np.bool_]
+    missing: NDArray[np.bool_]
+
+    @property
+    @abstractmethod
+    def plain(self) -> NDArray[np.bool_]:
+        """Which distinct cells hold one value (a missing one included), shape (distinct,)."""
+
+    @abstractmethod
+    def contains(self, values: ArrayLike) -> NDArray[np.bool_]:
+        """Whether each distinct cell covers each value, shape (distinct, n); ``*`` covers missing values too."""
+
+    @abstractmethod
+    def mass(self) -> NDArray[np.float64]:
+        """Each distinct cell spread evenly over what it covers, shape (distinct, domain.size + 1); rows sum to 1.
+
+        The last column is the missing value; ``*`` spreads over the whole domain without it.
+        """
+
+
+@dataclass(frozen=True)
+class NumericCells(Cells):
+    """A released numeric column: every distinct cell is a union of segments.
+
+    Attributes
+    ----------
+    owner : ndarray of int, shape (segments,)
+        The distinct cell that each segment belongs to, ascending.
+    low, high : ndarray of float, shape (segments,)
+        Ends of the segments; both equal for a plain number.
+    closed : ndarray of bool, shape (segments,)
+        Whether `high` itself belongs to the segment.
+    """
+
+    domain: NumericDomain
+    owner: NDArray[np.intp]
+    low: NDArray[np.float64]
+    high: NDArray[np.float64]
+    closed: NDArray[np.bool_]
+
+    @property
+    def plain(self) -> NDArray[np.bool_]:
+        """Which distinct cells hold one value (a missing one included), shape (distinct,)."""
+        count = np.bincount(self.owner, minlength=self.missing.size)
+        wide = np.bincount(self.owner, weights=self.low < self.high, minlength=self.missing.size)
+        plain: NDArray[np.bool_] = self.missing | ((count == 1) & (wide == 0))
+        return plain
+
+    def hull(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Smallest and largest number of each distinct cell, two arrays of shape (distinct,); NaN where missing."""
+        low = np.full(self.missing.size, np.inf)
+        high = np.full(self.missing.size, -np.inf)
+        np.minimum.at(low, self.owner, self.low)
+        np.maximum.at(high, self.owner, self.high)
+        return np.where(self.missing, np.nan, low), np.where(self.missing, np.nan, high)
+
+    def midpoint(self) -> NDArray[np.float64]:
+        """Middle of each distinct cell, shape (distinct,); the middle of the domain for ``*``, NaN where missing."""
+        low, high = self.hull()
+        return (np.clip(low, self.domain.low, None) + np.clip(high, None, self.domain.high)) / 2
+
+    def contains(self, values: ArrayLike) -> NDArray[np.bool_]:
+        """Whether each distinct cell covers each value, shape (distinct, n); ``*`` covers missing values too."""
+        numbers = np.asarray(values, dtype=float)[None, :]
+        below = np.where(self.closed[:, None], numbers <= self.high[:, None], numbers < self.high[:, None])
+        inside = (numbers >= self.low[:, None]) & below
+        covered = np.zeros((self.missing.size, numbers.shape[1]), dtype=bool)
+        np.logical_or.at(covered, self.owner, inside)
+        absent = np.isnan(numbers)
+        covered |= (self.missing | self.suppressed)[:, None] & absent
+        return covered
+
+    def mass(self) -> NDArray[np.float64]:
+        """Each distinct cell spread evenly over what it covers, shape (distinct, domain.size + 1); rows sum to 1."""
+        domain = self.domain
+        low = np.maximum(self.low, domain.low)
+        high = np.where(np.isinf(self.high), domain.edges[-1], self.high)
+        if domain.integer:
+            whole = np.isfinite(self.high) & self.closed & (self.low < self.high)
+            high = np.where(whole, np.floor(high) + 1, high)
+        width = high - low
+        cuts = np.asarray(domain.cuts, dtype=float)[None, :]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            spread = np.clip((cuts - low[:, None]) / width[:, None], 0, 1)
+        below = np.where(width[:, None] > 0, spread, (cuts > low[:, None]).astype(float))
+        cumulative = np.column_stack([np.zeros(low.size), below, np.ones(low.size)])
+        segment_mass = np.diff(cumulative, axis=1)
+        weight = np.where(width > 0, width, 1.0)
+        total = np.bincount(self.owner, weights=weight, minlength=self.missing.size)
+        mass = np.zeros((self.missing.size, domain.size + 1))
+        np.add.at(mass[:, :-1], self.owner, segment_mass * (weight / total[self.owner])[:, None])
+        mass[self.missing, -1] = 1.0
+        return mass
+
+
+@dataclass(frozen=True)
+class CategoricalCells(Cells):
+    """A released categorical column.
+
+    Attributes
+    ----------
+    member : ndarray of bool, shape (distinct, domain.size)
+        Which categories each distinct cell covers.
+    """
+
+    domain: CategoricalDomain
+    member: NDArray[np.bool_]
+
+    @property
+    def plain(self) -> NDArray[np.bool_]:
+        """Which distinct cells hold one value (a missing one included), shape (distinct,)."""
+        single: NDArray[np.bool_] = (self.member.sum(axis=1) == 1) & ~self.suppressed
+        return self.missing | single
+
+    def contains(self, values: ArrayLike) -> NDArray[np.bool_]:
+        """Whether each distinct cell covers each value, shape (distinct, n); ``*`` covers missing values too."""
+        full = np.column_stack([self.member, self.missing | self.suppressed])
+        return full[:, self.domain.codes(values)]
+
+    def mass(self) -> NDArray[np.float64]:
+        """Each distinct cell spread evenly over what it covers, shape (distinct, domain.size + 1); rows sum to 1."""
+        full = np.column_stack([self.member, self.missing]).astype(float)
+        mass: NDArray[np.float64] = full / full.sum(axis=1, keepdims=True)
+        return mass
+
+
+def read_cells(column: pd.Series[Any], domain: Domain) -> NumericCells | CategoricalCells:
+    """Read a released column.
+
+    Parameters
+    ----------
+    column : Series, shape (n,)
+        Numbers, or text in the grammar of this module.
+    domain : Domain
+        What the original values may be; says whether text is read as numbers or as categories.
+
+    Raises
+    ------
+    ValueError
+        If a cell is no value, interval or set of this domain; names column, row (from 0) and cell.
+    """
+    if isinstance(domain, NumericDomain):
+        return _read_numeric(column, domain)
+    return _read_categorical(column, domain)
+
+
+def _read_numeric(column: pd.Series[Any], domain: NumericDomain) -> NumericCells:
+    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
+        codes, distinct = pd.factorize(column.to_numpy(dtype=float, na_value=np.nan), use_na_sentinel=False)
+        missing = np.isnan(distinct)
+        infinite = np.flatnonzero(np.isinf(distinct))
+        if infinite.size:
+            _refuse(column, codes, int(infinite[0]), "is not finite")
+        owner = np.flatnonzero(~missing)
+        numbers = distinct[owner]
+        return NumericCells(
+            domain,
+            codes,
+            np.zeros_like(missing),
+            missing,
+            owner,
+            numbers,
+            numbers,
+            np.ones(owner.size, dtype=bool),
+        )
+    codes, texts = pd.factorize(column.astype(object), use_na_sentinel=False)
+    missing = np.asarray(pd.isna(pd.Series(texts, dtype=object)), dtype=bool)
+    suppressed = np.array([text == SUPPRESSED for text in texts], dtype=bool)
+    segments: list[tuple[int, float, float, bool]] = []
+    for index, text in enumerate(texts):
+        if missing[index]:
+            continue
+        try:
+            segments += [(index, *segment) for segment in _segments(str(text))]
+        except ValueError as error:
+            _refuse(column, codes, index, str(error))
+    owner_, low, high, closed = zip(*segments, strict=True) if segments else ((), (), (), ())
+    return NumericCells(
+        domain,
+        codes,
+        suppressed,
+        missing,
+        np.array(owner_, dtype=np.intp),
+        np.array(low, dtype=float),
+        np.array(high, dtype=float),
+        np.array(closed, dtype=bool),
+    )
+
+
+def _segments(text: str) -> list[tuple[float, float, bool]]:
+    """Segments (low, high, closed) of one numeric cell."""
+    if text == SUPPRESSED:
+        return [(-np.inf, np.inf, True)]
+    if text.startswith("{") and text.endswith("}"):
+        return [segment for part in _split(text[1:-1]) for segment in _segments(part)]
+    interval = _INTERVAL.match(text)
+    if interval:
+        low, high, closed = _number(interval[1]), _number(interval[2]), interval[3] == "]"
+        if low > high or (low == high and not closed):
+            raise ValueError("is an empty interval")
+        return [(low, high, closed)]
+    number = _number(text)
+    return [(number, number, True)]
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text)
+    except ValueError:
+        raise ValueError("is no number, interval [low,high] or set {a|b}") from None
+    if not np.isfinite(number):
+        raise ValueError("is not finite")
+    return number
+
+
+def _read_categorical(column: pd.Series[Any], domain: CategoricalDomain) -> CategoricalCells:
+    codes, texts = pd.factorize(column.astype(object), use_na_sentinel=False)
+    missing = np.asarray(pd.isna(pd.Series(texts, dtype=object)), dtype=bool)
+    suppressed = np.array([text == SUPPRESSED for text in texts], dtype=bool)
+    member = np.zeros((len(texts), domain.size), dtype=bool)
+    member[suppressed] = True
+    for index in np.flatnonzero(~missing & ~suppressed).tolist():
+        text = str(texts[index])
+        parts = _split(text[1:-1]) if text.startswith("{") and text.endswith("}") else [text]
+        try:
+            member[index, domain.codes([unescape(part) for part in parts])] = True
+        except ValueError as error:
+            _refuse(column, codes, index, f"is no cell of this column: {error}")
+    return CategoricalCells(domain, codes, suppressed, missing, member)
+
+
+def _split(text: str) -> Sequence[str]:
+    return _BAR.sub(lambda match: match[1] + "\0", text).split("\0")
+
+
+def _refuse(column: pd.Series[Any], codes: NDArray[np.intp], index: int, why: str) -> None:
+    row = int(np.flatnonzero(codes == index)[0])
+    raise ValueError(f"column {column.name!r}, row {row}: {str(column.iloc[row])!r} {why}")

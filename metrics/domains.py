@@ -1,0 +1,164 @@
+"""Public domains of columns: what a value may be, and the bins in which numbers are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+
+@dataclass(frozen=True)
+class NumericDomain:
+    """The public range of a numeric column and its public bins.
+
+    Parameters
+    ----------
+    low, high : float
+        Smallest and largest possible value, in the column's unit.
+    integer : bool
+        Whether only whole numbers occur.
+    cuts : tuple of float
+        Interior cut points, ascending and inside (low, high]: bin i holds the values v with
+        ``cuts[i - 1] <= v < cuts[i]``.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite, `low` exceeds `high`, or the cuts do not ascend inside the range.
+    """
+
+    low: float
+    high: float
+    integer: bool = False
+    cuts: tuple[float, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "cuts", tuple(float(cut) for cut in self.cuts))
+        if not np.isfinite([self.low, self.high, *self.cuts]).all():
+            raise ValueError("low, high and cuts must be finite numbers")
+        if self.low > self.high:
+            raise ValueError(f"low ({self.low:g}) exceeds high ({self.high:g})")
+        edges = [self.low, *self.cuts]
+        if any(a >= b for a, b in pairwise(edges)) or edges[-1] > self.high:
+            raise ValueError(f"cuts must ascend inside ({self.low:g}, {self.high:g}]")
+
+    @property
+    def size(self) -> int:
+        """Number of bins, without the one for missing values."""
+        return len(self.cuts) + 1
+
+    @property
+    def edges(self) -> NDArray[np.float64]:
+        """Ends of the bins, shape (size + 1,); a whole-number range ends one above its largest value."""
+        return np.array([self.low, *self.cuts, self.high + (1 if self.integer else 0)], dtype=float)
+
+    def codes(self, values: ArrayLike) -> NDArray[np.intp]:
+        """Bin of each value, shape (n,); `size` for a missing one; values outside the range join the nearest bin."""
+        numbers = pd.to_numeric(pd.Series(np.asarray(values).ravel())).to_numpy(dtype=float, na_value=np.nan)
+        codes = np.searchsorted(self.cuts, numbers, side="right")
+        codes[np.isnan(numbers)] = self.size
+        return codes
+
+    def cells(self) -> list[str]:
+        """Each bin written as a released cell."""
+        edges = [format_number(edge) for edge in (self.low, *self.cuts, self.high)]
+        closing = [")"] * (self.size - 1) + ["]"]
+        return [f"[{low},{high}{end}" for (low, high), end in zip(pairwise(edges), closing, strict=True)]
+
+
+@dataclass(frozen=True)
+class CategoricalDomain:
+    """The public categories of a column.
+
+    Parameters
+    ----------
+    categories : tuple of str
+        Every category that may occur, each once.
+    ordered : bool
+        Whether the order of `categories` means something.
+
+    Raises
+    ------
+    ValueError
+        If a category stands twice or none is given.
+    """
+
+    categories: tuple[str, ...]
+    ordered: bool = False
+    _position: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "categories", tuple(self.categories))
+        object.__setattr__(self, "_position", {name: i for i, name in enumerate(self.categories)})
+        if not self.categories:
+            raise ValueError("categories must not be empty")
+        if len(self._position) < len(self.categories):
+            twice = next(name for name in self.categories if self.categories.count(name) > 1)
+            raise ValueError(f"category {twice!r} stands twice")
+
+    @property
+    def size(self) -> int:
+        """Number of categories, without the one for missing values."""
+        return len(self.categories)
+
+    def codes(self, values: ArrayLike) -> NDArray[np.intp]:
+        """Position of each value among the categories, shape (n,); `size` for a missing one.
+
+        Raises
+        ------
+        ValueError
+            If a value is no category; names it.
+        """
+        codes, distinct = pd.factorize(np.asarray(values, dtype=object), use_na_sentinel=True)
+        unknown = [value for value in distinct if value not in self._position]
+        if unknown:
+            raise ValueError(f"unknown category {unknown[0]!r}; known are {_shorten(self.categories)}")
+        positions = np.array([self._position[value] for value in distinct] + [self.size], dtype=np.intp)
+        return positions[codes]
+
+
+Domain = NumericDomain | CategoricalDomain
+
+
+def infer_domain(column: pd.Series[Any], bins: int = 10) -> Domain:
+    """Domain of a column for which none was declared, read from its values (and therefore not public).
+
+    Parameters
+    ----------
+    column : Series
+        Numbers give a `NumericDomain` with cuts at quantiles, anything else a `CategoricalDomain` in sorted order.
+    bins : int
+        Largest number of bins for numbers.
+
+    Raises
+    ------
+    ValueError
+        If the column has no value at all or holds an infinity.
+    """
+    present = column.dropna()
+    if present.empty:
+        raise ValueError(f"column {column.name!r} has no value to infer a domain from; declare one")
+    if pd.api.types.is_bool_dtype(present) or not pd.api.types.is_numeric_dtype(present):
+        return CategoricalDomain(tuple(sorted({str(value) for value in present.unique()})))
+    values = present.to_numpy(dtype=float)
+    if not np.isfinite(values).all():
+        raise ValueError(f"column {column.name!r} holds an infinity; numbers must be finite")
+    integer = bool((values == np.round(values)).all())
+    low, high = float(values.min()), float(values.max())
+    quantiles = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1)[1:-1], method="higher"))
+    return NumericDomain(low, high, integer, tuple(cut for cut in quantiles.tolist() if low < cut <= high))
+
+
+def format_number(value: float) -> str:
+    """Shortest text that reads back as `value`, without a trailing ``.0``."""
+    return str(int(value)) if float(value).is_integer() else repr(float(value))
+
+
+def _shorten(names: Sequence[str], most: int = 8) -> str:
+    shown = ", ".join(names[:most])
+    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"

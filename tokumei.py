@@ -1,0 +1,1 @@
+"""The command ``tokumei``: checks that the five packages are its own before it loads them."""
