@@ -1,7 +1,13 @@
+from .assignment_linkage import AssignmentLinkage as AssignmentLinkage
 from .attack import Attack as Attack
 from .attack import Knowledge as Knowledge
+from .attack import NotApplicable as NotApplicable
 from .claims import Claims as Claims
 from .claims import Decisions as Decisions
 from .claims import Predicates as Predicates
 from .claims import RankedAnswers as RankedAnswers
 from .claims import ValueClaims as ValueClaims
+from .expectation_maximization_linkage import ExpectationMaximizationLinkage as ExpectationMaximizationLinkage
+from .fellegi_sunter import FellegiSunter as FellegiSunter
+from .likelihood_assignment import LikelihoodAssignment as LikelihoodAssignment
+from .nearest_neighbour import NearestNeighbour as NearestNeighbour

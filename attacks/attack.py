@@ -16,6 +16,10 @@ from defenses.parameters import Parametrized
 from metrics.domains import Domain
 
 
+class NotApplicable(Exception):  # noqa: N818 (no error: the pair of release and attack is skipped)
+    """Raised by an attack that cannot work on this release; the message says why."""
+
+
 @dataclass(frozen=True)
 class Knowledge:
     """All that an attacker is handed beside the release.
@@ -32,7 +36,7 @@ class Knowledge:
         attacker does not know the mechanism.
     """
 
-    candidates: pd.DataFrame
+    candidates: pd.DataFrame = field(repr=False)
     auxiliary: Microdata
     simulate: Callable[[Microdata, Generator], Any] | None = field(default=None, repr=False)
 
@@ -78,6 +82,8 @@ class Attack(Parametrized, ABC):
 
         Raises
         ------
+        NotApplicable
+            If the attack needs what this release does not have; the trial is skipped.
         ValueError
             If release and knowledge do not fit together.
         """

@@ -74,6 +74,9 @@ class Microdata:
         arguments = (self.frame, self.identifiers, self.quasi_identifiers, self.sensitive)
         return Microdata, (*arguments, dict(self.domains), dict(self.hierarchies), self.person)
 
+    def __repr__(self) -> str:
+        return f"Microdata({len(self.frame)} rows, {len(self.frame.columns)} columns)"
+
     def __len__(self) -> int:
         return len(self.frame)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -57,8 +57,8 @@ class MicrodataRelease(Release):
     """
 
     kind: ClassVar[str] = "microdata"
-    frame: pd.DataFrame
-    origin: NDArray[np.intp]
+    frame: pd.DataFrame = field(repr=False)
+    origin: NDArray[np.intp] = field(repr=False)
     channel: Channel | None = None
 
     def __post_init__(self) -> None:

@@ -1,0 +1,149 @@
+"""Linkage that learns the mechanism while it matches."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from attacks.attack import Attack, Knowledge
+from attacks.claims import RankedAnswers
+from attacks.linkage import (
+    Floats,
+    SharedColumn,
+    assignment_answers,
+    gower_distance,
+    matching_posterior,
+    shared_columns,
+)
+from defenses.parameters import check_whole
+from defenses.release import MicrodataRelease
+from metrics.cells import NumericCells
+
+# Shares of kept, disturbed and replaced values before anything is known.
+START = np.array([0.5, 0.3, 0.2])
+SMALLEST_SHARE = 1e-4
+
+
+class ExpectationMaximizationLinkage(Attack):
+    """Estimates, per column, how often values were kept, disturbed or replaced, while matching rows to candidates.
+
+    Model: the released cell of a record with value x covers x with probability a (kept), is x plus Gaussian noise of
+    standard deviation s with probability b (numbers only), or is any released cell with probability c, a + b + c = 1.
+    Expectation: the matching posterior under the current a, b, c, s of each column. Maximization: their shares and
+    the noise's variance among expected matches. A column that was shuffled ends at c = 1 and weighs nothing.
+
+    Parameters
+    ----------
+    iterations : int
+        Largest number of rounds; it stops earlier when no share moves by more than .001.
+    sharpness : float
+        The first posterior falls by ``exp(-sharpness * Gower distance)``.
+
+    References
+    ----------
+    Winkler (1988), Using the EM algorithm for weight computation in the Fellegi-Sunter model; Dempster, Laird and
+    Rubin (1977).
+    """
+
+    def __init__(self, *, iterations: int = 25, sharpness: float = 100.0) -> None:
+        self.iterations = iterations
+        self.sharpness = sharpness
+        check_whole("iterations", iterations, low=1)
+        if not (np.isfinite(sharpness) and sharpness > 0):
+            raise ValueError(f"sharpness must be a finite number above 0, got {sharpness!r}")
+
+    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
+        """Alternate between matching and learning, then assign one to one."""
+        columns = shared_columns(release, knowledge)
+        posterior = matching_posterior(-self.sharpness * gower_distance(columns))
+        models = [ColumnModel.start(column) for column in columns]
+        for _ in range(self.iterations):
+            learned = [model.maximized(posterior) for model in models]
+            moved = max(float(np.abs(new.shares - old.shares).max()) for new, old in zip(learned, models, strict=True))
+            models = learned
+            scores = np.sum([model.column.expand(np.log(model.likelihood())) for model in models], axis=0)
+            posterior = matching_posterior(scores)
+            if moved < 1e-3:
+                break
+        return assignment_answers(scores, posterior, rng)
+
+
+@dataclass(frozen=True)
+class ColumnModel:
+    """How one column's values came to be released.
+
+    Attributes
+    ----------
+    column : SharedColumn
+        Both sides of the column.
+    kept, replaced : ndarray of float
+        Probability of a distinct cell given a distinct value if it was kept, shape (cells, values), and if it was
+        replaced, shape (cells, 1).
+    residual : ndarray of float, shape (cells, values), or None
+        Released minus original number, NaN where there is none; None for columns without noise.
+    shares : ndarray of float, shape (3,)
+        Of kept, disturbed and replaced values.
+    deviation, step : float
+        The noise's standard deviation, and the distance between neighbouring values, in the column's unit.
+    """
+
+    column: SharedColumn
+    kept: Floats
+    replaced: Floats
+    residual: Floats | None
+    shares: NDArray[np.float64]
+    deviation: float
+    step: float
+
+    @classmethod
+    def start(cls, column: SharedColumn) -> ColumnModel:
+        """The model before anything is learned."""
+        cells = column.cells
+        frequency = np.bincount(cells.codes, minlength=cells.missing.size) / max(1, cells.codes.size)
+        # Where cells overlap, a kept value shows as one of those that cover it, by their frequency.
+        covering = column.contains() * frequency[:, None]
+        reached = covering.sum(axis=0)
+        kept = np.divide(covering, reached, out=np.zeros_like(covering), where=reached > 0)
+        noisy = isinstance(cells, NumericCells) and bool(cells.plain.all())
+        if not noisy or len(column.values) < 2:
+            shares = START * [1, 0, 1]
+            return cls(column, kept, frequency[:, None], None, shares / shares.sum(), 1.0, 1.0)
+        assert isinstance(cells, NumericCells)  # noqa: S101 (for the type checker; `noisy` says so)
+        kept = column.contains().astype(float)
+        values = column.values.astype(float)
+        residual = cells.hull()[0][:, None] - values
+        gaps = np.diff(np.unique(values[~np.isnan(values)]))
+        step = float(gaps.min()) if gaps.size else 1.0
+        return cls(column, kept, frequency[:, None], residual, START, 0.3 * float(np.nanstd(values)) or 1.0, step)
+
+    def components(self) -> list[Floats]:
+        """Share times probability of each cell given each value: kept, disturbed, replaced."""
+        kept, disturbed, replaced = self.shares
+        parts = [kept * self.kept, np.zeros_like(self.kept), replaced * self.replaced]
+        if self.residual is not None and disturbed > 0:
+            density = np.exp(-0.5 * (self.residual / self.deviation) ** 2) / (self.deviation * np.sqrt(2 * np.pi))
+            parts[1] = np.nan_to_num(disturbed * np.minimum(1.0, self.step * density))
+        return parts
+
+    def likelihood(self) -> Floats:
+        """Probability of each distinct cell given each distinct value, shape (cells, values), above 0."""
+        kept, disturbed, replaced = self.components()
+        total: Floats = kept + disturbed + replaced
+        return total
+
+    def maximized(self, posterior: Floats) -> ColumnModel:
+        """The shares and the noise that are most likely when rows match candidates as in `posterior`."""
+        weight = self.column.collapse(posterior) / self.likelihood()
+        expected = [weight * part for part in self.components()]
+        shares = np.array([part.sum() for part in expected])
+        shares = np.maximum(shares / shares.sum(), SMALLEST_SHARE * (self.shares > 0))
+        deviation = self.deviation
+        if self.residual is not None and expected[1].sum() > 0:
+            variance = np.nansum(expected[1] * self.residual**2) / expected[1].sum()
+            deviation = max(float(np.sqrt(variance)), self.step / 2)
+        return ColumnModel(
+            self.column, self.kept, self.replaced, self.residual, shares / shares.sum(), deviation, self.step
+        )

@@ -1,0 +1,184 @@
+"""What linkage attacks share: released cells beside candidates' values, distances, and one-to-one answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from attacks.attack import Knowledge
+from attacks.claims import Decisions, RankedAnswers
+from defenses.release import MicrodataRelease
+from metrics.cells import Cells, NumericCells, read_cells
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class SharedColumn:
+    """A column that the release and the candidates have in common, both sides in coded form.
+
+    Attributes
+    ----------
+    name : str
+        The column.
+    cells : Cells
+        The released side.
+    values : ndarray, shape (distinct,)
+        Distinct values of the candidates.
+    codes : ndarray of int, shape (candidates,)
+        The distinct value of each candidate.
+    """
+
+    name: str
+    cells: Cells
+    values: NDArray[Any]
+    codes: NDArray[np.intp]
+
+    def expand(self, table: NDArray[Any]) -> NDArray[Any]:
+        """A table over distinct cells and distinct values as one over rows and candidates."""
+        return table[self.cells.codes[:, None], self.codes[None, :]]
+
+    def collapse(self, weights: Floats) -> Floats:
+        """Weights of rows and candidates added up by distinct cell and distinct value."""
+        by_value = np.zeros((weights.shape[0], len(self.values)))
+        np.add.at(by_value.T, self.codes, weights.T)
+        total = np.zeros((self.cells.missing.size, len(self.values)))
+        np.add.at(total, self.cells.codes, by_value)
+        return total
+
+    def contains(self) -> NDArray[np.bool_]:
+        """Whether each distinct cell covers each distinct value, shape (cells, values)."""
+        return self.cells.contains(self.values)
+
+
+def shared_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[SharedColumn]:
+    """Pair the released columns with the candidates'.
+
+    Raises
+    ------
+    ValueError
+        If they share no column, there is no candidate, or a cell or a value lies outside the column's domain.
+    """
+    names = [str(name) for name in release.frame.columns if name in knowledge.candidates.columns]
+    if not names:
+        raise ValueError("the release and the candidates have no column in common")
+    if knowledge.candidates.empty:
+        raise ValueError("there are no candidates")
+    domains = knowledge.domains(names)
+    result = []
+    for name in names:
+        cells = read_cells(release.frame[name], domains[name])
+        codes, values = pd.factorize(knowledge.candidates[name], use_na_sentinel=False)
+        result.append(SharedColumn(name, cells, np.asarray(values), codes))
+    return result
+
+
+def gower_distance(columns: list[SharedColumn]) -> Floats:
+    """Gower's distance of every released row to every candidate, shape (rows, candidates), in [0, 1].
+
+    Numbers differ by their distance over the candidates' range, categories by 0 or 1; a generalized cell is as far
+    from a value as the nearest value that it covers, so that ``*`` is at distance 0 from all.
+
+    References
+    ----------
+    Gower (1971), A general coefficient of similarity and some of its properties.
+    """
+    total = np.zeros((columns[0].cells.codes.size, columns[0].codes.size))
+    for column in columns:
+        total += column.expand(_column_distance(column))
+    total /= len(columns)
+    return total
+
+
+def _column_distance(column: SharedColumn) -> Floats:
+    covered = column.contains()
+    distance = (~covered).astype(float)
+    if isinstance(column.cells, NumericCells):
+        values = column.values.astype(float)
+        low, high = column.cells.hull()
+        present = values[~np.isnan(values)]
+        span = np.ptp(present) if present.size else 0.0
+        beyond = np.maximum(low[:, None] - values, values - high[:, None])
+        if span > 0:
+            graded = np.clip(beyond / span, 0.0, 1.0)
+            distance = np.where(covered, 0.0, np.where(np.isnan(graded), 1.0, graded))
+    return distance
+
+
+def one_to_one(scores: Floats) -> NDArray[np.intp]:
+    """Assign rows to different candidates so that the scores add up to the most; -1 for rows that are left over.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (rows, candidates)
+        Finite scores.
+
+    References
+    ----------
+    Crouse (2016), On implementing 2D rectangular assignment algorithms (`scipy.optimize.linear_sum_assignment`).
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    rows, candidates = linear_sum_assignment(scores, maximize=True)
+    result = np.full(scores.shape[0], -1, dtype=np.intp)
+    result[rows] = candidates
+    return result
+
+
+def matching_posterior(log_likelihood: Floats, iterations: int = 50) -> Floats:
+    """Approximate probability that each row stems from each candidate when no candidate has two rows.
+
+    Exact marginals of a random matching are permanents; this takes the matrix nearest to the likelihoods in relative
+    entropy whose rows sum to 1 and whose columns sum to at most 1, by alternate scaling. Candidates without a row are
+    matched to slack rows that are all alike.
+
+    Parameters
+    ----------
+    log_likelihood : ndarray of float, shape (rows, candidates)
+        Finite or -inf, with a finite entry in each row.
+    iterations : int
+        Rounds of scaling.
+
+    References
+    ----------
+    Sinkhorn and Knopp (1967); Huber and Law (2008), section 2, for the approximation.
+    """
+    rows, candidates = log_likelihood.shape
+    weight = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
+    if rows > candidates:
+        alone: Floats = weight / weight.sum(axis=1, keepdims=True)
+        return alone
+    column, slack = np.ones(candidates), 1.0 if candidates > rows else 0.0
+    for _ in range(iterations):
+        row = 1 / np.maximum(weight @ column, 1e-300)
+        if slack:
+            slack = (candidates - rows) / column.sum()
+        column = 1 / np.maximum(row @ weight + slack, 1e-300)
+    scaled: Floats = weight * column
+    scaled /= scaled.sum(axis=1, keepdims=True)
+    return scaled
+
+
+def assignment_answers(scores: Floats, posterior: Floats, rng: Generator) -> RankedAnswers:
+    """Answer with the best one-to-one assignment first and the others in the order of their posterior.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (rows, candidates)
+        What the assignment maximises, finite.
+    posterior : ndarray of float, shape (rows, candidates)
+        In [0, 1]; summed over rows it says how surely a candidate is among the originals.
+    rng : Generator
+        Breaks ties: rows and candidates are assigned in random order, since equal assignments are found by position.
+    """
+    rows, candidates = rng.permutation(scores.shape[0]), rng.permutation(scores.shape[1])
+    shuffled = one_to_one(scores[np.ix_(rows, candidates)])
+    ranked = posterior.copy()
+    found = shuffled >= 0
+    ranked[rows[found], candidates[shuffled[found]]] += 1.0
+    return RankedAnswers.from_scores(ranked, rng, membership=Decisions(posterior.sum(axis=0)))

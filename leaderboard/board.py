@@ -1,0 +1,238 @@
+"""The board: each defense with its utility and its worst attack, ranked."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from leaderboard.pairs import GOALS, Pair, Success, matrix, variant
+from leaderboard.result import FAILURES, Result, canonical
+from leaderboard.utility import Utility, pooled_utility
+
+
+@dataclass(frozen=True, kw_only=True)
+class Row:
+    """One defense in one variant of a scenario's game.
+
+    Parameters
+    ----------
+    rank : int or None
+        Place within scenario and decoys, 1 the best; equal scores share it, a missing score has none.
+    scenario, decoys : str
+        Where it was played.
+    defense : str
+        Class name.
+    parameters : dict
+        Its parameters.
+    guarantee : str
+        What it promises.
+    utility, utility_low, utility_high : float or None
+        Headline utility in [0, 1] with its interval across plays.
+    components : dict of float
+        What the utility is the mean of.
+    measured : dict of float
+        Smallest k and l that a release had.
+    worst_attack, worst_parameters, goal : str, dict, str or None
+        The attack and the goal, ``reidentification`` (of rows) or ``membership``, of the largest advantage.
+    success, success_low, success_high : float or None
+        Its success rate with its interval across plays. The interval is that of the chosen attack alone: choosing the
+        largest of several favours the attacker a little.
+    chance : float or None
+        What guessing would reach.
+    advantage : float or None
+        (success - chance) / (1 - chance).
+    score : float or None
+        utility x (1 - max(0, advantage)).
+    pareto : bool
+        Whether no other row is at least as good in utility and in advantage and better in one of them.
+    plays : int
+        Plays in which release and every attack ended.
+    attacks : int
+        Attacks that ended at least once.
+    failures : int
+        Releases and trials that ended in an error, ran out of time or of memory.
+    reason : str
+        Why the first release or trial that did not end ``ok`` did not.
+    complete : bool
+        Whether every attack known in this scenario and variant ended in every play of this defense.
+    seconds : float
+        Time spent, in seconds.
+    """
+
+    rank: int | None = None
+    scenario: str
+    decoys: str
+    defense: str
+    parameters: dict[str, Any]
+    guarantee: str
+    utility: float | None = None
+    utility_low: float | None = None
+    utility_high: float | None = None
+    components: dict[str, float]
+    measured: dict[str, float]
+    worst_attack: str | None = None
+    worst_parameters: dict[str, Any] | None = None
+    goal: str | None = None
+    success: float | None = None
+    success_low: float | None = None
+    success_high: float | None = None
+    chance: float | None = None
+    advantage: float | None = None
+    score: float | None = None
+    pareto: bool = False
+    plays: int
+    attacks: int
+    failures: int
+    reason: str
+    complete: bool
+    seconds: float
+
+    @property
+    def exposure(self) -> float | None:
+        """Advantage as the score counts it: no attack can do better for a defense than to fail."""
+        return None if self.advantage is None else max(0.0, self.advantage)
+
+
+def rank(results: Sequence[Result]) -> list[Row]:
+    """Rank the defenses within each scenario and variant of its game, best score first, missing scores last.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Releases and trials, at most one per release and trial, in any order.
+    """
+    releases: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
+    trials: dict[tuple[str, str, str, str], list[Result]] = defaultdict(list)
+    variants: dict[str, set[str]] = defaultdict(set)
+    for result in sorted(results, key=lambda result: result.play):
+        method = (result.defense, canonical(result.parameters))
+        if result.attack is None:
+            releases[(result.scenario, *method)].append(result)
+        else:
+            decoys = variant(result.game)
+            trials[(result.scenario, decoys, *method)].append(result)
+            variants[result.scenario].add(decoys)
+    # A scenario of which no trial has ended yet has releases to show, and no variant.
+    identities = set(trials) | {
+        (scenario, decoys, *method) for scenario, *method in releases for decoys in variants[scenario] or {""}
+    }
+    known: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
+    for (scenario, decoys, *_), group in trials.items():
+        known[scenario, decoys] |= {_attack(trial) for trial in group}
+    pairs: dict[tuple[str, ...], list[Pair]] = defaultdict(list)
+    for pair in matrix(results):
+        pairs[pair.scenario, pair.decoys, pair.defense, canonical(pair.parameters)].append(pair)
+    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for scenario, decoys, defense, parameters in sorted(identities):
+        identity = (scenario, decoys, defense, parameters)
+        own = releases[scenario, defense, parameters]
+        row = _row(decoys, own, trials[identity], pairs[identity], known[scenario, decoys])
+        groups[scenario, decoys].append(row)
+    return [row for place in sorted(groups) for row in _ranked(groups[place])]
+
+
+def _row(
+    decoys: str,
+    releases: Sequence[Result],
+    trials: Sequence[Result],
+    pairs: Sequence[Pair],
+    known: set[tuple[str, str]],
+) -> Row:
+    everything = [*releases, *trials]
+    first = everything[0]
+    ended = {(trial.play, *_attack(trial)) for trial in trials if trial.status in ("ok", "skipped")}
+    released = [release for release in releases if release.status == "ok"]
+    plays = {result.play for result in everything}
+    complete = [
+        release.play for release in released if known and all((release.play, *attack) in ended for attack in known)
+    ]
+    failures = sum(result.status in FAILURES for result in everything)
+    row = Row(
+        scenario=first.scenario,
+        decoys=decoys,
+        defense=first.defense,
+        parameters=first.parameters,
+        guarantee="; ".join(sorted({result.guarantee for result in everything} - {""})),
+        components={},
+        measured=_smallest(released, ("k", "l")),
+        plays=len(complete),
+        attacks=sum(pair.plays > 0 for pair in pairs),
+        failures=failures,
+        reason=next((result.reason for result in everything if result.status != "ok"), ""),
+        complete=failures == 0 and len(complete) == len(plays),
+        seconds=sum(result.seconds for result in everything),
+    )
+    return _with_score(row, pooled_utility([release.values for release in released]), pairs)
+
+
+def _with_score(row: Row, utility: Utility | None, pairs: Sequence[Pair]) -> Row:
+    if utility is not None:
+        headline = utility.headline
+        row = replace(
+            row,
+            utility=headline.value,
+            utility_low=headline.low,
+            utility_high=headline.high,
+            components=utility.components,
+        )
+    worst = _worst(pairs)
+    if worst is not None:
+        pair, success = worst
+        row = replace(
+            row,
+            worst_attack=pair.attack,
+            worst_parameters=pair.attack_parameters,
+            goal=success.goal,
+            success=success.rate.value,
+            success_low=success.rate.low,
+            success_high=success.rate.high,
+            chance=success.chance,
+            advantage=success.advantage,
+        )
+    if row.utility is None or row.exposure is None:
+        return row
+    return replace(row, score=row.utility * (1 - row.exposure))
+
+
+def _worst(pairs: Sequence[Pair]) -> tuple[Pair, Success] | None:
+    """The attack and goal of the largest advantage; of equal ones the first by goal, then by name."""
+    offers = [(pair, success) for goal in GOALS for pair in pairs if (success := pair.success(goal)) is not None]
+    return max(offers, key=lambda offer: offer[1].advantage, default=None)
+
+
+def _smallest(releases: Sequence[Result], names: Sequence[str]) -> dict[str, float]:
+    found = {name: [release.values.get(name) for release in releases] for name in names}
+    present = {name: [value for value in values if value is not None] for name, values in found.items()}
+    return {name: min(values) for name, values in present.items() if values}
+
+
+def _ranked(rows: Sequence[Row]) -> list[Row]:
+    """Rows of one scenario and variant in order of score, with ranks and Pareto front."""
+    scored = [row for row in rows if row.score is not None]
+    scores = np.array([row.score for row in scored], dtype=float)
+    utility = np.array([row.utility for row in scored], dtype=float)
+    exposure = np.array([row.exposure for row in scored], dtype=float)
+    places = 1 + (scores[:, None] < scores[None, :]).sum(axis=1)
+    no_worse = (utility[:, None] >= utility[None, :]) & (exposure[:, None] <= exposure[None, :])
+    dominated = (no_worse & ~no_worse.T).any(axis=0)
+    placed = [
+        replace(row, rank=int(place), pareto=not below)
+        for row, place, below in zip(scored, places, dominated, strict=True)
+    ]
+    return sorted(placed, key=lambda row: row.rank or 0) + [row for row in rows if row.score is None]
+
+
+def _attack(trial: Result) -> tuple[str, str]:
+    return str(trial.attack), canonical(trial.attack_parameters)
+
+
+def by_place(rows: Sequence[Row]) -> Mapping[tuple[str, str], list[Row]]:
+    """Rows by scenario and decoys, both in their order."""
+    groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
+    for row in rows:
+        groups[row.scenario, row.decoys].append(row)
+    return groups

@@ -1,0 +1,89 @@
+"""Board and matrix for scripts: CSV and JSON, the same bytes for the same results."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from leaderboard.board import Row
+from leaderboard.pairs import GOALS, Pair
+from leaderboard.result import canonical
+
+BOARD_COLUMNS = (
+    *("scenario", "decoys", "defense", "parameters", "guarantee", "utility", "utility_low", "utility_high"),
+    *("worst_attack", "success", "success_low", "success_high", "chance", "advantage", "score", "pareto", "plays"),
+)
+MATRIX_COLUMNS = (
+    *("scenario", "decoys", "defense", "parameters", "attack", "attack_parameters"),
+    *("reidentification", "reidentification_low", "reidentification_high", "chance"),
+    *("membership", "membership_low", "membership_high", "membership_chance"),
+    *("advantage", "top3", "precision", "plays", "status"),
+)
+_BOARD_EXTRAS = (
+    *("rank", "components", "measured", "worst_parameters", "goal"),
+    *("attacks", "failures", "reason", "complete", "seconds"),
+)
+
+
+def to_csv(rows: Sequence[Row]) -> str:
+    """The board as CSV with the columns `BOARD_COLUMNS`; what is missing is an empty field."""
+    return _csv(BOARD_COLUMNS, [{name: getattr(row, name) for name in BOARD_COLUMNS} for row in rows])
+
+
+def to_json(rows: Sequence[Row]) -> str:
+    """The board as a JSON list of objects: the CSV's columns, and what does not fit into a cell."""
+    return _json([{name: getattr(row, name) for name in (*BOARD_COLUMNS, *_BOARD_EXTRAS)} for row in rows])
+
+
+def matrix_to_csv(pairs: Sequence[Pair]) -> str:
+    """The matrix as CSV with the columns `MATRIX_COLUMNS`, one line a pair."""
+    return _csv(MATRIX_COLUMNS, [_flat(pair) for pair in pairs])
+
+
+def matrix_to_json(pairs: Sequence[Pair]) -> str:
+    """The matrix as a JSON list of objects, one a pair."""
+    return _json([{**_flat(pair), "reason": pair.reason, "seconds": pair.seconds} for pair in pairs])
+
+
+def _flat(pair: Pair) -> dict[str, Any]:
+    rates: dict[str, Any] = {}
+    for goal, chance in zip(GOALS, ("chance", "membership_chance"), strict=True):
+        success = pair.success(goal)
+        rates[goal] = success and success.rate.value
+        rates[f"{goal}_low"] = success and success.rate.low
+        rates[f"{goal}_high"] = success and success.rate.high
+        rates[chance] = success and success.chance
+    return {name: rates[name] if name in rates else getattr(pair, name) for name in MATRIX_COLUMNS}
+
+
+def _csv(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> str:
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows([_cell(record[name]) for name in columns] for record in records)
+    return text.getvalue()
+
+
+def _cell(value: Any) -> Any:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return canonical(value) if isinstance(value, Mapping) else _rounded(value)
+
+
+def _json(records: Sequence[Mapping[str, Any]]) -> str:
+    # Parameters are what was asked for, not measured: they stay exact.
+    rounded = [
+        {name: value if name.endswith("parameters") else _rounded(value) for name, value in record.items()}
+        for record in records
+    ]
+    return json.dumps(rounded, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def _rounded(value: Any) -> Any:
+    """Floats to six digits after the point, those of a mapping too; minus zero is zero."""
+    if isinstance(value, Mapping):
+        return {name: _rounded(part) for name, part in value.items()}
+    return round(value, 6) + 0.0 if isinstance(value, float) else value

@@ -1,0 +1,99 @@
+"""One line of the results: a trial or a release, and how it is written for people and for machines."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+FAILURES = ("error", "timeout", "oom")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result:
+    """What came of one trial (a play of a defense against an attack) or of one release (a play of a defense).
+
+    Parameters
+    ----------
+    key : str
+        Hash of everything the result depends on, 64 hexadecimal digits; a result is played once per key.
+    scenario : str
+        Name of the scenario.
+    game : dict
+        Parameters of the game that differ within the scenario, such as ``{"decoys": "hard"}``.
+    defense, attack : str
+        Class names; a release has no attack, and belongs to every game of its scenario.
+    parameters, attack_parameters : dict
+        Constructor arguments of both, of types that JSON knows.
+    guarantee : str
+        What the defense promises.
+    play : int
+        Number of the play.
+    status : str
+        ``ok``, ``skipped``, ``error``, ``timeout`` or ``oom`` (out of memory).
+    reason : str
+        Why the status is not ``ok``.
+    values : dict of float or None
+        The measured numbers, all finite; None where there was nothing to measure (0 of 0).
+    seconds : float
+        Wall-clock time.
+    created : str
+        When it ended, ISO 8601.
+    """
+
+    key: str
+    scenario: str
+    game: dict[str, Any] = field(default_factory=dict)
+    defense: str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    guarantee: str = ""
+    attack: str | None = None
+    attack_parameters: dict[str, Any] = field(default_factory=dict)
+    play: int
+    status: str = "ok"
+    reason: str = ""
+    values: dict[str, float | None] = field(default_factory=dict)
+    seconds: float = 0.0
+    created: str = ""
+
+
+def canonical(value: Any) -> str:
+    """Compact JSON with sorted keys: equal parameters give equal text.
+
+    Raises
+    ------
+    ValueError
+        If a number is not finite.
+    TypeError
+        If a value is of no type that JSON knows.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_plain)
+
+
+def _plain(value: Any) -> Any:
+    """A numpy scalar or array as JSON knows it."""
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"{type(value).__name__} {value!r} cannot be written as JSON")
+
+
+def label(name: str, parameters: Mapping[str, Any]) -> str:
+    """Name of a method with its parameters, for people: ``Mondrian k=5``; parameters that are None are left out.
+
+    A parameter that is itself a method (a mapping with ``use``), or a list of such, is labelled in the same way.
+    """
+    shown = [f"{key}={_written(value)}" for key, value in parameters.items() if value is not None]
+    return " ".join([name, *shown])
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, Mapping):
+        if "use" in value:
+            inner = label(str(value["use"]), {key: part for key, part in value.items() if key != "use"})
+            return f"({inner})" if " " in inner else inner
+        return "{" + ", ".join(f"{key}: {_written(part)}" for key, part in value.items()) + "}"
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        methods = bool(value) and all(isinstance(part, Mapping) and "use" in part for part in value)
+        return (" + " if methods else ",").join(_written(part) for part in value)
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -1,0 +1,167 @@
+"""Board and matrix for people: terminal tables and Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from leaderboard.board import Row, by_place
+from leaderboard.pairs import GOALS, Pair
+from leaderboard.result import label
+
+GOAL_WORDS = {"reidentification": "rows", "membership": "members"}
+_HEADERS = (
+    *("#", "defense", "guarantee", "utility", "worst attack"),
+    *("success", "chance", "advantage", "score", "front"),
+)
+_ALIGN = ("right", "left", "left", "left", "left", "left", "right", "right", "right", "center")
+_DEFENSE, _ATTACK = _HEADERS.index("defense"), _HEADERS.index("worst attack")
+_WORD = re.compile(r"\s+|[A-Z][a-z]+|[^\sA-Z]+|[A-Z]")
+
+
+def to_terminal(rows: Sequence[Row], width: int = 120) -> str:
+    """The board as plain text, one table per scenario and decoys.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        As `rank` gives them.
+    width : int
+        Columns of the terminal; from 100 on the table keeps within it, unless a guarantee is long.
+    """
+    from tabulate import tabulate
+
+    tables = []
+    for (scenario, decoys), group in by_place(rows).items():
+        cells = [_cells(row) for row in group]
+        fixed = sum(
+            max(len(header), *(len(line[index]) for line in cells))
+            for index, header in enumerate(_HEADERS)
+            if index not in (_DEFENSE, _ATTACK)
+        )
+        # Columns stand two spaces apart; defense and worst attack share what the others leave.
+        room = max(28, width - fixed - 2 * (len(_HEADERS) - 1))
+        longest = max(len(line[_ATTACK]) for line in cells)
+        attack = max(14, min(longest, room // 2))
+        for line in cells:
+            line[_DEFENSE] = fold(line[_DEFENSE], room - attack)
+            line[_ATTACK] = fold(line[_ATTACK], attack)
+        body = tabulate(cells, _HEADERS, tablefmt="simple", colalign=_ALIGN, disable_numparse=True)
+        tables.append(f"{_title(scenario, decoys)}\n\n{body}\n{_notes(group)}")
+    return "\n\n".join(tables)
+
+
+def to_markdown(rows: Sequence[Row]) -> str:
+    """The board as Markdown, one table per scenario and decoys."""
+    from tabulate import tabulate
+
+    tables = []
+    for (scenario, decoys), group in by_place(rows).items():
+        cells = [[cell.replace("|", r"\|") for cell in _cells(row)] for row in group]
+        body = tabulate(cells, _HEADERS, tablefmt="pipe", colalign=_ALIGN, disable_numparse=True)
+        tables.append(f"### {_title(scenario, decoys)}\n\n{body}\n\n{_notes(group)}")
+    return "\n\n".join(tables) + "\n" if tables else ""
+
+
+def matrix_to_terminal(pairs: Sequence[Pair]) -> str:
+    """The matrix as plain text: success in rows / in members, or the status where there is none."""
+    return "\n\n".join(_matrix_tables(pairs, "simple", fold_at=16))
+
+
+def matrix_to_markdown(pairs: Sequence[Pair]) -> str:
+    """The matrix as Markdown: success in rows / in members, or the status where there is none."""
+    tables = _matrix_tables(pairs, "pipe", fold_at=None)
+    return "\n\n".join(f"### {table}" for table in tables) + "\n" if tables else ""
+
+
+def _matrix_tables(pairs: Sequence[Pair], style: str, fold_at: int | None) -> list[str]:
+    from tabulate import tabulate
+
+    tables = []
+    for (scenario, decoys), grid in grids(pairs).items():
+        attacks = list(dict.fromkeys(attack for line in grid.values() for attack in line))
+        cells = [
+            [defense, *(_pair_cell(line[attack]) if attack in line else "" for attack in attacks)]
+            for defense, line in grid.items()
+        ]
+        headers = ["defense", *attacks]
+        if fold_at:
+            headers = [fold(header, fold_at) for header in headers]
+            cells = [[fold(cell, 30) for cell in line] for line in cells]
+        align = ["left", *("right" for _ in attacks)]
+        body = tabulate(cells, headers, tablefmt=style, colalign=align, disable_numparse=True)
+        tables.append(f"{_title(scenario, decoys)}: success in rows / in members\n\n{body}")
+    return tables
+
+
+def grids(pairs: Sequence[Pair]) -> Mapping[tuple[str, str], dict[str, dict[str, Pair]]]:
+    """Pairs by scenario and decoys, then by the label of the defense, then by that of the attack."""
+    found: dict[tuple[str, str], dict[str, dict[str, Pair]]] = {}
+    for pair in pairs:
+        grid = found.setdefault((pair.scenario, pair.decoys), {})
+        defense, attack = label(pair.defense, pair.parameters), label(pair.attack, pair.attack_parameters)
+        grid.setdefault(defense, {})[attack] = pair
+    return found
+
+
+def number(value: float | None, digits: int = 2) -> str:
+    """A rate as the tables write it: ``.42``, ``1.00``, ``-.03``; a dash where it is missing."""
+    if value is None:
+        return "–"
+    text = f"{value:.{digits}f}"
+    text = text.removeprefix("-") if float(text) == 0 else text
+    return re.sub(r"^(-?)0\.", r"\1.", text)
+
+
+def _cells(row: Row) -> list[str]:
+    attack = "–" if row.worst_attack is None else label(row.worst_attack, row.worst_parameters or {})
+    goal = f" ({GOAL_WORDS[row.goal]})" if row.goal else ""
+    return [
+        "–" if row.rank is None else str(row.rank),
+        label(row.defense, row.parameters) + ("" if row.complete else " !"),
+        row.guarantee or "none",
+        _interval(row.utility, row.utility_low, row.utility_high),
+        attack + goal,
+        _interval(row.success, row.success_low, row.success_high),
+        number(row.chance, 3 if row.goal == "reidentification" else 2),
+        number(row.advantage),
+        number(row.score, 3),
+        "★" if row.pareto else "",
+    ]
+
+
+def _interval(value: float | None, low: float | None, high: float | None) -> str:
+    shown = number(value)
+    return shown if value is None else f"{shown.rjust(4)} [{number(low)}, {number(high)}]"
+
+
+def _pair_cell(pair: Pair) -> str:
+    rates = [success and success.rate.value for success in map(pair.success, GOALS)]
+    return pair.status if rates == [None, None] else " / ".join(number(rate) for rate in rates)
+
+
+def _title(scenario: str, decoys: str) -> str:
+    return f"{scenario}, {decoys} decoys" if decoys else scenario
+
+
+def _notes(rows: Sequence[Row]) -> str:
+    plays = sorted({row.plays for row in rows})
+    count = f"{plays[0]}" if len(plays) == 1 else f"{plays[0]} to {plays[-1]}"
+    notes = [f"{count} complete plays; [95 % intervals across plays]; ★ on the Pareto front"]
+    open_rows = sum(not row.complete for row in rows)
+    if open_rows:
+        failures = sum(row.failures for row in rows)
+        notes.append(f"! incomplete: {open_rows} of {len(rows)} defenses; {failures} releases or trials failed")
+    return "; ".join(notes)
+
+
+def fold(text: str, width: int) -> str:
+    """Text in lines of at most `width`, broken at spaces and before capitals; a longer word keeps its own line."""
+    lines = [""]
+    for part in _WORD.findall(text):
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
+            lines[-1] = lines[-1].rstrip()
+            lines.append(part.lstrip())
+        else:
+            lines[-1] += part
+    return "\n".join(lines)

@@ -1,0 +1,93 @@
+"""Headline utility of a defense's releases, with its interval across plays."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics import Estimate, wilson
+
+ANCHORED = ("marginals", "associations", "queries")
+_CLASSIFIER = ("classifier_auc", "classifier_auc_original")
+
+
+@dataclass(frozen=True)
+class Utility:
+    """Headline utility and the components of which it is the mean.
+
+    Parameters
+    ----------
+    headline : Estimate
+        Mean of the components, with its interval across plays.
+    components : dict of float
+        Each component over all plays, in [0, 1].
+    """
+
+    headline: Estimate
+    components: dict[str, float]
+
+
+def pooled_utility(plays: Sequence[Mapping[str, float | None]], confidence: float = 0.95) -> Utility | None:
+    r"""Utility over plays, 1 = as good as the original, 0 = a constant table.
+
+    Marginals, associations and queries are anchored play by play, and averaged. The classifier's part is a ratio whose
+    denominator is noisy in a single play, so it is pooled first: with A and A₀ the mean areas under the curve of
+    classifiers trained on releases and on originals, it is (A - 1/2) / (A₀ - 1/2), clipped to [0, 1], and left out
+    where A₀ does not exceed 1/2. A component that no play has is left out.
+
+    The interval is Student's with the jackknife's variance: with u₍ᵢ₎ the headline without play i and u₍.₎ their
+    mean, v = (n - 1)/n ∑ᵢ (u₍ᵢ₎ - u₍.₎)². A single play, or plays that all agree, show no spread; as for rates, the
+    interval then is Wilson's for as many trials as plays.
+
+    Parameters
+    ----------
+    plays : sequence of mapping
+        Values of one release per play.
+    confidence : float
+        Level of the interval, in (0, 1).
+
+    Returns
+    -------
+    Utility or None
+        None where no component was measured.
+
+    References
+    ----------
+    Efron and Stein (1981), The jackknife estimate of variance.
+    """
+    from scipy.special import stdtrit
+
+    names = (*ANCHORED, *_CLASSIFIER)
+    table = np.array([[play.get(name) for name in names] for play in plays], dtype=float).reshape(-1, len(names))
+    # The classifier's two areas belong together: one without the other says nothing.
+    table[np.isnan(table[:, 3:]).any(axis=1), 3:] = np.nan
+    table = table[~np.isnan(table).all(axis=1)]
+    n = len(table)
+    present, values = ~np.isnan(table), np.nan_to_num(table)
+    components = _components(values.sum(axis=0), present.sum(axis=0))
+    measured = ~np.isnan(components)
+    if not measured.any():
+        return None
+    headline = float(components[measured].mean())
+    without = _components(values.sum(axis=0) - values, present.sum(axis=0) - present)
+    estimate = wilson(n * headline, n, confidence)
+    if n > 1:
+        left = np.nanmean(without, axis=1)
+        deviation = np.sqrt((n - 1) / n * np.square(left - left.mean()).sum())
+        if deviation > 1e-9:
+            half = float(stdtrit(n - 1, (1 + confidence) / 2) * deviation)
+            estimate = Estimate(headline, max(0.0, headline - half), min(1.0, headline + half), n)
+    parts = dict(zip((*ANCHORED, "classifier"), components.tolist(), strict=True))
+    return Utility(estimate, {name: part for name, part in parts.items() if not np.isnan(part)})
+
+
+def _components(sums: NDArray[np.float64], counts: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Components, shape (..., 4), of sums and counts over plays, shape (..., 5); NaN where none was measured."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = sums / counts
+        release, original = means[..., 3] - 0.5, means[..., 4] - 0.5
+        classifier = np.where(original > 0, np.clip(release / original, 0, 1), np.nan)
+    return np.concatenate([means[..., :3], classifier[..., None]], axis=-1)

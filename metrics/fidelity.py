@@ -1,0 +1,112 @@
+"""How well a released table keeps the original's statistics: marginals, associations, range counts.
+
+Each measure lies in [0, 1] with 1 for the original itself, and is *not* anchored: a table of constants scores well
+above 0 on most. `metrics.utility` anchors them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from metrics.domains import Domain, NumericDomain
+from metrics.profile import Profile
+
+
+def marginal_fidelity(original: Profile, released: Profile) -> float:
+    """1 - the total variation distance between the marginals of a column, averaged over the columns."""
+    difference = np.abs(original.counts / original.rows - released.counts / released.rows)
+    return float(1 - np.add.reduceat(difference, original.starts).mean() / 2)
+
+
+def association_fidelity(original: Profile, released: Profile) -> float:
+    """1 - the difference of `association`, averaged over pairs of columns."""
+    return float(1 - np.abs(association(original) - association(released)).mean())
+
+
+def association(table: Profile) -> NDArray[np.float64]:
+    """Bias-corrected Cramer's V of every pair of columns, shape (pairs,), in [0, 1].
+
+    The correction takes off what independent columns would show in a sample of this size, so that associations that
+    are only noise count as none. Numbers are compared by their public bins, which makes the measure one for mixed
+    types.
+
+    References
+    ----------
+    Bergsma (2013), A bias-correction for Cramer's V and Tschuprow's T, section 3.
+    """
+    n, starts = table.rows, table.starts
+    joint = table.mass.T @ table.mass
+    counts = table.counts
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratio = joint**2 / np.outer(counts, counts)
+    ratio[~np.isfinite(ratio)] = 0.0
+    phi_squared = np.add.reduceat(np.add.reduceat(ratio, starts, axis=0), starts, axis=1) - 1
+    used = np.add.reduceat((counts > 0).astype(float), starts)
+    slack = max(1, n - 1)
+    corrected = np.maximum(0.0, phi_squared - np.outer(used - 1, used - 1) / slack)
+    levels = used - (used - 1) ** 2 / slack
+    smallest = np.minimum.outer(levels, levels) - 1
+    first, second = np.triu_indices(starts.size, k=1)
+    scale = smallest[first, second]
+    squared = np.divide(corrected[first, second], scale, out=np.zeros(first.size), where=scale > 0)
+    strength: NDArray[np.float64] = np.sqrt(np.minimum(1.0, squared))
+    return strength
+
+
+@dataclass(frozen=True)
+class RangeQueries:
+    """Random count queries: how many rows lie in a range of one column and in a range of another.
+
+    Attributes
+    ----------
+    first, second : ndarray of float, shape (bins, queries)
+        1 where a bin belongs to the query's range of its first, and of its second, column.
+    """
+
+    first: NDArray[np.float64]
+    second: NDArray[np.float64]
+
+    @classmethod
+    def random(cls, domains: Mapping[str, Domain], count: int, rng: Generator) -> RangeQueries:
+        """Draw queries over two columns each (over one where there is only one).
+
+        A range is a run of bins for numbers and ordered categories, and a random half of the others.
+        """
+        columns = list(domains.values())
+        starts = np.cumsum([0, *(domain.size + 1 for domain in columns)])
+        pairs = np.array([rng.choice(len(columns), 2, replace=len(columns) < 2) for _ in range(count)]).T
+        tables = []
+        for chosen in pairs:
+            table = np.zeros((starts[-1], count))
+            for query, column in enumerate(chosen):
+                domain = columns[column]
+                table[starts[column] : starts[column] + domain.size, query] = _random_range(domain, rng)
+            tables.append(table)
+        return cls(tables[0], tables[1])
+
+    def answers(self, table: Profile) -> NDArray[np.float64]:
+        """Expected share of rows that satisfy each query, shape (queries,)."""
+        shares: NDArray[np.float64] = ((table.mass @ self.first) * (table.mass @ self.second)).mean(axis=0)
+        return shares
+
+
+def query_fidelity(original: Profile, released: Profile, queries: RangeQueries) -> float:
+    """1 - mean relative error of range counts; an error counts 1 at most and is relative to one row at least."""
+    truth, answer = queries.answers(original), queries.answers(released)
+    error = np.abs(answer - truth) / np.maximum(truth, 1 / original.rows)
+    return float(1 - np.minimum(error, 1.0).mean())
+
+
+def _random_range(domain: Domain, rng: Generator) -> NDArray[np.bool_]:
+    if isinstance(domain, NumericDomain) or domain.ordered:
+        low, high = np.sort(rng.integers(0, domain.size, size=2))
+        position = np.arange(domain.size)
+        chosen: NDArray[np.bool_] = (position >= low) & (position <= high)
+    else:
+        chosen = rng.permutation(domain.size) < max(1, domain.size // 2)
+    return chosen

@@ -1,0 +1,144 @@
+"""Utility of a released table: anchored fidelity of its statistics, and what a classifier learns from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from metrics.domains import CategoricalDomain, Domain
+from metrics.fidelity import RangeQueries, association_fidelity, marginal_fidelity, query_fidelity
+from metrics.profile import Profile, original_profile, profile
+from metrics.ranking import area_under_curve
+
+QUERIES = 200
+
+
+class TableUtility:
+    """Scores releases of one original table.
+
+    Naive measures flatter: a table of constants keeps half of everything. Every component is therefore *anchored*:
+    with c the naive measure of the table whose every column is constant at the original's most frequent bin, the
+    component is (naive - c) / (1 - c), clipped to [0, 1]; constants score 0, the original 1.
+
+    Parameters
+    ----------
+    original : DataFrame, shape (n, columns)
+        Original values, n >= 1.
+    domains : mapping of str to Domain
+        The columns to compare, with their public bins.
+    held_out : DataFrame, shape (m, columns)
+        Other real records, for testing classifiers; may be empty.
+    target : str, optional
+        The column that a classifier is to predict from the others; None, or no held-out records, leaves that part out.
+    rng : Generator
+        Draws the range queries.
+    """
+
+    def __init__(
+        self,
+        original: pd.DataFrame,
+        domains: Mapping[str, Domain],
+        held_out: pd.DataFrame,
+        target: str | None,
+        rng: Generator,
+    ) -> None:
+        if len(original) == 0:
+            raise ValueError("the original table is empty; utility needs at least one record")
+        self.domains = dict(domains)
+        self.target = target
+        self.original = original_profile(original, self.domains)
+        self.queries = RangeQueries.random(self.domains, QUERIES, rng)
+        self.constant = _constant(self.original)
+        self.floor = self._fidelity(self.constant)
+        self.held_out = original_profile(held_out, self.domains) if target and len(held_out) else None
+        self.original_auc = self._auc(self.original)
+
+    def score(self, released: pd.DataFrame) -> dict[str, float | None]:
+        """Components of a release's utility.
+
+        Returns
+        -------
+        dict
+            ``marginals`` (1 - mean total variation distance), ``associations`` (1 - mean difference of Cramer's V),
+            ``queries`` (1 - mean relative error of range counts), each anchored, in [0, 1]; ``classifier_auc`` and
+            ``classifier_auc_original``, in [0, 1], of a logistic regression trained on the release and on the
+            original and tested on held-out records (.5 where the release has one class or no row), None where there
+            is nothing to predict. They are anchored after pooling over plays, since a single play's ratio is noise.
+
+        Raises
+        ------
+        ValueError
+            If the release lacks a column or holds a cell that cannot be read.
+        """
+        if len(released) == 0:
+            empty: dict[str, float | None] = dict.fromkeys(self.floor, 0.0)
+            return {**empty, **self._classifier(None if self.original_auc is None else 0.5)}
+        table = profile(released, self.domains)
+        naive = self._fidelity(table)
+        components: dict[str, float | None] = {name: anchored(value, self.floor[name]) for name, value in naive.items()}
+        return {**components, **self._classifier(self._auc(table))}
+
+    def _fidelity(self, table: Profile) -> dict[str, float]:
+        return {
+            "marginals": marginal_fidelity(self.original, table),
+            "associations": association_fidelity(self.original, table) if table.starts.size > 1 else 1.0,
+            "queries": query_fidelity(self.original, table, self.queries),
+        }
+
+    def _classifier(self, auc: float | None) -> dict[str, float | None]:
+        return {"classifier_auc": auc, "classifier_auc_original": self.original_auc}
+
+    def _auc(self, table: Profile) -> float | None:
+        if self.target is None or self.held_out is None:
+            return None
+        column = list(self.domains).index(self.target)
+        truth = self.held_out.block(column).argmax(axis=1)
+        present = np.unique(truth)
+        if len(present) < 2:
+            return None
+        predicted = _predictions(table, self.held_out, column)
+        labels = present[-1:] if len(present) == 2 else present
+        return float(np.mean([area_under_curve(predicted[:, label], truth == label) for label in labels]))
+
+
+def anchored(value: float, floor: float) -> float:
+    """Rescale a measure so that `floor` becomes 0 and 1 stays 1, clipped to [0, 1]; 1 or nothing where floor is 1."""
+    return float(np.clip((value - floor) / (1 - floor), 0, 1)) if floor < 1 else float(value >= 1)
+
+
+def prediction_target(sensitive: tuple[str, ...], domains: Mapping[str, Domain]) -> str | None:
+    """The column that a classifier is to predict: the first sensitive one with two or more categories."""
+    for name in sensitive:
+        domain = domains.get(name)
+        if isinstance(domain, CategoricalDomain) and domain.size > 1:
+            return name
+    return None
+
+
+def _constant(original: Profile) -> Profile:
+    """Every column constant at the bin that most originals share."""
+    ends = np.append(original.starts[1:], original.mass.shape[1])
+    counts = original.counts
+    mass = np.zeros_like(original.mass)
+    for start, end in zip(original.starts, ends, strict=True):
+        mass[:, start + counts[start:end].argmax()] = 1.0
+    return Profile(mass, original.starts)
+
+
+def _predictions(train: Profile, test: Profile, column: int) -> NDArray[np.float64]:
+    """Class scores of the test rows, shape (rows, classes); a label spread over classes counts as weighted rows."""
+    from sklearn.linear_model import LogisticRegression
+
+    labels = train.block(column)
+    row, label = np.nonzero(labels)
+    scores = np.zeros((test.rows, labels.shape[1]))
+    if np.unique(label).size < 2:
+        return scores
+    model = LogisticRegression(max_iter=1000)
+    model.fit(train.without(column)[row], label, sample_weight=labels[row, label])
+    scores[:, model.classes_] = model.predict_proba(test.without(column))
+    return scores

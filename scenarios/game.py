@@ -1,0 +1,97 @@
+"""The contract of a game: who knows what, and what counts as winning."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from numpy.random import Generator
+
+from attacks.attack import Attack, Knowledge
+from attacks.claims import Claims
+from defenses.defense import Defense
+from defenses.microdata import Microdata
+from defenses.parameters import Parametrized
+from defenses.release import Release
+
+KNOWS = ("mechanism", "nothing")
+
+
+class Secret(ABC):
+    """What a game draws and an attacker is to find out.
+
+    Attributes
+    ----------
+    records : Microdata
+        What the publisher holds, and the defense is given.
+    """
+
+    records: Microdata
+
+
+class Game(Parametrized, ABC):
+    """A game between a publisher and an attacker.
+
+    Attributes
+    ----------
+    accepts : str
+        The kind of release that a defense must make to play.
+    kind : str
+        The kind of release that is published and attacks must work on; differs from `accepts` where the game itself
+        computes something from the release (a model trained on it).
+    goal : str
+        What attacks must claim to play.
+    attacker_knows : {"mechanism", "nothing"}
+        Whether attackers read the release's channel and may repeat the defense on records of their own.
+    """
+
+    accepts: ClassVar[str] = "microdata"
+    kind: ClassVar[str] = "microdata"
+    goal: ClassVar[str]
+    attacker_knows: str
+
+    def briefing(self, rng: Generator) -> Knowledge | None:
+        """What an adversary knows who chooses something before the release; None where there is nothing to choose."""
+        return None
+
+    @abstractmethod
+    def draw(self, rng: Generator, choice: Any = None) -> Secret:
+        """Draw a secret, from what the adversary chose where the game lets it choose."""
+
+    def publish(self, release: Release, rng: Generator) -> Release:
+        """Turn the defense's release into what is published; unchanged unless a game says otherwise."""
+        return release
+
+    @abstractmethod
+    def knowledge(self, secret: Any, defense: Defense) -> Knowledge:
+        """What attackers are handed beside the release."""
+
+    @abstractmethod
+    def score(self, secret: Any, published: Any, claims: Claims, rng: Generator) -> dict[str, float | None]:
+        """Score an attack's claims; None stands for a rate of nothing (0 of 0)."""
+
+    @abstractmethod
+    def utility(self, secret: Any, release: Any) -> dict[str, float | None]:
+        """Measure what the release is worth and what it holds of its promise."""
+
+    def misfit(self, defense: Defense, attack: Attack) -> str | None:
+        """Why a pair cannot play, or None if it can."""
+        if defense.kind != self.accepts:
+            return (
+                f"{type(self).__name__} needs a {self.accepts} release, {type(defense).__name__} makes {defense.kind}"
+            )
+        if attack.kind != self.kind:
+            return f"{type(self).__name__} publishes {self.kind}, {type(attack).__name__} works on {attack.kind}"
+        if attack.goal != self.goal:
+            return f"{type(self).__name__} is about {self.goal}, {type(attack).__name__} about {attack.goal}"
+        return None
+
+    def view(self, published: Release, rng: Generator) -> Any:
+        """What one attack is handed of what was published."""
+        known = published if self.attacker_knows == "mechanism" else published.without_channel()
+        return known.view(rng)
+
+    def settings(self) -> Mapping[str, Any]:
+        """The parameters that tell this game from others on the same records."""
+        return {name: value for name, value in self.get_params().items() if not isinstance(value, Microdata)}

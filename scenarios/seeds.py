@@ -1,0 +1,23 @@
+"""Random generators that derive from stable names, so that no result depends on order or on other results."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+from numpy.random import Generator
+
+
+def generator(seed: int, *names: str | int) -> Generator:
+    """Generator for one purpose of one run.
+
+    Parameters
+    ----------
+    seed : int
+        The run's seed, at least 0.
+    names : str or int
+        What the generator is for, from the general to the special (scenario, defense, play, attack).
+    """
+    text = "\0".join([str(seed), *(str(name) for name in names)])
+    digest = hashlib.sha256(text.encode()).digest()
+    return np.random.default_rng(np.frombuffer(digest, dtype=np.uint32))
