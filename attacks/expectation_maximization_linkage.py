@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.random import Generator
@@ -25,6 +26,8 @@ from metrics.cells import NumericCells
 # Shares of kept, disturbed and replaced values before anything is known.
 START = np.array([0.5, 0.3, 0.2])
 SMALLEST_SHARE = 1e-4
+# Rounds end when no share moves by more than this.
+SETTLED = 2e-3
 
 
 class ExpectationMaximizationLinkage(Attack):
@@ -38,7 +41,7 @@ class ExpectationMaximizationLinkage(Attack):
     Parameters
     ----------
     iterations : int
-        Largest number of rounds; it stops earlier when no share moves by more than .001.
+        Largest number of rounds; it stops earlier when no share moves by more than .002.
     sharpness : float
         The first posterior falls by ``exp(-sharpness * Gower distance)``.
 
@@ -64,9 +67,9 @@ class ExpectationMaximizationLinkage(Attack):
             learned = [model.maximized(posterior) for model in models]
             moved = max(float(np.abs(new.shares - old.shares).max()) for new, old in zip(learned, models, strict=True))
             models = learned
-            scores = np.sum([model.column.expand(np.log(model.likelihood())) for model in models], axis=0)
+            scores = np.sum([model.column.expand(np.log(model.likelihood)) for model in models], axis=0)
             posterior = matching_posterior(scores)
-            if moved < 1e-3:
+            if moved < SETTLED:
                 break
         return assignment_answers(scores, posterior, rng)
 
@@ -119,25 +122,27 @@ class ColumnModel:
         step = float(gaps.min()) if gaps.size else 1.0
         return cls(column, kept, frequency[:, None], residual, START, 0.3 * float(np.nanstd(values)) or 1.0, step)
 
+    @cached_property
     def components(self) -> list[Floats]:
         """Share times probability of each cell given each value: kept, disturbed, replaced."""
         kept, disturbed, replaced = self.shares
         parts = [kept * self.kept, np.zeros_like(self.kept), replaced * self.replaced]
         if self.residual is not None and disturbed > 0:
             density = np.exp(-0.5 * (self.residual / self.deviation) ** 2) / (self.deviation * np.sqrt(2 * np.pi))
-            parts[1] = np.nan_to_num(disturbed * np.minimum(1.0, self.step * density))
+            parts[1] = np.where(np.isnan(density), 0.0, disturbed * np.minimum(1.0, self.step * density))
         return parts
 
+    @cached_property
     def likelihood(self) -> Floats:
         """Probability of each distinct cell given each distinct value, shape (cells, values), above 0."""
-        kept, disturbed, replaced = self.components()
+        kept, disturbed, replaced = self.components
         total: Floats = kept + disturbed + replaced
         return total
 
     def maximized(self, posterior: Floats) -> ColumnModel:
         """The shares and the noise that are most likely when rows match candidates as in `posterior`."""
-        weight = self.column.collapse(posterior) / self.likelihood()
-        expected = [weight * part for part in self.components()]
+        weight = self.column.collapse(posterior) / self.likelihood
+        expected = [weight * part for part in self.components]
         shares = np.array([part.sum() for part in expected])
         shares = np.maximum(shares / shares.sum(), SMALLEST_SHARE * (self.shares > 0))
         deviation = self.deviation

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from attacks.attack import Knowledge
 from attacks.claims import Decisions, RankedAnswers
@@ -44,16 +46,26 @@ class SharedColumn:
         return table[self.cells.codes[:, None], self.codes[None, :]]
 
     def collapse(self, weights: Floats) -> Floats:
-        """Weights of rows and candidates added up by distinct cell and distinct value."""
-        by_value = np.zeros((weights.shape[0], len(self.values)))
-        np.add.at(by_value.T, self.codes, weights.T)
-        total = np.zeros((self.cells.missing.size, len(self.values)))
-        np.add.at(total, self.cells.codes, by_value)
+        """Weights of rows and candidates added up by distinct cell and distinct value, shape (cells, values)."""
+        total: Floats = (self._by_value @ (self._by_cell @ weights).T).T
         return total
+
+    @cached_property
+    def _by_cell(self) -> csr_array[Any]:
+        return _sums_by_code(self.cells.codes, self.cells.missing.size)
+
+    @cached_property
+    def _by_value(self) -> csr_array[Any]:
+        return _sums_by_code(self.codes, len(self.values))
 
     def contains(self) -> NDArray[np.bool_]:
         """Whether each distinct cell covers each distinct value, shape (cells, values)."""
         return self.cells.contains(self.values)
+
+
+def _sums_by_code(codes: NDArray[np.intp], count: int) -> csr_array[Any]:
+    """Matrix that adds up the rows of each code, shape (count, rows)."""
+    return csr_array((np.ones(codes.size), (codes, np.arange(codes.size))), shape=(count, codes.size))
 
 
 def shared_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[SharedColumn]:

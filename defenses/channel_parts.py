@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 from scipy import special
 
 from defenses.channel import ChannelPart, ColumnPart, Floats, Likelihood
-from metrics.cells import escape_column, read_cells
-from metrics.domains import CategoricalDomain, Domain
+from defenses.columns import is_number_column, plain_codes, plain_numbers
+from defenses.rank_window import RankWindow as RankWindow
+from metrics.cells import escape_column
 
 
 @dataclass(frozen=True)
@@ -180,7 +181,7 @@ class GroupMode(ColumnPart):
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""
         same, other = _logs(self.agreement, (1 - self.agreement) / self.domain.size)
-        cells = _released_codes(released[self.column], self.domain)
+        cells = plain_codes(released[self.column], self.domain)
         return Likelihood(
             (cells,), (self.domain.codes(original[self.column]),), lambda a, b: np.where(a == b, same, other)
         )
@@ -205,7 +206,7 @@ class Retention(ColumnPart):
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""
         same, other = _logs(self.retention, (1 - self.retention) / max(1, self.categories - 1))
-        cells = _released_codes(released[self.column], self.domain)
+        cells = plain_codes(released[self.column], self.domain)
 
         def kernel(cell: NDArray[np.intp], value: NDArray[np.intp]) -> Floats:
             known = (cell < self.categories) & (value < self.categories)
@@ -215,110 +216,50 @@ class Retention(ColumnPart):
 
 
 @dataclass(frozen=True)
-class RankWindow(ColumnPart):
-    """Values are swapped in pairs inside blocks of `window` + 1 successive ranks, cut at a random offset.
+class Independent(ValuePart):
+    """The released cell says nothing of the record it stems from; the log-likelihood is 0 for every pair."""
 
-    Write B = window + 1. Blocks start at the ranks that leave remainder o when divided by B, with o uniform on
-    0..B-1; the first and the last block may be shorter. In a block of m ranks a random matching pairs two given
-    ranks with probability q(m) = 1/(m - 1) for even m and 1/m for odd m, and leaves a rank alone with probability
-    s(m) = 0 or 1/m. Two ranks i < j of n fall into one block for B - (j - i) of the offsets; where that is the
-    first block, its m takes each value from j + 1 to B - 1 once instead of B, and so from the other end:
-
-    - B P(i -> j) = q(B) max(B - |j - i|, 0) + C(max(i, j)) + C(n - 1 - min(i, j)), C(t) = sum_{t<m<B} q(m) - q(B);
-    - B P(i -> i) = B s(B) + D(i) + D(n - 1 - i), D(t) = sum_{t<m<B} s(m) - s(B).
-
-    A value holds successive ranks, among which ties are broken at random: the likelihood of y under x is the mean
-    over the ranks of x of the sum over the ranks of y. The values' counts survive swapping and so are public; a
-    value that does not occur has likelihood 0. A missing value stays missing.
-
-    Parameters
-    ----------
-    values : tuple of float
-        The distinct numbers, or positions of categories in the domain, ascending.
-    counts : tuple of int
-        How often each occurs.
-    window : int
-        Largest difference of rank between two values that are swapped.
-    """
-
-    kind: ClassVar[str] = "rank_window"
-    values: tuple[float, ...]
-    counts: tuple[int, ...]
-    window: int
+    kind: ClassVar[str] = "independent"
 
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""
-        if isinstance(self.domain, CategoricalDomain):
-            cells = _or_missing(_released_codes(released[self.column], self.domain), self.domain.size)
-            values = _or_missing(self.domain.codes(original[self.column]), self.domain.size)
-        else:
-            cells, values = plain_numbers(released[self.column]), plain_numbers(original[self.column])
-        return Likelihood((self._position(cells),), (self._position(values),), self._kernel())
-
-    def _position(self, values: Floats) -> NDArray[np.intp]:
-        """Place among the distinct values; their number for a missing value, -1 for one that does not occur."""
-        known = np.asarray(self.values, dtype=float)
-        place = np.searchsorted(known, values)
-        found = np.append(known, np.nan)[place] == values
-        return np.where(np.isnan(values), known.size, np.where(found, place, -1))
-
-    def _kernel(self) -> Any:
-        """Build the log-likelihood of one place among the distinct values under another."""
-        block = self.window + 1
-        count = np.array([*self.counts, 1], dtype=np.int64)
-        first = np.cumsum(count) - count
-        total = int(first[-1])
-        sizes = np.arange(1, block + 1)
-        pair = np.where(sizes % 2 == 0, 1 / np.maximum(sizes - 1, 1), 1 / sizes)
-        stay = np.where(sizes % 2 == 0, 0.0, 1 / sizes)
-        # Sums of max(B - |d|, 0) over d <= t, summed again over t: a rectangle of ranks is four look-ups away.
-        tent = block - np.abs(np.arange(-block, block + 1))
-        twice = np.cumsum(np.cumsum(tent))
-
-        def summed(t: NDArray[np.int64]) -> NDArray[np.int64]:
-            inside = np.where(t < -block, 0, twice[np.clip(t + block, 0, 2 * block)])
-            return np.asarray(inside + block**2 * np.maximum(t - block, 0))
-
-        def ends(excess: Floats) -> tuple[Floats, Floats]:
-            """Sums over ranks below t of the correction at the low end, and of that times the rank."""
-            correction = np.zeros(total)
-            tail = np.cumsum((excess - excess[-1])[::-1])[::-1][1:]
-            correction[: tail.size] = tail[:total]
-            ranks = np.arange(total)
-            return np.append(0.0, np.cumsum(correction)), np.append(0.0, np.cumsum(correction * ranks))
-
-        swaps, weighted = ends(pair)
-        leaves, _ = ends(stay)
-
-        def across(sums: Floats, start: NDArray[np.int64], stop: NDArray[np.int64]) -> Floats:
-            return np.asarray(sums[stop] - sums[start])
-
-        def kernel(cell: NDArray[np.intp], value: NDArray[np.intp]) -> Floats:
-            a, b, size = first[value], first[value] + count[value] - 1, count[value]
-            c, d = first[cell], first[cell] + count[cell] - 1
-            near = summed(d - a) - summed(d - b - 1) - summed(c - 1 - a) + summed(c - b - 2)
-            low, high = np.minimum(a, c), np.maximum(b, d)
-            a_stop, total_low = np.minimum(b, d) + 1, np.maximum(a, c)
-            fewer = np.where(a < c, size, count[cell])
-            more = np.where(a < c, count[cell], size)
-            return low, high, a_stop, total_low, fewer, more, near  # replaced below
-
-        return kernel
+        return Likelihood((np.zeros(len(released)),), (np.zeros(len(original)),), np.add)
 
 
-def plain_numbers(column: pd.Series[Any]) -> Floats:
-    """Numbers of a column, original or released, shape (n,); NaN where missing.
+@dataclass(frozen=True)
+class Presence(ValuePart):
+    """The column's cells are released in random order: a record's cell is any of them alike.
 
-    Raises
-    ------
-    ValueError
-        If a cell is no plain number; names column, row (from 0) and cell.
+    The log-likelihood of every released row under an original value is that of drawing the value from the released
+    column, log(count / rows), which is -inf for a value that does not occur there.
     """
-    if pd.api.types.is_numeric_dtype(column):
-        return column.to_numpy(dtype=float, na_value=np.nan)
-    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
-    wrong = np.flatnonzero(np.isnan(numbers) & column.notna().to_numpy())
-    if wrong.size:
-        cell = str(column.iloc[wrong[0]])
-        raise ValueError(f"column {column.name!r}, row {wrong[0]}: {cell!r} is no plain number")
-    return numbers
+
+    kind: ClassVar[str] = "presence"
+
+    def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
+        """Prepare log-likelihoods of released rows under original rows."""
+        if is_number_column(original[self.column]):
+            cells, values = (pd.Series(plain_numbers(side[self.column])) for side in (released, original))
+        else:
+            cells, values = released[self.column], escape_column(original[self.column])
+        known, share = _shares(cells)
+        codes = known.get_indexer(pd.Index(values))
+        with np.errstate(divide="ignore"):
+            table = np.log(np.append(share, 0.0))[codes]
+        return Likelihood((np.zeros(len(released)),), (table,), np.add)
+
+
+def _equal(cell: Floats, value: Floats) -> Floats:
+    same = (cell == value) | (np.isnan(cell) & np.isnan(value))
+    return np.where(same, 0.0, -np.inf)
+
+
+def _logs(*probabilities: float) -> Floats:
+    with np.errstate(divide="ignore"):
+        return np.log(np.array(probabilities))
+
+
+def _shares(cells: pd.Series[Any]) -> tuple[pd.Index[Any], Floats]:
+    """Distinct cells, a missing one among them, and the share of the rows that each has."""
+    codes, distinct = pd.factorize(cells, use_na_sentinel=False)
+    return pd.Index(distinct), np.bincount(codes, minlength=len(distinct)) / max(1, len(codes))

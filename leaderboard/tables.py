@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from leaderboard.board import Row, by_place
 from leaderboard.pairs import GOALS, Pair
 from leaderboard.result import label
 
 GOAL_WORDS = {"reidentification": "rows", "membership": "members"}
-_HEADERS = (
-    *("#", "defense", "guarantee", "utility", "worst attack"),
-    *("success", "chance", "advantage", "score", "front"),
-)
-_ALIGN = ("right", "left", "left", "left", "left", "left", "right", "right", "right", "center")
+_HEADERS = ("#", "defense", "guarantee", "utility", "worst attack", "success", "chance", "advantage", "score")
+_ALIGN = ("right", "left", "left", "right", "left", "right", "right", "right", "right")
 _DEFENSE, _ATTACK = _HEADERS.index("defense"), _HEADERS.index("worst attack")
-_WORD = re.compile(r"\s+|[A-Z][a-z]+|[^\sA-Z]+|[A-Z]")
+_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def to_terminal(rows: Sequence[Row], width: int = 120) -> str:
@@ -27,10 +24,8 @@ def to_terminal(rows: Sequence[Row], width: int = 120) -> str:
     rows : sequence of Row
         As `rank` gives them.
     width : int
-        Columns of the terminal; from 100 on the table keeps within it, unless a guarantee is long.
+        Columns of the terminal; from about 105 on the table keeps within it, unless a guarantee is long.
     """
-    from tabulate import tabulate
-
     tables = []
     for (scenario, decoys), group in by_place(rows).items():
         cells = [_cells(row) for row in group]
@@ -40,14 +35,14 @@ def to_terminal(rows: Sequence[Row], width: int = 120) -> str:
             if index not in (_DEFENSE, _ATTACK)
         )
         # Columns stand two spaces apart; defense and worst attack share what the others leave.
-        room = max(28, width - fixed - 2 * (len(_HEADERS) - 1))
+        room = max(30, width - fixed - 2 * (len(_HEADERS) - 1))
         longest = max(len(line[_ATTACK]) for line in cells)
         attack = max(14, min(longest, room // 2))
         for line in cells:
             line[_DEFENSE] = fold(line[_DEFENSE], room - attack)
             line[_ATTACK] = fold(line[_ATTACK], attack)
-        body = tabulate(cells, _HEADERS, tablefmt="simple", colalign=_ALIGN, disable_numparse=True)
-        tables.append(f"{_title(scenario, decoys)}\n\n{body}\n{_notes(group)}")
+        body = _plain(_HEADERS, cells, _ALIGN)
+        tables.append(f"{place_title(scenario, decoys)}\n\n{body}\n{_notes(group)}")
     return "\n\n".join(tables)
 
 
@@ -59,39 +54,40 @@ def to_markdown(rows: Sequence[Row]) -> str:
     for (scenario, decoys), group in by_place(rows).items():
         cells = [[cell.replace("|", r"\|") for cell in _cells(row)] for row in group]
         body = tabulate(cells, _HEADERS, tablefmt="pipe", colalign=_ALIGN, disable_numparse=True)
-        tables.append(f"### {_title(scenario, decoys)}\n\n{body}\n\n{_notes(group)}")
+        tables.append(f"### {place_title(scenario, decoys)}\n\n{body}\n\n{_notes(group)}")
     return "\n\n".join(tables) + "\n" if tables else ""
 
 
 def matrix_to_terminal(pairs: Sequence[Pair]) -> str:
     """The matrix as plain text: success in rows / in members, or the status where there is none."""
-    return "\n\n".join(_matrix_tables(pairs, "simple", fold_at=16))
+    tables = []
+    for place, headers, cells, align in _matrix_tables(pairs):
+        folded = [[fold(cell, 30) for cell in line] for line in cells]
+        tables.append(f"{place}\n\n{_plain([fold(header, 14) for header in headers], folded, align)}")
+    return "\n\n".join(tables)
 
 
 def matrix_to_markdown(pairs: Sequence[Pair]) -> str:
     """The matrix as Markdown: success in rows / in members, or the status where there is none."""
-    tables = _matrix_tables(pairs, "pipe", fold_at=None)
-    return "\n\n".join(f"### {table}" for table in tables) + "\n" if tables else ""
-
-
-def _matrix_tables(pairs: Sequence[Pair], style: str, fold_at: int | None) -> list[str]:
     from tabulate import tabulate
 
-    tables = []
+    tables = [
+        f"### {place}\n\n{tabulate(cells, headers, tablefmt='pipe', colalign=align, disable_numparse=True)}\n"
+        for place, headers, cells, align in _matrix_tables(pairs)
+    ]
+    return "\n".join(tables)
+
+
+def _matrix_tables(pairs: Sequence[Pair]) -> Iterator[tuple[str, list[str], list[list[str]], list[str]]]:
+    """Title, headers, cells and alignment of each scenario and decoys."""
     for (scenario, decoys), grid in grids(pairs).items():
         attacks = list(dict.fromkeys(attack for line in grid.values() for attack in line))
         cells = [
             [defense, *(_pair_cell(line[attack]) if attack in line else "" for attack in attacks)]
             for defense, line in grid.items()
         ]
-        headers = ["defense", *attacks]
-        if fold_at:
-            headers = [fold(header, fold_at) for header in headers]
-            cells = [[fold(cell, 30) for cell in line] for line in cells]
-        align = ["left", *("right" for _ in attacks)]
-        body = tabulate(cells, headers, tablefmt=style, colalign=align, disable_numparse=True)
-        tables.append(f"{_title(scenario, decoys)}: success in rows / in members\n\n{body}")
-    return tables
+        title = f"{place_title(scenario, decoys)}: success in rows / in members"
+        yield title, ["defense", *attacks], cells, ["left", *("right" for _ in attacks)]
 
 
 def grids(pairs: Sequence[Pair]) -> Mapping[tuple[str, str], dict[str, dict[str, Pair]]]:
@@ -117,22 +113,27 @@ def _cells(row: Row) -> list[str]:
     attack = "–" if row.worst_attack is None else label(row.worst_attack, row.worst_parameters or {})
     goal = f" ({GOAL_WORDS[row.goal]})" if row.goal else ""
     return [
-        "–" if row.rank is None else str(row.rank),
+        ("★ " if row.pareto else "") + ("–" if row.rank is None else str(row.rank)),
         label(row.defense, row.parameters) + ("" if row.complete else " !"),
         row.guarantee or "none",
-        _interval(row.utility, row.utility_low, row.utility_high),
+        _spread(row.utility, row.utility_low, row.utility_high),
         attack + goal,
         _interval(row.success, row.success_low, row.success_high),
         number(row.chance, 3 if row.goal == "reidentification" else 2),
         number(row.advantage),
         number(row.score, 3),
-        "★" if row.pareto else "",
     ]
 
 
+def _spread(value: float | None, low: float | None, high: float | None) -> str:
+    """A value and the longer arm of its interval."""
+    if value is None or low is None or high is None:
+        return number(value)
+    return f"{number(value)} ±{number(max(high - value, value - low))}"
+
+
 def _interval(value: float | None, low: float | None, high: float | None) -> str:
-    shown = number(value)
-    return shown if value is None else f"{shown.rjust(4)} [{number(low)}, {number(high)}]"
+    return number(value) if value is None else f"{number(value)} [{number(low)}, {number(high)}]"
 
 
 def _pair_cell(pair: Pair) -> str:
@@ -140,28 +141,44 @@ def _pair_cell(pair: Pair) -> str:
     return pair.status if rates == [None, None] else " / ".join(number(rate) for rate in rates)
 
 
-def _title(scenario: str, decoys: str) -> str:
+def place_title(scenario: str, decoys: str) -> str:
+    """Heading of one scenario and decoys."""
     return f"{scenario}, {decoys} decoys" if decoys else scenario
 
 
-def _notes(rows: Sequence[Row]) -> str:
+def plays_text(rows: Sequence[Row]) -> str:
+    """How many plays stand behind the rows: ``20``, or ``17 to 20``."""
     plays = sorted({row.plays for row in rows})
-    count = f"{plays[0]}" if len(plays) == 1 else f"{plays[0]} to {plays[-1]}"
-    notes = [f"{count} complete plays; [95 % intervals across plays]; ★ on the Pareto front"]
+    return f"{plays[0]}" if len(plays) == 1 else f"{plays[0]} to {plays[-1]}"
+
+
+def _notes(rows: Sequence[Row]) -> str:
+    notes = [f"{plays_text(rows)} complete plays; ★: on the Pareto front; ± and [low, high]: 95 % intervals across plays"]
     open_rows = sum(not row.complete for row in rows)
     if open_rows:
         failures = sum(row.failures for row in rows)
-        notes.append(f"! incomplete: {open_rows} of {len(rows)} defenses; {failures} releases or trials failed")
-    return "; ".join(notes)
+        notes.append(f"!: incomplete, {open_rows} of {len(rows)} defenses; {failures} releases or trials failed")
+    return "\n".join(notes)
 
 
 def fold(text: str, width: int) -> str:
-    """Text in lines of at most `width`, broken at spaces and before capitals; a longer word keeps its own line."""
+    """Text in lines of at most `width`, broken at spaces, and before the capitals of words too long for a line."""
     lines = [""]
-    for part in _WORD.findall(text):
-        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > width:
-            lines[-1] = lines[-1].rstrip()
-            lines.append(part.lstrip())
-        else:
-            lines[-1] += part
+    for word in text.split():
+        space = " " if lines[-1] else ""
+        parts = [word] if len(word) <= width else _CAPITAL.split(word)
+        for part in parts:
+            if lines[-1] and len(lines[-1]) + len(space) + len(part) > width:
+                lines.append(part)
+            else:
+                lines[-1] += space + part
+            space = ""
     return "\n".join(lines)
+
+
+def _plain(headers: Sequence[str], cells: Sequence[Sequence[str]], align: Sequence[str]) -> str:
+    """A table without tabulate's padding of headers, which would cost two columns of the terminal each."""
+    from tabulate import SEPARATING_LINE, tabulate
+
+    lines: list[Sequence[str]] = [headers, [SEPARATING_LINE], *cells]
+    return tabulate(lines, tablefmt="plain", colalign=align, disable_numparse=True)

@@ -1,4 +1,4 @@
-"""The candidate-file game: which released row is which of the candidates?"""
+"""The candidate-file game: name, for every released row, the candidate that it stems from."""
 
 from __future__ import annotations
 

@@ -1,0 +1,132 @@
+"""Probabilistic record linkage, as statistical offices do it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from attacks.attack import Attack, Knowledge
+from attacks.claims import RankedAnswers
+from attacks.linkage import Floats, SharedColumn, assignment_answers, matching_posterior, shared_columns
+from defenses.parameters import check_whole
+from defenses.release import MicrodataRelease
+from metrics.cells import NumericCells
+
+# Agreement that never occurs among matches, or always, would weigh infinitely; e^20 settles any pair.
+LARGEST_WEIGHT = 20.0
+
+
+class FellegiSunter(Attack):
+    """Weighs the agreement of each column by how much oftener it occurs among matches, then assigns one to one.
+
+    Comparison and the ECM classifier that learns the weights without known matches are those of the package
+    ``recordlinkage``. A column agrees where the released cell covers the candidate's value; a number is compared a
+    second time by public bins, so that noise does not end all agreement. Pairs are ranked by match weight (the sum of
+    log-ratios), not by match probability, which saturates at 1 for several candidates at once.
+
+    The classifier is fitted on `near` pairs with the most agreements per row and `far` random ones, and applied to
+    all: fitted on all pairs of 100 rows and 200 candidates it takes ten times as long, and with one match in 200 pairs
+    often mistakes another pattern for matches (80 % of rows found where this finds 96 %, on the bank's records with
+    30 % of all cells replaced).
+
+    Parameters
+    ----------
+    near, far : int
+        Pairs per released row to fit on: those with the most agreements, and random ones.
+    tolerance : float
+        The fit ends when no parameter moves by more than this.
+
+    References
+    ----------
+    Fellegi and Sunter (1969), A theory for record linkage; Herzog, Scheuren and Winkler (2007), Data quality and
+    record linkage techniques, chapter 9; de Bruin (2019), Python Record Linkage Toolkit.
+    """
+
+    def __init__(self, *, near: int = 5, far: int = 10, tolerance: float = 1e-3) -> None:
+        self.near = near
+        self.far = far
+        self.tolerance = tolerance
+        check_whole("near", near, low=1)
+        check_whole("far", far, low=0)
+        if not (np.isfinite(tolerance) and tolerance > 0):
+            raise ValueError(f"tolerance must be a finite number above 0, got {tolerance!r}")
+
+    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
+        """Compare all pairs, fit, weigh, assign."""
+        rows, candidates = len(release.frame), len(knowledge.candidates)
+        agreement = compare(shared_columns(release, knowledge), rows, candidates)
+        count = agreement.to_numpy().sum(axis=1).reshape(rows, candidates) + rng.random((rows, candidates)) / 2
+        near = np.argpartition(-count, min(self.near, candidates) - 1, axis=1)[:, : self.near]
+        far = rng.integers(0, candidates, size=(rows, self.far))
+        chosen = np.unique(np.arange(rows)[:, None] * candidates + np.hstack([near, far]))
+        weights = fitted_weights(agreement.iloc[chosen], self.tolerance)
+        scores = weights[0] + agreement[weights[1].index].to_numpy() @ weights[1].to_numpy()
+        table = scores.reshape(rows, candidates)
+        return assignment_answers(table, matching_posterior(table), rng)
+
+
+def compare(columns: list[SharedColumn], rows: int, candidates: int) -> pd.DataFrame:
+    """Agreement of all pairs, shape (rows * candidates, comparisons), 0 or 1."""
+    from recordlinkage import Compare
+
+    left, right, comparison = pd.DataFrame(index=range(rows)), pd.DataFrame(index=range(candidates)), Compare()
+    for column in columns:
+        left[column.name], right[column.name] = column.cells.codes, column.codes
+        comparison.compare_vectorized(_Lookup(column.contains()), column.name, column.name, label=column.name)
+        if isinstance(column.cells, NumericCells) and column.cells.plain.all():
+            binned = f"{column.name} (bins)"
+            left[binned] = column.cells.domain.codes(column.cells.hull()[0])[column.cells.codes]
+            right[binned] = column.cells.domain.codes(column.values)[column.codes]
+            comparison.exact(binned, binned, label=binned)
+    pairs = pd.MultiIndex.from_product([range(rows), range(candidates)])
+    agreement: pd.DataFrame = comparison.compute(pairs, left, right).astype(np.int8)
+    return agreement
+
+
+def fitted_weights(agreement: pd.DataFrame, tolerance: float) -> tuple[float, pd.Series[Any]]:
+    """Match weight of a pair that disagrees throughout, and what agreement in each comparison adds to it."""
+    from recordlinkage import ECMClassifier
+
+    varied = agreement.loc[:, agreement.min() < agreement.max()]
+    if varied.empty:
+        return 0.0, pd.Series(dtype=float)
+    classifier = ECMClassifier(atol=tolerance)
+    with np.errstate(divide="ignore", invalid="ignore"), _quiet():
+        classifier.fit(varied)
+        learned = classifier.log_weights
+    agree = _bounded([learned[name].get(1, 0.0) for name in varied.columns])
+    disagree = _bounded([learned[name].get(0, 0.0) for name in varied.columns])
+    return float(disagree.sum()), pd.Series(agree - disagree, index=varied.columns)
+
+
+def _bounded(weights: list[float]) -> Floats:
+    bounded: Floats = np.clip(np.nan_to_num(np.asarray(weights)), -LARGEST_WEIGHT, LARGEST_WEIGHT)
+    return bounded
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """Keep recordlinkage's remark that it stopped early off the root logger: it then keeps its last good weights."""
+    before = logging.root.manager.disable
+    logging.disable(logging.WARNING)
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+class _Lookup:
+    """Agreement of coded cells with coded values, as recordlinkage calls it."""
+
+    def __init__(self, table: NDArray[np.bool_]) -> None:
+        self.table = table
+
+    def __call__(self, cells: pd.Series[Any], values: pd.Series[Any]) -> pd.Series[Any]:
+        return pd.Series(self.table[cells, values].astype(np.int8), index=cells.index)

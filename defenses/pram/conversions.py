@@ -1,0 +1,108 @@
+"""Retention probability, differential privacy and Pk-anonymity of retention-replacement, converted into each other.
+
+Retention-replacement keeps a category with probability p and otherwise draws one of the d - 1 others evenly. Each row
+of its matrix holds p and (1 - p)/(d - 1), so that e^epsilon = p (d - 1)/(1 - p); its exact k for n records is
+k = 1 + (n - 1) e^(-2 epsilon).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from defenses.parameters import check_real, check_whole
+
+
+def retention_for_epsilon(epsilon: float, d: int) -> float:
+    """Largest retention probability under epsilon-differential privacy.
+
+    Parameters
+    ----------
+    epsilon : float
+        Positive; infinity keeps every value.
+    d : int
+        Number of categories; the one value of d = 1 is always kept.
+
+    Raises
+    ------
+    ValueError
+        If `epsilon` is not positive or `d` is no whole number of at least 1.
+    """
+    check_epsilon(epsilon)
+    check_whole("d", d, low=1)
+    return float(1 / (1 + (d - 1) * np.exp(-epsilon)))
+
+
+def epsilon_for_retention(p: float, d: int) -> float:
+    """Epsilon of the matrix that keeps a category with probability `p`; infinity where it is 0 or 1 and d > 1.
+
+    Parameters
+    ----------
+    p : float
+        In [0, 1]; 1 where d = 1.
+    d : int
+        Number of categories; with one of them a release says nothing, and epsilon is 0.
+
+    Raises
+    ------
+    ValueError
+        If `p` is no probability, or `d` no whole number of at least 1.
+    """
+    check_whole("d", d, low=1)
+    check_real("p", p, low=0, high=1)
+    if d == 1:
+        if p != 1:
+            raise ValueError(f"p must be 1 where there is one category, got {p}")
+        return 0.0
+    with np.errstate(divide="ignore"):
+        return float(abs(np.log(p) + np.log(d - 1) - np.log1p(-p)))
+
+
+def epsilon_for_k(k: float, n: int) -> float:
+    """Largest epsilon at which every matrix is Pk-anonymous for `n` records: log((n - 1)/(k - 1))/2.
+
+    Parameters
+    ----------
+    k : float
+        In [1, n]; k = 1 asks nothing and gives infinity, k = n asks for a release that says nothing and gives 0.
+    n : int
+        Number of records.
+
+    Raises
+    ------
+    ValueError
+        If `n` is no whole number of at least 1, or `k` lies outside [1, n].
+    """
+    check_whole("n", n, low=1)
+    check_real("k", k, low=1, high=n)
+    return float("inf") if k == 1 else float(np.log((n - 1) / (k - 1)) / 2)
+
+
+def k_for_epsilon(epsilon: float, n: int) -> float:
+    """Pk-anonymity that epsilon implies for `n` records: 1 + (n - 1) e^(-2 epsilon).
+
+    It is exact for retention-replacement and a lower bound on the k of any other matrix (`pk` has the exact one).
+
+    Parameters
+    ----------
+    epsilon : float
+        Positive; infinity gives k = 1.
+    n : int
+        Number of records.
+
+    Raises
+    ------
+    ValueError
+        If `epsilon` is not positive or `n` is no whole number of at least 1.
+    """
+    check_epsilon(epsilon)
+    check_whole("n", n, low=1)
+    return float(1 + (n - 1) * np.exp(-2 * epsilon))
+
+
+def check_epsilon(epsilon: Any, name: str = "epsilon") -> None:
+    """Raise ValueError naming the parameter unless `epsilon` is a positive number; infinity is one."""
+    number = isinstance(epsilon, int | float | np.number) and not isinstance(epsilon, bool)
+    if not number or not epsilon > 0:
+        raise ValueError(f"{name} must be a positive number, got {epsilon!r}")

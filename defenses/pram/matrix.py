@@ -1,0 +1,250 @@
+"""Transition matrices: how they are made and checked, and what they guarantee.
+
+`P[i, j]` is the probability that category j is released as i, so columns sum to 1. A vector of retention
+probabilities p stands for the matrix with `P[j, j] = p_j` and `P[i, j] = (1 - p_j)/(d - 1)` elsewhere; functions named
+after retentions take that vector and never form the matrix.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from defenses.parameters import check_whole
+
+Floats = NDArray[np.float64]
+
+
+def check_matrix(matrix: ArrayLike) -> Floats:
+    """Return a transition matrix as an array.
+
+    Raises
+    ------
+    ValueError
+        If it is no square array of probabilities, or a column does not sum to 1 (to 1e-9); names the column.
+    """
+    array = np.asarray(matrix, dtype=float)
+    if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
+        raise ValueError(f"matrix must be square with one row and one column a category, got shape {array.shape}")
+    wrong = np.argwhere(~((array >= 0) & (array <= 1)).T)
+    if wrong.size:
+        column, row = wrong[0].tolist()
+        raise ValueError(f"matrix: column {column}, row {row} is no probability: {array[row, column]}")
+    totals = array.sum(axis=0)
+    off = np.flatnonzero(np.abs(totals - 1) > 1e-9)
+    if off.size:
+        raise ValueError(f"matrix: column {off[0]} sums to {totals[off[0]]:.12g}, columns must sum to 1")
+    return array
+
+
+def check_retention(retention: ArrayLike) -> Floats:
+    """Return retention probabilities as an array.
+
+    Raises
+    ------
+    ValueError
+        If they are no vector of probabilities (names the category), or a lone category is not always kept.
+    """
+    array = np.asarray(retention, dtype=float)
+    if array.ndim != 1 or not array.size:
+        raise ValueError(f"retention must be a vector with one probability a category, got shape {array.shape}")
+    wrong = np.flatnonzero(~((array >= 0) & (array <= 1)))
+    if wrong.size:
+        raise ValueError(f"retention of category {wrong[0]} is no probability: {array[wrong[0]]}")
+    if array.size == 1 and array[0] != 1:
+        raise ValueError(f"retention must be 1 where there is one category, got {array[0]}")
+    return array
+
+
+def check_histogram(histogram: ArrayLike) -> Floats:
+    """Return a histogram as an array of floats.
+
+    Raises
+    ------
+    ValueError
+        If it is no vector of finite, non-negative counts (names the category), or all of them are zero.
+    """
+    array = np.asarray(histogram, dtype=float)
+    if array.ndim != 1 or not array.size:
+        raise ValueError(f"histogram must be a vector with one count a category, got shape {array.shape}")
+    wrong = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
+    if wrong.size:
+        raise ValueError(f"histogram: count {array[wrong[0]]} of category {wrong[0]} is not finite and non-negative")
+    if not array.any():
+        raise ValueError("histogram is all zero; at least one category must have a record")
+    return array
+
+
+def transition_matrix(retention: ArrayLike) -> Floats:
+    """Matrix that keeps category j with probability p_j and otherwise draws one of the others evenly.
+
+    Parameters
+    ----------
+    retention : array_like, shape (d,)
+        Probabilities p.
+
+    Returns
+    -------
+    ndarray, shape (d, d)
+        Columns sum to 1.
+
+    Raises
+    ------
+    ValueError
+        If `retention` is no vector of probabilities.
+    """
+    kept = check_retention(retention)
+    d = kept.size
+    matrix = np.broadcast_to((1 - kept) / max(d - 1, 1), (d, d)).copy()
+    np.fill_diagonal(matrix, kept)
+    return matrix
+
+
+def epsilon(matrix: ArrayLike) -> float:
+    """Differential privacy of releasing each record through a fixed matrix; neighbours replace one record.
+
+    It is tight: the largest log-ratio of two entries in a row. A zero beside a non-zero gives infinity.
+
+    Raises
+    ------
+    ValueError
+        If `matrix` is no transition matrix.
+
+    Notes
+    -----
+    Source: Wang, Wu and Hu (2016), Theorem 4.1.
+    """
+    array = check_matrix(matrix)
+    high, low = array.max(axis=1), array.min(axis=1)
+    occurring = high > 0
+    with np.errstate(divide="ignore"):
+        return float(np.log(high[occurring] / low[occurring]).max())
+
+
+def retention_epsilon(retention: ArrayLike) -> float:
+    """Epsilon of ``transition_matrix(retention)`` in O(d).
+
+    Row i holds 1 - q_i and the others' q_j/(d - 1), q = 1 - p. Over all rows the extreme ratios are those of the two
+    smallest and the two largest q, and, from a third row, of the largest to the smallest.
+
+    Raises
+    ------
+    ValueError
+        If `retention` is no vector of probabilities.
+    """
+    flips = 1 - check_retention(retention)
+    d = flips.size
+    if d == 1:
+        return 0.0
+    flips = np.partition(flips, sorted({0, 1, d - 2, d - 1}))
+    (first, second), (last_but_one, last) = flips[:2], flips[-2:]
+    ratios = [
+        ((1 - first) * (d - 1), second),
+        ((1 - second) * (d - 1), first),
+        (last, (1 - last_but_one) * (d - 1)),
+        (last_but_one, (1 - last) * (d - 1)),
+    ]
+    if d > 2:
+        ratios.append((last, first))
+    over, under = np.array(ratios).T
+    occurring = over > 0
+    with np.errstate(divide="ignore"):
+        return max(0.0, float(np.log(over[occurring] / under[occurring]).max(initial=0.0)))
+
+
+def pk(matrix: ArrayLike, n: int) -> float:
+    """Largest k for which releasing `n` shuffled records through a matrix is Pk-anonymous, exactly.
+
+    The worst table has one record alone in its category a and n - 1 in one other, b. Of a released row of value x the
+    odds to be the lone record's go with r_x = P[x, a]/P[x, b]; they are highest for one released x among n - 1 of y:
+    r_x/(r_x + (n - 1) r_y). So k = 1 + (n - 1) min r_y/r_x over a, b, x, y, and log(r_x/r_y) is at most the spread of
+    log P[:, a] - log P[:, b] over the values that a or b can take.
+
+    Parameters
+    ----------
+    matrix : array_like, shape (d, d)
+        Columns sum to 1. Takes O(d^3).
+    n : int
+        Number of records.
+
+    Raises
+    ------
+    ValueError
+        If `matrix` is no transition matrix or `n` no whole number of at least 1.
+
+    Notes
+    -----
+    Source: Pk-anonymity is Ikarashi, Kikuchi, Chida and Takahashi (2015), Definition 6.
+    """
+    array = check_matrix(matrix)
+    check_whole("n", n, low=1)
+    with np.errstate(divide="ignore"):
+        logs = np.log(array)
+    spread = 0.0
+    for a in range(array.shape[0] - 1):
+        with np.errstate(invalid="ignore"):
+            ratios = logs[:, a, None] - logs[:, a + 1 :]
+        ratios_high = np.where(np.isnan(ratios), -np.inf, ratios).max(axis=0)
+        ratios_low = np.where(np.isnan(ratios), np.inf, ratios).min(axis=0)
+        apart = np.where(ratios_high > ratios_low, ratios_high, 0) - np.where(ratios_high > ratios_low, ratios_low, 0)
+        spread = max(spread, float(apart.max()))
+    return float(1 + (n - 1) * np.exp(-spread))
+
+
+def retention_pk(retention: ArrayLike, n: int) -> float:
+    """Exact k of ``transition_matrix(retention)`` for `n` records in O(d).
+
+    With s_j = log(p_j (d - 1)/q_j), the differences log P[:, a] - log P[:, b] are, up to a constant, s_a in row a,
+    -s_b in row b and 0 elsewhere. Their spread is s_a + s_b where both are positive, -s_a - s_b where both are
+    negative and max(|s_a|, |s_b|) otherwise: the extremes are among the two largest and the two smallest s.
+
+    Raises
+    ------
+    ValueError
+        If `retention` is no vector of probabilities or `n` no whole number of at least 1.
+    """
+    kept = check_retention(retention)
+    check_whole("n", n, low=1)
+    d = kept.size
+    if d < 3:
+        return pk(transition_matrix(kept), n)
+    with np.errstate(divide="ignore"):
+        scores = np.log(kept) + np.log(d - 1) - np.log1p(-kept)
+    scores = np.partition(scores, sorted({0, 1, d - 2, d - 1}))
+    spread = max(np.maximum(scores[-2:], 0).sum(), np.maximum(-scores[:2], 0).sum())
+    return float(1 + (n - 1) * np.exp(-spread))
+
+
+def invariant(matrix: ArrayLike, histogram: ArrayLike) -> Floats:
+    """Matrix after which a histogram is the same in expectation.
+
+    Release i of `matrix` P is sent back to a category drawn from the posterior of what it was,
+    Q[j, i] = P[i, j] v_j / (P v)_i, so that Q P v = v. As Q is applied to what P released, epsilon of the fixed matrix
+    Q P is at most that of P; the matrix itself is made of the histogram and must not be taken as private.
+
+    Parameters
+    ----------
+    matrix : array_like, shape (d, d)
+        Any transition matrix.
+    histogram : array_like, shape (d,)
+        Counts v.
+
+    Raises
+    ------
+    ValueError
+        If either is refused or their sizes differ.
+
+    Notes
+    -----
+    Source: Gouweleeuw, Kooiman, Willenborg and de Wolf (1998), the two-stage method.
+    """
+    array, counts = check_matrix(matrix), check_histogram(histogram)
+    if counts.size != array.shape[0]:
+        raise ValueError(f"histogram has {counts.size} categories, the matrix {array.shape[0]}")
+    shares = counts / counts.sum()
+    expected = array @ shares
+    back = np.eye(shares.size)
+    occurring = expected > 0
+    back[:, occurring] = array[occurring].T * shares[:, None] / expected[occurring]
+    product: Floats = back @ array
+    return product

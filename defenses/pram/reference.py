@@ -1,0 +1,66 @@
+"""The full quadratic program of the optimal matrix, with every pair's rows, for comparison at small sizes.
+
+Source: Miura and Hasegawa, Section 3.4 and Algorithm 1, line 4.
+"""
+
+from __future__ import annotations
+
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+Floats = NDArray[np.float64]
+
+
+def pair_rows(d: int, e: float) -> tuple[sparse.csr_array, Floats]:
+    """G and h of the rows G q <= h that every ordered pair of categories gives; largest coefficient of a row 1.
+
+    For i != j: q_j <= e q_i (for d > 2), e q_j + (d - 1) q_i >= d - 1 and q_j + e (d - 1) q_i <= e (d - 1).
+    """
+    i, j = (index.ravel() for index in np.nonzero(~np.eye(d, dtype=bool)))
+    large = max(e, d - 1)
+    kinds = [(-e, 1.0, 0.0, e), (-(d - 1), -e, -(d - 1), large), (e * (d - 1), 1.0, e * (d - 1), e * (d - 1))]
+    if d == 2:
+        kinds = kinds[1:]
+    blocks, bounds = [], []
+    for on_i, on_j, bound, scale in kinds:
+        row = np.arange(i.size)
+        values = np.concatenate([np.full(i.size, on_i / scale), np.full(i.size, on_j / scale)])
+        blocks.append(
+            sparse.csr_array((values, (np.concatenate([row, row]), np.concatenate([i, j]))), shape=(i.size, d))
+        )
+        bounds.append(np.full(i.size, bound / scale))
+    return sparse.csr_array(sparse.vstack(blocks)), np.concatenate(bounds)
+
+
+def program_flips(counts: Floats, e: float) -> Floats:
+    """Flip probabilities q that minimise |v q - mean(v q)| under every pair's rows and 0 <= q <= 1.
+
+    Parameters
+    ----------
+    counts : ndarray, shape (d,)
+        v, in any order.
+    e : float
+        exp(epsilon).
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If CVXOPT is not installed.
+    """
+    import cvxopt
+
+    d = counts.size
+    scaled = counts / np.linalg.norm(counts)
+    rows, bounds = pair_rows(d, e)
+    box = sparse.vstack([sparse.eye_array(d), -sparse.eye_array(d)])
+    matrix = sparse.coo_array(sparse.vstack([rows, box]))
+    quadratic = np.diag(scaled**2) - np.outer(scaled, scaled) / d
+    values = cvxopt.spmatrix(matrix.data.tolist(), matrix.row.tolist(), matrix.col.tolist(), matrix.shape)
+    limits = cvxopt.matrix(np.concatenate([bounds, np.ones(d), np.zeros(d)]))
+    options = {"show_progress": False, "reltol": 1e-12, "abstol": 1e-16, "feastol": 1e-12, "maxiters": 200}
+    solution = cvxopt.solvers.qp(
+        cvxopt.matrix(2 * quadratic), cvxopt.matrix(np.zeros(d)), values, limits, options=options
+    )
+    return np.clip(np.array(solution["x"], dtype=float).ravel(), 0, 1)

@@ -1,0 +1,199 @@
+"""The optimal flip probabilities of a sorted histogram, found through five scalars.
+
+Problem: minimise sum (v_i q_i - m)^2, m the mean of v q, over the q = 1 - p whose matrix is epsilon-private. With
+e = exp(epsilon), A = max(e, d - 1), B = min(e, d - 1), K = e (d - 1) and order statistics q_(1) <= ... <= q_(d):
+
+    private  <=>  A q_(1) + B q_(2) >= d - 1,   q_(d-1) + K q_(d) <= K,   q_(d) <= e q_(1).
+
+A row of the matrix holds 1 - q_i and q_j/(d - 1). Its ratios ask for every pair that e q_j + (d - 1) q_i >= d - 1,
+q_j + K q_i <= K and q_j <= e q_i; each holds for all pairs once it holds for the worst: the first with the larger
+coefficient on q_(1), the second (as K >= 1) on q_(d), the third for q_(d) and q_(1).
+
+Scalars. Let a = q_(1), f = q_(d) and [b, c] hold all other q. The sum is least over m too (at the mean), so m is a
+variable. Given who has a and who has f, any other category does best with q_i = clip(m/v_i, b, c): it costs nothing
+unless clipped, and what is clipped at b is a prefix of v sorted descending, at c a suffix. So the cost is a convex,
+piecewise quadratic, continuously differentiable function of (a, b, c, f, m); prefix sums of v and v^2 give each piece.
+
+Who has a: moving from b to a changes a category's cost by (b - a) v (2 m - v (a + b)); the largest v gains most.
+Who has f, T: moving from c to f gains (f - c) v (2 m - v (c + f)), a parabola in v: most at the v nearest to
+m/(c + f). T need not be the smallest count, which is why q is not always ascending.
+
+Corners. Where the optimum is positive the first row is an equality, or else q could be scaled down. The tuples with
+A a + B b = d - 1 and a <= b <= c <= f <= e a are the mixtures of four: multiples of (1, 1, 1, 1), (1, 1, 1, e),
+(1, 1, e, e), (1, e, e, e). The second row cuts off some; corners of what remains are those inside and the crossings
+of edges. Minimising one quadratic piece over mixtures of corners is a non-negative least squares problem of a dozen
+numbers. A step goes to the optimum of the current piece, or as far towards it as the cost falls.
+
+Optimal: all q that are private form a convex set (each row holds for all pairs), so a local optimum is global. When
+the step's goal lies on the same piece with the same T, it is optimal among all q in which the first category is
+lowest and T highest. If a < b and c < f no other q is near. If a = b or c = f, a neighbouring q may have another
+category lowest or highest among those tied; but the gains above, whose limits are the derivatives, are largest for
+the chosen ones, so no such direction descends either.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import nnls
+
+Floats = NDArray[np.float64]
+
+
+def optimal_flips(counts: Floats, e: float) -> Floats:
+    """Flip probabilities q of least cost; where several are, counts of zero take the smallest.
+
+    Parameters
+    ----------
+    counts : ndarray, shape (d,), d >= 3
+        In descending order, the first positive; no private q may have cost 0.
+    e : float
+        exp(epsilon), finite.
+
+    Raises
+    ------
+    ArithmeticError
+        If the steps do not come to an end.
+    """
+    cost = _Cost.of(counts / counts[0])
+    corners = _corners(e, counts.size)
+    scalars = np.append(corners[:, 0], corners[1, 0] * cost.counts.mean())
+    for _ in range(1000):
+        top = cost.best_top(scalars)
+        goal = _least(cost.rows(scalars, top), corners, scalars)
+        settled = cost.pieces(goal) == cost.pieces(scalars) and cost.best_top(goal) == top
+        if settled or cost.slope(scalars, goal - scalars, top) >= -1e-20 * cost.squares[-1]:
+            return cost.flips(goal, top)
+        scalars = _descend(cost, scalars, goal, top)
+    raise ArithmeticError("the optimal retention probabilities were not found in 1000 steps")
+
+
+@dataclass(frozen=True)
+class _Cost:
+    """sum (v_i q_i - m)^2 as a function of (a, b, c, f, m), for counts that descend from 1.
+
+    Attributes
+    ----------
+    counts : ndarray, shape (d,)
+        v.
+    negative : ndarray, shape (d,)
+        -v, ascending, to search in.
+    sums, squares : ndarray, shape (d + 1,)
+        Sums of v and v^2 over the first i categories, in extended precision because they are subtracted.
+    """
+
+    counts: Floats
+    negative: Floats
+    sums: NDArray[np.longdouble]
+    squares: NDArray[np.longdouble]
+
+    @staticmethod
+    def of(counts: Floats) -> _Cost:
+        sums = np.concatenate([[0], np.cumsum(counts, dtype=np.longdouble)])
+        squares = np.concatenate([[0], np.cumsum(counts * counts, dtype=np.longdouble)])
+        return _Cost(counts, -counts, sums, squares)
+
+    def pieces(self, scalars: Floats) -> tuple[int, int]:
+        """How many categories have v b > m, and how many v c >= m."""
+        _, b, c, _, m = scalars.tolist()
+        low, high = self.negative.searchsorted(-m / b, side="left"), self.negative.searchsorted(-m / c, side="right")
+        return int(low), int(high)
+
+    def best_top(self, scalars: Floats) -> int:
+        """The category, other than the first, that gains most from q = f: v nearest to m/(c + f), with v c <= m."""
+        _, _, c, f, m = scalars.tolist()
+        last = self.counts.size - 1
+        first = max(1, int(self.negative.searchsorted(-m / c, side="left")))
+        target = m / (c + f)
+        right = int(self.negative.searchsorted(-target, side="left"))
+        near = [min(max(i, first), last) for i in (right - 1, right)]
+        return min(near, key=lambda i: abs(self.counts[i] - target))
+
+    def rows(self, scalars: Floats, top: int) -> Floats:
+        """R, shape (6, 5), with cost |R (a, b, c, f, m)|^2 on the piece of `scalars`.
+
+        A group clipped at b costs sum (v b - m)^2 = n (mean b - m)^2 + sum (v - mean)^2 b^2.
+        """
+        low, high = self.pieces(scalars)
+        rows = np.zeros((6, 5))
+        rows[0, [0, 4]] = self.counts[0], -1
+        rows[1, [3, 4]] = self.counts[top], -1
+        for index, column, start, stop in ((2, 1, 1, low), (4, 2, max(high, 1), self.counts.size)):
+            inside = start <= top < stop
+            n = stop - start - inside
+            if n > 0:
+                value = self.counts[top] if inside else 0.0
+                total = self.sums[stop] - self.sums[start] - value
+                square = self.squares[stop] - self.squares[start] - value * value
+                rows[index, [column, 4]] = total / np.sqrt(n), -np.sqrt(n)
+                rows[index + 1, column] = np.sqrt(max(square - total * total / n, 0))
+        return rows
+
+    def slope(self, scalars: Floats, direction: Floats, top: int) -> float:
+        """Derivative of half the cost along a direction."""
+        rows = self.rows(scalars, top)
+        return float((rows @ scalars) @ (rows @ direction))
+
+    def flips(self, scalars: Floats, top: int) -> Floats:
+        """q of every category."""
+        a, b, c, f, m = scalars.tolist()
+        with np.errstate(divide="ignore"):
+            flips = np.clip(m / self.counts, b, c)
+        flips[top], flips[0] = f, a
+        flips[self.counts == 0] = b
+        return flips
+
+
+def _corners(e: float, d: int) -> Floats:
+    """(a, b, c, f) of the corners, shape (4, corners); the first has all four equal."""
+    shapes = np.array([[1, 1, 1, 1], [1, 1, 1, e], [1, 1, e, e], [1, e, e, e]]).T
+    corners = (d - 1) * shapes / (max(e, d - 1) * shapes[0] + min(e, d - 1) * shapes[1])
+    slack = 1 - corners[3] - corners[2] / (e * (d - 1))
+    slack[0] = (e - 1 / e) / (e + d - 1)  # the same, without cancellation: it is never negative
+    inside, outside = np.flatnonzero(slack >= 0), np.flatnonzero(slack < 0)
+    crossings = [
+        (slack[i] * corners[:, j] - slack[j] * corners[:, i]) / (slack[i] - slack[j]) for i in inside for j in outside
+    ]
+    return np.column_stack([corners[:, inside], *crossings])
+
+
+def _least(rows: Floats, corners: Floats, near: Floats) -> Floats:
+    """Scalars of least |rows x|^2 whose first four are a mixture of corners; of several nearly the nearest.
+
+    Weights w >= 0 with sum 1 that minimise |M w| are those that minimise |M w|^2 + (sum w - 1)^2, divided by their
+    sum: the optimality conditions agree. The mean m is one more non-negative unknown outside of the sum. A tiny
+    multiple of the distance to `near` is added, since rows may leave some scalars undetermined.
+    """
+    count = corners.shape[1]
+    points = np.zeros((5, count + 1))
+    points[:4, :count] = corners
+    points[4, count] = 1
+    weight = np.append(np.ones(count), 0)
+    system = rows @ points
+    scale = np.abs(system).max()
+    stay = 1e-7 * (points - near[:, None] * weight)
+    weights, _ = nnls(np.vstack([system / scale, stay, weight]), np.append(np.zeros(11), 1.0))
+    least: Floats = points @ (weights / weights[:count].sum())
+    return least
+
+
+def _descend(cost: _Cost, start: Floats, goal: Floats, top: int) -> Floats:
+    """Point between start and goal at which the cost still falls, but less than half as steeply, or the goal."""
+    direction = goal - start
+    steepest = cost.slope(start, direction, top)
+    low, high, slope_low, slope_high = 0.0, 1.0, steepest, cost.slope(goal, direction, top)
+    if slope_high <= 0:
+        return goal
+    for trial in range(100):
+        share = 0.5 if trial % 2 else slope_low / (slope_low - slope_high)
+        step = low + share * (high - low)
+        slope = cost.slope(start + step * direction, direction, top)
+        if slope > 0:
+            high, slope_high = step, slope
+        else:
+            low, slope_low = step, slope
+            if slope >= steepest / 2:
+                break
+    return start + low * direction

@@ -1,0 +1,87 @@
+"""Extreme numbers replaced by a threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.random import Generator
+
+from defenses.channel import Channel
+from defenses.channel_parts import Clipping
+from defenses.columns import check_columns, filled, is_numeric, plain_numbers, stored_alike
+from defenses.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
+from defenses.microdata import Microdata
+from defenses.parameters import check_real
+from defenses.release import MicrodataRelease
+
+
+class TopBottomCoding(MicrodataDefense):
+    """Numbers beyond a lower and an upper threshold are replaced by the threshold.
+
+    It guarantees nothing: all other numbers are released as they are, and thresholds from a share are numbers of
+    the table.
+
+    Parameters
+    ----------
+    share : float, optional
+        Largest share of a column's values that is coded at either end, in [0, 0.5): the thresholds are the values
+        in the sorted column at share times its largest position, rounded down, from either end.
+    thresholds : mapping of str to (float, float), optional
+        Lower and upper threshold of each column, in its unit; infinite to leave that end as it is. Give either this
+        or `share`.
+    columns : sequence of str, optional
+        Columns with numbers that `share` is for; all numeric quasi-identifiers where not given.
+
+    Raises
+    ------
+    ValueError
+        If both or neither of `share` and `thresholds` are given, or one of them is out of range.
+
+    Notes
+    -----
+    Source: Hundepool et al. (2012), "Statistical Disclosure Control", section 3.2.
+    """
+
+    def __init__(
+        self,
+        *,
+        share: float | None = None,
+        thresholds: Mapping[str, tuple[float, float]] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> None:
+        if (share is None) == (thresholds is None):
+            raise ValueError("give either share or thresholds")
+        if share is not None:
+            check_real("share", share, low=0, high=0.5, open_high=True)
+        if thresholds is not None:
+            if columns is not None:
+                raise ValueError("columns goes with share; thresholds names its columns itself")
+            for name, ends in thresholds.items():
+                if len(ends) != 2 or not ends[0] <= ends[1]:
+                    raise ValueError(f"thresholds[{name!r}] must be a lower and an upper number, got {ends!r}")
+        check_columns(columns)
+        self.share = share
+        self.thresholds = thresholds
+        self.columns = columns
+
+    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
+        """Release the coded columns."""
+        frame = released_frame(records)
+        default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
+        asked = self.columns if self.thresholds is None else tuple(self.thresholds)
+        parts = []
+        for name in filled(records, chosen_columns(records, asked, default)):
+            numbers = plain_numbers(records.frame[name])
+            if self.thresholds is None:
+                low, high = self._quantiles(numbers[~np.isnan(numbers)])
+            else:
+                low, high = (float(end) for end in self.thresholds[name])
+            frame[name] = stored_alike(np.clip(numbers, low, high), records.frame[name])
+            parts.append(Clipping(name, low, high))
+        return rowwise_release(frame, Channel(tuple(parts)))
+
+    def _quantiles(self, numbers: np.ndarray) -> tuple[float, float]:
+        ordered = np.sort(numbers)
+        coded = int((self.share or 0.0) * (ordered.size - 1))
+        return float(ordered[coded]), float(ordered[-1 - coded])

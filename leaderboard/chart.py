@@ -1,0 +1,152 @@
+"""Geometry of the picture: utility against the worst attack's advantage, one numbered disc per defense."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leaderboard.board import Row
+from leaderboard.result import label
+
+_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_LETTER, _LINE = 6.3, 15.0
+"""Mean width of a letter and height of a line of the labels, in the picture's units."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A defense in the picture; its position among the rows, and places in the picture's units."""
+
+    row: Row
+    position: int
+    x: float
+    y: float
+    left: float
+    right: float
+    top: float
+    bottom: float
+
+
+@dataclass(frozen=True)
+class Label:
+    """Name of a defense beside its disc, and where it is anchored."""
+
+    text: str
+    x: float
+    y: float
+    anchor: str
+
+
+@dataclass(frozen=True)
+class Picture:
+    """What the template draws."""
+
+    width: float
+    height: float
+    margin: tuple[float, float, float, float]
+    radius: float
+    across: list[tuple[float, float]]
+    up: list[tuple[float, float]]
+    points: list[Point]
+    front: str
+    labels: list[Label]
+
+
+def picture(rows: Sequence[Row], width: float, height: float, radius: float, labelled: bool) -> Picture:
+    """Lay out the defenses that have a score.
+
+    Both axes run from 0 to 1 whatever the data, so that two pictures compare at a glance.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        One scenario and variant.
+    width, height, radius : float
+        Size of the picture and of the discs.
+    labelled : bool
+        Whether defenses on the Pareto front bear their names, where there is room.
+    """
+    left, right, top, bottom = margin = (52.0, 14.0, 30.0, 54.0)
+    inset = radius + 4
+
+    def across(advantage: float) -> float:
+        share = min(1.0, max(0.0, advantage))
+        return round(left + inset + share * (width - left - right - 2 * inset), 1)
+
+    def up(utility: float) -> float:
+        return round(height - bottom - inset - utility * (height - top - bottom - 2 * inset), 1)
+
+    points = [
+        Point(
+            row,
+            position,
+            across(row.exposure),
+            up(row.utility),
+            across(_advantage(row, row.success_low)),
+            across(_advantage(row, row.success_high)),
+            up(row.utility if row.utility_high is None else row.utility_high),
+            up(row.utility if row.utility_low is None else row.utility_low),
+        )
+        for position, row in enumerate(rows)
+        if row.utility is not None and row.exposure is not None
+    ]
+    front = sorted((point for point in points if point.row.pareto), key=lambda point: (point.x, -point.y))
+    return Picture(
+        width,
+        height,
+        margin,
+        radius,
+        [(tick, across(tick)) for tick in _TICKS],
+        [(tick, up(tick)) for tick in _TICKS],
+        # The best is drawn last, on top.
+        points[::-1],
+        _stairs(front, width - right),
+        _labels(front, points, radius, (left, width - right, top, height - bottom)) if labelled else [],
+    )
+
+
+def _advantage(row: Row, success: float | None) -> float:
+    """A bound of the success rate as an advantage."""
+    if success is None or row.chance is None:
+        return row.exposure or 0.0
+    return (success - row.chance) / (1 - row.chance)
+
+
+def _stairs(front: Sequence[Point], end: float) -> str:
+    """Path below which every defense is dominated: utility steps up where a point of the front allows it."""
+    if not front:
+        return ""
+    steps = [f"H{point.x}V{point.y}" for point in front[1:]]
+    return f"M{front[0].x},{front[0].y}{''.join(steps)}H{end}"
+
+
+def _labels(
+    front: Sequence[Point], points: Sequence[Point], radius: float, frame: tuple[float, float, float, float]
+) -> list[Label]:
+    """Names beside their discs, best rank first; a name for which no side is free is left to the table."""
+    gap = radius + 5
+    taken = [(point.x - radius, point.x + radius, point.y - radius, point.y + radius) for point in points]
+    placed: list[Label] = []
+    for point in sorted(front, key=lambda point: point.row.rank or 0):
+        text = label(point.row.defense, point.row.parameters)
+        if len(text) > 40:
+            continue
+        wide = _LETTER * len(text)
+        sides = [
+            (point.x + gap, point.y, "start", 0.0),
+            (point.x - gap, point.y, "end", -wide),
+            (point.x, point.y - gap - _LINE / 2, "middle", -wide / 2),
+            (point.x, point.y + gap + _LINE / 2, "middle", -wide / 2),
+        ]
+        for x, y, anchor, shift in sides:
+            box = (x + shift, x + shift + wide, y - _LINE / 2, y + _LINE / 2)
+            inside = box[0] >= frame[0] and box[1] <= frame[1] and box[2] >= frame[2] and box[3] <= frame[3]
+            if inside and not any(_overlap(box, other) for other in taken):
+                placed.append(Label(text, round(x, 1), round(y, 1), anchor))
+                taken.append(box)
+                break
+    return placed
+
+
+def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
+    return a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]

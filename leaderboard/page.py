@@ -1,0 +1,146 @@
+"""The board as one self-contained HTML page that works offline."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from leaderboard.board import Row, by_place
+from leaderboard.chart import picture
+from leaderboard.pairs import GOALS, Pair
+from leaderboard.result import label
+from leaderboard.tables import GOAL_WORDS, grids, number, place_title, plays_text
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+
+@dataclass(frozen=True)
+class HeatCell:
+    """One pair in the heat table: what it says, how strong its colour is in [0, 1], and what hovering tells."""
+
+    text: str
+    heat: float | None
+    details: str
+
+
+def render_page(
+    rows: Sequence[Row], pairs: Sequence[Pair], about: Mapping[str, str], descriptions: Mapping[str, str]
+) -> str:
+    """HTML text of the board; it loads nothing from anywhere.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        As `rank` gives them.
+    pairs : sequence of Pair
+        As `matrix` gives them.
+    about : mapping of str
+        What to say of the run: scenario, plays, seed, version, date.
+    descriptions : mapping of str
+        What each name means, in one line; every name that is described is linked to it.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"number": number, "words": _words, "anchor": _anchor}
+    grid = grids(pairs)
+    places = [
+        _place(index, scenario, decoys, group, grid.get((scenario, decoys), {}))
+        for index, ((scenario, decoys), group) in enumerate(by_place(rows).items())
+    ]
+    return environment.get_template("board.html").render(
+        scenarios=sorted({row.scenario for row in rows}),
+        places=places,
+        about=about,
+        descriptions=descriptions,
+        goal_words=GOAL_WORDS,
+        label=label,
+    )
+
+
+def _place(
+    index: int, scenario: str, decoys: str, rows: Sequence[Row], grid: Mapping[str, Mapping[str, Pair]]
+) -> dict[str, Any]:
+    """What the page shows of one scenario and decoys."""
+    attacks = sorted({attack for line in grid.values() for attack in line})
+    names = [label(row.defense, row.parameters) for row in rows]
+    return {
+        "id": f"place-{index}",
+        "title": place_title(scenario, decoys),
+        "rows": list(zip(names, rows, [_details(row) for row in rows], strict=True)),
+        "plays": plays_text(rows),
+        "pictures": {
+            "wide": picture(rows, 880, 560, 10, labelled=True),
+            "narrow": picture(rows, 350, 400, 9, labelled=False),
+        },
+        "attacks": attacks,
+        "heat": {
+            goal: [
+                (name, row, [_heat(grid.get(name, {}).get(attack), goal) for attack in attacks])
+                for name, row in zip(names, rows, strict=True)
+            ]
+            for goal in GOALS
+        },
+    }
+
+
+def _details(row: Row) -> str:
+    """What hovering over a defense tells, in lines."""
+    lines = [label(row.defense, row.parameters)]
+    if row.guarantee:
+        lines.append(f"promises {row.guarantee}")
+    if row.measured:
+        lines.append("measured " + ", ".join(f"{name}={value:g}" for name, value in row.measured.items()))
+    lines.append(f"utility {_interval(row.utility, row.utility_low, row.utility_high)}")
+    lines += [f"· {name} {number(value)}" for name, value in row.components.items()]
+    if row.worst_attack is not None:
+        attack = label(row.worst_attack, row.worst_parameters or {})
+        success = _interval(row.success, row.success_low, row.success_high)
+        lines.append(f"worst attack {attack}")
+        lines.append(f"· {GOAL_WORDS[row.goal or GOALS[0]]} {success}, chance {number(row.chance, 3)}")
+        lines.append(f"· advantage {number(row.advantage)}")
+    lines.append(f"score {number(row.score, 3)}")
+    if not row.complete:
+        lines.append(f"incomplete: {row.failures} failed" + (f" ({row.reason})" if row.reason else ""))
+    return "\n".join(lines)
+
+
+def _heat(pair: Pair | None, goal: str) -> HeatCell:
+    if pair is None:
+        return HeatCell("", None, "not played")
+    head = f"{label(pair.attack, pair.attack_parameters)}\nagainst {label(pair.defense, pair.parameters)}"
+    success = pair.success(goal)
+    note = "" if pair.status == "ok" else f"\n{pair.status}" + (f": {pair.reason}" if pair.reason else "")
+    if success is None:
+        nothing = f"\nno {GOAL_WORDS[goal]} to measure" if pair.status == "ok" else note
+        return HeatCell("–" if pair.status == "ok" else pair.status, None, head + nothing)
+    rate = success.rate
+    told = (
+        f"\n{GOAL_WORDS[goal]} {_interval(rate.value, rate.low, rate.high)}, chance {number(success.chance, 3)}"
+        f"\nadvantage {number(success.advantage)}, {pair.plays} plays"
+    )
+    mark = "" if pair.status == "ok" else "!"
+    return HeatCell(number(success.advantage) + mark, round(min(1.0, max(0.0, success.advantage)), 3), head + told + note)
+
+
+def _interval(value: float | None, low: float | None, high: float | None) -> str:
+    return number(value) if value is None else f"{number(value)} [{number(low)}, {number(high)}]"
+
+
+def _words(name: str) -> list[str]:
+    """Parts of a name between which a line may break."""
+    return re.split(r"(?<=[a-z])(?=[A-Z])", name)
+
+
+def _anchor(name: str) -> str:
+    """Identifier of a described name within the page."""
+    return "name-" + "".join(letter if letter.isalnum() else f"-{ord(letter):x}-" for letter in name)

@@ -1,0 +1,78 @@
+"use strict";
+(() => {
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+
+  // Sections that stand under each other without a script become choices.
+  for (const bar of all("[data-switch]")) {
+    const options = all(`:scope > .${bar.dataset.switch}`, bar.parentElement);
+    if (options.length < 2) continue;
+    const choose = (chosen) => {
+      options.forEach((option) => { option.hidden = option !== chosen; });
+      all("button", bar).forEach((button, index) => button.setAttribute("aria-pressed", options[index] === chosen));
+    };
+    for (const option of options) {
+      const button = document.createElement("button");
+      button.type = "button";
+      button.textContent = option.dataset.choice;
+      button.addEventListener("click", () => choose(option));
+      bar.append(button);
+      option.classList.add("switched");
+    }
+    bar.hidden = false;
+    choose(options[0]);
+  }
+
+  // Sorting: numbers best read from the largest, text and ranks from the first; what is missing stays last.
+  for (const table of all("table.sortable")) {
+    const heads = all("thead th", table);
+    const body = table.tBodies[0];
+    heads.forEach((head, column) => head.querySelector("button").addEventListener("click", () => {
+      const value = (row) => row.cells[column].dataset.sort;
+      const rows = [...body.rows];
+      const numeric = rows.every((row) => !Number.isNaN(Number(value(row))));
+      const first = numeric && column > 0 ? "descending" : "ascending";
+      const second = first === "ascending" ? "descending" : "ascending";
+      const order = head.getAttribute("aria-sort") === first ? second : first;
+      const sign = order === "ascending" ? 1 : -1;
+      heads.forEach((other) => other.removeAttribute("aria-sort"));
+      head.setAttribute("aria-sort", order);
+      rows.sort((a, b) => {
+        const [x, y] = [value(a), value(b)];
+        if (x === "" || y === "") return (x === "") - (y === "");
+        return sign * (numeric ? x - y : x.localeCompare(y, "en", { numeric: true }));
+      });
+      body.append(...rows);
+    }));
+  }
+
+  // Details of whatever is pointed at, tapped or focused.
+  const tip = document.getElementById("tip");
+  let marked = null;
+  const hide = () => {
+    tip.hidden = true;
+    marked?.classList.remove("marked");
+    marked = null;
+  };
+  const show = (target) => {
+    hide();
+    tip.textContent = target.dataset.details;
+    tip.hidden = false;
+    const place = target.getBoundingClientRect();
+    const left = Math.min(Math.max(8, place.left + place.width / 2 - tip.offsetWidth / 2), document.documentElement.clientWidth - tip.offsetWidth - 8);
+    const above = place.top - tip.offsetHeight - 8;
+    tip.style.transform = `translate(${Math.round(left)}px, ${Math.round(above > 8 ? above : place.bottom + 8)}px)`;
+    marked = target.dataset.row ? document.getElementById(target.dataset.row) : null;
+    marked?.classList.add("marked");
+  };
+  const described = (event) => event.target.closest?.("[data-details]");
+  for (const kind of ["pointerover", "focusin", "click"]) {
+    document.addEventListener(kind, (event) => {
+      const target = described(event);
+      if (target) show(target);
+      else if (kind !== "focusin") hide();
+    });
+  }
+  document.addEventListener("focusout", hide);
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") hide(); });
+  window.addEventListener("scroll", hide, { passive: true, capture: true });
+})();

@@ -1,0 +1,122 @@
+"""Equivalence classes: the records that a table's quasi-identifiers cannot tell apart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+Integers = NDArray[np.intp]
+
+_DENSE = 8
+"""Largest table of counts, in multiples of the number of rows, that is cheaper to fill than the rows are to sort."""
+
+
+def equivalence_classes(frame: pd.DataFrame, quasi_identifiers: Sequence[str]) -> Integers:
+    """Class of each row: rows have the same number where they agree on every quasi-identifier.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (n, columns)
+        Original values or released cells. A missing value is a value of its own, and so is each distinct cell.
+    quasi_identifiers : sequence of str
+        The columns to compare; without any, all rows are one class.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        From 0 to the number of classes - 1, in order of first appearance.
+
+    Raises
+    ------
+    ValueError
+        If the frame lacks a column.
+    """
+    check_columns(frame, quasi_identifiers)
+    classes: Integers = np.zeros(len(frame), dtype=np.intp)
+    for name in quasi_identifiers:
+        codes, distinct = pd.factorize(frame[name], use_na_sentinel=False)
+        classes = pd.factorize(classes * len(distinct) + codes)[0]
+    return classes
+
+
+def class_sizes(classes: Integers) -> Integers:
+    """Rows of each class, shape (classes,).
+
+    Raises
+    ------
+    ValueError
+        If there is no row.
+    """
+    if classes.size == 0:
+        raise ValueError("the table has no rows and therefore no classes to measure")
+    return np.bincount(classes)
+
+
+def k_anonymity(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, classes: Integers | None = None) -> int:
+    """Size of the smallest equivalence class.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (n, columns)
+        Original values or released cells.
+    quasi_identifiers : sequence of str
+        The columns that an attacker may know.
+    classes : ndarray of int, shape (n,), optional
+        The classes by `equivalence_classes`, where they are known already.
+
+    Raises
+    ------
+    ValueError
+        If the frame has no row or lacks a column.
+
+    References
+    ----------
+    Sweeney (2002), k-anonymity: a model for protecting privacy.
+    """
+    known = equivalence_classes(frame, quasi_identifiers) if classes is None else classes
+    return int(class_sizes(known).min())
+
+
+def count_pairs(
+    groups: Integers, values: Integers, group_count: int, value_count: int
+) -> tuple[Integers, Integers, Integers]:
+    """Distinct pairs of a group and a value, ascending, with the number of rows of each.
+
+    Parameters
+    ----------
+    groups, values : ndarray of int, shape (n,)
+        Two codes a row, from 0 to their count - 1.
+    group_count, value_count : int
+        How many codes there are of each.
+
+    Returns
+    -------
+    groups, values, counts : ndarray of int, shape (pairs,)
+        The pairs and their rows.
+    """
+    keys = groups * value_count + values
+    if group_count * value_count <= _DENSE * keys.size:
+        table = np.bincount(keys, minlength=group_count * value_count)
+        pairs = np.flatnonzero(table)
+        counts = table[pairs]
+    else:
+        pairs, counts = np.unique(keys, return_counts=True)
+    of_group = pairs // value_count
+    return of_group, pairs - of_group * value_count, counts
+
+
+def group_starts(groups: Integers) -> Integers:
+    """Where each group begins in an ascending sequence of groups, shape (distinct groups,)."""
+    return np.flatnonzero(np.diff(groups, prepend=-1))
+
+
+def check_columns(frame: pd.DataFrame, names: Sequence[str]) -> None:
+    """Raise ValueError unless `names` is a sequence of columns of the frame."""
+    if isinstance(names, str):
+        raise ValueError(f"columns must be given as a sequence of names, got the text {names!r}")
+    for name in names:
+        if name not in frame.columns:
+            raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, frame.columns))}")

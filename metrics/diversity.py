@@ -1,0 +1,233 @@
+"""How much an equivalence class says about a sensitive column: l-diversity, t-closeness, alpha.
+
+Every measure is the worst over the classes, looks at one sensitive column and takes a missing value for a value of
+its own. `classes` shares what `equivalence_classes` has found already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from metrics.classes import Integers, check_columns, class_sizes, count_pairs, equivalence_classes, group_starts
+
+Floats = NDArray[np.float64]
+
+
+def l_diversity(
+    frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensitive: str, *, classes: Integers | None = None
+) -> int:
+    """Distinct l-diversity: the smallest number of different sensitive values in a class.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (n, columns)
+        Original values or released cells.
+    quasi_identifiers : sequence of str
+        The columns that an attacker may know.
+    sensitive : str
+        The column to protect.
+    classes : ndarray of int, shape (n,), optional
+        The classes by `equivalence_classes`, where they are known already.
+
+    Raises
+    ------
+    ValueError
+        If the frame has no row, lacks a column, or the sensitive column is a quasi-identifier.
+
+    References
+    ----------
+    Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam (2007), l-diversity, section 4.
+    """
+    counts = _sensitive_counts(frame, quasi_identifiers, sensitive, classes)
+    return int(np.bincount(counts.groups).min())
+
+
+def entropy_l_diversity(
+    frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensitive: str, *, classes: Integers | None = None
+) -> float:
+    """Entropy l-diversity: the largest l with an entropy of at least log l in every class.
+
+    Parameters, errors and source as for `l_diversity`. It is exp(H) of the class with the least entropy
+    H = -sum p log p, between 1 and the number of sensitive values.
+    """
+    counts = _sensitive_counts(frame, quasi_identifiers, sensitive, classes)
+    entropy = np.bincount(counts.groups, weights=-counts.shares * np.log(counts.shares))
+    return float(np.exp(entropy.min()))
+
+
+def recursive_l_diversity(
+    frame: pd.DataFrame,
+    quasi_identifiers: Sequence[str],
+    sensitive: str,
+    c: float,
+    *,
+    classes: Integers | None = None,
+) -> int:
+    """Recursive (c, l)-diversity: the largest l with r_1 < c (r_l + r_(l+1) + … + r_m) in every class.
+
+    Here r_1 >= r_2 >= … >= r_m are the counts of a class's sensitive values; 0 where not even l = 1 holds.
+    Parameters, errors and source as for `l_diversity`.
+
+    Parameters
+    ----------
+    c : float
+        The factor, finite and above 0.
+    """
+    if not np.isfinite(c) or c <= 0:
+        raise ValueError(f"c must be a finite number above 0, got {c!r}")
+    counts = _sensitive_counts(frame, quasi_identifiers, sensitive, classes)
+    ranked = counts.counts[np.lexsort((-counts.counts, counts.groups))]
+    before = np.cumsum(ranked) - ranked
+    tail = counts.sizes[counts.groups] - (before - before[counts.starts][counts.groups])
+    holds = ranked[counts.starts][counts.groups] < c * tail
+    return int(np.bincount(counts.groups, weights=holds).min())
+
+
+def alpha_anonymity(
+    frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensitive: str, *, classes: Integers | None = None
+) -> float:
+    """Alpha of (alpha, k)-anonymity: the largest share of one sensitive value in a class.
+
+    Parameters and errors as for `l_diversity`.
+
+    References
+    ----------
+    Wong, Li, Fu and Wang (2006), (alpha, k)-anonymity.
+    """
+    return float(_sensitive_counts(frame, quasi_identifiers, sensitive, classes).shares.max())
+
+
+def t_closeness_equal(
+    frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensitive: str, *, classes: Integers | None = None
+) -> float:
+    """t-closeness where all sensitive values are equally far apart.
+
+    Parameters and errors as for `l_diversity`.
+
+    Notes
+    -----
+    With ground distance 1 between any two values the earth mover's distance of a class's shares p from the table's
+    shares q is the total variation sum |p - q| / 2 = sum max(p - q, 0): only values that the class has count.
+
+    References
+    ----------
+    Li, Li and Venkatasubramanian (2007), t-closeness, section 5.2.
+    """
+    counts = _sensitive_counts(frame, quasi_identifiers, sensitive, classes)
+    excess = np.maximum(counts.shares - counts.table[counts.values], 0)
+    return float(np.bincount(counts.groups, weights=excess).max())
+
+
+def t_closeness_ordered(
+    frame: pd.DataFrame,
+    quasi_identifiers: Sequence[str],
+    sensitive: str,
+    *,
+    order: Sequence[Any] | None = None,
+    classes: Integers | None = None,
+) -> float:
+    """t-closeness where the sensitive values stand in an order, as far apart as their ranks.
+
+    Parameters and errors as for `l_diversity`.
+
+    Parameters
+    ----------
+    order : sequence, optional
+        Every sensitive value, from first to last; by default the values present, in their natural order.
+
+    Raises
+    ------
+    ValueError
+        If a value is missing, `order` lacks one or repeats one.
+
+    Notes
+    -----
+    With ground distance |i - j| / (m - 1) between the ranks of m values the earth mover's distance is
+    sum_i |P_i - Q_i| / (m - 1), P and Q the cumulative shares of class and table. P is constant from one value that
+    the class has to the next; on such a run [v, w) the ascending Q crosses P once, at x, and the sum is
+    P (x - v) - (Q_v + … + Q_(x-1)) + (Q_x + … + Q_(w-1)) - P (w - x), read off prefix sums of Q.
+
+    References
+    ----------
+    Li, Li and Venkatasubramanian (2007), t-closeness, section 5.1.
+    """
+    counts = _sensitive_counts(frame, quasi_identifiers, sensitive, classes, _ranks(frame, sensitive, order))
+    m = counts.table.size
+    if m == 1:
+        return 0.0
+    cumulative = np.cumsum(counts.table)
+    prefix = np.concatenate([[0.0], np.cumsum(cumulative)])
+    within = np.cumsum(counts.counts)
+    reached = (within - (within - counts.counts)[counts.starts][counts.groups]) / counts.sizes[counts.groups]
+    v = counts.values
+    w = np.append(v[1:], m)
+    w[np.append(counts.starts[1:], v.size) - 1] = m
+    x = np.clip(np.searchsorted(cumulative, reached), v, w)
+    run = reached * (2 * x - v - w) + prefix[v] + prefix[w] - 2 * prefix[x]
+    distance = np.bincount(counts.groups, weights=run) + prefix[v[counts.starts]]
+    return float(distance.max() / (m - 1))
+
+
+@dataclass(frozen=True)
+class _SensitiveCounts:
+    """How often each sensitive value stands in each class; `groups`, `values`, `counts` hold the pairs present."""
+
+    groups: Integers
+    values: Integers
+    counts: Integers
+    starts: Integers
+    sizes: Integers
+    table: Floats
+
+    @property
+    def shares(self) -> Floats:
+        """Share of the value in its class, shape (pairs,)."""
+        shares: Floats = self.counts / self.sizes[self.groups]
+        return shares
+
+
+def _sensitive_counts(
+    frame: pd.DataFrame,
+    quasi_identifiers: Sequence[str],
+    sensitive: str,
+    classes: Integers | None,
+    ranks: tuple[Integers, int] | None = None,
+) -> _SensitiveCounts:
+    check_columns(frame, [*quasi_identifiers, sensitive])
+    if sensitive in quasi_identifiers:
+        raise ValueError(f"column {sensitive!r} is a quasi-identifier and cannot be the sensitive column too")
+    known = equivalence_classes(frame, quasi_identifiers) if classes is None else classes
+    sizes = class_sizes(known)
+    if ranks is None:
+        codes, distinct = pd.factorize(frame[sensitive], use_na_sentinel=False)
+        ranks = codes, len(distinct)
+    values, value_count = ranks
+    groups, present, counts = count_pairs(known, values, sizes.size, value_count)
+    table = np.bincount(values, minlength=value_count) / len(frame)
+    return _SensitiveCounts(groups, present, counts, group_starts(groups), sizes, table)
+
+
+def _ranks(frame: pd.DataFrame, sensitive: str, order: Sequence[Any] | None) -> tuple[Integers, int]:
+    """Rank of each row's sensitive value and the number of ranks."""
+    check_columns(frame, [sensitive])
+    column = frame[sensitive]
+    if column.isna().any():
+        row = int(np.flatnonzero(column.isna())[0])
+        raise ValueError(f"column {sensitive!r}, row {row}: a missing value has no place in the order")
+    if order is None:
+        codes, distinct = pd.factorize(column, sort=True)
+        return codes, len(distinct)
+    values = pd.Index(order)
+    if not values.is_unique:
+        raise ValueError(f"order repeats {values[values.duplicated()][0]!r}; it must hold every value once")
+    codes = values.get_indexer(pd.Index(column))
+    if (codes < 0).any():
+        row = int(np.flatnonzero(codes < 0)[0])
+        raise ValueError(f"column {sensitive!r}, row {row}: order lacks the value {column.iloc[row]!r}")
+    return codes, len(values)

@@ -1,0 +1,145 @@
+"""The roles file of a table: what each column is, its public domain and its hierarchy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, model_validator
+
+from defenses.hierarchy import Hierarchy
+from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from scenarios.toml_file import Table
+
+
+class HierarchyTable(Table):
+    """Where a column's hierarchy stands: ``intervals`` of a number, or a ``csv`` beside the roles file.
+
+    Parameters
+    ----------
+    intervals : list of list of float, optional
+        Interior cut points of level 1, 2, …; an empty list is ``*``.
+    csv : str, optional
+        File without header, the value first, then its ever coarser groups.
+    separator : str
+        Of the fields in `csv`.
+    """
+
+    intervals: list[list[float]] | None = None
+    csv: str | None = None
+    separator: str = Field(default=",", min_length=1, max_length=1)
+
+    @model_validator(mode="after")
+    def _one(self) -> Self:
+        if (self.intervals is None) == (self.csv is None):
+            raise ValueError("a hierarchy is given by one of 'intervals' and 'csv'")
+        return self
+
+    def read(self, folder: Path, domain: Domain) -> Hierarchy:
+        """Build the hierarchy; `folder` is where the roles file lies.
+
+        Raises
+        ------
+        ValueError
+            If it is no hierarchy of this domain.
+        """
+        if self.csv is not None:
+            return Hierarchy.from_csv(folder / self.csv, self.separator)
+        if not isinstance(domain, NumericDomain):
+            raise ValueError("'intervals' are for numbers; give categories a 'csv'")
+        return Hierarchy.from_intervals(self.intervals or [], domain.low, domain.high, domain.integer)
+
+
+class NumberColumn(Table):
+    """A column of numbers; see `metrics.NumericDomain`."""
+
+    type: Literal["number"]
+    integer: bool | None = None
+    low: float | None = None
+    high: float | None = None
+    cuts: list[float] | None = None
+    hierarchy: HierarchyTable | None = None
+
+    @model_validator(mode="after")
+    def _domain(self) -> Self:
+        if (self.low is None) != (self.high is None):
+            raise ValueError("'low' and 'high' come together")
+        if self.cuts is not None and self.low is None:
+            raise ValueError("'cuts' need 'low' and 'high'")
+        if self.low is not None and self.high is not None:
+            NumericDomain(self.low, self.high, False, tuple(self.cuts or ()))
+        return self
+
+
+class CategoryColumn(Table):
+    """A column of text; see `metrics.CategoricalDomain`."""
+
+    type: Literal["category"]
+    categories: list[str] | None = None
+    ordered: bool = False
+    hierarchy: HierarchyTable | None = None
+
+    @model_validator(mode="after")
+    def _domain(self) -> Self:
+        if self.categories is not None:
+            CategoricalDomain(tuple(self.categories))
+        elif self.ordered:
+            raise ValueError("'ordered' needs 'categories', in their order")
+        return self
+
+
+Column = NumberColumn | CategoryColumn
+
+
+class DatasetTable(Table):
+    """Where the data come from, and the sums of its files."""
+
+    title: str = ""
+    citation: str = ""
+    licence: str = ""
+    sha256: str | None = None
+    test: str | None = None
+    test_sha256: str | None = None
+
+
+class Roles(Table):
+    """A roles file; whatever it leaves out is inferred from the table.
+
+    Parameters
+    ----------
+    identifiers, quasi_identifiers, sensitive : list of str
+        The roles; see `defenses.Microdata`. Where `quasi_identifiers` is left out, it is every column without a role.
+    person : str, optional
+        The column that says whose row it is, where a person has many rows.
+    separator : str, optional
+        Of the fields in a CSV.
+    dataset : DatasetTable
+        Title, citation, licence, sums, and the file of a test part.
+    columns : dict of str to Column
+        Type, domain and hierarchy.
+    """
+
+    identifiers: list[str] = []
+    quasi_identifiers: list[str] | None = None
+    sensitive: list[str] = []
+    person: str | None = None
+    separator: str | None = Field(default=None, pattern=r'^[^"\r\n]$')
+    dataset: DatasetTable = DatasetTable()
+    columns: dict[str, Annotated[Column, Field(discriminator="type")]] = {}
+
+    @model_validator(mode="after")
+    def _one_role_each(self) -> Self:
+        roles = [*self.identifiers, *(self.quasi_identifiers or []), *self.sensitive]
+        for column in roles:
+            if roles.count(column) > 1:
+                raise ValueError(f"column {column!r} stands in two roles; give it one")
+        return self
+
+    def named(self) -> dict[str, str]:
+        """Every column that the file names, with the key that names it."""
+        keys = {column: f"table [columns.{column}]" for column in self.columns}
+        if self.person is not None:
+            keys[self.person] = "key 'person'"
+        for role in ("identifiers", "quasi_identifiers", "sensitive"):
+            keys |= {column: f"key '{role}'" for column in getattr(self, role) or []}
+        return keys
