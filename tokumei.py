@@ -1,1 +1,39 @@
-"""The command ``tokumei``: checks that the five packages are its own before it loads them."""
+"""The command ``tokumei``: makes sure that the five packages are its own before it loads them."""
+
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
+MARK = '__distribution__ = "tokumei"'
+
+
+def intruder() -> str | None:
+    """Path of a module that hides one of the five packages, or None; nothing is imported to find out."""
+    for name in PACKAGES:
+        try:
+            spec = find_spec(name)
+        except (ImportError, ValueError):
+            spec = None
+        origin = spec.origin if spec else None
+        if origin is None or not Path(origin).is_file():
+            places = spec.submodule_search_locations if spec else None
+            return f"package {name!r} at {next(iter(places))}" if places else f"package {name!r}, which is missing"
+        if MARK not in Path(origin).read_text(encoding="utf-8", errors="replace"):
+            return f"module {name!r} at {origin}"
+    return None
+
+
+def main() -> None:
+    """Run the command line, or say which foreign module stands in its way (exit code 2)."""
+    found = intruder()
+    if found:
+        print(f"Error: tokumei cannot run beside {found}. Install it into an environment of its own.", file=sys.stderr)
+        sys.exit(2)
+    from scenarios.cli import cli
+
+    cli(prog_name="tokumei")
+
+
+if __name__ == "__main__":
+    main()

@@ -95,6 +95,9 @@ class AdditiveNoise(MicrodataDefense):
         deviation = float(scale * np.nanstd(numbers)) if varies else 0.0
         domain = records.domains.get(name)
         if isinstance(domain, NumericDomain):
-            return Noise(name, self.distribution, deviation, domain.integer, float(domain.low), float(domain.high))
+            low, high = float(domain.low), float(domain.high)
+            if domain.integer:
+                low, high = float(np.ceil(low)), float(np.floor(high))
+            return Noise(name, self.distribution, deviation, domain.integer, low, high)
         present = numbers[~np.isnan(numbers)]
         return Noise(name, self.distribution, deviation, bool((present == np.rint(present)).all()), -np.inf, np.inf)

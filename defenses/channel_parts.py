@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -101,7 +101,7 @@ class Noise(ValuePart):
 
     def publish(self, sums: Floats) -> Floats:
         """Round and clamp noisy numbers, shape (n,); missing ones stay missing."""
-        return np.clip(np.rint(sums) if self.whole else sums, self.low, self.high)
+        return np.asarray(np.clip(np.rint(sums) if self.whole else sums, self.low, self.high))
 
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows; densities where sums are not rounded."""
@@ -116,14 +116,15 @@ class Noise(ValuePart):
         return Likelihood((lower, upper), (values,), self._log_likelihood)
 
     def _log_likelihood(self, lower: Floats, upper: Floats, original: Floats) -> Floats:
-        left, right = (lower - original) / self.deviation, (upper - original) / self.deviation
-        with np.errstate(divide="ignore", invalid="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            left, right = (lower - original) / self.deviation, (upper - original) / self.deviation
             # Both distributions are symmetric, and the lower tail is the one that keeps its digits.
             mirrored = left + right > 0
             left, right = np.where(mirrored, -right, left), np.where(mirrored, -left, right)
             top = self._log_cdf(right)
-            mass = top + np.log(-np.expm1(self._log_cdf(left) - top))
-        density = self._log_density(left) - np.log(self.deviation)
+            inside = np.log(-np.expm1(self._log_cdf(left) - top))
+            mass = np.where(np.isneginf(top), top, top + inside)
+            density = self._log_density(left) - np.log(self.deviation)
         result = np.where(left == right, density, mass)
         both = np.isnan(lower) & np.isnan(original)
         return np.where(np.isnan(left), np.where(both, 0.0, -np.inf), result)
@@ -133,13 +134,13 @@ class Noise(ValuePart):
         if self.distribution == "gaussian":
             return np.asarray(special.log_ndtr(z))
         tail = -np.sqrt(2) * np.abs(z) - np.log(2)
-        return np.where(z <= 0, tail, np.log1p(-np.exp(tail)))
+        return np.asarray(np.where(z <= 0, tail, np.log1p(-np.exp(tail))))
 
     def _log_density(self, z: Floats) -> Floats:
         """Log of the density of the noise of standard deviation 1."""
         if self.distribution == "gaussian":
-            return -0.5 * z**2 - 0.5 * np.log(2 * np.pi)
-        return -np.sqrt(2) * np.abs(z) - 0.5 * np.log(2)
+            return np.asarray(-0.5 * z**2 - 0.5 * np.log(2 * np.pi))
+        return np.asarray(-np.sqrt(2) * np.abs(z) - 0.5 * np.log(2))
 
 
 @dataclass(frozen=True)
@@ -239,14 +240,15 @@ class Presence(ValuePart):
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""
         if is_number_column(original[self.column]):
-            cells, values = (pd.Series(plain_numbers(side[self.column])) for side in (released, original))
+            cells, values = plain_numbers(released[self.column]), plain_numbers(original[self.column])
         else:
-            cells, values = released[self.column], escape_column(original[self.column])
-        known, share = _shares(cells)
-        codes = known.get_indexer(pd.Index(values))
+            cells = released[self.column].to_numpy(dtype=object)
+            values = escape_column(original[self.column]).to_numpy(dtype=object)
+        codes, distinct = pd.factorize(np.concatenate([cells, values]), use_na_sentinel=False)
+        count = np.bincount(codes[: cells.size], minlength=len(distinct))
         with np.errstate(divide="ignore"):
-            table = np.log(np.append(share, 0.0))[codes]
-        return Likelihood((np.zeros(len(released)),), (table,), np.add)
+            table = np.log(count / max(1, cells.size))
+        return Likelihood((np.zeros(len(released)),), (table[codes[cells.size :]],), np.add)
 
 
 def _equal(cell: Floats, value: Floats) -> Floats:
@@ -256,10 +258,4 @@ def _equal(cell: Floats, value: Floats) -> Floats:
 
 def _logs(*probabilities: float) -> Floats:
     with np.errstate(divide="ignore"):
-        return np.log(np.array(probabilities))
-
-
-def _shares(cells: pd.Series[Any]) -> tuple[pd.Index[Any], Floats]:
-    """Distinct cells, a missing one among them, and the share of the rows that each has."""
-    codes, distinct = pd.factorize(cells, use_na_sentinel=False)
-    return pd.Index(distinct), np.bincount(codes, minlength=len(distinct)) / max(1, len(codes))
+        return np.asarray(np.log(np.array(probabilities)))

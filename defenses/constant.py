@@ -27,9 +27,10 @@ class Constant(MicrodataDefense):
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Replace every released column by one value."""
         frame = released_frame(records)
-        if len(frame):
-            frame = frame.apply(lambda column: column.iloc[np.full(len(frame), _typical(column))].array)
-        return rowwise_release(frame, Channel(tuple(Independent(str(name)) for name in frame.columns)))
+        for name in frame.columns if len(frame) else ():
+            everywhere = np.full(len(frame), _typical(frame[name]))
+            frame[name] = frame[name].iloc[everywhere].reset_index(drop=True)
+        return rowwise_release(frame, Channel(tuple(Independent(name) for name in records.released_columns)))
 
 
 def _typical(column: pd.Series[Any]) -> int:

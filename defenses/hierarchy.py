@@ -69,8 +69,12 @@ class Hierarchy(ABC):
             raise ValueError(f"level must be a whole number from 0 to {self.height}, got {level!r}")
 
     @staticmethod
-    def from_csv(path: str | PathLike[str], sep: str = ",", encoding: str = "utf-8") -> TableHierarchy:
+    def from_csv(
+        path: str | PathLike[str], sep: str = ",", encoding: str = "utf-8", *, text: bool = False
+    ) -> TableHierarchy:
         """Read a hierarchy from a CSV without header: the value first, then its ever coarser groups.
+
+        Values that are all numbers are read as numbers, unless they are `text`; see `TableHierarchy`.
 
         Raises
         ------
@@ -83,7 +87,7 @@ class Hierarchy(ABC):
         except UnicodeDecodeError as error:
             raise ValueError(f"{path}: no {encoding} text ({error.reason} at byte {error.start})") from None
         try:
-            return TableHierarchy(rows)
+            return TableHierarchy(rows, text=text)
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
 
@@ -105,6 +109,8 @@ class TableHierarchy(Hierarchy):
     ----------
     rows : sequence of sequence of str
         One row a value: the value, then its group on level 1, 2, ….
+    text : bool
+        Whether the values are categories even where all of them look like numbers (postcodes, grades).
 
     Raises
     ------
@@ -112,7 +118,7 @@ class TableHierarchy(Hierarchy):
         If there is no row, rows differ in length, a value stands twice, or a group splits on a coarser level.
     """
 
-    def __init__(self, rows: Sequence[Sequence[str]]) -> None:
+    def __init__(self, rows: Sequence[Sequence[str]], *, text: bool = False) -> None:
         if not rows:
             raise ValueError("a hierarchy needs at least one value")
         for index, row in enumerate(rows):
@@ -131,7 +137,7 @@ class TableHierarchy(Hierarchy):
             if (split > 1).any():
                 name = columns[level - 1][1][int(split.index[split > 1][0])]
                 raise ValueError(f"group {name!r} of level {level - 1} is split on level {level}")
-        self._numbers = _as_numbers(self.leaves)
+        self._numbers = None if text else _as_numbers(self.leaves)
         self._cells = [self._level_cells(level) for level in range(self.table.shape[1])]
 
     @property
@@ -169,7 +175,7 @@ class TableHierarchy(Hierarchy):
         count = int(groups.max()) + 1
         if level > 0 and count == 1:
             return [SUPPRESSED]
-        members = [np.flatnonzero(groups == group) for group in range(count)]
+        members = np.split(np.argsort(groups, kind="stable"), np.cumsum(np.bincount(groups))[:-1])
         return [self._cell(leaves) for leaves in members]
 
     def _cell(self, leaves: NDArray[np.intp]) -> str:

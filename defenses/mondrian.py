@@ -8,8 +8,10 @@ import numpy as np
 from numpy.random import Generator
 
 from defenses.channel import Channel, Containment
+from defenses.columns import check_columns, filled
 from defenses.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.guarantee import Guarantee
+from defenses.k_anonymous import check_enough_records, k_anonymity_over
 from defenses.microdata import Microdata
 from defenses.mondrian_columns import order_columns
 from defenses.mondrian_splits import partition
@@ -69,21 +71,21 @@ class Mondrian(MicrodataDefense):
         check_whole("k", k, low=1)
         if not isinstance(strict, bool):
             raise ValueError(f"strict must be true or false, got {strict!r}")
+        check_columns(columns)
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release every class's records under the cells that cover them all."""
-        names = self._checked_columns(records)
-        columns = order_columns(records, names)
+        columns = order_columns(records, filled(records, self._checked_columns(records)))
         order = np.arange(len(records)) if self.strict else rng.permutation(len(records))
         classes, class_count = partition(columns, order, self.k, strict=self.strict)
         frame = released_frame(records)
-        for name, column in zip(names, columns, strict=True):
-            frame[name] = column.cells(classes, class_count)
+        for column in columns:
+            frame[column.name] = column.cells(classes, class_count)
         return rowwise_release(frame, Channel(tuple(Containment(column.name, column.domain) for column in columns)))
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Promise k-anonymity over the quasi-identifiers if all of them are generalized."""
-        return k_anonymity_promise(self.k, records, self._checked_columns(records))
+        return k_anonymity_over(self.k, records, self._checked_columns(records))
 
     def _checked_columns(self, records: Microdata) -> tuple[str, ...]:
         check_enough_records(self.k, records)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from defenses.columns import plain_numbers
 from defenses.hierarchy import Hierarchy, TableHierarchy
 from defenses.microdata import Microdata
 from metrics.cells import SUPPRESSED, interval_cell, set_cell
@@ -29,6 +31,8 @@ class OrderedColumn(ABC):
 
     Attributes
     ----------
+    name : str
+        The column's name.
     domain : Domain
         What the values may be.
     codes : ndarray of int, shape (n,)
@@ -37,6 +41,7 @@ class OrderedColumn(ABC):
         One more than the largest number.
     """
 
+    name: str
     domain: Domain
     codes: Integers
     size: int
@@ -125,7 +130,7 @@ class CategoricalColumn(OrderedColumn):
         ]
 
 
-def order_columns(records: Microdata, names: tuple[str, ...]) -> list[OrderedColumn]:
+def order_columns(records: Microdata, names: Sequence[str]) -> list[OrderedColumn]:
     """Return the columns of these names with their values numbered in order.
 
     Raises
@@ -133,25 +138,21 @@ def order_columns(records: Microdata, names: tuple[str, ...]) -> list[OrderedCol
     ValueError
         If a column holds an infinity or a value that its domain or hierarchy lacks; names the column.
     """
-    columns: list[OrderedColumn] = []
-    for name in names:
-        domain = records.domain(name)
-        try:
-            if isinstance(domain, NumericDomain):
-                columns.append(_order_numbers(records.frame[name], domain))
-            else:
-                columns.append(_order_categories(records.frame[name], domain, records.hierarchies.get(name)))
-        except ValueError as error:
-            raise ValueError(f"column {name!r}: {error}") from None
-    return columns
+    return [_order_column(records.frame[name], records.domain(name), records.hierarchies.get(name)) for name in names]
+
+
+def _order_column(column: pd.Series[Any], domain: Domain, hierarchy: Hierarchy | None) -> OrderedColumn:
+    if isinstance(domain, NumericDomain):
+        return _order_numbers(column, domain)
+    try:
+        return _order_categories(column, domain, hierarchy)
+    except ValueError as error:
+        raise ValueError(f"column {column.name!r}: {error}") from None
 
 
 def _order_numbers(column: pd.Series[Any], domain: NumericDomain) -> NumericColumn:
-    numbers = pd.to_numeric(column).to_numpy(dtype=float, na_value=np.nan)
-    if np.isinf(numbers).any():
-        raise ValueError("numbers must be finite, got an infinity")
-    codes, distinct = pd.factorize(numbers, sort=True, use_na_sentinel=True)
-    return NumericColumn(domain, codes + 1, len(distinct) + 1, np.concatenate([[0.0], distinct]))
+    codes, distinct = pd.factorize(plain_numbers(column), sort=True, use_na_sentinel=True)
+    return NumericColumn(str(column.name), domain, codes + 1, len(distinct) + 1, np.concatenate([[0.0], distinct]))
 
 
 def _order_categories(
@@ -170,7 +171,7 @@ def _order_categories(
     rank = np.empty(len(names) + 1, dtype=np.intp)
     rank[order] = np.arange(1, len(names) + 1)
     rank[-1] = MISSING
-    return CategoricalColumn(domain, rank[codes], len(names) + 1, tuple(names[i] for i in order))
+    return CategoricalColumn(str(column.name), domain, rank[codes], len(names) + 1, tuple(names[i] for i in order))
 
 
 def _hierarchical_order(groups: Integers, counts: Integers) -> Integers:

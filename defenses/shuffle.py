@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import numpy as np
-import pandas as pd
 from numpy.random import Generator
 
 from defenses.channel import Channel
@@ -23,7 +22,7 @@ class Shuffle(MicrodataDefense):
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Permute each released column."""
         frame = released_frame(records)
-        orders = {name: rng.permutation(len(frame)) for name in frame.columns}
-        mixed = {name: frame[name].iloc[order].reset_index(drop=True) for name, order in orders.items()}
-        channel = Channel(tuple(Presence(str(name)) for name in frame.columns))
-        return MicrodataRelease(pd.DataFrame(mixed, index=frame.index), np.full(len(frame), -1), channel)
+        for name in frame.columns:
+            frame[name] = frame[name].iloc[rng.permutation(len(frame))].reset_index(drop=True)
+        channel = Channel(tuple(Presence(name) for name in records.released_columns))
+        return MicrodataRelease(frame, np.full(len(frame), -1), channel)

@@ -205,9 +205,13 @@ def _worst(pairs: Sequence[Pair]) -> tuple[Pair, Success] | None:
 
 
 def _smallest(releases: Sequence[Result], names: Sequence[str]) -> dict[str, float]:
-    found = {name: [release.values.get(name) for release in releases] for name in names}
-    present = {name: [value for value in values if value is not None] for name, values in found.items()}
-    return {name: min(values) for name, values in present.items() if values}
+    found: dict[str, float] = {}
+    for release in releases:
+        for name in names:
+            value = release.values.get(name)
+            if value is not None:
+                found[name] = min(value, found.get(name, value))
+    return found
 
 
 def _ranked(rows: Sequence[Row]) -> list[Row]:
@@ -218,10 +222,10 @@ def _ranked(rows: Sequence[Row]) -> list[Row]:
     exposure = np.array([row.exposure for row in scored], dtype=float)
     places = 1 + (scores[:, None] < scores[None, :]).sum(axis=1)
     no_worse = (utility[:, None] >= utility[None, :]) & (exposure[:, None] <= exposure[None, :])
-    dominated = (no_worse & ~no_worse.T).any(axis=0)
+    dominated = np.any(no_worse & ~no_worse.T, axis=0).tolist()
     placed = [
-        replace(row, rank=int(place), pareto=not below)
-        for row, place, below in zip(scored, places, dominated, strict=True)
+        replace(row, rank=place, pareto=not below)
+        for row, place, below in zip(scored, places.tolist(), dominated, strict=True)
     ]
     return sorted(placed, key=lambda row: row.rank or 0) + [row for row in rows if row.score is None]
 

@@ -9,7 +9,7 @@ from leaderboard.board import Row
 from leaderboard.result import label
 
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
-_LETTER, _LINE = 6.3, 15.0
+_LETTER, _LINE = 7.2, 15.0
 """Mean width of a letter and height of a line of the labels, in the picture's units."""
 
 

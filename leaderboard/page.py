@@ -53,12 +53,19 @@ def render_page(
     )
     environment.filters |= {"number": number, "words": _words, "anchor": _anchor}
     grid = grids(pairs)
+    scenarios = sorted({row.scenario for row in rows})
     places = [
-        _place(index, scenario, decoys, group, grid.get((scenario, decoys), {}))
+        {
+            **_place(group, grid.get((scenario, decoys), {})),
+            "id": f"place-{index}",
+            "title": place_title(scenario, decoys),
+            # The scenario goes without saying where there is only one.
+            "choice": f"{decoys} decoys" if decoys and len(scenarios) == 1 else place_title(scenario, decoys),
+        }
         for index, ((scenario, decoys), group) in enumerate(by_place(rows).items())
     ]
     return environment.get_template("board.html").render(
-        scenarios=sorted({row.scenario for row in rows}),
+        scenarios=scenarios,
         places=places,
         about=about,
         descriptions=descriptions,
@@ -67,15 +74,11 @@ def render_page(
     )
 
 
-def _place(
-    index: int, scenario: str, decoys: str, rows: Sequence[Row], grid: Mapping[str, Mapping[str, Pair]]
-) -> dict[str, Any]:
+def _place(rows: Sequence[Row], grid: Mapping[str, Mapping[str, Pair]]) -> dict[str, Any]:
     """What the page shows of one scenario and decoys."""
     attacks = sorted({attack for line in grid.values() for attack in line})
     names = [label(row.defense, row.parameters) for row in rows]
     return {
-        "id": f"place-{index}",
-        "title": place_title(scenario, decoys),
         "rows": list(zip(names, rows, [_details(row) for row in rows], strict=True)),
         "plays": plays_text(rows),
         "pictures": {
@@ -129,7 +132,9 @@ def _heat(pair: Pair | None, goal: str) -> HeatCell:
         f"\nadvantage {number(success.advantage)}, {pair.plays} plays"
     )
     mark = "" if pair.status == "ok" else "!"
-    return HeatCell(number(success.advantage) + mark, round(min(1.0, max(0.0, success.advantage)), 3), head + told + note)
+    return HeatCell(
+        number(success.advantage) + mark, round(min(1.0, max(0.0, success.advantage)), 3), head + told + note
+    )
 
 
 def _interval(value: float | None, low: float | None, high: float | None) -> str:

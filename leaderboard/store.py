@@ -69,7 +69,9 @@ class Store:
             self._engine = sql.create_engine(url)
         except (sql.exc.ArgumentError, ImportError) as error:
             # The text may hold a password, and so may SQLAlchemy's message: neither is repeated.
-            raise ValueError(f"database URL cannot be used ({type(error).__name__}); check its form and driver") from None
+            raise ValueError(
+                f"database URL cannot be used ({type(error).__name__}); check its form and driver"
+            ) from None
         self._file = url.database if url.get_backend_name() == "sqlite" else None
         if self._file and self._file != ":memory:":
             _make_private(self._file)
@@ -182,4 +184,3 @@ def _record(result: Result) -> dict[str, Any]:
 def _result(row: dict[str, Any]) -> Result:
     del row["id"]
     return Result(**{**row, **{name: json.loads(row[name]) for name in _DOCUMENTS}})
-

@@ -13,7 +13,7 @@ GOAL_WORDS = {"reidentification": "rows", "membership": "members"}
 _HEADERS = ("#", "defense", "guarantee", "utility", "worst attack", "success", "chance", "advantage", "score")
 _ALIGN = ("right", "left", "left", "right", "left", "right", "right", "right", "right")
 _DEFENSE, _ATTACK = _HEADERS.index("defense"), _HEADERS.index("worst attack")
-_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=,)(?=.)")
 
 
 def to_terminal(rows: Sequence[Row], width: int = 120) -> str:
@@ -137,7 +137,7 @@ def _interval(value: float | None, low: float | None, high: float | None) -> str
 
 
 def _pair_cell(pair: Pair) -> str:
-    rates = [success and success.rate.value for success in map(pair.success, GOALS)]
+    rates = [None if success is None else success.rate.value for success in map(pair.success, GOALS)]
     return pair.status if rates == [None, None] else " / ".join(number(rate) for rate in rates)
 
 
@@ -153,7 +153,9 @@ def plays_text(rows: Sequence[Row]) -> str:
 
 
 def _notes(rows: Sequence[Row]) -> str:
-    notes = [f"{plays_text(rows)} complete plays; ★: on the Pareto front; ± and [low, high]: 95 % intervals across plays"]
+    notes = [
+        f"{plays_text(rows)} complete plays; ★: on the Pareto front; ± and [low, high]: 95 % intervals across plays"
+    ]
     open_rows = sum(not row.complete for row in rows)
     if open_rows:
         failures = sum(row.failures for row in rows)
@@ -162,11 +164,11 @@ def _notes(rows: Sequence[Row]) -> str:
 
 
 def fold(text: str, width: int) -> str:
-    """Text in lines of at most `width`, broken at spaces, and before the capitals of words too long for a line."""
+    """Text in lines of at most `width`, broken at spaces; words too long for a line at capitals and commas."""
     lines = [""]
     for word in text.split():
         space = " " if lines[-1] else ""
-        parts = [word] if len(word) <= width else _CAPITAL.split(word)
+        parts = [word] if len(word) <= width else _BREAK.split(word)
         for part in parts:
             if lines[-1] and len(lines[-1]) + len(space) + len(part) > width:
                 lines.append(part)

@@ -115,10 +115,10 @@ class CategoricalDomain:
             If a value is no category; names it.
         """
         codes, distinct = pd.factorize(np.asarray(values, dtype=object), use_na_sentinel=True)
-        unknown = [value for value in distinct if value not in self._position]
+        unknown = [value for value in distinct if str(value) not in self._position]
         if unknown:
             raise ValueError(f"unknown category {unknown[0]!r}; known are {_shorten(self.categories)}")
-        positions = np.array([self._position[value] for value in distinct] + [self.size], dtype=np.intp)
+        positions = np.array([self._position[str(value)] for value in distinct] + [self.size], dtype=np.intp)
         return positions[codes]
 
 

@@ -60,15 +60,14 @@ def generalization_loss(released: pd.DataFrame, domains: Mapping[str, Domain]) -
 
     def loss(cells: Cells) -> Floats:
         if isinstance(cells, CategoricalCells):
-            return np.maximum(cells.member.sum(axis=1) - 1, 0) / max(1, cells.domain.size - 1)
+            others: Floats = np.maximum(cells.member.sum(axis=1) - 1, 0) / max(1, cells.domain.size - 1)
+            return others
         return _width(cells)
 
     return _mean_loss(released, domains, loss)
 
 
-def discernibility(
-    frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, classes: Integers | None = None
-) -> int:
+def discernibility(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, classes: Integers | None = None) -> int:
     """Discernibility penalty: each record counts the size of its class, hence the sum of squared class sizes.
 
     Parameters

@@ -1,0 +1,10 @@
+from .candidate_file import CandidateFile as CandidateFile
+from .datasets import dataset_names as dataset_names
+from .datasets import load as load
+from .game import Game as Game
+from .plan import Plan as Plan
+from .plan import read_plan as read_plan
+from .playing import Outcome as Outcome
+from .playing import play as play
+from .tables import Dataset as Dataset
+from .tables import load_table as load_table

@@ -8,8 +8,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from metrics.classes import k_anonymity
-from metrics.diversity import l_diversity
 from numpy.random import Generator
 from numpy.typing import NDArray
 
@@ -19,6 +17,8 @@ from defenses.defense import Defense
 from defenses.microdata import Microdata
 from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease, Release
+from metrics.classes import k_anonymity
+from metrics.diversity import l_diversity
 from metrics.ranking import area_under_curve
 from metrics.utility import TableUtility, prediction_target
 from scenarios.decoys import Neighbours

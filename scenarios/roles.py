@@ -44,7 +44,8 @@ class HierarchyTable(Table):
             If it is no hierarchy of this domain.
         """
         if self.csv is not None:
-            return Hierarchy.from_csv(folder / self.csv, self.separator)
+            text = not isinstance(domain, NumericDomain)
+            return Hierarchy.from_csv(folder / self.csv, self.separator, text=text)
         if not isinstance(domain, NumericDomain):
             raise ValueError("'intervals' are for numbers; give categories a 'csv'")
         return Hierarchy.from_intervals(self.intervals or [], domain.low, domain.high, domain.integer)
@@ -119,13 +120,13 @@ class Roles(Table):
         Type, domain and hierarchy.
     """
 
-    identifiers: list[str] = []
+    identifiers: list[str] = Field(default_factory=list)
     quasi_identifiers: list[str] | None = None
-    sensitive: list[str] = []
+    sensitive: list[str] = Field(default_factory=list)
     person: str | None = None
     separator: str | None = Field(default=None, pattern=r'^[^"\r\n]$')
-    dataset: DatasetTable = DatasetTable()
-    columns: dict[str, Annotated[Column, Field(discriminator="type")]] = {}
+    dataset: DatasetTable = Field(default_factory=DatasetTable)
+    columns: dict[str, Annotated[Column, Field(discriminator="type")]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _one_role_each(self) -> Self:
@@ -141,5 +142,5 @@ class Roles(Table):
         if self.person is not None:
             keys[self.person] = "key 'person'"
         for role in ("identifiers", "quasi_identifiers", "sensitive"):
-            keys |= {column: f"key '{role}'" for column in getattr(self, role) or []}
+            keys |= dict.fromkeys(getattr(self, role) or [], f"key '{role}'")
         return keys

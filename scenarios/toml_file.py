@@ -74,7 +74,7 @@ def read_toml(path: Path, data: bytes, model: type[Model]) -> Model:
 def explain(error: ValidationError, tables: dict[str, Any]) -> str:
     """First complaint of a validation in one line: table, key and what is wrong."""
     first = error.errors(include_url=False)[0]
-    keys = _keys(first["loc"], tables)
+    keys = _keys(first["loc"], tables, absent=first["type"] == "missing")
     message = first["msg"].removeprefix("Value error, ")
     match first["type"]:
         case "extra_forbidden":
@@ -88,12 +88,12 @@ def explain(error: ValidationError, tables: dict[str, Any]) -> str:
     return f"{where}: {message}" if where else message
 
 
-def _keys(location: tuple[int | str, ...], tables: Any) -> list[str]:
-    """Keys on the way to a location that stand in the file: a union's tag, which pydantic puts in, does not."""
+def _keys(location: tuple[int | str, ...], tables: Any, *, absent: bool) -> list[str]:
+    """Keys of a location without the union tags that pydantic puts in; the last one may be `absent` from the file."""
     keys: list[str] = []
     for position, step in enumerate(location):
         last = position == len(location) - 1
-        if isinstance(tables, dict) and (step in tables or last):
+        if isinstance(tables, dict) and (step in tables or (absent and last)):
             keys.append(str(step))
             tables = tables.get(step)
         elif isinstance(tables, list) and isinstance(step, int):

@@ -2,6 +2,10 @@ from .conversions import epsilon_for_k as epsilon_for_k
 from .conversions import epsilon_for_retention as epsilon_for_retention
 from .conversions import k_for_epsilon as k_for_epsilon
 from .conversions import retention_for_epsilon as retention_for_epsilon
+from .estimation import HistogramEstimate as HistogramEstimate
+from .estimation import bayesian_histogram as bayesian_histogram
+from .estimation import estimate_histogram as estimate_histogram
+from .estimation import project_to_simplex as project_to_simplex
 from .matrix import epsilon as epsilon
 from .matrix import invariant as invariant
 from .matrix import pk as pk
@@ -10,3 +14,5 @@ from .matrix import retention_pk as retention_pk
 from .matrix import transition_matrix as transition_matrix
 from .optimal import expected_distance as expected_distance
 from .optimal import optimal_retention as optimal_retention
+from .sampling import draw as draw
+from .sampling import replace as replace

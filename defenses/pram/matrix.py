@@ -132,24 +132,34 @@ def retention_epsilon(retention: ArrayLike) -> float:
     ValueError
         If `retention` is no vector of probabilities.
     """
-    flips = 1 - check_retention(retention)
-    d = flips.size
+    kept = check_retention(retention)
+    return extremes_epsilon(extremes(kept), kept.size)
+
+
+def extremes(values: Floats) -> Floats:
+    """Two smallest and two largest of some values, ascending, shape (4,); these overlap where there are fewer."""
+    d = values.size
+    ranks = [0, min(1, d - 1), max(d - 2, 0), d - 1]
+    return np.partition(values, sorted(set(ranks)))[ranks]
+
+
+def extremes_epsilon(kept: Floats, d: int) -> float:
+    """Epsilon of the matrix of `d` categories whose retention probabilities have these `extremes`."""
     if d == 1:
         return 0.0
-    flips = np.partition(flips, sorted({0, 1, d - 2, d - 1}))
-    (first, second), (last_but_one, last) = flips[:2], flips[-2:]
+    first, second, last_but_one, last = kept
     ratios = [
-        ((1 - first) * (d - 1), second),
-        ((1 - second) * (d - 1), first),
-        (last, (1 - last_but_one) * (d - 1)),
-        (last_but_one, (1 - last) * (d - 1)),
+        (last * (d - 1), 1 - last_but_one),
+        (last_but_one * (d - 1), 1 - last),
+        (1 - first, second * (d - 1)),
+        (1 - second, first * (d - 1)),
     ]
     if d > 2:
-        ratios.append((last, first))
+        ratios.append((1 - first, 1 - last))
     over, under = np.array(ratios).T
     occurring = over > 0
     with np.errstate(divide="ignore"):
-        return max(0.0, float(np.log(over[occurring] / under[occurring]).max(initial=0.0)))
+        return float(np.log(over[occurring] / under[occurring]).max(initial=0.0))
 
 
 def pk(matrix: ArrayLike, n: int) -> float:
@@ -184,10 +194,7 @@ def pk(matrix: ArrayLike, n: int) -> float:
     for a in range(array.shape[0] - 1):
         with np.errstate(invalid="ignore"):
             ratios = logs[:, a, None] - logs[:, a + 1 :]
-        ratios_high = np.where(np.isnan(ratios), -np.inf, ratios).max(axis=0)
-        ratios_low = np.where(np.isnan(ratios), np.inf, ratios).min(axis=0)
-        apart = np.where(ratios_high > ratios_low, ratios_high, 0) - np.where(ratios_high > ratios_low, ratios_low, 0)
-        spread = max(spread, float(apart.max()))
+        spread = max(spread, float((np.nanmax(ratios, axis=0) - np.nanmin(ratios, axis=0)).max()))
     return float(1 + (n - 1) * np.exp(-spread))
 
 

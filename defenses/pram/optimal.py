@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.pram.conversions import check_epsilon
-from defenses.pram.matrix import check_histogram, check_retention, retention_epsilon
+from defenses.pram.matrix import check_histogram, check_retention, extremes, extremes_epsilon
 from defenses.pram.scalars import optimal_flips
 
 Floats = NDArray[np.float64]
@@ -57,7 +57,7 @@ def optimal_retention(histogram: ArrayLike, epsilon: float, method: str = "exact
     if counts.size == 1 or np.isinf(epsilon):
         return np.ones(counts.size)
     ratio = min(float(np.exp(min(epsilon, 700.0))), LARGEST_RATIO)
-    order = np.argsort(-counts, kind="stable")
+    order = np.argsort(-counts)
     descending = counts[order] / counts[order[0]]
     flips = undistorting_flips(descending, ratio)
     if flips is None and method == "exact":
@@ -109,7 +109,8 @@ def undistorting_flips(counts: Floats, e: float) -> Floats | None:
     d = counts.size
     first, second, last = counts[0], counts[1], counts[-1]
     if d == 2:
-        return counts[::-1] / (first + e * second)
+        crossed: Floats = counts[::-1] / (first + e * second)
+        return crossed
     if last == 0 or first > e * last:
         return None
     large, small = max(e, d - 1), min(e, d - 1)
@@ -123,9 +124,12 @@ def undistorting_flips(counts: Floats, e: float) -> Floats | None:
 def _private(flips: Floats, epsilon: float) -> Floats:
     """Retention probabilities, mixed with as little of the uninformative 1/d as makes rounded ones private."""
     d = flips.size
+    ends = extremes(flips)[::-1]
     share = 0.0
-    kept = 1 - flips
-    while retention_epsilon(kept) > epsilon - 1e-15 and share < 1:
+
+    def mixed(part: Floats) -> Floats:
+        return 1 - ((1 - share) * part + share * (d - 1) / d)
+
+    while extremes_epsilon(mixed(ends), d) > epsilon - 1e-15 and share < 1:
         share = max(2 * share, 2.0**-53)
-        kept = 1 - ((1 - share) * flips + share * (d - 1) / d)
-    return kept
+    return mixed(flips)

@@ -5,7 +5,6 @@ Source: Miura and Hasegawa, Section 3.4 and Algorithm 1, line 4.
 
 from __future__ import annotations
 
-
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
@@ -63,4 +62,5 @@ def program_flips(counts: Floats, e: float) -> Floats:
     solution = cvxopt.solvers.qp(
         cvxopt.matrix(2 * quadratic), cvxopt.matrix(np.zeros(d)), values, limits, options=options
     )
-    return np.clip(np.array(solution["x"], dtype=float).ravel(), 0, 1)
+    flips: Floats = np.clip(np.array(solution["x"], dtype=float).ravel(), 0, 1)
+    return flips

@@ -137,10 +137,10 @@ class _Cost:
         return float((rows @ scalars) @ (rows @ direction))
 
     def flips(self, scalars: Floats, top: int) -> Floats:
-        """q of every category."""
+        """Flip probability of every category."""
         a, b, c, f, m = scalars.tolist()
         with np.errstate(divide="ignore"):
-            flips = np.clip(m / self.counts, b, c)
+            flips: Floats = np.clip(m / self.counts, b, c)
         flips[top], flips[0] = f, a
         flips[self.counts == 0] = b
         return flips

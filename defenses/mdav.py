@@ -1,0 +1,155 @@
+"""MDAV, maximum distance to average vector: groups of at least k similar records."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Integers = NDArray[np.intp]
+Floats = NDArray[np.float64]
+
+
+def groups(numbers: ArrayLike, k: int, categories: ArrayLike | None = None) -> Integers:
+    """Group records so that each group holds k to 2k - 1 records that are close to each other.
+
+    Parameters
+    ----------
+    numbers : array_like, shape (n, p)
+        Numeric coordinates, on comparable scales; the squared distance of two records adds up their squared
+        differences.
+    k : int
+        Smallest group, 1 <= k <= n.
+    categories : array_like of int, shape (n, q), optional
+        Codes from 0; each pair that differs adds 1 to the squared distance.
+
+    Returns
+    -------
+    ndarray of int, shape (n,)
+        Group of each record, from 0; a group of n < 2k holds all of them.
+
+    Raises
+    ------
+    ValueError
+        If `k` lies outside 1..n, the shapes do not fit, a coordinate is not finite or a code is negative.
+
+    Notes
+    -----
+    While 3k records are left: r is the record farthest from the average of those left, s the one farthest from r; r
+    with the k - 1 records nearest to it is a group, and so is s with the k - 1 nearest to it among the others. Of
+    2k to 3k - 1 records left, the farthest from the average and its nearest are a group and the others another.
+    That is n / 2k rounds of three passes over the records left.
+
+    A category is a corner of a simplex with edges of length 1: as 0/1 indicators times 1/sqrt(2), two different ones
+    are at the squared distance (1 + 1)/2 = 1, and their average has the shares m as coordinates. Category a then is
+    at |e_a - m|²/2 = (1 - 2 m_a + sum m²)/2 from the average, which is looked up instead of computed.
+
+    References
+    ----------
+    Domingo-Ferrer and Mateo-Sanz (2002), Practical data-oriented microaggregation; Domingo-Ferrer and Torra (2005),
+    Ordinal, continuous and heterogeneous k-anonymity through microaggregation, section 3 (MDAV-generic).
+    """
+    remaining = _Remaining(*_checked(numbers, k, categories))
+    group = np.empty(remaining.count, dtype=np.intp)
+    formed = 0
+    while remaining.count >= 2 * k:
+        farthest = int(remaining.squared_distances(*remaining.average()).argmax())
+        for _ in range(2 if remaining.count >= 3 * k else 1):
+            distances = remaining.squared_distances(*remaining.center(farthest))
+            nearest = np.argpartition(distances, k - 1)[:k]
+            distances[nearest] = -1.0
+            farthest = int(distances.argmax())
+            members, farthest = remaining.remove(nearest, farthest)
+            group[members] = formed
+            formed += 1
+    group[remaining.rows] = formed
+    return group
+
+
+class _Remaining:
+    """The records that have no group yet, packed at the front of arrays with one row a column.
+
+    Parameters
+    ----------
+    numbers : ndarray of float, shape (p, n)
+        Coordinates.
+    codes : ndarray of int, shape (q, n)
+        Categories, those of each column numbered on from those of the one before.
+    starts : ndarray of int, shape (q,)
+        The first number of each column's categories.
+    """
+
+    def __init__(self, numbers: Floats, codes: Integers, starts: Integers) -> None:
+        self.count = numbers.shape[1]
+        self._numbers, self._codes, self._starts = numbers, codes, starts
+        self._rows = np.arange(self.count)
+        self._frequency = np.bincount(codes.ravel()) if codes.size else np.zeros(0, dtype=np.intp)
+        self._difference = np.empty_like(numbers)
+
+    @property
+    def rows(self) -> Integers:
+        """The records left, shape (count,)."""
+        return self._rows[: self.count]
+
+    def average(self) -> tuple[Floats, Floats]:
+        """Average record: mean of each coordinate, and squared distance of each category from the shares."""
+        mean: Floats = self._numbers[:, : self.count].mean(axis=1)
+        share = self._frequency / self.count
+        if not share.size:
+            return mean, share
+        concentration = np.add.reduceat(share**2, self._starts)
+        column = np.repeat(np.arange(self._starts.size), np.diff(self._starts, append=share.size))
+        return mean, (1 - 2 * share + concentration[column]) / 2
+
+    def center(self, position: int) -> tuple[Floats, Floats]:
+        """One record: its coordinates, and squared distance of each category from its own."""
+        mismatch = np.ones(self._frequency.size)
+        mismatch[self._codes[:, position]] = 0.0
+        return self._numbers[:, position].copy(), mismatch
+
+    def squared_distances(self, coordinates: Floats, mismatch: Floats) -> Floats:
+        """Squared distance of every record left from a center, shape (count,)."""
+        difference = self._difference[:, : self.count]
+        np.subtract(self._numbers[:, : self.count], coordinates[:, None], out=difference)
+        distances: Floats = np.einsum("ij,ij->j", difference, difference)
+        for codes in self._codes[:, : self.count]:
+            distances += mismatch[codes]
+        return distances
+
+    def remove(self, positions: Integers, followed: int) -> tuple[Integers, int]:
+        """Take records out, the last ones left moving into their places.
+
+        Returns
+        -------
+        members : ndarray of int
+            The records taken out.
+        followed : int
+            Where the record now stands that stood at `followed`.
+        """
+        members = self._rows[positions]
+        if self._codes.size:
+            self._frequency -= np.bincount(self._codes[:, positions].ravel(), minlength=self._frequency.size)
+        self.count -= positions.size
+        tail = np.arange(self.count, self.count + positions.size)
+        holes = positions[positions < self.count]
+        movers = np.setdiff1d(tail, positions, assume_unique=True)
+        for array in (self._numbers, self._codes, self._rows):
+            array[..., holes] = array[..., movers]
+        moved = np.flatnonzero(movers == followed)
+        return members, int(holes[moved[0]]) if moved.size else followed
+
+
+def _checked(numbers: ArrayLike, k: int, categories: ArrayLike | None) -> tuple[Floats, Integers, Integers]:
+    coordinates = np.asarray(numbers, dtype=float)
+    if coordinates.ndim != 2:
+        raise ValueError(f"numbers must have a row per record and a column per coordinate, got {coordinates.ndim} axes")
+    n = coordinates.shape[0]
+    if not 1 <= k <= n:
+        raise ValueError(f"k must lie between 1 and the number of records, got k = {k} for n = {n}")
+    if not np.isfinite(coordinates).all():
+        raise ValueError("numbers must be finite, got a missing value or an infinity")
+    codes = np.zeros((n, 0), dtype=np.intp) if categories is None else np.asarray(categories, dtype=np.intp)
+    if codes.ndim != 2 or codes.shape[0] != n or (codes < 0).any():
+        raise ValueError(f"categories must be {n} rows of codes of at least 0, got shape {codes.shape}")
+    sizes = codes.max(axis=0) + 1
+    starts = np.cumsum(sizes) - sizes
+    return np.array(coordinates.T, order="C"), np.array((codes + starts).T, order="C"), starts

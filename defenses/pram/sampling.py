@@ -1,0 +1,81 @@
+"""Releasing records through a transition matrix."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from defenses.pram.matrix import check_matrix, check_retention
+
+Codes = NDArray[np.intp]
+
+
+def replace(codes: ArrayLike, retention: ArrayLike, rng: Generator) -> Codes:
+    """Keep each category with its retention probability, otherwise draw one of the others evenly; O(N + d).
+
+    Parameters
+    ----------
+    codes : array_like of int, shape (n,)
+        Categories from 0 to d - 1.
+    retention : array_like, shape (d,)
+        Retention probabilities.
+
+    Raises
+    ------
+    ValueError
+        If a code is no category or `retention` no vector of probabilities.
+    """
+    kept = check_retention(retention)
+    released = check_codes(codes, kept.size).copy()
+    flipped = np.flatnonzero(rng.random(released.size) >= kept[released])
+    if flipped.size:
+        others = rng.integers(0, kept.size - 1, flipped.size)
+        released[flipped] = others + (others >= released[flipped])
+    return released
+
+
+def draw(codes: ArrayLike, matrix: ArrayLike, rng: Generator) -> Codes:
+    """Draw the release of each record from its category's column of a transition matrix; O(N log d + d^2).
+
+    Parameters
+    ----------
+    codes : array_like of int, shape (n,)
+        Categories from 0 to d - 1.
+    matrix : array_like, shape (d, d)
+        Columns sum to 1.
+
+    Raises
+    ------
+    ValueError
+        If a code is no category or `matrix` no transition matrix.
+    """
+    array = check_matrix(matrix)
+    original = check_codes(codes, array.shape[0])
+    levels = np.cumsum(array, axis=0)
+    levels /= levels[-1]
+    uniform = rng.random(original.size)
+    order = np.argsort(original, kind="stable")
+    released = np.empty_like(original)
+    stops = np.cumsum(np.bincount(original, minlength=array.shape[0]))
+    for category in np.unique(original).tolist():
+        rows = order[stops[category - 1] if category else 0 : stops[category]]
+        released[rows] = np.searchsorted(levels[:, category], uniform[rows], side="right")
+    return released
+
+
+def check_codes(codes: ArrayLike, d: int) -> Codes:
+    """Return category codes as an array.
+
+    Raises
+    ------
+    ValueError
+        If they are no vector of whole numbers from 0 to d - 1; names the row.
+    """
+    array = np.asarray(codes)
+    if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
+        raise ValueError(f"codes must be a vector of whole numbers, got shape {array.shape} of {array.dtype}")
+    wrong = np.flatnonzero((array < 0) | (array >= d))
+    if wrong.size:
+        raise ValueError(f"codes: row {wrong[0]} has category {array[wrong[0]]}, known are 0 to {d - 1}")
+    return array.astype(np.intp)

@@ -1,0 +1,128 @@
+"""Columns whose records are replaced by the representative of their group: the mean, or the most frequent category."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from defenses.channel import ChannelPart
+from defenses.channel_parts import GroupMean, GroupMode
+from defenses.columns import category_codes, plain_numbers, stored_alike
+from defenses.microdata import Microdata
+from metrics.cells import escape
+from metrics.classes import count_pairs, group_starts
+from metrics.domains import CategoricalDomain, Domain, NumericDomain
+
+Integers = NDArray[np.intp]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class GroupedColumn(ABC):
+    """A column of which every group releases one representative.
+
+    Attributes
+    ----------
+    original : Series, shape (n,)
+        The column as the publisher holds it.
+    domain : Domain
+        What its values may be.
+    """
+
+    original: pd.Series[Any]
+    domain: Domain
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return str(self.original.name)
+
+    @abstractmethod
+    def replaced(self, groups: Integers) -> tuple[pd.Series[Any], ChannelPart | None]:
+        """Released cells, given the group of each record, shape (n,), and the channel where it has a part for them."""
+
+
+@dataclass(frozen=True)
+class NumberColumn(GroupedColumn):
+    """Numbers, represented by their mean.
+
+    Attributes
+    ----------
+    numbers : ndarray of float, shape (n,)
+        The values; NaN where missing.
+    """
+
+    domain: NumericDomain
+    numbers: Floats
+
+    def standardized(self) -> Floats:
+        """Numbers less their mean, by their standard deviation, shape (n,); 0 where missing or all alike."""
+        centered = self.numbers - np.nanmean(self.numbers)
+        deviation = float(np.nanstd(self.numbers))
+        return np.nan_to_num(centered / deviation) if deviation > 0 else np.zeros_like(centered)
+
+    def replaced(self, groups: Integers) -> tuple[pd.Series[Any], GroupMean | None]:
+        """Means, whole where the domain is; no part where missing and other numbers share a group."""
+        means = group_means(self.numbers, groups)
+        released = (np.rint(means) if self.domain.integer else means)[groups]
+        mixed = bool((np.isnan(self.numbers) & ~np.isnan(released)).any())
+        deviation = float(np.sqrt(np.nanmean((self.numbers - released) ** 2)))
+        part = None if mixed else GroupMean(self.name, self.domain, deviation)
+        return stored_alike(released, self.original), part
+
+
+@dataclass(frozen=True)
+class CategoryColumn(GroupedColumn):
+    """Categories, represented by the most frequent one.
+
+    Attributes
+    ----------
+    codes : ndarray of int, shape (n,)
+        Position of each value in the domain; its size where missing.
+    """
+
+    domain: CategoricalDomain
+    codes: Integers
+
+    def replaced(self, groups: Integers) -> tuple[pd.Series[Any], GroupMode]:
+        """Most frequent categories, with the share of records that keep theirs."""
+        modes = group_modes(self.codes, groups, self.domain.size + 1)[groups]
+        cells = np.array([*(escape(category) for category in self.domain.categories), None], dtype=object)
+        agreement = float((modes == self.codes).mean())
+        return pd.Series(cells[modes], dtype=object), GroupMode(self.name, self.domain, agreement)
+
+
+def grouped_column(records: Microdata, name: str) -> NumberColumn | CategoryColumn:
+    """Return a column that holds some value, by the kind of its domain.
+
+    Raises
+    ------
+    ValueError
+        If a value is no finite number or no category of the domain; names the column.
+    """
+    original, domain = records.frame[name], records.domain(name)
+    if isinstance(domain, NumericDomain):
+        return NumberColumn(original, domain, plain_numbers(original))
+    return CategoryColumn(original, domain, category_codes(records, name))
+
+
+def group_means(values: Floats, groups: Integers) -> Floats:
+    """Mean of each group's numbers, NaN for a group without any; from `values` and their `groups`, shape (n,)."""
+    present = ~np.isnan(values)
+    size = int(groups.max()) + 1
+    total = np.bincount(groups[present], weights=values[present], minlength=size)
+    with np.errstate(invalid="ignore"):
+        means: Floats = total / np.bincount(groups[present], minlength=size)
+    return means
+
+
+def group_modes(codes: Integers, groups: Integers, code_count: int) -> Integers:
+    """Most frequent code of each group, the smallest of several; from `codes` and their `groups`, shape (n,)."""
+    group, code, count = count_pairs(groups, codes, int(groups.max()) + 1, code_count)
+    ranked = np.lexsort((code, -count, group))
+    return code[ranked[group_starts(group)]]

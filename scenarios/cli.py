@@ -1,0 +1,38 @@
+"""The command line: one module a command, loaded light."""
+
+from __future__ import annotations
+
+from importlib import metadata
+
+import click
+
+from scenarios.commands.board import board
+from scenarios.commands.check import check
+from scenarios.commands.info import info
+from scenarios.commands.list import list_
+from scenarios.commands.run import run
+from scenarios.commands.validate import validate
+
+EPILOG = """\b
+Examples:
+  tokumei run                          play the scenario `bank` and show its board
+  tokumei run bank -d Mondrian -j 2    only one defense, on two cores
+  tokumei board --format csv           the board again, for a script
+  tokumei info RetentionReplacement    what a name means
+
+\b
+Exit codes: 0 ok, 1 gate failed, 2 usage or bad input, 3 some trials failed, 4 nothing to show or compare.
+"""
+
+
+@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.version_option(metadata.version("tokumei"), prog_name="tokumei")
+def cli() -> None:
+    """Measure anonymization by attacking it.
+
+    Plays every attack against every defense on real records and keeps a board of utility against re-identification.
+    """
+
+
+for command in (run, board, list_, info, validate, check):
+    cli.add_command(command)

@@ -1,0 +1,59 @@
+"""``tokumei board``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from scenarios.commands.common import (
+    NOTHING,
+    bad_input,
+    db_option,
+    echo_board,
+    format_option,
+    html_option,
+    matrix_option,
+    write_page,
+    written_board,
+)
+
+EPILOG = """\b
+Examples:
+  tokumei board
+  tokumei board bank --matrix
+  tokumei board --format csv --db results.db > board.csv
+  tokumei board --html board.html
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("scenarios", nargs=-1, metavar="[SCENARIO...]")
+@db_option
+@format_option
+@matrix_option
+@html_option
+def board(scenarios: tuple[str, ...], db: str, form: str, html: Path | None, *, matrix: bool) -> None:
+    """Show the board of results that were played before; of all scenarios if none is named."""
+    with bad_input():
+        if "://" not in db and not Path(db).is_file():
+            raise ValueError(f"there are no results at {db}; `tokumei run` makes some")
+        from leaderboard.store import Store
+        from scenarios.methods import suggestion
+
+        with Store(db) as store:
+            results = store.results()
+        known = sorted({result.scenario for result in results})
+        for name in scenarios:
+            if name not in known:
+                raise ValueError(f"there are no results of scenario {name!r}{suggestion(name, known)}")
+    chosen = [result for result in results if not scenarios or result.scenario in scenarios]
+    if not chosen:
+        click.echo(f"there are no results at {db}", err=True)
+        sys.exit(NOTHING)
+    echo_board(written_board(chosen, form, matrix=matrix))
+    if html is not None:
+        with bad_input():
+            write_page(chosen, html)
+        click.echo(f"page written to {html}", err=True)

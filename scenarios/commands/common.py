@@ -1,0 +1,123 @@
+"""What commands share: options, errors and the writing of boards."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from leaderboard.result import Result
+
+FAILED_TRIALS, NOTHING = 3, 4
+FORMATS = ("table", "markdown", "csv", "json")
+
+db_option = click.option(
+    "--db",
+    default="tokumei.db",
+    show_default=True,
+    metavar="FILE|URL",
+    help="Where results are kept: an SQLite file, or an SQLAlchemy URL.",
+)
+format_option = click.option(
+    "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Form of the board."
+)
+matrix_option = click.option("--matrix", is_flag=True, help="Show defense x attack, one row a pair.")
+html_option = click.option(
+    "--html", type=click.Path(dir_okay=False, path_type=Path), help="Write the board as a page that works offline."
+)
+roles_option = click.option(
+    "--roles",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="TOML of the roles, domains and hierarchies of its columns.",
+)
+
+
+class BadInput(click.ClickException):
+    """Bad input: one line on standard error, exit code 2."""
+
+    exit_code = 2
+
+
+@contextmanager
+def bad_input() -> Iterator[None]:
+    """Turn what readers say of bad input into one line and exit code 2."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise BadInput(" ".join(str(error).split())) from None
+
+
+def written_board(results: Sequence[Result], form: str, *, matrix: bool) -> str:
+    """The board of some results in one of `FORMATS`."""
+    import leaderboard as lb
+
+    if matrix:
+        pairs = lb.matrix(results)
+        writers: dict[str, Any] = {
+            "table": lb.matrix_to_terminal,
+            "markdown": lb.matrix_to_markdown,
+            "csv": lb.matrix_to_csv,
+            "json": lb.matrix_to_json,
+        }
+        return str(writers[form](pairs))
+    rows = lb.rank(results)
+    writers = {
+        "table": lambda rows: lb.to_terminal(rows, width=terminal_width()),
+        "markdown": lb.to_markdown,
+        "csv": lb.to_csv,
+        "json": lb.to_json,
+    }
+    return str(writers[form](rows))
+
+
+def terminal_width() -> int:
+    """Columns of the terminal; 120 where there is none."""
+    try:
+        return os.get_terminal_size(sys.stdout.fileno()).columns
+    except (OSError, ValueError):
+        return 120
+
+
+def echo_board(text: str) -> None:
+    """Write a board to standard output as it is."""
+    click.echo(text, nl=not text.endswith("\n"))
+
+
+def write_page(results: Sequence[Result], path: Path) -> None:
+    """Write the board as a page.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    from importlib import metadata
+
+    import leaderboard as lb
+    from scenarios.descriptions import one_liners
+
+    names = {name for result in results for name in _names(result)}
+    about = {
+        "scenario": ", ".join(sorted({result.scenario for result in results})),
+        "plays": str(1 + max(result.play for result in results)),
+        "version": f"tokumei {metadata.version('tokumei')}",
+        "played": max(result.created for result in results)[:10],
+    }
+    page = lb.render_page(lb.rank(results), lb.matrix(results), about, one_liners(names))
+    path.write_text(page, encoding="utf-8")
+
+
+def _names(result: Result) -> Iterator[str]:
+    yield result.defense
+    if result.attack:
+        yield result.attack
+    for step in result.parameters.get("steps", []):
+        yield step["use"]

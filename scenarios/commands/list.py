@@ -1,0 +1,43 @@
+"""``tokumei list``."""
+
+from __future__ import annotations
+
+import click
+
+KINDS = ("defenses", "attacks", "metrics", "scenarios", "datasets")
+
+
+@click.command(name="list", epilog="\b\nExamples:\n  tokumei list\n  tokumei list attacks\n")
+@click.argument("kind", type=click.Choice(KINDS), required=False)
+def list_(kind: str | None) -> None:
+    """List what there is: defenses, attacks, metrics, scenarios, datasets; all of it if none is named."""
+    from tabulate import tabulate
+
+    for name in [kind] if kind else KINDS:
+        if kind is None:
+            click.secho(f"{name}", bold=True)
+        click.echo(tabulate(sorted(_entries(name).items()), tablefmt="plain", maxcolwidths=[None, 76]))
+        if kind is None:
+            click.echo()
+
+
+def _entries(kind: str) -> dict[str, str]:
+    """Names of one kind with a line each."""
+    if kind == "scenarios":
+        import tomllib
+
+        from scenarios.plan import library
+
+        files = {name: tomllib.loads(path.read_text(encoding="utf-8")) for name, path in library().items()}
+        return {name: file["scenario"].get("title", "") for name, file in files.items()}
+    if kind == "datasets":
+        from scenarios.datasets import dataset_names, load
+
+        return {name: load(name).title for name in dataset_names()}
+    from scenarios.descriptions import metrics, summary
+
+    if kind == "metrics":
+        return {name: summary(thing) for name, thing in metrics().items()}
+    from scenarios.methods import exported
+
+    return {name: summary(thing) for name, thing in exported(kind).items()}

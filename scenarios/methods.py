@@ -1,0 +1,149 @@
+"""Defenses, attacks and games by name: exported classes, or ``module:Class`` for code that lives elsewhere."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import inspect
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from defenses.parameters import Parametrized
+
+Method = Parametrized
+
+
+def exported(package: str) -> dict[str, type[Method]]:
+    """Concrete methods that a package exports, by class name.
+
+    Parameters
+    ----------
+    package : {"defenses", "attacks", "scenarios"}
+        Where to look.
+    """
+    module = importlib.import_module(package)
+    found = {name: getattr(module, name) for name in module.__all__}
+    base = _contract(package)
+    return {
+        name: value
+        for name, value in sorted(found.items())
+        if inspect.isclass(value) and issubclass(value, base) and not inspect.isabstract(value)
+    }
+
+
+def find(name: str, package: str) -> type[Method]:
+    """Class of a method.
+
+    Parameters
+    ----------
+    name : str
+        The name of an exported class, or ``module:Class``; such a module is looked for in the current folder last.
+    package : {"defenses", "attacks", "scenarios"}
+        What kind of method it must be.
+
+    Raises
+    ------
+    ValueError
+        If there is no such method (the nearest name is suggested), or it is of another kind or abstract.
+    """
+    if ":" in name:
+        return _elsewhere(name, package)
+    methods = exported(package)
+    if name not in methods:
+        raise ValueError(f"there is no {_kind(package)} {name!r}{suggestion(name, methods)}")
+    return methods[name]
+
+
+def suggestion(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
+    """The end of a message about an unknown name: the nearest known one, or all where none is near."""
+    lowered = {other.lower(): other for other in known}
+    near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
+    return f"; did you mean {lowered[near[0]]!r}?" if near else f"; known are {', '.join(sorted(known))}"
+
+
+def build(table: Mapping[str, Any], package: str) -> Any:
+    """Make a method from its description, ``{"use": name, parameter: value, ...}``; the inverse of `describe`.
+
+    Raises
+    ------
+    ValueError
+        If the name or a parameter is unknown, or a value is refused.
+    """
+    arguments = {name: _built(value, package) for name, value in table.items() if name != "use"}
+    method = find(str(table["use"]), package)
+    unknown = sorted(set(arguments) - set(method.parameter_names()))
+    if unknown:
+        known = method.parameter_names()
+        raise ValueError(
+            f"{table['use']} has no parameter {unknown[0]!r}"
+            f"{suggestion(unknown[0], known) if known else '; it has none'}"
+        )
+    try:
+        return method(**arguments)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{table['use']}: {error}") from error
+
+
+def describe(method: Method) -> dict[str, Any]:
+    """Parameters of a method, of types that JSON knows; methods among them as ``{"use": name, ...}``."""
+    return {name: _described(value) for name, value in method.get_params().items()}
+
+
+def source_name(method: Method) -> str:
+    """The name under which `find` finds a method's class."""
+    cls = type(method)
+    package = cls.__module__.partition(".")[0]
+    known = package in ("defenses", "attacks", "scenarios") and cls.__name__ in importlib.import_module(package).__all__
+    return cls.__name__ if known else f"{cls.__module__}:{cls.__name__}"
+
+
+def _contract(package: str) -> type[Method]:
+    contracts = {
+        "defenses": ("defenses", "Defense"),
+        "attacks": ("attacks", "Attack"),
+        "scenarios": ("scenarios", "Game"),
+    }
+    module, name = contracts[package]
+    contract: type[Method] = getattr(importlib.import_module(module), name)
+    return contract
+
+
+def _kind(package: str) -> str:
+    return {"defenses": "defense", "attacks": "attack", "scenarios": "game"}[package]
+
+
+def _elsewhere(name: str, package: str) -> type[Method]:
+    module_name, _, class_name = name.partition(":")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        raise ValueError(f"{name!r}: cannot import {module_name!r} ({error})") from None
+    method = getattr(module, class_name, None)
+    if not inspect.isclass(method) or not issubclass(method, _contract(package)) or inspect.isabstract(method):
+        raise ValueError(
+            f"{name!r} is no {_kind(package)}: it must be a concrete subclass of {_contract(package).__name__}"
+        )
+    return method
+
+
+def _built(value: Any, package: str) -> Any:
+    if isinstance(value, Mapping) and "use" in value:
+        return build(value, package)
+    if isinstance(value, list | tuple):
+        return [_built(item, package) for item in value]
+    return value
+
+
+def _described(value: Any) -> Any:
+    if isinstance(value, Parametrized):
+        return {"use": source_name(value), **describe(value)}
+    if isinstance(value, Mapping):
+        return {str(key): _described(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_described(item) for item in value]
+    return value.item() if hasattr(value, "item") else value

@@ -1,0 +1,234 @@
+"""Scenario files, and what is to be played."""
+
+from __future__ import annotations
+
+import itertools
+import tomllib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from scenarios.game import Game
+from scenarios.methods import build, find, source_name, suggestion
+from scenarios.tables import Dataset
+
+# What tells one game of a scenario from another; lists of other parameters would need boards of their own.
+GAME_GRID = "decoys"
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class _Method(BaseModel):
+    """A table that names a method under ``use`` and its parameters, lists of which make grids."""
+
+    model_config = ConfigDict(extra="allow")
+    use: str
+
+
+class _Head(_Strict):
+    name: str = Field(min_length=1)
+    title: str = ""
+    dataset: str = Field(min_length=1)
+    game: _Method
+    plays: int = Field(default=20, ge=1)
+    seed: int = Field(default=1, ge=0)
+
+
+class _File(_Strict):
+    scenario: _Head
+    defense: list[_Method] = Field(min_length=1)
+    attack: list[_Method] = Field(min_length=1)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A defense or an attack as a scenario names it.
+
+    Attributes
+    ----------
+    name : str
+        Class name, or ``module:Class``.
+    method : Defense or Attack
+        The method itself.
+    parameters : dict
+        The parameters that the scenario gives; others have their defaults.
+    """
+
+    name: str
+    method: Any
+    parameters: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be played.
+
+    Attributes
+    ----------
+    name : str
+        The scenario; part of every seed.
+    dataset : Dataset
+        Whose records.
+    games : tuple of Game
+        Variants of one game, which share their releases.
+    defenses, attacks : tuple of Entry
+        Everything that plays.
+    plays, seed : int
+        How often, and the seed of all of it.
+    """
+
+    name: str
+    dataset: Dataset
+    games: tuple[Game, ...]
+    defenses: tuple[Entry, ...]
+    attacks: tuple[Entry, ...]
+    plays: int
+    seed: int
+
+    def filtered(self, defenses: Sequence[str], attacks: Sequence[str]) -> Plan:
+        """Keep the defenses and attacks named; add those named ``module:Class`` with their default parameters.
+
+        Raises
+        ------
+        ValueError
+            If a name is none of the scenario's.
+        """
+        return replace(
+            self,
+            defenses=_chosen(self.defenses, defenses, "defenses"),
+            attacks=_chosen(self.attacks, attacks, "attacks"),
+        )
+
+
+def library() -> dict[str, Path]:
+    """Shipped scenario files by name."""
+    folder = resources.files("scenarios") / "library"
+    return {
+        Path(str(file)).stem: Path(str(file))
+        for file in sorted(folder.iterdir(), key=str)
+        if file.name.endswith(".toml")
+    }
+
+
+def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
+    """Read a scenario.
+
+    Parameters
+    ----------
+    source : str
+        The name of a shipped scenario, or the path of a TOML file.
+    dataset : Dataset, optional
+        Play on these records instead of the scenario's own; the plan is then named after both.
+
+    Raises
+    ------
+    ValueError
+        If there is no such scenario, or a table or key of it is wrong; names file, table and key.
+    """
+    path = _path(source)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+        file = _File.model_validate(content)
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"{path}: {error}") from None
+    except ValidationError as error:
+        raise ValueError(f"{path}: {_first(error)}") from None
+    head = file.scenario
+    if dataset is None:
+        from scenarios.datasets import load
+
+        dataset = _within(path, "scenario.dataset", load, head.dataset)
+        name = head.name
+    else:
+        name = f"{head.name} on {dataset.name}"
+    return Plan(
+        name=name,
+        dataset=dataset,
+        games=tuple(_within(path, "scenario.game", _games, head.game.model_dump(), dataset)),
+        defenses=tuple(_within(path, "defense", _entries, file.defense, "defenses")),
+        attacks=tuple(_within(path, "attack", _entries, file.attack, "attacks")),
+        plays=head.plays,
+        seed=head.seed,
+    )
+
+
+def _path(source: str) -> Path:
+    shipped = library()
+    if source in shipped:
+        return shipped[source]
+    if source.endswith(".toml") or "/" in source:
+        path = Path(source)
+        if not path.is_file():
+            raise ValueError(f"there is no scenario file {source}")
+        return path
+    raise ValueError(f"there is no scenario {source!r}{suggestion(source, shipped)}")
+
+
+def _first(error: ValidationError) -> str:
+    """The first complaint about a scenario file, in one line."""
+    problem = error.errors()[0]
+    place = ".".join(str(part + 1) if isinstance(part, int) else part for part in problem["loc"])
+    if problem["type"] != "extra_forbidden":
+        return f"{place}: {problem['msg']}"
+    table, _, key = place.rpartition(".")
+    known = (_Head if table == "scenario" else _File).model_fields
+    return f"unknown key {key!r}{f' in [{table}]' if table else ''}{suggestion(key, list(known))}"
+
+
+def _within(path: Path, table: str, make: Any, *arguments: Any) -> Any:
+    try:
+        return make(*arguments)
+    except ValueError as error:
+        raise ValueError(f"{path}: {table}: {error}") from None
+
+
+def _grid(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Every combination of the values that are lists; a list of tables is one value (the steps of a pipeline)."""
+    choices = [
+        value if isinstance(value, list) and not any(isinstance(item, dict) for item in value) else [value]
+        for value in table.values()
+    ]
+    empty = [name for name, values in zip(table, choices, strict=True) if not values]
+    if empty:
+        raise ValueError(f"{table['use']}: {empty[0]} is an empty list")
+    for values in itertools.product(*choices):
+        yield dict(zip(table, values, strict=True))
+
+
+def _entry(table: dict[str, Any], package: str) -> Entry:
+    method = build(table, package)
+    parameters = {name: value for name, value in table.items() if name != "use"}
+    return Entry(source_name(method), method, parameters)
+
+
+def _entries(tables: Sequence[_Method], package: str) -> list[Entry]:
+    return [_entry(point, package) for table in tables for point in _grid(table.model_dump())]
+
+
+def _games(table: dict[str, Any], dataset: Dataset) -> list[Game]:
+    lists = [name for name, value in table.items() if isinstance(value, list) and name != GAME_GRID]
+    if lists:
+        raise ValueError(f"{lists[0]}: only {GAME_GRID} may be a list; write one scenario for each value")
+    return [build({**point, "records": dataset.records}, "scenarios") for point in _grid(table)]
+
+
+def _chosen(entries: tuple[Entry, ...], names: Sequence[str], package: str) -> tuple[Entry, ...]:
+    if not names:
+        return entries
+    known = {entry.name for entry in entries}
+    kept: list[Entry] = []
+    for name in names:
+        if name in known:
+            kept += [entry for entry in entries if entry.name == name]
+        elif ":" in name:
+            kept.append(_entry({"use": name}, package))
+        else:
+            find(name, package)
+            raise ValueError(f"the scenario does not play {name!r}{suggestion(name, sorted(known))}")
+    return tuple(kept)

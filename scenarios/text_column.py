@@ -1,0 +1,124 @@
+"""A column of text in coded form, and its reading as numbers or categories."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.compute as pc  # type: ignore[import-untyped]
+from numpy.typing import NDArray
+
+from metrics.domains import CategoricalDomain, NumericDomain, format_number
+
+_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
+_NAN = r"^[+-]?[nN][aA][nN]$"
+_INFINITY = r"^[+-]?[iI][nN][fF]([iI][nN][iI][tT][yY])?$"
+# Postcodes, account numbers: a number would lose the leading zero, or digits beyond 2**53.
+_CODE = r"^[+-]?(0\d|\d{16,}$)"
+
+
+@dataclass(frozen=True)
+class TextColumn:
+    """A column as its distinct texts and one code per row.
+
+    Parameters
+    ----------
+    where : str
+        File and column, as errors name them.
+    codes : ndarray of int, shape (n,)
+        Position of each row's text, -1 where missing.
+    texts : pyarrow.StringArray, shape (distinct,)
+        The distinct texts.
+    """
+
+    where: str
+    codes: NDArray[np.intp]
+    texts: Any
+
+    @classmethod
+    def from_arrow(cls, where: str, column: Any) -> Self:
+        """Encode a chunked array of text; a null is a missing value."""
+        encoded = pa.chunked_array(column.chunks, type=pa.string()).dictionary_encode().combine_chunks()
+        codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.intp)
+        return cls(where, codes, encoded.dictionary)
+
+    @property
+    def empty(self) -> bool:
+        """Whether every row is missing."""
+        return len(self.texts) == 0
+
+    def looks_numeric(self) -> bool:
+        """Whether every text is a number and at least one is, and none is a code that only looks like a number."""
+        number = self._matches(_NUMBER)
+        other = self._matches(_NAN) | self._matches(_INFINITY)
+        return bool(number.any() and (number | other).all() and not self.looks_coded())
+
+    def looks_coded(self) -> bool:
+        """Whether a text is a number with a leading zero or with more digits than a number keeps."""
+        return bool((self._matches(_CODE) & self._matches(_NUMBER)).any())
+
+    def numbers(self) -> NDArray[np.float64]:
+        """Number of each distinct text, shape (distinct,); NaN for ``nan``.
+
+        Raises
+        ------
+        ValueError
+            If a text is no number or infinite; names row and text.
+        """
+        number = self._matches(_NUMBER)
+        self._refuse(self._matches(_INFINITY), "is infinite; numbers must be finite")
+        self._refuse(~number & ~self._matches(_NAN), "is no number")
+        written = pc.if_else(pa.array(number), self._trimmed(), None)
+        values: NDArray[np.float64] = pc.cast(written, pa.float64()).to_numpy(zero_copy_only=False)
+        self._refuse(np.isinf(values), "is beyond the largest number")
+        return values
+
+    def number_rows(self) -> NDArray[np.float64]:
+        """Number of each row, shape (n,); NaN where missing."""
+        return np.append(self.numbers(), np.nan)[self.codes]
+
+    def number_values(self, domain: NumericDomain) -> NDArray[Any]:
+        """Number of each row, shape (n,): int64 where all are whole numbers and none is missing, else float64.
+
+        Raises
+        ------
+        ValueError
+            If a text is no number of the domain; names row and text.
+        """
+        distinct = self.numbers()
+        if domain.integer:
+            self._refuse(np.isfinite(distinct) & (distinct != np.round(distinct)), "is no whole number")
+        outside = (distinct < domain.low) | (distinct > domain.high)
+        self._refuse(outside, f"lies outside {format_number(domain.low)} to {format_number(domain.high)}")
+        rows = np.append(distinct, np.nan)[self.codes]
+        exact = domain.integer and np.isfinite(rows).all() and np.abs(rows).max() <= 2**53
+        return rows.astype(np.int64) if exact else rows
+
+    def text_values(self, domain: CategoricalDomain | None = None) -> NDArray[np.object_]:
+        """Text of each row, shape (n,), None where missing.
+
+        Raises
+        ------
+        ValueError
+            If a text is no category of the domain; names row and text.
+        """
+        distinct = self.texts.to_pylist()
+        if domain is not None:
+            known = set(domain.categories)
+            self._refuse(np.array([text not in known for text in distinct], dtype=bool), "is no declared category")
+        return np.array([*distinct, None], dtype=object)[self.codes]
+
+    def _refuse(self, wrong: NDArray[np.bool_], why: str) -> None:
+        """Raise ValueError naming the first row (from 1, without the header) whose distinct text is `wrong`."""
+        if wrong.any():
+            row = int(np.flatnonzero(np.append(wrong, False)[self.codes])[0])
+            raise ValueError(f"{self.where}, row {row + 1}: {self.texts[int(self.codes[row])].as_py()!r} {why}")
+
+    def _matches(self, pattern: str) -> NDArray[np.bool_]:
+        matches: NDArray[np.bool_] = pc.match_substring_regex(self._trimmed(), pattern).to_numpy(zero_copy_only=False)
+        return matches
+
+    def _trimmed(self) -> Any:
+        return pc.utf8_trim_whitespace(self.texts)
