@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import numpy as np
 from numpy.random import Generator
 
 from attacks.attack import Attack, Knowledge
 from attacks.claims import RankedAnswers
 from attacks.linkage import assignment_answers, gower_distance, matching_posterior, shared_columns
+from defenses.parameters import check_real
 from defenses.release import MicrodataRelease
 
 
@@ -30,8 +30,7 @@ class AssignmentLinkage(Attack):
 
     def __init__(self, *, sharpness: float = 100.0) -> None:
         self.sharpness = sharpness
-        if not (np.isfinite(sharpness) and sharpness > 0):
-            raise ValueError(f"sharpness must be a finite number above 0, got {sharpness!r}")
+        check_real("sharpness", sharpness, low=0, open_low=True)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Assign one to one; candidates left over are ranked by confidence."""

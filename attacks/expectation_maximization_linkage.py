@@ -19,7 +19,7 @@ from attacks.linkage import (
     matching_posterior,
     shared_columns,
 )
-from defenses.parameters import check_whole
+from defenses.parameters import check_real, check_whole
 from defenses.release import MicrodataRelease
 from metrics.cells import NumericCells
 
@@ -55,8 +55,7 @@ class ExpectationMaximizationLinkage(Attack):
         self.iterations = iterations
         self.sharpness = sharpness
         check_whole("iterations", iterations, low=1)
-        if not (np.isfinite(sharpness) and sharpness > 0):
-            raise ValueError(f"sharpness must be a finite number above 0, got {sharpness!r}")
+        check_real("sharpness", sharpness, low=0, open_low=True)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Alternate between matching and learning, then assign one to one."""

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from attacks.attack import Attack, Knowledge
 from attacks.claims import RankedAnswers
 from attacks.linkage import Floats, SharedColumn, assignment_answers, matching_posterior, shared_columns
-from defenses.parameters import check_whole
+from defenses.parameters import check_real, check_whole
 from defenses.release import MicrodataRelease
 from metrics.cells import NumericCells
 
@@ -55,8 +55,7 @@ class FellegiSunter(Attack):
         self.tolerance = tolerance
         check_whole("near", near, low=1)
         check_whole("far", far, low=0)
-        if not (np.isfinite(tolerance) and tolerance > 0):
-            raise ValueError(f"tolerance must be a finite number above 0, got {tolerance!r}")
+        check_real("tolerance", tolerance, low=0, open_low=True)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Compare all pairs, fit, weigh, assign."""

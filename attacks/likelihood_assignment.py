@@ -7,7 +7,7 @@ from numpy.random import Generator
 
 from attacks.attack import Attack, Knowledge, NotApplicable
 from attacks.claims import RankedAnswers
-from attacks.linkage import assignment_answers, matching_posterior
+from attacks.linkage import assignment_answers, common_columns, matching_posterior
 from defenses.release import MicrodataRelease
 
 # A column in which a pair is impossible costs as much as a factor of e^-1000: pairs are then ranked by the number of
@@ -37,9 +37,7 @@ class LikelihoodAssignment(Attack):
         """
         if release.channel is None:
             raise NotApplicable("the release discloses no channel")
-        domains = dict(knowledge.domains([str(name) for name in release.frame.columns]))
+        domains = dict(knowledge.domains(common_columns(release, knowledge)))
         parts = release.channel.likelihoods(release.frame, knowledge.candidates, domains)
-        if not parts:
-            raise ValueError("the release and the candidates have no column in common")
         scores = np.sum([np.maximum(part.table(), IMPOSSIBLE) for part in parts.values()], axis=0)
         return assignment_answers(scores, matching_posterior(scores), rng)

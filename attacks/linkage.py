@@ -68,6 +68,22 @@ def _sums_by_code(codes: NDArray[np.intp], count: int) -> csr_array[Any]:
     return csr_array((np.ones(codes.size), (codes, np.arange(codes.size))), shape=(count, codes.size))
 
 
+def common_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[str]:
+    """Columns that the release and the candidates have in common, in the release's order.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or no candidate.
+    """
+    names = [str(name) for name in release.frame.columns if name in knowledge.candidates.columns]
+    if not names:
+        raise ValueError("the release and the candidates have no column in common")
+    if knowledge.candidates.empty:
+        raise ValueError("there are no candidates")
+    return names
+
+
 def shared_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[SharedColumn]:
     """Pair the released columns with the candidates'.
 
@@ -76,11 +92,7 @@ def shared_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[Shar
     ValueError
         If they share no column, there is no candidate, or a cell or a value lies outside the column's domain.
     """
-    names = [str(name) for name in release.frame.columns if name in knowledge.candidates.columns]
-    if not names:
-        raise ValueError("the release and the candidates have no column in common")
-    if knowledge.candidates.empty:
-        raise ValueError("there are no candidates")
+    names = common_columns(release, knowledge)
     domains = knowledge.domains(names)
     result = []
     for name in names:

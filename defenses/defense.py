@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from defenses.guarantee import Guarantee
 from defenses.microdata import Microdata
 from defenses.parameters import Parametrized
 from defenses.release import MicrodataRelease, Release
-from metrics.cells import escape_column
+from metrics.cells import escape_column, holds_generalized, plain_values
 
 
 class Defense(Parametrized, ABC):
@@ -61,7 +61,10 @@ class MicrodataDefense(Defense):
 
 def released_frame(records: Microdata) -> pd.DataFrame:
     """Return the records without identifiers, as released cells, rows numbered from 0."""
-    columns = {name: escape_column(records.frame[name]).reset_index(drop=True) for name in records.released_columns}
+    columns = {}
+    for name in records.released_columns:
+        column = records.frame[name].reset_index(drop=True)
+        columns[name] = column if name in records.generalized else escape_column(column)
     return pd.DataFrame(columns, index=pd.RangeIndex(len(records)))
 
 
@@ -93,8 +96,8 @@ class Pipeline(MicrodataDefense):
     Parameters
     ----------
     steps : sequence of MicrodataDefense
-        Applied in order; each sees the table that the one before it released, so a step after a generalizing one
-        must be able to read generalized cells.
+        Applied in order; each sees the table that the one before it released. Columns that hold generalized cells
+        pass through later steps that leave them alone.
 
     Notes
     -----
@@ -111,6 +114,14 @@ class Pipeline(MicrodataDefense):
             if not isinstance(step, MicrodataDefense):
                 raise ValueError(f"steps must be defenses on tables, got {step!r}")
 
+    @classmethod
+    def example(cls) -> Self:
+        """A pipeline of two disjoint steps."""
+        from defenses.additive_noise import AdditiveNoise
+        from defenses.global_recoding import GlobalRecoding
+
+        return cls(steps=[AdditiveNoise(columns=["income"]), GlobalRecoding(levels={"city": 1})])
+
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Apply every step to what the one before it released."""
         release = rowwise_release(released_frame(records), Channel())
@@ -122,7 +133,7 @@ class Pipeline(MicrodataDefense):
             if release.channel is not None and result.channel is not None:
                 channel = release.channel.combined(result.channel)
             release = replace(result, origin=origin, channel=channel)
-            current = replace(records, frame=release.frame, identifiers=())
+            current = _as_records(release.frame, records)
         return release
 
     def guarantee(self, records: Microdata) -> Guarantee:
@@ -130,3 +141,16 @@ class Pipeline(MicrodataDefense):
         for step in self.steps:
             step.guarantee(records)
         return Guarantee()
+
+
+def _as_records(frame: pd.DataFrame, records: Microdata) -> Microdata:
+    """A released table as records for a later step: plain cells are values again, the others stay cells."""
+    generalized = frozenset(str(name) for name in frame.columns if holds_generalized(frame[name]))
+    values = {
+        str(name): column if name in generalized else plain_values(column, records.domains.get(str(name)))
+        for name, column in frame.items()
+    }
+    person = None if records.person in records.identifiers else records.person
+    return replace(
+        records, frame=pd.DataFrame(values, index=frame.index), identifiers=(), person=person, generalized=generalized
+    )

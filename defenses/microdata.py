@@ -36,6 +36,8 @@ class Microdata:
         Ever coarser levels of a column's values.
     person : str, optional
         The column that says whose row it is, where a person has many rows; a row is a person otherwise.
+    generalized : frozenset of str
+        Columns that hold released cells already, which a defense passes on as they are (a later step of a pipeline).
 
     Raises
     ------
@@ -51,6 +53,7 @@ class Microdata:
     domains: Mapping[str, Domain] = field(default_factory=dict)
     hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
     person: str | None = None
+    generalized: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         for role in ("identifiers", "quasi_identifiers", "sensitive"):
@@ -72,7 +75,7 @@ class Microdata:
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (self.frame, self.identifiers, self.quasi_identifiers, self.sensitive)
-        return Microdata, (*arguments, dict(self.domains), dict(self.hierarchies), self.person)
+        return Microdata, (*arguments, dict(self.domains), dict(self.hierarchies), self.person, self.generalized)
 
     def __repr__(self) -> str:
         return f"Microdata({len(self.frame)} rows, {len(self.frame.columns)} columns)"

@@ -20,6 +20,11 @@ class Parametrized:
             return ()
         return tuple(name for name in inspect.signature(cls).parameters)
 
+    @classmethod
+    def example(cls) -> Self:
+        """An instance to try the class with; overridden where some parameter has no default."""
+        return cls()
+
     def get_params(self) -> dict[str, Any]:
         """Return the constructor's arguments as stored."""
         return {name: getattr(self, name) for name in self.parameter_names()}

@@ -47,6 +47,24 @@ def escape_column(column: pd.Series[Any]) -> pd.Series[Any]:
     return pd.Series(cells[codes], index=column.index, name=column.name, dtype=object)
 
 
+def holds_generalized(column: pd.Series[Any]) -> bool:
+    """Whether a released column holds an interval, a set or ``*``."""
+    if pd.api.types.is_numeric_dtype(column):
+        return False
+    return any(str(cell).startswith(("[", "{", SUPPRESSED)) for cell in column.dropna().unique())
+
+
+def plain_values(column: pd.Series[Any], domain: Domain | None) -> pd.Series[Any]:
+    """Original values of a released column that holds plain cells only: text unescaped, numbers of a numeric domain."""
+    if pd.api.types.is_numeric_dtype(column):
+        return column
+    if isinstance(domain, NumericDomain):
+        return pd.to_numeric(column)
+    codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=True)
+    values = np.array([*(unescape(str(cell)) for cell in distinct), None], dtype=object)
+    return pd.Series(values[codes], index=column.index, name=column.name, dtype=object)
+
+
 def set_cell(categories: Iterable[str]) -> str:
     """Cell for a set of categories, or the plain cell where there is only one."""
     names = [escape(name) for name in categories]

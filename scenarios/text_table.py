@@ -95,14 +95,15 @@ def _rows(text: str, separator: str, *, strict: bool = False) -> Iterator[tuple[
 
 
 def _sniff(text: str) -> str:
-    def fit(separator: str) -> tuple[bool, int]:
+    def fit(separator: str) -> tuple[bool, bool, int]:
+        """Whether the separator cuts the first line, whether it cuts the next ones alike, and into how many fields."""
         try:
             widths = [len(row) for _, row in islice(_rows(text[:100_000], separator), 10)]
         except csv.Error:
-            return False, 0
-        return len(set(widths)) == 1, widths[0]
+            return False, False, 0
+        return widths[0] > 1, len(set(widths)) == 1, widths[0]
 
-    return max(SEPARATORS, key=lambda separator: (fit(separator)[1] > 1, *fit(separator)))
+    return max(SEPARATORS, key=fit)
 
 
 def _read_csv(path: Path, text: str, separator: str) -> Any:

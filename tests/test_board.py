@@ -223,7 +223,7 @@ def test_a_single_play_and_equal_plays_have_wilsons_interval() -> None:
     assert one is not None
     assert many is not None
     # Wilson's lower end for 1 of 1: 1 / (1 + z^2).
-    assert (one.headline.low, one.headline.high) == (pytest.approx(1 / (1 + 1.959964**2)), 1.0)
+    assert (one.headline.low, one.headline.high) == pytest.approx((1 / (1 + 1.959964**2), 1.0))
     assert 0.1 < many.headline.low < 0.3 < many.headline.high < 0.6
 
 

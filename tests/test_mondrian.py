@@ -128,10 +128,10 @@ def test_split_with_the_largest_gain_is_taken() -> None:
             assert len(cells) == 1
             continue
         expected = [
-            {tuple(_interval(side[c]) for c in table) for side in (table[table[n] <= cut], table[table[n] > cut])}
+            {tuple(_interval(table[name][side]) for name in table) for side in (shares[n] <= cut, shares[n] > cut)}
             for n in table
-            for cut in table[n].unique()
-            if np.isclose(_gain(table[n], cut, k), best)
+            for cut in shares[n].unique()
+            if np.isclose(_gain(shares[n], cut, k), best)
         ]
         assert cells in expected
 

@@ -1,0 +1,186 @@
+import csv
+import shutil
+import subprocess
+import sys
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metrics.cells import read_cells
+from metrics.domains import CategoricalDomain, NumericDomain
+from scenarios import datasets
+from scenarios.datasets import dataset_names, load
+from scenarios.summary import summary
+
+SOURCE = Path(__file__).parents[2] / "shared" / "data"
+COLUMNS = {"bank": 16, "adult": 14}
+
+
+def test_names_are_the_folders():
+    assert dataset_names() == ("adult", "bank")
+
+
+def test_shapes_and_roles():
+    bank, adult = load("bank"), load("adult")
+    assert bank.records.frame.shape == (45_211, 17)
+    assert bank.test is None
+    assert adult.records.frame.shape == (32_561, 15)
+    assert adult.test is not None
+    assert adult.test.frame.shape == (16_281, 15)
+    assert bank.records.sensitive == ("y",)
+    assert adult.records.sensitive == ("salary-class",)
+    assert set(adult.test.frame["salary-class"]) == {"<=50K", ">50K"}
+    assert (adult.records.frame["workclass"] == "?").sum() == 1836
+
+
+@pytest.mark.parametrize("name", dataset_names())
+def test_everything_is_declared(name):
+    dataset = load(name)
+    assert dataset.notes == ()
+    assert dataset.inferred == ()
+    assert dataset.licence == "CC BY 4.0"
+    assert dataset.citation
+    assert len(dataset.sha256) == 64
+    assert len(dataset.records.quasi_identifiers) == COLUMNS[name]
+    assert set(dataset.records.domains) == set(dataset.records.frame.columns)
+    assert not dataset.records.identifiers
+    assert "Attribution 4.0" in (datasets.FOLDER / name / "LICENCE.md").read_text()
+
+
+@pytest.mark.parametrize("name", dataset_names())
+def test_columns_are_whole_numbers_or_text(name):
+    records = load(name).records
+    for column, values in records.frame.items():
+        numeric = isinstance(records.domains[column], NumericDomain)
+        assert values.dtype == (np.int64 if numeric else object)
+        assert not values.isna().any()
+
+
+@pytest.mark.parametrize("name", dataset_names())
+def test_domains_contain_the_data(name):
+    dataset = load(name)
+    for part in filter(None, (dataset.records, dataset.test)):
+        for column, domain in part.domains.items():
+            values = part.frame[column]
+            if isinstance(domain, NumericDomain):
+                assert domain.low <= values.min()
+                assert values.max() <= domain.high
+                assert 8 <= domain.size <= 20
+            else:
+                assert set(values) <= set(domain.categories)
+
+
+def test_special_numbers_have_bins_of_their_own():
+    bank, adult = load("bank").records, load("adult").records
+    for records, column, value in (
+        (bank, "pdays", -1),
+        (bank, "balance", 0),
+        (adult, "capital-gain", 0),
+        (adult, "hours-per-week", 40),
+    ):
+        domain = records.domains[column]
+        around = np.arange(max(domain.low, value - 2), value + 3)
+        codes = domain.codes(around)
+        assert (codes == domain.codes([value])).sum() == 1
+
+
+@pytest.mark.parametrize("name", dataset_names())
+def test_hierarchies_cover_every_value_and_nest(name):
+    records = load(name).records
+    for column in records.quasi_identifiers:
+        hierarchy, domain = records.hierarchies[column], records.domains[column]
+        assert 1 <= hierarchy.height <= 4
+        values = (
+            np.array(domain.categories) if isinstance(domain, CategoricalDomain) else records.frame[column].unique()
+        )
+        groups, cells = zip(*(hierarchy.group(values, level) for level in range(hierarchy.height + 1)), strict=True)
+        for finer, coarser in pairwise(groups):
+            parents = pd.DataFrame({"finer": finer, "coarser": coarser}).groupby("finer")["coarser"].nunique()
+            assert (parents == 1).all()
+            assert np.unique(coarser).size < np.unique(finer).size
+        assert {cells[-1][code] for code in groups[-1]} == {"*"}
+        for level in range(1, hierarchy.height + 1):
+            released = pd.Series(np.array(cells[level], dtype=object)[groups[level]], name=column)
+            coded = read_cells(released, domain)
+            assert coded.contains(values)[coded.codes, np.arange(len(values))].all()
+
+
+def test_education_and_its_number_agree():
+    frame = load("adult").records.frame
+    order = load("adult").records.domains["education"]
+    assert (order.codes(frame["education"]) + 1 == frame["education-num"]).all()
+
+
+def test_two_loads_share_no_frame():
+    first, second = load("bank"), load("bank")
+    before = second.records.frame["age"].iloc[0]
+    first.records.frame.loc[0, "age"] = before + 1
+    first.records.frame.loc[0, "job"] = "changed"
+    for later in (second, load("bank")):
+        assert later.records.frame["age"].iloc[0] == before
+        assert later.records.frame["job"].iloc[0] != "changed"
+    with pytest.raises(TypeError):
+        first.records.domains["age"] = None
+    assert first.sha256 == second.sha256
+
+
+@pytest.mark.parametrize("file", ["records.csv.gz", "roles.toml", "job.csv"])
+def test_a_damaged_file_is_refused(tmp_path, monkeypatch, file):
+    shutil.copytree(datasets.FOLDER / "bank", tmp_path / "bank")
+    path = tmp_path / "bank" / file
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 0x80
+    path.write_bytes(data)
+    monkeypatch.setattr(datasets, "FOLDER", tmp_path)
+    with pytest.raises(ValueError, match=f"'bank' is damaged, reinstall tokumei: .*{file}") as caught:
+        load("bank")
+    assert "\n" not in str(caught.value)
+
+
+def test_a_lost_file_is_refused(tmp_path, monkeypatch):
+    shutil.copytree(datasets.FOLDER / "bank", tmp_path / "bank")
+    (tmp_path / "bank" / "records.csv.gz").unlink()
+    monkeypatch.setattr(datasets, "FOLDER", tmp_path)
+    with pytest.raises(ValueError, match=r"reinstall tokumei: .*records\.csv\.gz: there is no such file"):
+        load("bank")
+
+
+def test_an_unknown_name_gets_a_suggestion():
+    with pytest.raises(ValueError, match="no data set 'bnak'; there are adult, bank; did you mean 'bank'"):
+        load("bnak")
+    with pytest.raises(ValueError, match=r"there are adult, bank$"):
+        load("../tests")
+
+
+def test_names_need_no_pandas():
+    code = "import sys, scenarios.datasets as d; d.dataset_names(); assert not {'pandas', 'numpy'} & set(sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_printing_shows_no_record():
+    dataset = load("adult")
+    assert "Bachelors" not in repr(dataset)
+    text = " ".join(str(row) for row in summary(dataset))
+    assert "Bachelors" not in text
+    assert "17 to 90" in text
+
+
+@pytest.mark.skipif(not SOURCE.exists(), reason="the published files are not here")
+def test_bank_equals_the_published_file():
+    published = pd.read_csv(SOURCE / "bank-full.csv", sep=";", keep_default_na=False)
+    pd.testing.assert_frame_equal(load("bank").records.frame, published)
+
+
+@pytest.mark.skipif(not SOURCE.exists(), reason="the published files are not here")
+def test_adult_equals_the_published_files():
+    dataset = load("adult")
+    for part, file in ((dataset.records, "adult.data"), (dataset.test, "adult.test")):
+        with open(SOURCE / file, newline="") as lines:
+            rows = [row for row in csv.reader(lines, skipinitialspace=True) if len(row) == 15]
+        assert len(rows) == len(part)
+        for column, values in zip(part.frame.columns, zip(*rows, strict=True), strict=True):
+            texts = [value.rstrip(".") for value in values] if column == "salary-class" else list(values)
+            assert part.frame[column].astype(str).tolist() == texts

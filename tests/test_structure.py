@@ -1,0 +1,87 @@
+"""The structure of the project holds: floors, exports, one owner of the top-level names."""
+
+import ast
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import tokumei
+
+ROOT = Path(__file__).parents[1]
+FLOORS = {
+    "metrics": set(),
+    "defenses": {"metrics"},
+    "leaderboard": {"metrics"},
+    "attacks": {"defenses", "metrics"},
+    "scenarios": {"leaderboard", "attacks", "defenses", "metrics"},
+}
+CONTRACT = {"channel", "channel_parts", "defense", "guarantee", "hierarchy", "microdata", "parameters", "release"}
+
+
+def imported(path):
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+@pytest.mark.parametrize("package", FLOORS)
+def test_imports_go_down_only(package):
+    for path in sorted((ROOT / package).rglob("*.py")):
+        for name in imported(path):
+            top = name.partition(".")[0]
+            if top in FLOORS and top != package:
+                assert top in FLOORS[package], f"{path.relative_to(ROOT)} imports {name}, which is not below {package}"
+
+
+def test_attacks_know_the_contract_of_defenses_and_no_concrete_one():
+    for path in sorted((ROOT / "attacks").rglob("*.py")):
+        for name in imported(path):
+            parts = name.split(".")
+            if parts[0] == "defenses":
+                assert len(parts) > 1, f"{path.name} imports the package; name the contract's module"
+                assert parts[1] in CONTRACT, f"{path.name} imports {name}, a concrete defense"
+
+
+@pytest.mark.parametrize("package", FLOORS)
+def test_all_holds(package):
+    module = importlib.import_module(package)
+    stub = ast.parse((ROOT / package / "__init__.pyi").read_text(encoding="utf-8"))
+    stubbed = [alias.name for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names]
+    assert sorted(module.__all__) == sorted(stubbed)
+    assert stubbed == sorted(set(stubbed), key=stubbed.index)
+    assert module.__distribution__ == "tokumei"
+    for name in module.__all__:
+        thing = getattr(module, name)
+        assert (getattr(thing, "__doc__", None) or "").strip(), f"{package}.{name} has no docstring"
+        assert not (ROOT / package / f"{name}.py").exists(), f"{package}.{name} is hidden by the module of its name"
+        assert name in dir(module)
+
+
+@pytest.mark.parametrize("package", FLOORS)
+def test_packages_load_light(package):
+    code = f"import sys, {package}; print(sorted(set(sys.modules) & {{'numpy', 'pandas', 'scipy', 'sklearn'}}))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert result.stdout.strip() == "[]"
+
+
+def test_an_intruder_is_named(tmp_path):
+    (tmp_path / "metrics.py").write_text("raise SystemExit('ran')")
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import tokumei; tokumei.main()"
+    result = subprocess.run([sys.executable, "-c", code, str(tmp_path)], capture_output=True, text=True, check=False)
+    assert result.returncode == 2
+    assert str(tmp_path / "metrics.py") in result.stderr
+    assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_folder_without_init_is_an_intruder_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(tokumei, "find_spec", lambda name: None)
+    assert "missing" in tokumei.intruder()
+
+
+def test_no_intruder_here():
+    assert tokumei.intruder() is None
