@@ -13,6 +13,7 @@ from scipy import special
 from defenses.channel import ChannelPart, ColumnPart, Floats, Likelihood
 from defenses.columns import is_number_column, plain_codes, plain_numbers
 from defenses.rank_window import RankWindow as RankWindow
+from defenses.retention_vector import RetentionVector as RetentionVector
 from metrics.cells import escape_column
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from metrics.domains import format_number
-
 _SYMBOLS = {"k": "k", "l": "l", "t": "t", "epsilon": "ε", "delta": "δ", "pk": "Pk"}
 
 
@@ -39,8 +37,9 @@ class Guarantee:
 
     def __str__(self) -> str:
         promised = [
-            f"{_SYMBOLS[part.name]}={format_number(round(getattr(self, part.name), 4))}"
-            for part in fields(self)
-            if part.name in _SYMBOLS and getattr(self, part.name) is not None
+            f"{_SYMBOLS[name]}={value if isinstance(value, int) else format(value, '.3g')}"
+            for name, value in ((part.name, getattr(self, part.name)) for part in fields(self))
+            # Pk = 1 allows certainty and promises nothing.
+            if name in _SYMBOLS and value is not None and not (name == "pk" and round(value, 2) <= 1)
         ]
         return ", ".join(promised) or "none"

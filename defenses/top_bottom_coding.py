@@ -58,7 +58,9 @@ class TopBottomCoding(MicrodataDefense):
             if columns is not None:
                 raise ValueError("columns goes with share; thresholds names its columns itself")
             for name, ends in thresholds.items():
-                pair = isinstance(ends, Sequence) and len(ends) == 2 and all(isinstance(end, int | float) for end in ends)
+                pair = (
+                    isinstance(ends, Sequence) and len(ends) == 2 and all(isinstance(end, int | float) for end in ends)
+                )
                 if not pair or not ends[0] <= ends[1]:
                     raise ValueError(f"thresholds[{name!r}] must be a lower and an upper number, got {ends!r}")
         check_columns(columns)

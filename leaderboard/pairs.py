@@ -12,6 +12,7 @@ from metrics import Estimate, across_plays
 
 GOALS = ("reidentification", "membership")
 _CHANCE = {"reidentification": "chance", "membership": "membership_chance"}
+_TRIALS = {"reidentification": "rows", "membership": "persons"}
 
 
 @dataclass(frozen=True)
@@ -143,7 +144,8 @@ def _success(trials: Sequence[Result], goal: str) -> Success | None:
     chance = _mean(_present([trial for trial in trials if trial.values.get(goal) is not None], _CHANCE[goal]))
     if not rates or chance is None or chance >= 1:
         return None
-    return Success(goal, across_plays(rates), chance)
+    per_play = _mean(_present(trials, _TRIALS[goal])) or 1
+    return Success(goal, across_plays(rates, trials=max(1, round(per_play))), chance)
 
 
 def _present(trials: Sequence[Result], name: str) -> list[float]:

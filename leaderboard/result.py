@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+# How many items of a longer list a label shows.
+LISTED = 2
 FAILURES = ("error", "timeout", "oom")
 
 
@@ -83,8 +85,18 @@ def label(name: str, parameters: Mapping[str, Any]) -> str:
 
     A parameter that is itself a method (a mapping with ``use``), or a list of such, is labelled in the same way.
     """
-    shown = [f"{key}={_written(value)}" for key, value in parameters.items() if value is not None]
+    shown = [
+        _written(value) if _methods(value) else f"{key}={_written(value)}"
+        for key, value in parameters.items()
+        if value is not None
+    ]
     return " ".join([name, *shown])
+
+
+def _methods(value: Any) -> bool:
+    """Whether a value is a list of methods, which needs no name beside it."""
+    listed = isinstance(value, Sequence) and not isinstance(value, str) and bool(value)
+    return listed and all(isinstance(part, Mapping) and "use" in part for part in value)
 
 
 def _written(value: Any) -> str:
@@ -94,6 +106,8 @@ def _written(value: Any) -> str:
             return f"({inner})" if " " in inner else inner
         return "{" + ", ".join(f"{key}: {_written(part)}" for key, part in value.items()) + "}"
     if isinstance(value, Sequence) and not isinstance(value, str):
-        methods = bool(value) and all(isinstance(part, Mapping) and "use" in part for part in value)
-        return (" + " if methods else ",").join(_written(part) for part in value)
+        if _methods(value):
+            return " + ".join(_written(part) for part in value)
+        shown = [_written(part) for part in value[:LISTED]]
+        return ",".join(shown) + (f",…({len(value)})" if len(value) > LISTED else "")
     return f"{value:g}" if isinstance(value, float) else str(value)

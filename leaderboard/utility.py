@@ -39,8 +39,8 @@ def pooled_utility(plays: Sequence[Mapping[str, float | None]], confidence: floa
     where A₀ does not exceed 1/2. A component that no play has is left out.
 
     The interval is Student's with the jackknife's variance: with u₍ᵢ₎ the headline without play i and u₍.₎ their
-    mean, v = (n - 1)/n ∑ᵢ (u₍ᵢ₎ - u₍.₎)². A single play, or plays that all agree, show no spread; as for rates, the
-    interval then is Wilson's for as many trials as plays.
+    mean, v = (n - 1)/n ∑ᵢ (u₍ᵢ₎ - u₍.₎)². A single play shows no spread: its interval is Wilson's
+    for one trial, which says next to nothing.
 
     Parameters
     ----------
@@ -77,9 +77,8 @@ def pooled_utility(plays: Sequence[Mapping[str, float | None]], confidence: floa
     if n > 1:
         left = np.nanmean(without, axis=1)
         deviation = np.sqrt((n - 1) / n * np.square(left - left.mean()).sum())
-        if deviation > 1e-9:
-            half = float(stdtrit(n - 1, (1 + confidence) / 2) * deviation)
-            estimate = Estimate(headline, max(0.0, headline - half), min(1.0, headline + half), n)
+        half = float(stdtrit(n - 1, (1 + confidence) / 2) * deviation)
+        estimate = Estimate(headline, max(0.0, headline - half), min(1.0, headline + half), n)
     parts = dict(zip((*ANCHORED, "classifier"), components.tolist(), strict=True))
     return Utility(estimate, {name: part for name, part in parts.items() if not np.isnan(part)})
 

@@ -61,12 +61,11 @@ def wilson(successes: float, n: int, confidence: float = 0.95) -> Estimate:
     return Estimate(rate, min(rate, max(0.0, center - half)), max(rate, min(1.0, center + half)), n)
 
 
-def across_plays(rates: ArrayLike, confidence: float = 0.95, bounds: tuple[float, float] = (0.0, 1.0)) -> Estimate:
-    """Mean of per-play rates with Student's t interval, clipped to `bounds`.
+def across_plays(rates: ArrayLike, confidence: float = 0.95, *, trials: int = 1) -> Estimate:
+    """Mean of per-play rates with Student's t interval, clipped to [0, 1].
 
-    Rows of one play are not independent of each other, plays are: each play counts once. Rates that are all equal
-    have no spread to learn from, and so has a single play; the interval then is Wilson's for as many trials as plays,
-    stretched to `bounds` (for n plays without a single failure it excludes rates that would have shown one).
+    Rows of one play are not independent of each other, plays are: each play counts once. A single play, and plays
+    that all came out the same, have no spread to learn from; the interval then is Wilson's for all their trials.
 
     Parameters
     ----------
@@ -74,30 +73,31 @@ def across_plays(rates: ArrayLike, confidence: float = 0.95, bounds: tuple[float
         One finite rate per play.
     confidence : float
         Level of the interval, in (0, 1).
-    bounds : tuple of float
-        The smallest and the largest possible rate.
+    trials : int
+        How many trials (rows, persons) the rate of one play is a share of.
 
     Raises
     ------
     ValueError
-        If there is no rate, one is not finite or lies outside `bounds`, or `confidence` lies outside (0, 1).
+        If there is no rate, one is not finite or lies outside [0, 1], `trials` < 1 or `confidence` outside (0, 1).
     """
     from scipy.special import stdtrit
 
     values = np.asarray(rates, dtype=float)
-    low, high = bounds
     if values.ndim != 1 or values.size == 0:
         raise ValueError("rates must be a non-empty one-dimensional sequence, one number per play")
-    if not np.isfinite(values).all() or values.min() < low or values.max() > high:
-        raise ValueError(f"rates must be finite and lie in [{low}, {high}]")
+    if not np.isfinite(values).all() or values.min() < 0 or values.max() > 1:
+        raise ValueError("rates must be finite and lie in [0, 1]")
+    if trials < 1:
+        raise ValueError(f"trials must be at least 1, got {trials}")
     _check_confidence(confidence)
     n = values.size
     mean = float(values.mean())
     if n == 1 or np.ptp(values) == 0:
-        score = wilson(n * (mean - low) / (high - low), n, confidence)
-        return Estimate(mean, low + (high - low) * score.low, low + (high - low) * score.high, n)
+        pooled = wilson(min(n * trials * mean, n * trials), n * trials, confidence)
+        return Estimate(mean, pooled.low, pooled.high, n)
     half = float(stdtrit(n - 1, (1 + confidence) / 2)) * float(values.std(ddof=1)) / np.sqrt(n)
-    return Estimate(mean, max(low, mean - half), min(high, mean + half), n)
+    return Estimate(mean, max(0.0, mean - half), min(1.0, mean + half), n)
 
 
 def _check_confidence(confidence: float) -> None:

@@ -168,10 +168,10 @@ class CandidateFile(Game):
         -------
         dict
             ``reidentification``: correct rows / rows that stem from one original, None where there is no such row,
-            with its ``chance``, 1 / candidates; ``top3``: the same with three answers allowed; ``hits``: correct rows
-            / originals; ``answered``: share of rows answered; ``precision``: correct / answered rows of known origin;
-            ``membership``: share of originals among the `originals` surest candidates, with ``membership_chance``,
-            and ``membership_auc``.
+            with their number ``rows`` and its ``chance``, 1 / candidates; ``top3``: the same with three answers
+            allowed; ``hits``: correct rows / originals; ``answered``: share of rows answered; ``precision``: correct / answered rows of known origin;
+            ``membership``: share of originals among the `originals` surest candidates, with their number
+            ``persons``, ``membership_chance`` and ``membership_auc``.
 
         Raises
         ------
@@ -200,12 +200,14 @@ class CandidateFile(Game):
         decisions = claims.members()
         return {
             "reidentification": _rate(correct, int(known.sum())),
+            "rows": int(known.sum()),
             "chance": 1 / self.candidates,
             "top3": _rate(close, int(known.sum())),
             "hits": correct / self.originals,
             "answered": _rate(int(answered.sum()), rows),
             "precision": _rate(correct, int((answered & known).sum())),
             "membership": float(member[decisions.first(self.originals, rng)].mean()),
+            "persons": self.originals,
             "membership_chance": self.originals / self.candidates,
             "membership_auc": area_under_curve(decisions.scores, member),
         }

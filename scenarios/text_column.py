@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
-import pyarrow as pa  # type: ignore[import-untyped]
-import pyarrow.compute as pc  # type: ignore[import-untyped]
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from metrics.domains import CategoricalDomain, NumericDomain, format_number

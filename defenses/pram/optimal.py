@@ -56,7 +56,7 @@ def optimal_retention(histogram: ArrayLike, epsilon: float, method: str = "exact
         raise ValueError(f"method must be 'exact' or 'cvxopt', got {method!r}")
     if counts.size == 1 or np.isinf(epsilon):
         return np.ones(counts.size)
-    ratio = min(float(np.exp(min(epsilon, 700.0))), LARGEST_RATIO)
+    ratio = ratio_of(epsilon)
     order = np.argsort(-counts)
     descending = counts[order] / counts[order[0]]
     flips = undistorting_flips(descending, ratio)
@@ -67,7 +67,7 @@ def optimal_retention(histogram: ArrayLike, epsilon: float, method: str = "exact
 
         flips = program_flips(descending, ratio)
     retention = np.empty_like(counts)
-    retention[order] = _private(flips, epsilon)
+    retention[order] = private_retention(flips, epsilon)
     return retention
 
 
@@ -121,7 +121,12 @@ def undistorting_flips(counts: Floats, e: float) -> Floats | None:
     return flips
 
 
-def _private(flips: Floats, epsilon: float) -> Floats:
+def ratio_of(epsilon: float) -> float:
+    """Largest ratio e^epsilon, as far as retention probabilities can show it."""
+    return min(float(np.exp(min(epsilon, 700.0))), LARGEST_RATIO)
+
+
+def private_retention(flips: Floats, epsilon: float) -> Floats:
     """Retention probabilities, mixed with as little of the uninformative 1/d as makes rounded ones private."""
     d = flips.size
     ends = extremes(flips)[::-1]

@@ -34,12 +34,39 @@ def pair_rows(d: int, e: float) -> tuple[sparse.csr_array, Floats]:
 
 
 def program_flips(counts: Floats, e: float) -> Floats:
-    """Flip probabilities q that minimise |v q - mean(v q)| under every pair's rows and 0 <= q <= 1.
+    """Flip probabilities q that minimise |v q - mean(v q)| under every pair's rows.
 
     Parameters
     ----------
-    counts : ndarray, shape (d,)
+    counts : ndarray, shape (d,), d >= 2
         v, in any order.
+    e : float
+        exp(epsilon).
+
+    Raises
+    ------
+    ModuleNotFoundError
+        If CVXOPT is not installed.
+    """
+    scaled = counts / np.linalg.norm(counts)
+    return private_minimum(2 * distance_matrix(scaled), np.zeros(counts.size), e)
+
+
+def distance_matrix(counts: Floats) -> Floats:
+    """M, shape (d, d), with |v q - mean(v q)|^2 = q' M q."""
+    matrix: Floats = np.diag(counts**2) - np.outer(counts, counts) / counts.size
+    return matrix
+
+
+def private_minimum(quadratic: Floats, linear: Floats, e: float) -> Floats:
+    """The q that minimises q' Q q / 2 + c' q under every pair's rows and 0 <= q <= 1.
+
+    Parameters
+    ----------
+    quadratic : ndarray, shape (d, d), d >= 2
+        Q, positive semidefinite.
+    linear : ndarray, shape (d,)
+        c.
     e : float
         exp(epsilon).
 
@@ -50,17 +77,12 @@ def program_flips(counts: Floats, e: float) -> Floats:
     """
     import cvxopt
 
-    d = counts.size
-    scaled = counts / np.linalg.norm(counts)
+    d = linear.size
     rows, bounds = pair_rows(d, e)
-    box = sparse.vstack([sparse.eye_array(d), -sparse.eye_array(d)])
-    matrix = sparse.coo_array(sparse.vstack([rows, box]))
-    quadratic = np.diag(scaled**2) - np.outer(scaled, scaled) / d
+    matrix = sparse.coo_array(sparse.vstack([rows, sparse.eye_array(d), -sparse.eye_array(d)]))
     values = cvxopt.spmatrix(matrix.data.tolist(), matrix.row.tolist(), matrix.col.tolist(), matrix.shape)
     limits = cvxopt.matrix(np.concatenate([bounds, np.ones(d), np.zeros(d)]))
     options = {"show_progress": False, "reltol": 1e-12, "abstol": 1e-16, "feastol": 1e-12, "maxiters": 200}
-    solution = cvxopt.solvers.qp(
-        cvxopt.matrix(2 * quadratic), cvxopt.matrix(np.zeros(d)), values, limits, options=options
-    )
+    solution = cvxopt.solvers.qp(cvxopt.matrix(quadratic), cvxopt.matrix(linear), values, limits, options=options)
     flips: Floats = np.clip(np.array(solution["x"], dtype=float).ravel(), 0, 1)
     return flips

@@ -1,0 +1,153 @@
+"""Retention probabilities tuned to a histogram by a step that is differentially private itself.
+
+Neighbours replace one record: with n records (n is public), the shares s = v/n change by u = (e_a - e_b)/n. The
+distance to be minimised over the private flip probabilities, a convex set C in [0, 1]^d that n, d and epsilon fix, is
+F(q; s) = q' M q / 2 with M(s) = diag(s^2) - s s'/d. Both perturbations below rest on how far F can change.
+
+Gradient. grad F = s (s q - mean(s q)). Its change is u (s' q - mean(s' q)) + s (u q - mean(u q)), s' = s + u. In the
+first term the bracket is at most 1 and |u| = sqrt(2)/n; in the second |s u q| <= (s_a + s_b)/n <= 1/n, and mean(u q) is at
+most 1/(d n) with |s| <= 1. So it changes by at most G = (sqrt(2) + 1 + 1/d)/n.
+
+Curvature. M(s') - M(s) = diag(u (s + s')) - (s u' + u s' + u u')/d, the middle s' transposed. The first has nuclear norm
+(s_a + s'_a + s_b + s'_b)/n <= 2/n, the second at most (2 |s| |u| + |u|^2)/d, so T = (2 + (2 sqrt(2) + 2/n)/d)/n bounds
+the sum of the absolute eigenvalues of the change.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from defenses.pram.conversions import check_epsilon
+from defenses.pram.estimation import project_to_simplex
+from defenses.pram.matrix import check_histogram
+from defenses.pram.optimal import private_retention, ratio_of
+from defenses.pram.reference import distance_matrix, private_minimum
+
+Floats = NDArray[np.float64]
+
+
+def noisy_histogram(counts: ArrayLike, epsilon: float, rng: Generator) -> Floats:
+    """Epsilon-private histogram: integer noise, then the nearest histogram of the same (public) total.
+
+    Replacing a record moves one count down by 1 and another up by 1, an L1 distance of 2; noise z of probability
+    proportional to e^(-epsilon |z| / 2) then changes by a factor e^epsilon at most. What follows sees only the noisy
+    counts.
+
+    Parameters
+    ----------
+    counts : array_like of whole numbers, shape (d,)
+        The histogram.
+    epsilon : float
+        Positive.
+
+    Raises
+    ------
+    ValueError
+        If the histogram is refused or epsilon is not positive.
+
+    Notes
+    -----
+    Source: Ghosh, Roughgarden and Sundararajan (2009), the geometric mechanism.
+    """
+    histogram = check_histogram(counts)
+    check_epsilon(epsilon)
+    stop = -np.expm1(-epsilon / 2)
+    noise = rng.geometric(stop, histogram.size).astype(float) - rng.geometric(stop, histogram.size)
+    return project_to_simplex(histogram + noise, histogram.sum())
+
+
+def retention_by_objective(counts: ArrayLike, epsilon_matrix: float, epsilon_release: float, rng: Generator) -> Floats:
+    """Retention probabilities 1 - q, q the minimum over C of F(q; s) + L |q|^2 / 2 + b' q with random b.
+
+    Proof of epsilon_1-privacy, epsilon_1 = `epsilon_matrix`. Replace "over C" by the smooth convex penalty
+    j dist(q, C)^2, which does not depend on the records. Then b = -(grad F + L q + grad penalty) maps q to b one to
+    one, so that q has density nu(b(q)) |det(M + L I + penalty's curvature)|. Between neighbours b(q) moves by at most G;
+    nu, proportional to e^(-epsilon_1 |b| / (2 G)), changes by a factor of at most e^(epsilon_1 / 2). The determinants'
+    ratio is at most the product of 1 + |mu_i|/L over the eigenvalues mu of the change of M, below e^(T/L); L =
+    2 T/epsilon_1 makes that e^(epsilon_1 / 2). As j grows the minima converge to those over C, and the bound stays.
+    The proof is for exact minima; they are computed to about 1e-12.
+
+    Parameters
+    ----------
+    counts : array_like of whole numbers, shape (d,)
+        The histogram.
+    epsilon_matrix, epsilon_release : float
+        Positive: the privacy of the result, and of releasing records through it.
+
+    Raises
+    ------
+    ValueError
+        If the histogram is refused or an epsilon is not positive.
+
+    Notes
+    -----
+    Sources: Chaudhuri, Monteleoni and Sarwate (2011), Algorithm 2; Kifer, Smith and Thakurta (2012) for constraints.
+    """
+    shares, n = _shares(counts, epsilon_matrix, epsilon_release)
+    d = shares.size
+    if d == 1:
+        return np.ones(1)
+    gradient, curvature = _changes(d, n)
+    strength = 2 * curvature / epsilon_matrix
+    slope = _spherical(d, 2 * gradient / epsilon_matrix, rng)
+    flips = private_minimum(distance_matrix(shares) + strength * np.eye(d), slope, ratio_of(epsilon_release))
+    return private_retention(flips, epsilon_release)
+
+
+def retention_by_output(counts: ArrayLike, epsilon_matrix: float, epsilon_release: float, rng: Generator) -> Floats:
+    """Retention probabilities 1 - q, q the point of C nearest to the minimum of F(q; s) + L |q|^2 / 2 plus noise b.
+
+    Proof of epsilon_1-privacy, epsilon_1 = `epsilon_matrix`. The objective is L-strongly convex, so minima over the
+    same convex set under gradients that differ by at most G are at most G/L apart. Noise of density proportional to
+    e^(-epsilon_1 L |b| / G) then changes by a factor of at most e^epsilon_1, and the projection sees nothing else. Any
+    L fixed beforehand is right; the one used balances L d/2, what the regularisation costs at most, with the noise's
+    cost (G/(L epsilon_1))^2 / 2 for even shares.
+
+    Parameters
+    ----------
+    counts : array_like of whole numbers, shape (d,)
+        The histogram.
+    epsilon_matrix, epsilon_release : float
+        Positive: the privacy of the result, and of releasing records through it.
+
+    Raises
+    ------
+    ValueError
+        If the histogram is refused or an epsilon is not positive.
+
+    Notes
+    -----
+    Source: Chaudhuri, Monteleoni and Sarwate (2011), Algorithm 1.
+    """
+    shares, n = _shares(counts, epsilon_matrix, epsilon_release)
+    d = shares.size
+    if d == 1:
+        return np.ones(1)
+    gradient, _ = _changes(d, n)
+    strength = (2 * gradient**2 / (d * epsilon_matrix**2)) ** (1 / 3)
+    ratio = ratio_of(epsilon_release)
+    least = private_minimum(distance_matrix(shares) + strength * np.eye(d), np.zeros(d), ratio)
+    noisy = least + _spherical(d, gradient / (strength * epsilon_matrix), rng)
+    flips = private_minimum(np.eye(d), -noisy, ratio)
+    return private_retention(flips, epsilon_release)
+
+
+def _shares(counts: ArrayLike, epsilon_matrix: float, epsilon_release: float) -> tuple[Floats, float]:
+    histogram = check_histogram(counts)
+    check_epsilon(epsilon_matrix, "epsilon_matrix")
+    check_epsilon(epsilon_release, "epsilon_release")
+    return histogram / histogram.sum(), float(histogram.sum())
+
+
+def _changes(d: int, n: float) -> tuple[float, float]:
+    """G and T: largest change of the gradient and of the curvature between neighbours."""
+    return (np.sqrt(2) + 1 + 1 / d) / n, (2 + (2 * np.sqrt(2) + 2 / n) / d) / n
+
+
+def _spherical(d: int, scale: float, rng: Generator) -> Floats:
+    """Noise of density proportional to e^(-|b| / scale) in d dimensions."""
+    direction = rng.normal(size=d)
+    noise: Floats = direction / np.linalg.norm(direction) * rng.gamma(d, scale)
+    return noise
