@@ -119,7 +119,8 @@ class ColumnModel:
         residual = cells.hull()[0][:, None] - values
         gaps = np.diff(np.unique(values[~np.isnan(values)]))
         step = float(gaps.min()) if gaps.size else 1.0
-        return cls(column, kept, frequency[:, None], residual, START, 0.3 * float(np.nanstd(values)) or 1.0, step)
+        replaced = _background(cells.hull()[0], frequency, step)
+        return cls(column, kept, replaced[:, None], residual, START, 0.3 * float(np.nanstd(values)) or 1.0, step)
 
     @cached_property
     def components(self) -> list[Floats]:
@@ -151,3 +152,19 @@ class ColumnModel:
         return ColumnModel(
             self.column, self.kept, self.replaced, self.residual, shares / shares.sum(), deviation, self.step
         )
+
+
+def _background(numbers: Floats, frequency: Floats, step: float) -> Floats:
+    """Probability of each released number if it were anybody's, shape (cells,).
+
+    A number that occurs once has not the probability 1 / rows, which is far more than noise gives to any single
+    number, so that noise would never be seen: what it stands for is the stretch to its neighbours, one step of which
+    is itself.
+    """
+    order = np.argsort(numbers)
+    ordered = numbers[order]
+    reach = np.empty(numbers.size)
+    inner = (np.r_[ordered[1:], np.nan] - np.r_[np.nan, ordered[:-1]]) / 2
+    reach[order] = np.where(np.isnan(inner), np.nanmax(inner, initial=step), inner)
+    share = np.minimum(1.0, step / np.maximum(reach, step))
+    return frequency * share

@@ -32,9 +32,10 @@ class FellegiSunter(Attack):
     log-ratios), not by match probability, which saturates at 1 for several candidates at once.
 
     The classifier is fitted on `near` pairs with the most agreements per row and `far` random ones, and applied to
-    all: fitted on all pairs of 100 rows and 200 candidates it takes ten times as long, and with one match in 200 pairs
-    often mistakes another pattern for matches (80 % of rows found where this finds 96 %, on the bank's records with
-    30 % of all cells replaced).
+    all. Fitted on all pairs of 100 rows and 200 candidates it takes five times as long, and with one match in 200
+    pairs often mistakes another pattern for matches (on bank customers with 30 % of all cells replaced it found 80 %
+    of the rows, this 97 %); without random pairs it takes chance agreement of the nearest for the rule (82 %). It stops
+    early: a tolerance of .001 took three times as long and found less (60 % replaced: 50 % of the rows, not 57 %).
 
     Parameters
     ----------
@@ -49,7 +50,7 @@ class FellegiSunter(Attack):
     record linkage techniques, chapter 9; de Bruin (2019), Python Record Linkage Toolkit.
     """
 
-    def __init__(self, *, near: int = 5, far: int = 10, tolerance: float = 1e-3) -> None:
+    def __init__(self, *, near: int = 5, far: int = 10, tolerance: float = 1e-2) -> None:
         self.near = near
         self.far = far
         self.tolerance = tolerance
@@ -92,12 +93,15 @@ def compare(columns: list[SharedColumn], rows: int, candidates: int) -> pd.DataF
 def fitted_weights(agreement: pd.DataFrame, tolerance: float) -> tuple[float, pd.Series[Any]]:
     """Match weight of a pair that disagrees throughout, and what agreement in each comparison adds to it."""
     from recordlinkage import ECMClassifier
+    from sklearn import config_context
 
     varied = agreement.loc[:, agreement.min() < agreement.max()]
     if varied.empty:
         return 0.0, pd.Series(dtype=float)
     classifier = ECMClassifier(atol=tolerance)
-    with np.errstate(divide="ignore", invalid="ignore"), _quiet():
+    # Checking the same small arrays again in every round would take half of the time.
+    checked = config_context(assume_finite=True, skip_parameter_validation=True)
+    with checked, np.errstate(divide="ignore", invalid="ignore"), _quiet():
         classifier.fit(varied)
         learned = classifier.log_weights
     agree = _bounded([learned[name].get(1, 0.0) for name in varied.columns])

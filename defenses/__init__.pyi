@@ -12,6 +12,11 @@ from .identity import Identity as Identity
 from .microaggregation import Microaggregation as Microaggregation
 from .microdata import Microdata as Microdata
 from .mondrian import Mondrian as Mondrian
+from .optimal_retention import OptimalRetention as OptimalRetention
+from .optimal_retention import OptimalRetentionWithPrior as OptimalRetentionWithPrior
+from .private_retention import OptimalRetentionByObjective as OptimalRetentionByObjective
+from .private_retention import OptimalRetentionByOutput as OptimalRetentionByOutput
+from .private_retention import OptimalRetentionFromNoisyHistogram as OptimalRetentionFromNoisyHistogram
 from .rank_swapping import RankSwapping as RankSwapping
 from .release import MicrodataRelease as MicrodataRelease
 from .release import ModelRelease as ModelRelease

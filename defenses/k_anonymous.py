@@ -16,9 +16,8 @@ def check_enough_records(k: int, records: Microdata) -> None:
 
 def k_anonymity_over(k: int, records: Microdata, columns: Sequence[str]) -> Guarantee:
     """k-anonymity over `columns`; it is one of the records only if all quasi-identifiers are among them."""
+    over = f"{k}-anonymity over {', '.join(columns) or 'no column'}"
     left_out = [name for name in records.quasi_identifiers if name not in columns]
     if left_out:
-        return Guarantee(
-            statement=f"{k}-anonymity over {', '.join(columns)} only: the quasi-identifier {left_out[0]} is kept"
-        )
-    return Guarantee(k=k, statement=f"k-anonymity over {', '.join(columns)}")
+        return Guarantee(statement=f"{over} only: the quasi-identifier {left_out[0]} is kept")
+    return Guarantee(k=k, statement=over)

@@ -37,10 +37,11 @@ class Row:
     measured : dict of float
         Smallest k and l that a release had.
     worst_attack, worst_parameters, goal : str, dict, str or None
-        The attack and the goal, ``reidentification`` (of rows) or ``membership``, of the largest advantage.
+        The attack and the goal, ``reidentification`` (of rows) or ``membership``, of the largest advantage; attacks
+        that cannot be told from guessing count only where none can.
     success, success_low, success_high : float or None
-        Its success rate with its interval across plays. The interval is that of the chosen attack alone: choosing the
-        largest of several favours the attacker a little.
+        Its success rate with its interval across plays, wide enough to cover together with those of all other attacks
+        with 95 %, since the worst is chosen after looking.
     chance : float or None
         What guessing would reach.
     advantage : float or None
@@ -199,9 +200,16 @@ def _with_score(row: Row, utility: Utility | None, pairs: Sequence[Pair]) -> Row
 
 
 def _worst(pairs: Sequence[Pair]) -> tuple[Pair, Success] | None:
-    """The attack and goal of the largest advantage; of equal ones the first by goal, then by name."""
+    """The attack and goal of the largest advantage; of equal ones the first by goal, then by name.
+
+    The largest of many noisy estimates is too large, and one with a chance of 1/2 is noisier than one with a chance of
+    1/200. Intervals are therefore taken at a level at which all of them hold together with 95 % (Bonferroni), and
+    attacks that are not above chance at that level count only where none is.
+    """
     offers = [(pair, success) for goal in GOALS for pair in pairs if (success := pair.success(goal)) is not None]
-    return max(offers, key=lambda offer: offer[1].advantage, default=None)
+    together = [(pair, replace(success, confidence=1 - 0.05 / len(offers))) for pair, success in offers]
+    telling = [offer for offer in together if offer[1].above_chance]
+    return max(telling or together, key=lambda offer: offer[1].advantage, default=None)
 
 
 def _smallest(releases: Sequence[Result], names: Sequence[str]) -> dict[str, float]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from leaderboard.result import FAILURES, Result, canonical
-from metrics import Estimate, across_plays
+from metrics import Estimate, across_plays, wilson
 
 GOALS = ("reidentification", "membership")
 _CHANCE = {"reidentification": "chance", "membership": "membership_chance"}
@@ -23,20 +24,37 @@ class Success:
     ----------
     goal : str
         ``reidentification`` (of rows) or ``membership``.
-    rate : Estimate
-        Success rate with its interval across plays.
+    rates : tuple of float
+        Success rate of each play.
+    trials : int
+        How many rows or persons a play's rate is a share of.
     chance : float
         What guessing would reach, below 1.
+    confidence : float
+        Level of the interval.
     """
 
     goal: str
-    rate: Estimate
+    rates: tuple[float, ...]
+    trials: int
     chance: float
+    confidence: float = 0.95
+
+    @cached_property
+    def rate(self) -> Estimate:
+        """Success rate with its interval across plays."""
+        return across_plays(self.rates, self.confidence, trials=self.trials)
 
     @property
     def advantage(self) -> float:
         """How far success is from chance to certainty: (rate - chance) / (1 - chance)."""
         return (self.rate.value - self.chance) / (1 - self.chance)
+
+    @property
+    def above_chance(self) -> bool:
+        """Whether all plays' trials together leave no doubt, at the level of the interval, that guessing does worse."""
+        total = self.trials * len(self.rates)
+        return wilson(min(self.rate.value * total, total), total, self.confidence).low > self.chance
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -145,7 +163,7 @@ def _success(trials: Sequence[Result], goal: str) -> Success | None:
     if not rates or chance is None or chance >= 1:
         return None
     per_play = _mean(_present(trials, _TRIALS[goal])) or 1
-    return Success(goal, across_plays(rates, trials=max(1, round(per_play))), chance)
+    return Success(goal, tuple(rates), max(1, round(per_play)), chance)
 
 
 def _present(trials: Sequence[Result], name: str) -> list[float]:

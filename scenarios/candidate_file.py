@@ -169,9 +169,9 @@ class CandidateFile(Game):
         dict
             ``reidentification``: correct rows / rows that stem from one original, None where there is no such row,
             with their number ``rows`` and its ``chance``, 1 / candidates; ``top3``: the same with three answers
-            allowed; ``hits``: correct rows / originals; ``answered``: share of rows answered; ``precision``: correct / answered rows of known origin;
-            ``membership``: share of originals among the `originals` surest candidates, with their number
-            ``persons``, ``membership_chance`` and ``membership_auc``.
+            allowed; ``hits``: correct rows / originals; ``answered``: share of rows answered; ``precision``: correct /
+            answered rows of known origin; ``membership``: share of originals among the `originals` surest candidates,
+            with their number ``persons``, ``membership_chance`` and ``membership_auc``.
 
         Raises
         ------

@@ -89,8 +89,8 @@ def test_a_small_board_agrees_with_the_one_computed_by_hand() -> None:
     assert alpha.success == pytest.approx(0.8)
     assert alpha.advantage == pytest.approx(0.75)
     assert alpha.score == pytest.approx(0.2375)
-    # Student's interval of two plays: .8 +- t(1) x .1, clipped.
-    assert alpha.success_low == pytest.approx(max(0, 0.8 - student.ppf(0.975, 1) * 0.1))
+    # Student's interval of two plays: .8 +- t(1) x .1, clipped; two attacks with two goals each share the 5 %.
+    assert alpha.success_low == pytest.approx(max(0, 0.8 - student.ppf(1 - 0.025 / 4, 1) * 0.1))
     assert alpha.success_high == 1.0
     # Beta: members .7 against .5: advantage .4, rows .3 against .2 only .125; score .8 x .6.
     assert (beta.worst_attack, beta.goal, beta.chance, beta.pareto) == ("Greedy", "membership", 0.5, True)
@@ -106,6 +106,29 @@ def test_a_small_board_agrees_with_the_one_computed_by_hand() -> None:
     assert {(row.plays, row.attacks, row.failures, row.complete) for row in rows} == {(2, 2, 0, True)}
     assert {row.seconds for row in rows} == {2 * 1.0 + 4 * 2.0}
     assert alpha.measured == {"k": 3.0}
+
+
+def test_an_attack_that_cannot_be_told_from_guessing_is_not_the_worst() -> None:
+    plays = range(20)
+    many = {"chance": 0.005, "membership_chance": 0.5, "rows": 100, "persons": 100}
+    results = [
+        *(release("Alpha", play, 0.5) for play in plays),
+        # Members .51 are .02 above chance, which 2,000 persons cannot tell; rows .02 are .015 above, which they can.
+        *(
+            trial(
+                "Alpha",
+                "Greedy",
+                play,
+                0,
+                0,
+                values={"reidentification": 0.01 + play % 2 / 50, "membership": 0.51, **many},
+            )
+            for play in plays
+        ),
+    ]
+    (row,) = rank(results)
+    assert row.goal == "reidentification"
+    assert row.success == pytest.approx(0.02)
 
 
 def test_equal_scores_share_a_rank_and_the_next_is_skipped() -> None:
@@ -325,5 +348,5 @@ def test_names_fold_at_spaces_first_and_at_capitals_only_where_they_must() -> No
 def test_labels_show_parameters_and_nested_methods() -> None:
     assert label("Mondrian", {"k": 5, "columns": None}) == "Mondrian k=5"
     steps = [{"use": "GlobalRecoding", "levels": {"age": 2}}, {"use": "Shuffle"}]
-    assert label("Pipeline", {"steps": steps}) == "Pipeline steps=(GlobalRecoding levels={age: 2}) + Shuffle"
+    assert label("Pipeline", {"steps": steps}) == "Pipeline (GlobalRecoding levels={age: 2}) + Shuffle"
     assert label("Sampling", {"rate": 0.5, "columns": ["a", "b"]}) == "Sampling rate=0.5 columns=a,b"

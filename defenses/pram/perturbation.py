@@ -1,16 +1,18 @@
 """Retention probabilities tuned to a histogram by a step that is differentially private itself.
 
 Neighbours replace one record: with n records (n is public), the shares s = v/n change by u = (e_a - e_b)/n. The
-distance to be minimised over the private flip probabilities, a convex set C in [0, 1]^d that n, d and epsilon fix, is
+distance to be minimised over the private flip probabilities, a convex set C in [0, 1]^d that d and epsilon fix, is
 F(q; s) = q' M q / 2 with M(s) = diag(s^2) - s s'/d. Both perturbations below rest on how far F can change.
 
-Gradient. grad F = s (s q - mean(s q)). Its change is u (s' q - mean(s' q)) + s (u q - mean(u q)), s' = s + u. In the
-first term the bracket is at most 1 and |u| = sqrt(2)/n; in the second |s u q| <= (s_a + s_b)/n <= 1/n, and mean(u q) is at
-most 1/(d n) with |s| <= 1. So it changes by at most G = (sqrt(2) + 1 + 1/d)/n.
+Gradient. grad F = s (s q - mean(s q)). With t = s + u, its change is u (t q - mean(t q)) + s (u q - mean(u q)). In
+the first term the bracket is at most 1 and |u| = sqrt(2)/n; in the second |s u q| <= (s_a + s_b)/n <= 1/n, and
+mean(u q) is at most 1/(d n) with |s| <= 1. So it changes by at most G = (sqrt(2) + 1 + 1/d)/n.
 
-Curvature. M(s') - M(s) = diag(u (s + s')) - (s u' + u s' + u u')/d, the middle s' transposed. The first has nuclear norm
-(s_a + s'_a + s_b + s'_b)/n <= 2/n, the second at most (2 |s| |u| + |u|^2)/d, so T = (2 + (2 sqrt(2) + 2/n)/d)/n bounds
+Curvature. M(t) - M(s) = diag(u (s + t)) - (s u' + u s' + u u')/d. The first has nuclear norm at most
+(s_a + t_a + s_b + t_b)/n <= 2/n, the second at most (2 |s| |u| + |u|^2)/d, so T = (2 + (2 sqrt(2) + 2/n)/d)/n bounds
 the sum of the absolute eigenvalues of the change.
+
+Regularisation. L |q - r|^2 / 2 draws q to the flip probability r of conventional replacement, which is public.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.pram.conversions import check_epsilon
+from defenses.pram.conversions import check_epsilon, retention_for_epsilon
 from defenses.pram.estimation import project_to_simplex
 from defenses.pram.matrix import check_histogram
 from defenses.pram.optimal import private_retention, ratio_of
@@ -59,14 +61,14 @@ def noisy_histogram(counts: ArrayLike, epsilon: float, rng: Generator) -> Floats
 
 
 def retention_by_objective(counts: ArrayLike, epsilon_matrix: float, epsilon_release: float, rng: Generator) -> Floats:
-    """Retention probabilities 1 - q, q the minimum over C of F(q; s) + L |q|^2 / 2 + b' q with random b.
+    """Retention probabilities 1 - q, q the least F(q; s) + L |q - r|^2 / 2 + b' q over C, b random.
 
     Proof of epsilon_1-privacy, epsilon_1 = `epsilon_matrix`. Replace "over C" by the smooth convex penalty
-    j dist(q, C)^2, which does not depend on the records. Then b = -(grad F + L q + grad penalty) maps q to b one to
-    one, so that q has density nu(b(q)) |det(M + L I + penalty's curvature)|. Between neighbours b(q) moves by at most G;
-    nu, proportional to e^(-epsilon_1 |b| / (2 G)), changes by a factor of at most e^(epsilon_1 / 2). The determinants'
-    ratio is at most the product of 1 + |mu_i|/L over the eigenvalues mu of the change of M, below e^(T/L); L =
-    2 T/epsilon_1 makes that e^(epsilon_1 / 2). As j grows the minima converge to those over C, and the bound stays.
+    j dist(q, C)^2, which does not depend on the records. Then b = -(grad F + L (q - r) + grad penalty) maps q to b one
+    to one, so that q has density nu(b(q)) det(M + L I + penalty's curvature). Between neighbours b(q) moves by at most
+    G; nu, proportional to e^(-epsilon_1 |b| / (2 G)), changes by a factor of at most e^(epsilon_1 / 2). The ratio of
+    determinants is at most the product of 1 + |mu_i|/L over the eigenvalues mu of the change of M, below e^(T/L);
+    L = 2 T/epsilon_1 makes that e^(epsilon_1 / 2). As j grows the minima converge to those over C, and the bound stays.
     The proof is for exact minima; they are computed to about 1e-12.
 
     Parameters
@@ -91,19 +93,18 @@ def retention_by_objective(counts: ArrayLike, epsilon_matrix: float, epsilon_rel
         return np.ones(1)
     gradient, curvature = _changes(d, n)
     strength = 2 * curvature / epsilon_matrix
-    slope = _spherical(d, 2 * gradient / epsilon_matrix, rng)
+    slope = _spherical(d, 2 * gradient / epsilon_matrix, rng) - strength * _conventional(d, epsilon_release)
     flips = private_minimum(distance_matrix(shares) + strength * np.eye(d), slope, ratio_of(epsilon_release))
     return private_retention(flips, epsilon_release)
 
 
 def retention_by_output(counts: ArrayLike, epsilon_matrix: float, epsilon_release: float, rng: Generator) -> Floats:
-    """Retention probabilities 1 - q, q the point of C nearest to the minimum of F(q; s) + L |q|^2 / 2 plus noise b.
+    """Retention probabilities 1 - q, q in C nearest to the minimum of F(q; s) + L |q - r|^2 / 2 plus noise.
 
     Proof of epsilon_1-privacy, epsilon_1 = `epsilon_matrix`. The objective is L-strongly convex, so minima over the
     same convex set under gradients that differ by at most G are at most G/L apart. Noise of density proportional to
     e^(-epsilon_1 L |b| / G) then changes by a factor of at most e^epsilon_1, and the projection sees nothing else. Any
-    L fixed beforehand is right; the one used balances L d/2, what the regularisation costs at most, with the noise's
-    cost (G/(L epsilon_1))^2 / 2 for even shares.
+    L fixed beforehand is right; L = 10 d G/epsilon_1 makes the noise's expected length 1/10.
 
     Parameters
     ----------
@@ -126,9 +127,10 @@ def retention_by_output(counts: ArrayLike, epsilon_matrix: float, epsilon_releas
     if d == 1:
         return np.ones(1)
     gradient, _ = _changes(d, n)
-    strength = (2 * gradient**2 / (d * epsilon_matrix**2)) ** (1 / 3)
+    strength = 10 * d * gradient / epsilon_matrix
     ratio = ratio_of(epsilon_release)
-    least = private_minimum(distance_matrix(shares) + strength * np.eye(d), np.zeros(d), ratio)
+    slope = -strength * _conventional(d, epsilon_release)
+    least = private_minimum(distance_matrix(shares) + strength * np.eye(d), slope, ratio)
     noisy = least + _spherical(d, gradient / (strength * epsilon_matrix), rng)
     flips = private_minimum(np.eye(d), -noisy, ratio)
     return private_retention(flips, epsilon_release)
@@ -144,6 +146,10 @@ def _shares(counts: ArrayLike, epsilon_matrix: float, epsilon_release: float) ->
 def _changes(d: int, n: float) -> tuple[float, float]:
     """G and T: largest change of the gradient and of the curvature between neighbours."""
     return (np.sqrt(2) + 1 + 1 / d) / n, (2 + (2 * np.sqrt(2) + 2 / n) / d) / n
+
+
+def _conventional(d: int, epsilon: float) -> Floats:
+    return np.full(d, 1 - retention_for_epsilon(epsilon, d))
 
 
 def _spherical(d: int, scale: float, rng: Generator) -> Floats:

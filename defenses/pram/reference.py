@@ -74,6 +74,8 @@ def private_minimum(quadratic: Floats, linear: Floats, e: float) -> Floats:
     ------
     ModuleNotFoundError
         If CVXOPT is not installed.
+    ArithmeticError
+        If CVXOPT fails.
     """
     import cvxopt
 
@@ -82,7 +84,14 @@ def private_minimum(quadratic: Floats, linear: Floats, e: float) -> Floats:
     matrix = sparse.coo_array(sparse.vstack([rows, sparse.eye_array(d), -sparse.eye_array(d)]))
     values = cvxopt.spmatrix(matrix.data.tolist(), matrix.row.tolist(), matrix.col.tolist(), matrix.shape)
     limits = cvxopt.matrix(np.concatenate([bounds, np.ones(d), np.zeros(d)]))
-    options = {"show_progress": False, "reltol": 1e-12, "abstol": 1e-16, "feastol": 1e-12, "maxiters": 200}
-    solution = cvxopt.solvers.qp(cvxopt.matrix(quadratic), cvxopt.matrix(linear), values, limits, options=options)
-    flips: Floats = np.clip(np.array(solution["x"], dtype=float).ravel(), 0, 1)
-    return flips
+    scale = max(np.abs(quadratic).max(), np.abs(linear).max())
+    objective = cvxopt.matrix(quadratic / scale), cvxopt.matrix(linear / scale)
+    for tolerance in (1e-12, 1e-10, 1e-8):
+        options = {"show_progress": False, "reltol": tolerance, "abstol": 1e-4 * tolerance, "feastol": tolerance}
+        try:
+            solution = cvxopt.solvers.qp(*objective, values, limits, options={**options, "maxiters": 200})
+        except (ArithmeticError, ValueError):  # its iterates left the cone by rounding: the tolerance is too fine
+            continue
+        flips: Floats = np.clip(np.array(solution["x"], dtype=float).ravel(), 0, 1)
+        return flips
+    raise ArithmeticError("CVXOPT found no flip probabilities, even to 1e-8")

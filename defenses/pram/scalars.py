@@ -14,9 +14,12 @@ variable. Given who has a and who has f, any other category does best with q_i =
 unless clipped, and what is clipped at b is a prefix of v sorted descending, at c a suffix. So the cost is a convex,
 piecewise quadratic, continuously differentiable function of (a, b, c, f, m); prefix sums of v and v^2 give each piece.
 
-Who has a: moving from b to a changes a category's cost by (b - a) v (2 m - v (a + b)); the largest v gains most.
-Who has f, T: moving from c to f gains (f - c) v (2 m - v (c + f)), a parabola in v: most at the v nearest to
-m/(c + f). T need not be the smallest count, which is why q is not always ascending.
+Who has a: moving from b to a changes a category's cost by (b - a) v (2 m - v (a + b)). Where a < b at an optimum, the
+category with a has v a >= m (or raising a would lower the cost, and let b fall); so the largest v gains most.
+
+Who has f, T: moving from c to f gains (f - c) v (2 m - v (c + f)) where v c <= m, a parabola in v: most at the v
+nearest to m/(c + f). T need not be the smallest count, which is why q is not always ascending. Where c < f at an
+optimum, v f is at most m for T, or f could fall.
 
 Corners. Where the optimum is positive the first row is an equality, or else q could be scaled down. The tuples with
 A a + B b = d - 1 and a <= b <= c <= f <= e a are the mixtures of four: multiples of (1, 1, 1, 1), (1, 1, 1, e),
@@ -24,11 +27,11 @@ A a + B b = d - 1 and a <= b <= c <= f <= e a are the mixtures of four: multiple
 of edges. Minimising one quadratic piece over mixtures of corners is a non-negative least squares problem of a dozen
 numbers. A step goes to the optimum of the current piece, or as far towards it as the cost falls.
 
-Optimal: all q that are private form a convex set (each row holds for all pairs), so a local optimum is global. When
-the step's goal lies on the same piece with the same T, it is optimal among all q in which the first category is
-lowest and T highest. If a < b and c < f no other q is near. If a = b or c = f, a neighbouring q may have another
-category lowest or highest among those tied; but the gains above, whose limits are the derivatives, are largest for
-the chosen ones, so no such direction descends either.
+Optimal: the steps end where the cost does not fall towards the optimum of the current piece with the current T. As it
+is convex, the scalars then are optimal among all q in which the first category is lowest and T highest. All private q
+form a convex set (each row holds for all pairs), so a local optimum is global. If a < b and c < f no other q is near.
+If a = b or c = f, a neighbouring q may have another category lowest or highest among those tied; but the gains above,
+whose limits are the derivatives, are largest for the chosen ones, so no such direction descends either.
 """
 
 from __future__ import annotations
@@ -63,10 +66,10 @@ def optimal_flips(counts: Floats, e: float) -> Floats:
     for _ in range(1000):
         top = cost.best_top(scalars)
         goal = _least(cost.rows(scalars, top), corners, scalars)
-        settled = cost.pieces(goal) == cost.pieces(scalars) and cost.best_top(goal) == top
-        if settled or cost.slope(scalars, goal - scalars, top) >= -1e-20 * cost.squares[-1]:
-            return cost.flips(goal, top)
-        scalars = _descend(cost, scalars, goal, top)
+        if cost.slope(scalars, goal - scalars, top) >= -1e-20 * cost.squares[-1]:
+            return cost.flips(scalars, top)
+        same = cost.pieces(goal) == cost.pieces(scalars) and cost.best_top(goal) == top
+        scalars = goal if same else _descend(cost, scalars, goal, top)
     raise ArithmeticError("the optimal retention probabilities were not found in 1000 steps")
 
 
@@ -164,7 +167,8 @@ def _least(rows: Floats, corners: Floats, near: Floats) -> Floats:
 
     Weights w >= 0 with sum 1 that minimise |M w| are those that minimise |M w|^2 + (sum w - 1)^2, divided by their
     sum: the optimality conditions agree. The mean m is one more non-negative unknown outside of the sum. A tiny
-    multiple of the distance to `near` is added, since rows may leave some scalars undetermined.
+    multiple of the squared distance to `near` is added, since rows may leave some scalars undetermined; it vanishes
+    where `near` is optimal.
     """
     count = corners.shape[1]
     points = np.zeros((5, count + 1))

@@ -1,0 +1,249 @@
+"""Matrices beyond one retention probability per category: what is lost by that form, and what is best without it.
+
+With all d (d - 1) entries free the distance |P v - v| is no guide any more: the matrix with every column v/N has
+distance 0 and epsilon 0, tells nothing of any record, and its column is the histogram. So protocols are judged by what
+an analyst gets of their reports: the variance of the unbiased estimate, or mutual information with the original.
+
+A protocol is a matrix Q of shape (outputs, d) whose columns sum to 1. It is epsilon-private if every row is a multiple
+of a pattern of entries between 1 and e = exp(epsilon). Both measures are sums over rows of a convex function that is
+homogeneous of degree 1, and so do not lose when a row is split into extreme patterns, whose entries are 1 or e
+("staircase"). So the best protocol weighs the 2^d staircase patterns s_k: with weights w >= 0, sum w_k s_k = 1.
+
+- Mutual information is linear in w: a linear program. A basic solution has at most d outputs, hence is a d x d matrix.
+- The Fisher information of the counts is sum w_k s_k s_k' / (s_k' v), linear in w, and the variance the trace of its
+  inverse: a convex program, whose solution may need more outputs than categories.
+
+Source: Kairouz, Oh and Viswanath (2016), Theorems 4 and 6, for the patterns and the linear program.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import linear_sum_assignment, linprog
+
+from defenses.parameters import check_whole
+from defenses.pram.conversions import check_epsilon
+from defenses.pram.matrix import check_histogram
+
+Floats = NDArray[np.float64]
+
+MOST_CATEGORIES = 10
+"""Number of categories up to which staircase patterns are enumerated."""
+
+
+def degenerate_matrix(histogram: ArrayLike) -> Floats:
+    """Matrix with every column v/N: P v = v and epsilon 0 as a fixed matrix, and it publishes the histogram itself.
+
+    Raises
+    ------
+    ValueError
+        If the histogram is refused.
+    """
+    counts = check_histogram(histogram)
+    return np.tile((counts / counts.sum())[:, None], counts.size)
+
+
+def subset_selection(d: int, epsilon: float) -> Floats:
+    """Protocol whose report is a set of w categories, e times likelier if it contains the original one.
+
+    It is best for even histograms, with w near d/(e + 1); for w = 1 it is retention-replacement.
+
+    Parameters
+    ----------
+    d : int
+        Number of categories, at least 2.
+    epsilon : float
+        Positive.
+
+    Returns
+    -------
+    ndarray, shape (C(d, w), d)
+        Columns sum to 1.
+
+    Raises
+    ------
+    ValueError
+        If `d` or `epsilon` is refused, or there are more than a million sets.
+
+    Notes
+    -----
+    Source: Ye and Barg (2018).
+    """
+    check_whole("d", d, low=2)
+    check_epsilon(epsilon)
+    e = float(np.exp(min(epsilon, 700.0)))
+    w = max(1, round(d / (e + 1)))
+    if comb(d, w) * d > 10**7:
+        raise ValueError(f"d must be smaller: {d} categories have {comb(d, w)} sets of {w}")
+    members = np.array(list(combinations(range(d), w)))
+    rows = np.ones((len(members), d))
+    np.put_along_axis(rows, members, e, axis=1)
+    protocol: Floats = rows / rows[:, 0].sum()
+    return protocol
+
+
+def estimation_variance(protocol: ArrayLike, histogram: ArrayLike) -> float:
+    """Sum over categories of the variances of the best linear unbiased estimate of the histogram from reports.
+
+    With y reports of expectation Q v, that is the trace of (Q' diag(1/(Q v)) Q)^-1 less the number of records; for a
+    square matrix the estimate is Q^-1 y. Infinite where no unbiased estimate exists.
+
+    Raises
+    ------
+    ValueError
+        If an argument is refused or sizes differ.
+    """
+    matrix, counts = _checked(protocol, histogram)
+    information = _information(matrix, counts, np.ones(len(matrix)))
+    if np.linalg.cond(information) > 1e14:
+        return float("inf")
+    return float(np.trace(np.linalg.inv(information)) - counts.sum())
+
+
+def mutual_information(protocol: ArrayLike, histogram: ArrayLike) -> float:
+    """Mutual information, in nats, of a record drawn from the histogram with its report.
+
+    Raises
+    ------
+    ValueError
+        If an argument is refused or sizes differ.
+    """
+    matrix, counts = _checked(protocol, histogram)
+    return float(_row_information(matrix, counts / counts.sum()).sum())
+
+
+def most_informative_matrix(histogram: ArrayLike, epsilon: float) -> Floats:
+    """Transition matrix of greatest mutual information under epsilon, for at most 10 categories.
+
+    Its at most d outputs are named so that as many records as possible keep their category; spare rows are zero.
+
+    Parameters
+    ----------
+    histogram : array_like, shape (d,)
+        A public histogram: the matrix is made of it.
+    epsilon : float
+        Positive and at most 30.
+
+    Raises
+    ------
+    ValueError
+        If an argument is refused or there are too many categories.
+    """
+    counts, patterns = _patterns(histogram, epsilon)
+    gains = _row_information(patterns, counts / counts.sum())
+    solution = linprog(-gains, A_eq=patterns.T, b_eq=np.ones(counts.size), method="highs-ds")
+    weights = np.asarray(solution.x, dtype=float)
+    used = np.flatnonzero(weights > 0)
+    rows = _settled(weights[used, None] * patterns[used], epsilon)
+    output, category = linear_sum_assignment(rows * counts, maximize=True)
+    matrix = np.zeros((counts.size, counts.size))
+    matrix[category] = rows[output]
+    return matrix
+
+
+def least_variance_protocol(histogram: ArrayLike, epsilon: float) -> Floats:
+    """Protocol of least `estimation_variance` under epsilon, for at most 10 categories.
+
+    Parameters
+    ----------
+    histogram : array_like, shape (d,)
+        A public histogram: the protocol is made of it.
+    epsilon : float
+        Positive and at most 30.
+
+    Returns
+    -------
+    ndarray, shape (outputs, d)
+        Columns sum to 1; there may be more outputs than categories.
+
+    Raises
+    ------
+    ValueError
+        If an argument is refused or there are too many categories.
+    ModuleNotFoundError
+        If CVXOPT is not installed.
+    """
+    import cvxopt
+
+    counts, patterns = _patterns(histogram, epsilon)
+    size, d = patterns.shape
+    shares = counts / counts.sum()
+    scaled = patterns / np.sqrt(patterns @ shares)[:, None]
+
+    def objective(x: object = None, z: object = None) -> object:
+        """Trace of the inverse information, its gradient and curvature; None outside of its domain."""
+        if x is None:
+            return 0, cvxopt.matrix(1 / patterns.sum(axis=0).mean(), (size, 1))
+        information = scaled.T @ (np.array(x) * scaled)
+        if np.linalg.eigvalsh(information)[0] <= 1e-14:
+            return None
+        inverse = np.linalg.inv(information)
+        once = scaled @ inverse @ scaled.T
+        twice = scaled @ inverse @ inverse @ scaled.T
+        value, slope = cvxopt.matrix(np.trace(inverse)), cvxopt.matrix(-np.diag(twice)).T
+        return (value, slope) if z is None else (value, slope, z[0] * cvxopt.matrix(2 * once * twice))  # type: ignore[index]
+
+    solution = cvxopt.solvers.cp(
+        objective,
+        G=cvxopt.spdiag([-1.0] * size),
+        h=cvxopt.matrix(0.0, (size, 1)),
+        A=cvxopt.matrix(patterns.T),
+        b=cvxopt.matrix(1.0, (d, 1)),
+        options={"show_progress": False, "abstol": 1e-9, "reltol": 1e-9, "feastol": 1e-9},
+    )
+    weights = np.array(solution["x"]).ravel()
+    used = weights > 1e-7 * weights.max()
+    protocol = weights[used, None] * patterns[used]
+    return _settled(protocol, epsilon)
+
+
+def _settled(protocol: Floats, epsilon: float) -> Floats:
+    """Columns made to sum to 1 exactly, and mixed with as little of each row's mean as keeps the rows private."""
+    settled: Floats = protocol / protocol.sum(axis=0)
+    means = settled.mean(axis=1, keepdims=True)
+    share = 0.0
+    mixed = settled
+    while np.log(mixed.max(axis=1) / mixed.min(axis=1)).max() > epsilon:
+        share = max(2 * share, 2.0**-52)
+        mixed = (1 - share) * settled + share * means
+    return mixed
+
+
+def _patterns(histogram: ArrayLike, epsilon: float) -> tuple[Floats, Floats]:
+    """Counts, and the staircase patterns, shape (2^d - 1, d); that of ones stands for that of e as well."""
+    counts = check_histogram(histogram)
+    check_epsilon(epsilon)
+    if epsilon > 30:
+        raise ValueError(f"epsilon must be at most 30, got {epsilon}")
+    if counts.size > MOST_CATEGORIES:
+        raise ValueError(f"histogram has {counts.size} categories; patterns are enumerated up to {MOST_CATEGORIES}")
+    bits = (np.arange(2**counts.size - 1)[:, None] >> np.arange(counts.size)) & 1
+    return counts, np.where(bits, np.exp(epsilon), 1.0)
+
+
+def _information(rows: Floats, counts: Floats, weights: Floats) -> Floats:
+    occurring = rows @ counts > 0
+    scaled = rows[occurring] / (rows[occurring] @ counts)[:, None]
+    information: Floats = scaled.T @ (weights[occurring, None] * rows[occurring])
+    return information
+
+
+def _row_information(rows: Floats, shares: Floats) -> Floats:
+    """Sum over j of v_j r_j log(r_j / sum(v r)) for each row r."""
+    expected = (rows @ shares)[:, None]
+    ratio = np.divide(rows, expected, out=np.ones_like(rows), where=(rows > 0) & (expected > 0))
+    gains: Floats = (shares * rows * np.log(ratio)).sum(axis=1)
+    return gains
+
+
+def _checked(protocol: ArrayLike, histogram: ArrayLike) -> tuple[Floats, Floats]:
+    matrix, counts = np.asarray(protocol, dtype=float), check_histogram(histogram)
+    if matrix.ndim != 2 or matrix.shape[1] != counts.size:
+        raise ValueError(f"protocol must have {counts.size} columns, one a category, got shape {matrix.shape}")
+    if not ((matrix >= 0) & (matrix <= 1)).all() or not np.allclose(matrix.sum(axis=0), 1, atol=1e-9):
+        raise ValueError("protocol must hold probabilities whose columns sum to 1")
+    return matrix, counts
