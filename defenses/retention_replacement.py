@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Self
 
 import numpy as np
 import pandas as pd
@@ -84,6 +85,11 @@ class RetentionReplacement(MicrodataDefense):
         self.epsilon = epsilon
         self.k = k
         self.columns = columns
+
+    @classmethod
+    def example(cls) -> Self:
+        """Values kept with probability 0.7."""
+        return cls(retention=0.7)
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the randomized columns."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Self
 
 import numpy as np
 from numpy.random import Generator
@@ -67,6 +68,11 @@ class TopBottomCoding(MicrodataDefense):
         self.share = share
         self.thresholds = thresholds
         self.columns = columns
+
+    @classmethod
+    def example(cls) -> Self:
+        """A twentieth of the people at each end."""
+        return cls(share=0.05)
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the coded columns."""

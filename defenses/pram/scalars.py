@@ -66,7 +66,7 @@ def optimal_flips(counts: Floats, e: float) -> Floats:
     for _ in range(1000):
         top = cost.best_top(scalars)
         goal = _least(cost.rows(scalars, top), corners, scalars)
-        if cost.slope(scalars, goal - scalars, top) >= -1e-20 * cost.squares[-1]:
+        if cost.slope(scalars, goal - scalars, top) >= -1e-13 * cost.slope(scalars, scalars, top):
             return cost.flips(scalars, top)
         same = cost.pieces(goal) == cost.pieces(scalars) and cost.best_top(goal) == top
         scalars = goal if same else _descend(cost, scalars, goal, top)
