@@ -66,9 +66,12 @@ def optimal_flips(counts: Floats, e: float) -> Floats:
     for _ in range(1000):
         top = cost.best_top(scalars)
         goal = _least(cost.rows(scalars, top), corners, scalars)
-        if cost.slope(scalars, goal - scalars, top) >= -1e-13 * cost.slope(scalars, scalars, top):
-            return cost.flips(scalars, top)
         same = cost.pieces(goal) == cost.pieces(scalars) and cost.best_top(goal) == top
+        distance = np.sqrt(cost.slope(scalars, scalars, top))
+        length = np.hypot(distance, scalars[4] * np.sqrt(counts.size))
+        fall = -cost.slope(scalars, goal - scalars, top) / (distance * length)
+        if fall <= (1e-11 if same else 1e-15):
+            return cost.flips(goal if same else scalars, top)
         scalars = goal if same else _descend(cost, scalars, goal, top)
     raise ArithmeticError("the optimal retention probabilities were not found in 1000 steps")
 
@@ -176,9 +179,11 @@ def _least(rows: Floats, corners: Floats, near: Floats) -> Floats:
     points[4, count] = 1
     weight = np.append(np.ones(count), 0)
     system = rows @ points
-    scale = np.abs(system).max()
-    stay = 1e-7 * (points - near[:, None] * weight)
-    weights, _ = nnls(np.vstack([system / scale, stay, weight]), np.append(np.zeros(11), 1.0))
+    system = np.vstack([system, 1e-14 * np.abs(system).max() * (points - near[:, None] * weight)])
+    lengths = np.linalg.norm(system, axis=0)  # columns differ by up to e: unknowns are the weights times lengths
+    total = weight * lengths[:count].min() / lengths
+    weights, _ = nnls(np.vstack([system / lengths, total]), np.append(np.zeros(11), 1.0))
+    weights /= lengths
     least: Floats = points @ (weights / weights[:count].sum())
     return least
 
