@@ -45,8 +45,13 @@ class Knowledge:
         from metrics.domains import infer_domain
 
         declared = self.auxiliary.domains
-        population = pd.concat([self.candidates, self.auxiliary.frame], ignore_index=True)
-        return {name: declared.get(name) or infer_domain(population[name]) for name in columns}
+        people = (self.candidates, self.auxiliary.frame)
+        return {
+            name: declared[name]
+            if name in declared
+            else infer_domain(pd.concat([frame[name] for frame in people if name in frame], ignore_index=True))
+            for name in columns
+        }
 
 
 class Attack(Parametrized, ABC):

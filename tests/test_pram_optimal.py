@@ -181,6 +181,16 @@ def test_tiny_and_huge_epsilon(level):
         assert retention_epsilon(retention) <= level
 
 
+def test_probabilities_and_epsilon_hold_where_rounding_is_felt():
+    rng = np.random.default_rng(7)
+    for counts, _ in instances(600, [3, 4, 5, 8, 12, 40, 300], seed=7):
+        level = rng.uniform(8, 36)
+        retention = optimal_retention(counts, level)
+        assert ((retention >= 0) & (retention <= 1)).all()
+        assert retention_epsilon(retention) <= level
+        assert certified_gap(counts, retention, np.exp(level)) <= 1e-7
+
+
 @pytest.mark.parametrize("level", [35.0, 100.0, 1e3, 1e300])
 def test_epsilon_beyond_double_precision_stays_finite(level):
     retention = optimal_retention([5, 4, 0, 1], level)

@@ -133,7 +133,8 @@ def private_retention(flips: Floats, epsilon: float) -> Floats:
     share = 0.0
 
     def mixed(part: Floats) -> Floats:
-        return 1 - ((1 - share) * part + share * (d - 1) / d)
+        kept: Floats = np.clip(1 - ((1 - share) * part + share * (d - 1) / d), 0, 1)
+        return kept
 
     while extremes_epsilon(mixed(ends), d) > epsilon - 1e-15 and share < 1:
         share = max(2 * share, 2.0**-53)

@@ -61,6 +61,7 @@ def optimal_flips(counts: Floats, e: float) -> Floats:
         If the steps do not come to an end.
     """
     cost = _Cost.of(counts / counts[0])
+    root = np.sqrt(counts.size)
     corners = _corners(e, counts.size)
     scalars = np.append(corners[:, 0], corners[1, 0] * cost.counts.mean())
     for _ in range(1000):
@@ -68,11 +69,14 @@ def optimal_flips(counts: Floats, e: float) -> Floats:
         goal = _least(cost.rows(scalars, top), corners, scalars)
         same = cost.pieces(goal) == cost.pieces(scalars) and cost.best_top(goal) == top
         distance = np.sqrt(cost.slope(scalars, scalars, top))
-        length = np.hypot(distance, scalars[4] * np.sqrt(counts.size))
-        fall = -cost.slope(scalars, goal - scalars, top) / (distance * length)
-        if fall <= (1e-11 if same else 1e-15):
+        length = np.hypot(distance, scalars[4] * root)  # |v q - m| and |v q|
+        fall = -cost.slope(scalars, goal - scalars, top)
+        if fall <= (1e-11 if same else 1e-15) * distance * length:
             return cost.flips(goal if same else scalars, top)
-        scalars = goal if same else _descend(cost, scalars, goal, top)
+        further = goal if same else _descend(cost, scalars, goal, top)
+        if np.allclose(further, scalars, rtol=1e-9, atol=0):
+            return cost.flips(further, top)
+        scalars = further
     raise ArithmeticError("the optimal retention probabilities were not found in 1000 steps")
 
 
