@@ -167,7 +167,8 @@ def test_as_good_as_the_full_program_and_no_row_violated():
 
 
 def test_optimal_by_convexity():
-    for counts, level in instances(400, [3, 4, 5, 7, 12, 60, 500], seed=2):
+    hard = [(np.array([5.0, 0, 6000, 0, 0, 0, 0, 1000]), 7.884132534930076), (np.array([1.0, 0, 0]), 30.5)]
+    for counts, level in [*instances(2000, [3, 4, 5, 7, 12, 60, 500], seed=2), *hard]:
         retention = optimal_retention(counts, level)
         assert certified_gap(counts, retention, np.exp(level)) <= 1e-8, (counts.tolist(), level)
         assert retention_epsilon(retention) <= level

@@ -40,7 +40,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import nnls
+from scipy.optimize import lsq_linear, nnls
 
 Floats = NDArray[np.float64]
 
@@ -51,7 +51,7 @@ def optimal_flips(counts: Floats, e: float) -> Floats:
     Parameters
     ----------
     counts : ndarray, shape (d,), d >= 3
-        In descending order, the first positive; no private q may have cost 0.
+        In descending order, the first 1; no private q may have cost 0.
     e : float
         exp(epsilon), finite.
 
@@ -60,13 +60,13 @@ def optimal_flips(counts: Floats, e: float) -> Floats:
     ArithmeticError
         If the steps do not come to an end.
     """
-    cost = _Cost.of(counts / counts[0])
+    cost = _Cost.of(counts)
     root = np.sqrt(counts.size)
     corners = _corners(e, counts.size)
     scalars = np.append(corners[:, 0], corners[1, 0] * cost.counts.mean())
     for _ in range(1000):
         top = cost.best_top(scalars)
-        goal = _least(cost.rows(scalars, top), corners, scalars)
+        goal = _least(cost.rows(scalars, top), corners)
         same = cost.pieces(goal) == cost.pieces(scalars) and cost.best_top(goal) == top
         distance = np.sqrt(cost.slope(scalars, scalars, top))
         length = np.hypot(distance, scalars[4] * root)  # |v q - m| and |v q|
@@ -101,8 +101,9 @@ class _Cost:
 
     @staticmethod
     def of(counts: Floats) -> _Cost:
-        sums = np.concatenate([[0], np.cumsum(counts, dtype=np.longdouble)])
-        squares = np.concatenate([[0], np.cumsum(counts * counts, dtype=np.longdouble)])
+        sums, squares = np.zeros((2, counts.size + 1), dtype=np.longdouble)
+        np.cumsum(counts, out=sums[1:])
+        np.cumsum(counts * counts, out=squares[1:])
         return _Cost(counts, -counts, sums, squares)
 
     def pieces(self, scalars: Floats) -> tuple[int, int]:
@@ -152,7 +153,7 @@ class _Cost:
         with np.errstate(divide="ignore"):
             flips: Floats = np.clip(m / self.counts, b, c)
         flips[top], flips[0] = f, a
-        flips[self.counts == 0] = b
+        flips[int(self.negative.searchsorted(0)) :] = b
         return flips
 
 
@@ -169,13 +170,11 @@ def _corners(e: float, d: int) -> Floats:
     return np.column_stack([corners[:, inside], *crossings])
 
 
-def _least(rows: Floats, corners: Floats, near: Floats) -> Floats:
-    """Scalars of least |rows x|^2 whose first four are a mixture of corners; of several nearly the nearest.
+def _least(rows: Floats, corners: Floats) -> Floats:
+    """Scalars of least |rows x|^2 whose first four are a mixture of corners.
 
     Weights w >= 0 with sum 1 that minimise |M w| are those that minimise |M w|^2 + (sum w - 1)^2, divided by their
-    sum: the optimality conditions agree. The mean m is one more non-negative unknown outside of the sum. A tiny
-    multiple of the squared distance to `near` is added, since rows may leave some scalars undetermined; it vanishes
-    where `near` is optimal.
+    sum: the optimality conditions agree. The mean m is one more non-negative unknown outside of the sum.
     """
     count = corners.shape[1]
     points = np.zeros((5, count + 1))
@@ -183,10 +182,13 @@ def _least(rows: Floats, corners: Floats, near: Floats) -> Floats:
     points[4, count] = 1
     weight = np.append(np.ones(count), 0)
     system = rows @ points
-    system = np.vstack([system, 1e-14 * np.abs(system).max() * (points - near[:, None] * weight)])
     lengths = np.linalg.norm(system, axis=0)  # columns differ by up to e: unknowns are the weights times lengths
-    total = weight * lengths[:count].min() / lengths
-    weights, _ = nnls(np.vstack([system / lengths, total]), np.append(np.zeros(11), 1.0))
+    system = np.vstack([system / lengths, weight * lengths[:count].min() / lengths])
+    target = np.append(np.zeros(6), 1.0)
+    weights, _ = nnls(system, target)
+    pull = system.T @ (target - system @ weights)
+    if max(pull.max(), np.abs(pull * weights).max()) > 1e-12:  # rounding can end SciPy's fast solver too early
+        weights = lsq_linear(system, target, (0, np.inf), method="bvls", tol=1e-15).x
     weights /= lengths
     least: Floats = points @ (weights / weights[:count].sum())
     return least
