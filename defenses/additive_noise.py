@@ -68,10 +68,8 @@ class AdditiveNoise(MicrodataDefense):
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the noisy columns."""
         frame = released_frame(records)
-        default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
-        asked = tuple(self.scale) if isinstance(self.scale, Mapping) else self.columns
         parts = []
-        for name in filled(records, chosen_columns(records, asked, default)):
+        for name in self._names(records):
             numbers = plain_numbers(records.frame[name])
             part = self._part(records, name, numbers)
             draw = rng.normal if self.distribution == "gaussian" else rng.laplace
@@ -81,12 +79,22 @@ class AdditiveNoise(MicrodataDefense):
             parts.append(part)
         return rowwise_release(frame, Channel(tuple(parts)))
 
+    def check(self, records: Microdata) -> None:
+        """Make sure that the columns exist and hold numbers."""
+        for name in self._names(records):
+            plain_numbers(records.frame[name])
+
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return nothing in numbers, and why."""
         return Guarantee(
             statement="none: the noise is scaled by the spread of the records themselves, not by a public bound on "
             "what one record can change"
         )
+
+    def _names(self, records: Microdata) -> tuple[str, ...]:
+        default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
+        asked = tuple(self.scale) if isinstance(self.scale, Mapping) else self.columns
+        return filled(records, chosen_columns(records, asked, default))
 
     def _part(self, records: Microdata, name: str, numbers: NDArray[np.float64]) -> Noise:
         scale = self.scale[name] if isinstance(self.scale, Mapping) else self.scale

@@ -40,6 +40,16 @@ class Defense(Parametrized, ABC):
             If the parameters do not fit these records.
         """
 
+    def check(self, records: Microdata) -> None:
+        """Say before anything is drawn whether the parameters fit these records.
+
+        Raises
+        ------
+        ValueError
+            If they do not; names the parameter.
+        """
+        self.guarantee(records)
+
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return what every release of these records is promised to hold; nothing unless a defense says more.
 
@@ -136,10 +146,13 @@ class Pipeline(MicrodataDefense):
             current = _as_records(release.frame, records)
         return release
 
+    def check(self, records: Microdata) -> None:
+        """Check every step against the original records."""
+        for step in self.steps:
+            step.check(records)
+
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return nothing: a later step may undo what an earlier one promised."""
-        for step in self.steps:
-            step.guarantee(records)
         return Guarantee()
 
 

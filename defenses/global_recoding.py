@@ -55,6 +55,10 @@ class GlobalRecoding(MicrodataDefense):
             parts.append(Containment(name, records.domain(name)))
         return rowwise_release(frame, Channel(tuple(parts)))
 
+    def check(self, records: Microdata) -> None:
+        """Make sure that the columns have hierarchies with these levels."""
+        self._levels(records)
+
     def _levels(self, records: Microdata) -> dict[str, int]:
         """Level of each column that changes."""
         if isinstance(self.levels, Mapping):

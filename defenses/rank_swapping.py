@@ -51,6 +51,10 @@ class RankSwapping(MicrodataDefense):
         self.window = window
         self.columns = columns
 
+    def check(self, records: Microdata) -> None:
+        """Make sure that the columns exist."""
+        chosen_columns(records, self.columns, records.quasi_identifiers)
+
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the swapped columns."""
         frame = released_frame(records)

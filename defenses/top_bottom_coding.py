@@ -77,10 +77,8 @@ class TopBottomCoding(MicrodataDefense):
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the coded columns."""
         frame = released_frame(records)
-        default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
-        asked = self.columns if self.thresholds is None else tuple(self.thresholds)
         parts = []
-        for name in filled(records, chosen_columns(records, asked, default)):
+        for name in self._names(records):
             numbers = plain_numbers(records.frame[name])
             if self.thresholds is None:
                 low, high = self._quantiles(numbers[~np.isnan(numbers)])
@@ -89,6 +87,16 @@ class TopBottomCoding(MicrodataDefense):
             frame[name] = stored_alike(np.clip(numbers, low, high), records.frame[name])
             parts.append(Clipping(name, low, high))
         return rowwise_release(frame, Channel(tuple(parts)))
+
+    def check(self, records: Microdata) -> None:
+        """Make sure that the columns exist and hold numbers."""
+        for name in self._names(records):
+            plain_numbers(records.frame[name])
+
+    def _names(self, records: Microdata) -> tuple[str, ...]:
+        default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
+        asked = self.columns if self.thresholds is None else tuple(self.thresholds)
+        return filled(records, chosen_columns(records, asked, default))
 
     def _quantiles(self, numbers: np.ndarray) -> tuple[float, float]:
         ordered = np.sort(numbers)

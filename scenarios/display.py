@@ -27,6 +27,11 @@ class Display:
 
         self.console = Console(stderr=True, highlight=False, soft_wrap=True)
 
+    def say_on_terminal(self, text: str) -> None:
+        """Write one line that only somebody who waits wants to read."""
+        if self.console.is_terminal:
+            self.say(text)
+
     def say(self, text: str) -> None:
         """Write one line."""
         self.console.print(text, markup=False, style="dim" if self.console.is_terminal else None)

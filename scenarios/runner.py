@@ -59,6 +59,7 @@ def guarantees(plan: Plan) -> tuple[Guarantee, ...]:
     promised = []
     for entry in plan.defenses:
         try:
+            entry.method.check(secret.records)
             promised.append(entry.method.guarantee(secret.records))
         except ValueError as error:
             raise ValueError(f"{entry.name}: {error}") from None

@@ -78,7 +78,7 @@ def run(
     from scenarios.display import Display
 
     display = Display()
-    display.say("reading data and scenario")
+    display.say_on_terminal("reading data and scenario")
     with bad_input():
         plans = _plans(scenarios or ("bank",), data, roles, defenses, attacks, plays, seed, display)
     from leaderboard.store import Store

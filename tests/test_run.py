@@ -1,0 +1,249 @@
+"""A run plays what is missing, survives what fails, and comes out the same whoever plays it."""
+
+import csv
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SCENARIO = """
+[scenario]
+name = "small"
+dataset = "bank"
+game = { use = "CandidateFile", originals = 20, candidates = 40, decoys = ["random", "hard"] }
+plays = 3
+seed = 5
+
+[[defense]]
+use = "Mondrian"
+k = [2, 5]
+
+[[defense]]
+use = "RetentionReplacement"
+retention = 0.7
+
+[[attack]]
+use = "NearestNeighbour"
+
+[[attack]]
+use = "LikelihoodAssignment"
+"""
+MINE = """
+import os
+from attacks import Attack, NotApplicable, RankedAnswers
+from defenses import Identity
+
+
+class Raises(Attack):
+    def run(self, release, knowledge, rng):
+        raise RuntimeError("boom")
+
+
+class Exits(Attack):
+    def run(self, release, knowledge, rng):
+        os._exit(7)
+
+
+class Declines(Attack):
+    def run(self, release, knowledge, rng):
+        raise NotApplicable("not for me")
+
+
+class Nonsense(Attack):
+    def run(self, release, knowledge, rng):
+        return RankedAnswers(1, 1, [0], [0], [1.0])
+
+
+class Broken(Identity):
+    def apply(self, records, rng):
+        raise RuntimeError("no release")
+"""
+
+
+def tokumei(*arguments, cwd, check=None):
+    command = [sys.executable, "-m", "tokumei", *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120"}
+    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False, timeout=300)
+    if check is not None:
+        assert done.returncode == check, done.stdout + done.stderr
+    return done
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "small.toml").write_text(SCENARIO)
+    (tmp_path / "mine.py").write_text(MINE)
+    return tmp_path
+
+
+def table(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_one_worker_two_workers_one_board(folder):
+    one = tokumei("run", "small.toml", "-j", 1, "--db", "one.db", "--format", "csv", cwd=folder, check=0)
+    two = tokumei("run", "small.toml", "-j", 2, "--db", "two.db", "--format", "csv", cwd=folder, check=0)
+    assert one.stdout == two.stdout
+    rows = table(one.stdout)
+    assert {(row["decoys"], row["defense"], row["parameters"]) for row in rows} == {
+        (decoys, defense, parameters)
+        for decoys in ("random", "hard")
+        for defense, parameters in (
+            ("Mondrian", '{"k":2}'),
+            ("Mondrian", '{"k":5}'),
+            ("RetentionReplacement", '{"retention":0.7}'),
+        )
+    }
+    assert {row["plays"] for row in rows} == {"3"}
+
+
+def test_a_second_run_plays_only_what_is_missing(folder):
+    few = tokumei("run", "small.toml", "--plays", 1, "-d", "Mondrian", cwd=folder, check=0)
+    assert "0 of 10 results known" in few.stderr
+    again = tokumei("run", "small.toml", "--plays", 1, "-d", "Mondrian", cwd=folder, check=0)
+    assert "10 of 10 results known" in again.stderr
+    assert again.stdout == few.stdout
+    more = tokumei("run", "small.toml", "--format", "csv", cwd=folder, check=0)
+    assert "10 of 45 results known" in more.stderr
+    whole = tokumei("run", "small.toml", "--format", "csv", "--db", "other.db", cwd=folder, check=0)
+    assert more.stdout == whole.stdout
+    fresh = tokumei("run", "small.toml", "--format", "csv", "--fresh", cwd=folder, check=0)
+    assert "0 of 45 results known" not in more.stderr
+    assert fresh.stdout == whole.stdout
+    board = tokumei("board", "--format", "csv", cwd=folder, check=0)
+    assert board.stdout == whole.stdout
+
+
+def test_other_seeds_other_results(folder):
+    first = tokumei("run", "small.toml", "--format", "csv", cwd=folder, check=0)
+    second = tokumei("run", "small.toml", "--format", "csv", "--seed", 6, cwd=folder, check=0)
+    assert first.stdout != second.stdout
+
+
+def test_what_fails_stops_nothing_else(folder):
+    arguments = ["run", "small.toml", "--plays", 2, "-d", "Mondrian", "-d", "mine:Broken", "-a", "NearestNeighbour"]
+    arguments += [part for name in ("Raises", "Exits", "Declines", "Nonsense") for part in ("-a", f"mine:{name}")]
+    run = tokumei(*arguments, "--matrix", "--format", "csv", cwd=folder, check=3)
+    found = {(row["defense"], row["attack"]): row["status"] for row in table(run.stdout)}
+    assert found["mine:Broken", "NearestNeighbour"] == "error"
+    assert found["Mondrian", "mine:Declines"] != "ok"
+    assert "boom" in run.stderr
+    assert "no release" in run.stderr
+
+
+def test_an_attack_that_raises_leaves_the_others_whole(folder):
+    arguments = [
+        "run",
+        "small.toml",
+        "--plays",
+        2,
+        "-a",
+        "NearestNeighbour",
+        "-a",
+        "mine:Raises",
+        "-a",
+        "mine:Declines",
+    ]
+    run = tokumei(*arguments, "--matrix", "--format", "csv", cwd=folder, check=3)
+    rows = table(run.stdout)
+    assert {row["status"] for row in rows if row["attack"] == "NearestNeighbour"} == {"ok"}
+    assert {row["plays"] for row in rows if row["attack"] == "NearestNeighbour"} == {"2"}
+    assert {row["status"] for row in rows if row["attack"] == "mine:Raises"} == {"error"}
+    assert {row["status"] for row in rows if row["attack"] == "mine:Declines"} == {"skipped"}
+    again = tokumei(*arguments, cwd=folder, check=3)
+    # Failures are played again, nothing else: 3 defenses x 2 plays x 2 kinds of decoys.
+    assert "30 of 42 results known" in again.stderr
+
+
+def test_an_interrupted_run_leaves_a_board(folder):
+    command = [sys.executable, "-m", "tokumei", "run", "small.toml", "--plays", "400", "-j", "2"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        for line in process.stderr:
+            if re.search(r"first board", line):
+                break
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "Mondrian k=2" in output
+    assert "Traceback" not in errors
+    board = tokumei("board", cwd=folder, check=0)
+    assert "Mondrian k=2" in board.stdout
+
+
+def test_the_page_is_written_and_self_contained(folder):
+    tokumei("run", "small.toml", "--plays", 1, "--html", "page.html", cwd=folder, check=0)
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "Mondrian" in page
+    assert not re.search(r"(src|href)=[\"']?https?:", page)
+
+
+@pytest.mark.parametrize(
+    ("change", "says"),
+    [
+        (("plays = 3", "playz = 3"), "did you mean 'plays'"),
+        (('"Mondrian"', '"Mondrain"'), "did you mean 'Mondrian'"),
+        (("k = [2, 5]", "k = 21"), "k must not exceed"),
+        (("k = [2, 5]", 'k = 2\ncolumns = [["agee"]]'), "agee"),
+        (("k = [2, 5]", "kay = 2"), "kay"),
+        (('dataset = "bank"', 'dataset = "banc"'), "did you mean 'bank'"),
+        (("candidates = 40", "candidates = 99999"), "candidates"),
+        (("decoys =", "decoy ="), "did you mean 'decoys'"),
+        (("seed = 5", "seed = -5"), "seed"),
+        (("[scenario]", "[scenario"), "small.toml"),
+        (('use = "NearestNeighbour"', 'name = "NearestNeighbour"'), "attack.1.use"),
+    ],
+)
+def test_bad_scenarios_are_refused_in_one_line(folder, change, says):
+    (folder / "small.toml").write_text(SCENARIO.replace(*change, 1))
+    run = tokumei("run", "small.toml", cwd=folder, check=2)
+    assert says in run.stderr
+    assert run.stdout == ""
+    assert len(run.stderr.strip().splitlines()) == 1
+    assert not (folder / "tokumei.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "empty"),
+        (b"a,b\n", "no record"),
+        (b"a,b\n1,2\n3\n", "line 3"),
+        (b"a,b\n\xff,2\n", "UTF-8"),
+        (b"a,a\n1,2\n", "'a' stands twice"),
+        (b"a,b\n1,2\n", "candidates"),
+        (b"a,b\n1,inf\n2,3\n", "b"),
+    ],
+)
+def test_bad_tables_are_refused(folder, content, says):
+    (folder / "people.csv").write_bytes(content)
+    (folder / "roles.toml").write_text('separator = ","\nquasi_identifiers = ["a"]\n[columns.b]\ntype = "number"\n')
+    run = tokumei("run", "--data", "people.csv", "--roles", "roles.toml", cwd=folder, check=2)
+    error = run.stderr.strip().splitlines()[-1]
+    assert error.startswith("Error: ")
+    assert says in error
+    assert not (folder / "tokumei.db").exists()
+
+
+def test_a_table_of_ones_own(folder):
+    lines = ["age;city;ill"] + [
+        f"{20 + number % 60};{'ab'[number % 2]};{'yn'[number % 3 == 0]}" for number in range(300)
+    ]
+    (folder / "people.csv").write_text("\n".join(lines) + "\n")
+    (folder / "roles.toml").write_text('separator = ";"\nquasi_identifiers = ["age", "city"]\nsensitive = ["ill"]\n')
+    run = tokumei(
+        "run", "--data", "people.csv", "--roles", "roles.toml", "--plays", 1, "-d", "Mondrian", "-d", "Identity",
+        "--format", "csv", cwd=folder, check=0,
+    )  # fmt: skip
+    assert "inferred" in run.stderr
+    assert {row["scenario"] for row in table(run.stdout)} == {"bank on people"}
