@@ -212,7 +212,8 @@ def _entries(tables: Sequence[_Method], package: str) -> list[Entry]:
 
 
 def _games(table: dict[str, Any], dataset: Dataset) -> list[Game]:
-    lists = [name for name, value in table.items() if isinstance(value, list) and name != GAME_GRID]
+    known = find(table["use"], "scenarios").parameter_names()
+    lists = [name for name, value in table.items() if isinstance(value, list) and name in known and name != GAME_GRID]
     if lists:
         raise ValueError(f"{lists[0]}: only {GAME_GRID} may be a list; write one scenario for each value")
     return [build({**point, "records": dataset.records}, "scenarios") for point in _grid(table)]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Iterator
-from concurrent.futures import Future, as_completed
+from collections import deque
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -15,6 +16,10 @@ from leaderboard.store import Store
 from scenarios.plan import Plan
 from scenarios.seeds import generator
 from scenarios.units import Catalogue, Unit
+
+
+# Units handed to the workers ahead of time, for each of them.
+AHEAD = 4
 
 
 class Listener(Protocol):
@@ -89,15 +94,15 @@ def run(plan: Plan, catalogue: Catalogue, store: Store, listener: Listener, *, j
     left = sum(len(unit.results) for unit in units)
     listener.started(total, total - left)
     played = failed = 0
-    first = {id(unit) for unit in units if unit.play == 0} if total == left else set()
+    first = {result.key for unit in units if unit.play == 0 for result in unit.results} if total == left else set()
     try:
-        for unit, results in _played(plan, units, jobs):
+        for results in _played(plan, units, jobs):
             store.add(results)
             played += len(results)
             failed += sum(result.status not in ("ok", "skipped") for result in results)
             listener.ended(results)
-            if id(unit) in first:
-                first.discard(id(unit))
+            if first:
+                first -= {result.key for result in results}
                 if not first and plan.plays > 1:
                     listener.first_board(1)
     except KeyboardInterrupt:
@@ -105,8 +110,8 @@ def run(plan: Plan, catalogue: Catalogue, store: Store, listener: Listener, *, j
     return Summary(played, failed, interrupted=False)
 
 
-def _played(plan: Plan, units: list[Unit], jobs: int) -> Iterator[tuple[Unit, list[Result]]]:
-    """Units with their results, as workers finish them."""
+def _played(plan: Plan, units: list[Unit], jobs: int) -> Iterator[list[Result]]:
+    """Results of units, as workers finish them."""
     if not units:
         return
     from pebble import ProcessPool
@@ -114,12 +119,20 @@ def _played(plan: Plan, units: list[Unit], jobs: int) -> Iterator[tuple[Unit, li
     from scenarios.worker import start, work
 
     pool: Any = ProcessPool(max_workers=min(jobs, len(units)), initializer=start, initargs=[plan], context=_context())
+    queue, waiting = deque(units), dict[Future[Any], Unit]()
     try:
-        waiting: dict[Future[Any], Unit] = {pool.schedule(work, args=[unit]): unit for unit in units}
-        for future in as_completed(waiting):
-            unit = waiting.pop(future)
-            error = future.exception()
-            yield unit, _lost(unit, error) if error else future.result()
+        while queue or waiting:
+            while queue and len(waiting) < AHEAD * jobs:
+                unit = queue.popleft()
+                waiting[pool.schedule(work, args=[unit])] = unit
+            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                unit = waiting.pop(future)
+                error = future.exception()
+                if error and len(unit.results) > 1:
+                    # Played one by one, only the trial that ends its process is lost.
+                    queue.extendleft(reversed(unit.split()))
+                else:
+                    yield _lost(unit, error) if error else future.result()
     finally:
         pool.stop()
         pool.join()

@@ -41,6 +41,11 @@ class Unit:
         """Every result that this unit is to fill in."""
         return [*([self.release] if self.release else []), *(result for _, _, result in self.trials)]
 
+    def split(self) -> list[Unit]:
+        """The same work, one unit a result."""
+        alone = [replace(self, release=None, trials=(trial,)) for trial in self.trials]
+        return [*([replace(self, trials=())] if self.release else []), *alone]
+
 
 @dataclass(frozen=True)
 class Catalogue:
