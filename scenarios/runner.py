@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Iterator
 from collections import deque
+from collections.abc import Iterator
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -16,7 +16,6 @@ from leaderboard.store import Store
 from scenarios.plan import Plan
 from scenarios.seeds import generator
 from scenarios.units import Catalogue, Unit
-
 
 # Units handed to the workers ahead of time, for each of them.
 AHEAD = 4
