@@ -20,6 +20,10 @@ from metrics.cells import Cells, NumericCells, read_cells
 Floats = NDArray[np.float64]
 
 
+# Keeps needs finite where a row has one candidate only.
+SMALLEST = 1e-200
+
+
 @dataclass(frozen=True)
 class SharedColumn:
     """A column that the release and the candidates have in common, both sides in coded form.
@@ -155,38 +159,33 @@ def one_to_one(scores: Floats) -> NDArray[np.intp]:
     return result
 
 
-def matching_posterior(log_likelihood: Floats, iterations: int = 50) -> Floats:
+def matching_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
     """Approximate probability that each row stems from each candidate when no candidate has two rows.
 
-    Exact marginals of a random matching are permanents; this takes the matrix nearest to the likelihoods in relative
-    entropy whose rows sum to 1 and whose columns sum to at most 1, by alternate scaling. Candidates without a row are
-    matched to slack rows that are all alike.
+    Exact marginals of a random matching are permanents; this is loopy belief propagation between rows, which stem from
+    exactly one candidate each, and candidates, which have at most one row. With w the likelihoods, a row tells a
+    candidate how surely it needs it, need = w / sum of w x free over the others; a candidate tells a row how free it
+    is of the others, free = 1 / (1 + sum of their needs); the posterior is w x free, normalised by row. Exact for one
+    row; where few rows compete for a candidate, within a few hundredths.
 
     Parameters
     ----------
     log_likelihood : ndarray of float, shape (rows, candidates)
         Finite or -inf, with a finite entry in each row.
-    iterations : int
-        Rounds of scaling.
+    rounds : int
+        Rounds of messages.
 
     References
     ----------
-    Sinkhorn and Knopp (1967); Huber and Law (2008), section 2, for the approximation.
+    Williams and Lau (2014), Approximate evaluation of marginal association probabilities with belief propagation.
     """
-    rows, candidates = log_likelihood.shape
     weight = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
-    if rows > candidates:
-        alone: Floats = weight / weight.sum(axis=1, keepdims=True)
-        return alone
-    column, slack = np.ones(candidates), 1.0 if candidates > rows else 0.0
-    for _ in range(iterations):
-        row = 1 / np.maximum(weight @ column, 1e-300)
-        if slack:
-            slack = (candidates - rows) / column.sum()
-        column = 1 / np.maximum(row @ weight + slack, 1e-300)
-    scaled: Floats = weight * column
-    scaled /= scaled.sum(axis=1, keepdims=True)
-    return scaled
+    posterior = weight.copy()
+    for _ in range(rounds):
+        need = weight / np.maximum(posterior.sum(axis=1, keepdims=True) - posterior, SMALLEST)
+        posterior = weight / (1 + np.maximum(need.sum(axis=0) - need, 0))
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    return posterior
 
 
 def assignment_answers(scores: Floats, posterior: Floats, rng: Generator) -> RankedAnswers:

@@ -1,0 +1,110 @@
+"""Utility is anchored, falls as records are disturbed, and is right on examples by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from defenses import Constant, Identity, Microdata, Mondrian, RetentionReplacement, Shuffle
+from metrics import CategoricalDomain, NumericDomain
+from metrics.fidelity import association, marginal_fidelity
+from metrics.profile import original_profile, profile
+from metrics.utility import TableUtility, anchored, prediction_target
+from scenarios import load
+
+COLOR = CategoricalDomain(("red", "blue"))
+SIZE = NumericDomain(0, 9, integer=True, cuts=(5,))
+
+
+@pytest.fixture(scope="module")
+def drawn():
+    records = load("bank").records
+    rng = np.random.default_rng(3)
+    order = rng.permutation(len(records))
+    originals = records.take(order[:300])
+    domains = {name: records.domain(name) for name in records.released_columns}
+    return originals, TableUtility(originals.frame, domains, records.take(order[300:1500]).frame, "y", rng)
+
+
+def score(drawn, defense):
+    originals, utility = drawn
+    return utility.score(defense.apply(originals, np.random.default_rng(5)).frame)
+
+
+def test_marginals_by_hand():
+    original = original_profile(pd.DataFrame({"color": ["red", "red", "blue", "blue"]}), {"color": COLOR})
+    released = profile(pd.DataFrame({"color": ["red", "red", "red", "{red|blue}"]}), {"color": COLOR})
+    # Shares .875 and .125 against .5 and .5: a total variation distance of .375.
+    assert marginal_fidelity(original, released) == pytest.approx(0.625)
+
+
+def test_association_by_hand():
+    domains = {"color": COLOR, "size": SIZE}
+    same = original_profile(pd.DataFrame({"color": ["red"] * 50 + ["blue"] * 50, "size": [1] * 50 + [7] * 50}), domains)
+    # phi^2 = 1 less 1/99; levels 2 - 1/99 on both sides: V = sqrt((98/99) / (98/99)) = 1.
+    assert association(same) == pytest.approx([1.0])
+    apart = original_profile(pd.DataFrame({"color": ["red", "blue"] * 50, "size": [1, 1, 7, 7] * 25}), domains)
+    assert association(apart) == pytest.approx([0.0])
+
+
+def test_original_is_one_and_constants_are_zero(drawn):
+    best, worst = score(drawn, Identity()), score(drawn, Constant())
+    for name in ("marginals", "associations", "queries"):
+        assert best[name] == 1.0
+        assert worst[name] == 0.0
+    assert best["classifier_auc"] == best["classifier_auc_original"] > 0.6
+    assert worst["classifier_auc"] == 0.5
+
+
+def test_utility_falls_as_more_is_replaced(drawn):
+    steps = [score(drawn, RetentionReplacement(retention=retention)) for retention in (0.9, 0.7, 0.5, 0.3)]
+    for name in ("marginals", "associations", "queries"):
+        values = [step[name] for step in steps]
+        assert values == sorted(values, reverse=True)
+        assert values[0] > values[-1]
+
+
+def test_shuffling_keeps_marginals_and_loses_associations(drawn):
+    shuffled = score(drawn, Shuffle())
+    assert shuffled["marginals"] == pytest.approx(1.0)
+    assert shuffled["associations"] < 0.3
+
+
+def test_generalized_cells_are_worth_something_in_between(drawn):
+    values = [score(drawn, Mondrian(k=k))["marginals"] for k in (2, 10, 50)]
+    assert 1 > values[0] > values[1] > values[2] > 0
+
+
+def test_empty_release_and_missing_column(drawn):
+    originals, utility = drawn
+    empty = utility.score(originals.frame.iloc[:0])
+    assert [empty[name] for name in ("marginals", "associations", "queries", "classifier_auc")] == [0, 0, 0, 0.5]
+    with pytest.raises(ValueError, match="no column 'age'"):
+        utility.score(originals.frame.drop(columns="age"))
+    with pytest.raises(ValueError, match="empty"):
+        TableUtility(originals.frame.iloc[:0], utility.domains, originals.frame, "y", np.random.default_rng())
+
+
+def test_nothing_to_predict_leaves_the_classifier_out():
+    frame = pd.DataFrame({"color": ["red", "blue"], "size": [1, 2]})
+    utility = TableUtility(frame, {"color": COLOR, "size": SIZE}, frame, None, np.random.default_rng(0))
+    assert utility.score(frame)["classifier_auc"] is None
+    assert prediction_target(("size", "color"), {"color": COLOR, "size": SIZE}) == "color"
+
+
+def test_one_column_one_row_constant_column():
+    frame = pd.DataFrame({"color": ["red"]})
+    utility = TableUtility(frame, {"color": COLOR}, frame, None, np.random.default_rng(0))
+    assert utility.score(frame)["marginals"] == 1.0
+
+
+def test_anchoring():
+    assert [anchored(value, 0.6) for value in (0.5, 0.6, 0.8, 1.0)] == pytest.approx([0, 0, 0.5, 1])
+    assert (anchored(1.0, 1.0), anchored(0.9, 1.0)) == (1.0, 0.0)
+
+
+def test_missing_values_are_a_value_of_their_own():
+    frame = pd.DataFrame({"color": ["red", None, None, "blue"], "size": [1.0, np.nan, 7.0, 7.0]})
+    records = Microdata(frame, quasi_identifiers=("color", "size"), domains={"color": COLOR, "size": SIZE})
+    utility = TableUtility(frame, records.domains, frame, None, np.random.default_rng(0))
+    assert utility.score(frame)["marginals"] == 1.0
+    assert utility.score(frame.fillna({"color": "red", "size": 1}))["marginals"] < 1.0
