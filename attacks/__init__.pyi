@@ -2,6 +2,7 @@ from .assignment_linkage import AssignmentLinkage as AssignmentLinkage
 from .attack import Attack as Attack
 from .attack import Knowledge as Knowledge
 from .attack import NotApplicable as NotApplicable
+from .best_posterior import BestPosterior as BestPosterior
 from .claims import Claims as Claims
 from .claims import Decisions as Decisions
 from .claims import Predicates as Predicates
@@ -10,4 +11,6 @@ from .claims import ValueClaims as ValueClaims
 from .expectation_maximization_linkage import ExpectationMaximizationLinkage as ExpectationMaximizationLinkage
 from .fellegi_sunter import FellegiSunter as FellegiSunter
 from .likelihood_assignment import LikelihoodAssignment as LikelihoodAssignment
+from .matrix_histogram import histogram_from_matrix as histogram_from_matrix
 from .nearest_neighbour import NearestNeighbour as NearestNeighbour
+from .telling_posterior import TellingPosterior as TellingPosterior

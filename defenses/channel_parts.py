@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import ClassVar
 
 import numpy as np
@@ -56,6 +57,34 @@ class Clipping(ValuePart):
         """Prepare log-likelihoods of released rows under original rows."""
         clipped = np.clip(plain_numbers(original[self.column]), self.low, self.high)
         return Likelihood((plain_numbers(released[self.column]),), (clipped,), _equal)
+
+
+@dataclass(frozen=True)
+class Rounded(ValuePart):
+    """Numbers are rounded to the nearest multiple of a base, half-way ones to the even multiple.
+
+    The log-likelihood is 0 where the rounded original is the released number and -inf elsewhere. A missing value
+    stays missing.
+
+    Parameters
+    ----------
+    base : float
+        What numbers become multiples of, in the column's unit.
+    """
+
+    kind: ClassVar[str] = "rounded"
+    base: float
+
+    def publish(self, numbers: Floats) -> Floats:
+        """Round numbers, shape (n,), to multiples that are written with the base's decimals; missing ones stay."""
+        exponent = Decimal(repr(float(self.base))).as_tuple().exponent
+        decimals = max(0, -exponent) if isinstance(exponent, int) else 0
+        return np.asarray(np.round(np.rint(numbers / self.base) * self.base, decimals))
+
+    def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
+        """Prepare log-likelihoods of released rows under original rows."""
+        rounded = self.publish(plain_numbers(original[self.column]))
+        return Likelihood((plain_numbers(released[self.column]),), (rounded,), _equal)
 
 
 @dataclass(frozen=True)

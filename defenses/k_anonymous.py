@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from defenses.constraints import Constraint
 from defenses.guarantee import Guarantee
 from defenses.microdata import Microdata
 
@@ -14,10 +15,13 @@ def check_enough_records(k: int, records: Microdata) -> None:
         raise ValueError(f"k must not exceed the number of records, got k = {k} for n = {len(records)}")
 
 
-def k_anonymity_over(k: int, records: Microdata, columns: Sequence[str]) -> Guarantee:
-    """k-anonymity over `columns`; it is one of the records only if all quasi-identifiers are among them."""
-    over = f"{k}-anonymity over {', '.join(columns) or 'no column'}"
+def k_anonymity_over(
+    k: int, records: Microdata, columns: Sequence[str], constraints: Sequence[Constraint] = ()
+) -> Guarantee:
+    """k-anonymity and further constraints over `columns`; the records have them only if all quasi-identifiers do."""
+    over = f"{', '.join([f'{k}-anonymity', *map(str, constraints)])} over {', '.join(columns) or 'no column'}"
     left_out = [name for name in records.quasi_identifiers if name not in columns]
     if left_out:
         return Guarantee(statement=f"{over} only: the quasi-identifier {left_out[0]} is kept")
-    return Guarantee(k=k, statement=over)
+    limits = {name: getattr(each, name) for each in constraints for name in ("l", "t") if hasattr(each, name)}
+    return Guarantee(k=k, l=limits.get("l"), t=limits.get("t"), statement=over)

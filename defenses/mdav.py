@@ -9,18 +9,20 @@ Integers = NDArray[np.intp]
 Floats = NDArray[np.float64]
 
 
-def groups(numbers: ArrayLike, k: int, categories: ArrayLike | None = None) -> Integers:
+def groups(numbers: ArrayLike, k: int, categories: ArrayLike | None = None, *, distance: str = "squared") -> Integers:
     """Group records so that each group holds k to 2k - 1 records that are close to each other.
 
     Parameters
     ----------
     numbers : array_like, shape (n, p)
-        Numeric coordinates, on comparable scales; the squared distance of two records adds up their squared
-        differences.
+        Numeric coordinates, on comparable scales; the distance of two records adds up their differences.
     k : int
         Smallest group, 1 <= k <= n.
     categories : array_like of int, shape (n, q), optional
-        Codes from 0; each pair that differs adds 1 to the squared distance.
+        Codes from 0; each pair that differs adds 1 to the distance.
+    distance : {"squared", "absolute"}
+        What a difference of coordinates counts: its square, which makes the squared Euclidean distance, or its
+        absolute value, which makes p + q times Gower's distance where coordinates are divided by their range.
 
     Returns
     -------
@@ -30,7 +32,8 @@ def groups(numbers: ArrayLike, k: int, categories: ArrayLike | None = None) -> I
     Raises
     ------
     ValueError
-        If `k` lies outside 1..n, the shapes do not fit, a coordinate is not finite or a code is negative.
+        If `k` lies outside 1..n, the shapes do not fit, a coordinate is not finite, a code is negative or the
+        distance is unknown.
 
     Notes
     -----
@@ -41,20 +44,23 @@ def groups(numbers: ArrayLike, k: int, categories: ArrayLike | None = None) -> I
 
     A category is a corner of a simplex with edges of length 1: as 0/1 indicators times 1/sqrt(2), two different ones
     are at the squared distance (1 + 1)/2 = 1, and their average has the shares m as coordinates. Category a then is
-    at |e_a - m|²/2 = (1 - 2 m_a + sum m²)/2 from the average, which is looked up instead of computed.
+    at |e_a - m|²/2 = (1 - 2 m_a + sum m²)/2 from the average, which is looked up instead of computed. By absolute
+    differences it is at its mean distance 1 - m_a from the records left.
 
     References
     ----------
     Domingo-Ferrer and Mateo-Sanz (2002), Practical data-oriented microaggregation; Domingo-Ferrer and Torra (2005),
     Ordinal, continuous and heterogeneous k-anonymity through microaggregation, section 3 (MDAV-generic).
     """
-    remaining = _Remaining(*_checked(numbers, k, categories))
+    if distance not in _KINDS:
+        raise ValueError(f"distance must be one of {', '.join(_KINDS)}, got {distance!r}")
+    remaining = _KINDS[distance](*_checked(numbers, k, categories))
     group = np.empty(remaining.count, dtype=np.intp)
     formed = 0
     while remaining.count >= 2 * k:
-        farthest = int(remaining.squared_distances(*remaining.average()).argmax())
+        farthest = int(remaining.distances(*remaining.average()).argmax())
         for _ in range(2 if remaining.count >= 3 * k else 1):
-            distances = remaining.squared_distances(*remaining.center(farthest))
+            distances = remaining.distances(*remaining.center(farthest))
             nearest = np.argpartition(distances, k - 1)[:k]
             distances[nearest] = -1.0
             farthest = int(distances.argmax())
@@ -91,29 +97,36 @@ class _Remaining:
         return self._rows[: self.count]
 
     def average(self) -> tuple[Floats, Floats]:
-        """Average record: mean of each coordinate, and squared distance of each category from the shares."""
+        """Average record: mean of each coordinate, and distance of each category from the shares."""
         mean: Floats = self._numbers[:, : self.count].mean(axis=1)
         share = self._frequency / self.count
-        if not share.size:
-            return mean, share
-        concentration = np.add.reduceat(share**2, self._starts)
-        column = np.repeat(np.arange(self._starts.size), np.diff(self._starts, append=share.size))
-        return mean, (1 - 2 * share + concentration[column]) / 2
+        return mean, self._from_average(share) if share.size else share
 
     def center(self, position: int) -> tuple[Floats, Floats]:
-        """One record: its coordinates, and squared distance of each category from its own."""
+        """One record: its coordinates, and distance of each category from its own."""
         mismatch = np.ones(self._frequency.size)
         mismatch[self._codes[:, position]] = 0.0
         return self._numbers[:, position].copy(), mismatch
 
-    def squared_distances(self, coordinates: Floats, mismatch: Floats) -> Floats:
-        """Squared distance of every record left from a center, shape (count,)."""
+    def distances(self, coordinates: Floats, mismatch: Floats) -> Floats:
+        """Distance of every record left from a center, shape (count,)."""
         difference = self._difference[:, : self.count]
         np.subtract(self._numbers[:, : self.count], coordinates[:, None], out=difference)
-        distances: Floats = np.einsum("ij,ij->j", difference, difference)
+        distances = self._summed(difference)
         for codes in self._codes[:, : self.count]:
             distances += mismatch[codes]
         return distances
+
+    def _summed(self, difference: Floats) -> Floats:
+        """What the differences of coordinates, shape (p, count), add up to, shape (count,)."""
+        distances: Floats = np.einsum("ij,ij->j", difference, difference)
+        return distances
+
+    def _from_average(self, share: Floats) -> Floats:
+        """Distance of each category from the average, given its share."""
+        concentration = np.add.reduceat(share**2, self._starts)
+        column = np.repeat(np.arange(self._starts.size), np.diff(self._starts, append=share.size))
+        return (1 - 2 * share + concentration[column]) / 2
 
     def remove(self, positions: Integers, followed: int) -> tuple[Integers, int]:
         """Take records out, the last ones left moving into their places.
@@ -136,6 +149,20 @@ class _Remaining:
             array[..., holes] = array[..., movers]
         moved = np.flatnonzero(movers == followed)
         return members, int(holes[moved[0]]) if moved.size else followed
+
+
+class _RemainingByAbsolute(_Remaining):
+    """The same with absolute differences in the place of squared ones."""
+
+    def _summed(self, difference: Floats) -> Floats:
+        distances: Floats = np.abs(difference, out=difference).sum(axis=0)
+        return distances
+
+    def _from_average(self, share: Floats) -> Floats:
+        return 1 - share
+
+
+_KINDS = {"squared": _Remaining, "absolute": _RemainingByAbsolute}
 
 
 def _checked(numbers: ArrayLike, k: int, categories: ArrayLike | None) -> tuple[Floats, Integers, Integers]:

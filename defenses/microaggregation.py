@@ -17,7 +17,7 @@ from defenses.k_anonymous import check_enough_records, k_anonymity_over
 from defenses.microdata import Microdata
 from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease
-from defenses.representatives import CategoryColumn, NumberColumn, grouped_column
+from defenses.representatives import REPRESENTATIVES, CategoryColumn, NumberColumn, grouped_column
 
 
 class Microaggregation(MicrodataDefense):
@@ -29,12 +29,15 @@ class Microaggregation(MicrodataDefense):
         Smallest group, at least 1.
     columns : sequence of str, optional
         The columns to group by and to replace; by default the quasi-identifiers.
+    representative : {"mean", "median", "mode"}
+        What a group releases.
 
     Raises
     ------
     ValueError
-        If `k` is no whole number of at least 1; on `apply` and `guarantee`, if it exceeds the number of records or a
-        column is unknown; on `apply`, if a column holds an infinity or a value that its domain lacks.
+        If `k` is no whole number of at least 1 or the representative is unknown; on `apply` and `guarantee`, if `k`
+        exceeds the number of records or a column is unknown; on `apply`, if a column holds an infinity or a value
+        that its domain lacks.
 
     Notes
     -----
@@ -44,8 +47,10 @@ class Microaggregation(MicrodataDefense):
     A missing value is a category of its own: it is at distance 1 from any number, itself taken for the mean.
 
     Representative. The mean of the group's numbers, rounded to a whole number where the domain has no others
-    (halves to the even one); the group's most frequent category (of several, the first in the domain). Missing
-    numbers take the mean of their group's others, and are released as missing where there is none.
+    (halves to the even one), their lower median, or the most frequent one (of several, the smallest). For categories
+    the most frequent one (of several, the first in the domain), unless the median is asked for and their domain is
+    ordered. Missing numbers take what represents their group's others, and are released as missing where there are
+    none.
 
     Guarantee: k-anonymity over the columns, and thus over the quasi-identifiers if these are among them. Channel: a
     normal density with the root mean square change of each number, the share of unchanged records of each category;
@@ -57,21 +62,24 @@ class Microaggregation(MicrodataDefense):
     Domingo-Ferrer and Torra (2005), Ordinal, continuous and heterogeneous k-anonymity through microaggregation.
     """
 
-    def __init__(self, *, k: int = 5, columns: Sequence[str] | None = None) -> None:
+    def __init__(self, *, k: int = 5, columns: Sequence[str] | None = None, representative: str = "mean") -> None:
         self.k = k
         self.columns = columns
+        self.representative = representative
         check_whole("k", k, low=1)
         check_columns(columns)
+        if representative not in REPRESENTATIVES:
+            raise ValueError(f"representative must be one of {', '.join(REPRESENTATIVES)}, got {representative!r}")
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release every group's representative in the place of its records."""
         names = filled(records, self._checked_columns(records))
         columns = [grouped_column(records, name) for name in names]
-        groups = group_records(columns, len(records), self.k)
+        groups = self._groups(*group_coordinates(columns, len(records)), rng)
         frame = released_frame(records)
         parts = []
         for column in columns:
-            frame[column.name], part = column.replaced(groups)
+            frame[column.name], part = column.replaced(groups, self.representative)
             parts.append(part)
         known = tuple(part for part in parts if part is not None)
         return rowwise_release(frame, Channel(known) if len(known) == len(parts) else None)
@@ -80,13 +88,19 @@ class Microaggregation(MicrodataDefense):
         """Promise k-anonymity over the quasi-identifiers if all of them are replaced."""
         return k_anonymity_over(self.k, records, self._checked_columns(records))
 
+    def _groups(self, numbers: NDArray[np.float64], categories: NDArray[np.intp], rng: Generator) -> NDArray[np.intp]:
+        """Group of each record, shape (n,), from standardised numbers and codes of categories."""
+        return mdav.groups(numbers, self.k, categories)
+
     def _checked_columns(self, records: Microdata) -> tuple[str, ...]:
         check_enough_records(self.k, records)
         return chosen_columns(records, self.columns, records.quasi_identifiers)
 
 
-def group_records(columns: Sequence[NumberColumn | CategoryColumn], n: int, k: int) -> NDArray[np.intp]:
-    """MDAV groups of n records by their standardised numbers and categories, missing or not being a category."""
+def group_coordinates(
+    columns: Sequence[NumberColumn | CategoryColumn], n: int
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Standardised numbers and categories of n records, a row each; missing or not is a category too."""
     coordinates: list[NDArray[np.float64]] = []
     categories: list[NDArray[np.intp]] = []
     for column in columns:
@@ -96,4 +110,4 @@ def group_records(columns: Sequence[NumberColumn | CategoryColumn], n: int, k: i
             coordinates.append(column.standardized())
             categories.append(np.isnan(column.numbers).astype(np.intp))
     varying = [codes for codes in categories if codes.any()]
-    return mdav.groups(np.reshape(coordinates, (-1, n)).T, k, np.reshape(varying, (-1, n)).T)
+    return np.reshape(coordinates, (-1, n)).T, np.reshape(varying, (-1, n)).T.astype(np.intp)

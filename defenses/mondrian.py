@@ -9,11 +9,13 @@ from numpy.random import Generator
 
 from defenses.channel import Channel, Containment
 from defenses.columns import check_columns, filled
+from defenses.constraints import Constraint, check_apart, check_whole_table, make_constraints, sensitive_columns
 from defenses.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.guarantee import Guarantee
 from defenses.k_anonymous import check_enough_records, k_anonymity_over
 from defenses.microdata import Microdata
 from defenses.mondrian_columns import order_columns
+from defenses.mondrian_sides import SideDemand
 from defenses.mondrian_splits import partition
 from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease
@@ -29,14 +31,28 @@ class Mondrian(MicrodataDefense):
     strict : bool
         Whether records of equal value stay on one side of a cut. Relaxed, a cut may fall among them, and which of
         them go where is drawn at random; classes are smaller, and may overlap.
+    l : float, optional
+        l-diversity of every sensitive column: a whole number, or any number for entropy.
+    diversity : {"distinct", "entropy", "recursive"}
+        Form of l-diversity.
+    c : float, optional
+        The factor of recursive (c, l)-diversity, above 0.
+    t : float, optional
+        t-closeness of every sensitive column to the whole table, in [0, 1].
+    distance : {"equal", "ordered"}
+        Distance of two sensitive values under t-closeness: 1, or by their ranks (of numbers, or of the categories of
+        an ordered domain).
+    alpha : float, optional
+        Largest share of one sensitive value in a class, in (0, 1]: (alpha, k)-anonymity.
     columns : sequence of str, optional
         The columns to generalize; by default the quasi-identifiers.
 
     Raises
     ------
     ValueError
-        If `k` is no whole number of at least 1; on `apply` and `guarantee`, if it exceeds the number of records or a
-        column is unknown; on `apply`, if a column holds an infinity or a value that its domain or hierarchy lacks.
+        If a parameter is out of range or unknown; on `apply` and `guarantee`, if `k` exceeds the number of records or
+        `l` that of the sensitive values, all records together fail a constraint, or a column is unknown; on `apply`,
+        if a column holds an infinity or a value that its domain or hierarchy lacks.
 
     Notes
     -----
@@ -45,7 +61,8 @@ class Mondrian(MicrodataDefense):
     single value. Of all cuts between neighbouring values in all columns that leave at least k records on both sides,
     a class takes the one with the largest gain n s - (n_left s_left + n_right s_right), s in the column that is cut;
     it is a lower bound of the whole gain, since the sides can only narrow in the other columns. Every class is cut
-    for as long as some cut is allowed. Relaxed, a cut may also leave exactly k records on one side.
+    for as long as some cut is allowed. Relaxed, a cut may also leave exactly k records on one side. Under constraints
+    a cut must also leave sides that meet them.
 
     Order. Numbers are cut by value; categories in the order of their domain where that means something, so that
     groups of the declared hierarchy stay together where there is one, and the most frequent first otherwise (which
@@ -55,8 +72,9 @@ class Mondrian(MicrodataDefense):
     single value. A missing value is a value of its own, before all others; where it meets others, the class releases
     ``*``. Rows keep their order, and other columns their values.
 
-    Guarantee: k-anonymity over the columns, and thus over the quasi-identifiers if these are among them. Channel:
-    containment in every column.
+    Guarantee: k-anonymity over the columns, and thus over the quasi-identifiers if these are among them, with the
+    constraints; classes that happen to be released alike only merge, which no constraint minds. Channel: containment
+    in every column.
 
     References
     ----------
@@ -64,29 +82,57 @@ class Mondrian(MicrodataDefense):
     (2006), Utility-based anonymization using local recoding, section 2 (the penalty).
     """
 
-    def __init__(self, *, k: int = 5, strict: bool = True, columns: Sequence[str] | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        k: int = 5,
+        strict: bool = True,
+        l: float | None = None,  # noqa: E741 (the field's own name for it)
+        diversity: str = "distinct",
+        c: float | None = None,
+        t: float | None = None,
+        distance: str = "equal",
+        alpha: float | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> None:
         self.k = k
         self.strict = strict
+        self.l = l
+        self.diversity = diversity
+        self.c = c
+        self.t = t
+        self.distance = distance
+        self.alpha = alpha
         self.columns = columns
         check_whole("k", k, low=1)
         if not isinstance(strict, bool):
             raise ValueError(f"strict must be true or false, got {strict!r}")
+        self._constraints()
         check_columns(columns)
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release every class's records under the cells that cover them all."""
-        columns = order_columns(records, filled(records, self._checked_columns(records)))
+        names, demand = self._checked(records)
+        columns = order_columns(records, filled(records, names))
         order = np.arange(len(records)) if self.strict else rng.permutation(len(records))
-        classes, class_count = partition(columns, order, self.k, strict=self.strict)
+        classes, class_count = partition(columns, order, self.k, strict=self.strict, demand=demand)
         frame = released_frame(records)
         for column in columns:
             frame[column.name] = column.cells(classes, class_count)
         return rowwise_release(frame, Channel(tuple(Containment(column.name, column.domain) for column in columns)))
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Promise k-anonymity over the quasi-identifiers if all of them are generalized."""
-        return k_anonymity_over(self.k, records, self._checked_columns(records))
+        """Promise k-anonymity and the constraints if all quasi-identifiers are generalized."""
+        names, demand = self._checked(records)
+        return k_anonymity_over(self.k, records, names, demand.constraints)
 
-    def _checked_columns(self, records: Microdata) -> tuple[str, ...]:
+    def _constraints(self) -> tuple[Constraint, ...]:
+        return make_constraints(self.l, self.diversity, self.c, self.t, self.distance, self.alpha)
+
+    def _checked(self, records: Microdata) -> tuple[tuple[str, ...], SideDemand]:
         check_enough_records(self.k, records)
-        return chosen_columns(records, self.columns, records.quasi_identifiers)
+        names = chosen_columns(records, self.columns, records.quasi_identifiers)
+        demand = SideDemand(self._constraints(), sensitive_columns(records, self._constraints()))
+        check_apart(names, demand.columns)
+        check_whole_table(demand.constraints, demand.columns)
+        return names, demand

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from defenses.mondrian_columns import OrderedColumn
+from defenses.mondrian_sides import SideDemand
 from metrics.classes import count_pairs, group_starts
 
 Integers = NDArray[np.intp]
@@ -34,7 +35,9 @@ class Cuts:
     left: Integers
 
 
-def partition(columns: Sequence[OrderedColumn], order: Integers, k: int, *, strict: bool) -> tuple[Integers, int]:
+def partition(
+    columns: Sequence[OrderedColumn], order: Integers, k: int, *, strict: bool, demand: SideDemand
+) -> tuple[Integers, int]:
     """Partition records into classes of at least `k` by cutting one column after another.
 
     Parameters
@@ -47,6 +50,8 @@ def partition(columns: Sequence[OrderedColumn], order: Integers, k: int, *, stri
         Smallest class.
     strict : bool
         Whether records of equal value stay together in a cut.
+    demand : SideDemand
+        What classes must hold besides; all records together hold it.
 
     Returns
     -------
@@ -61,7 +66,10 @@ def partition(columns: Sequence[OrderedColumn], order: Integers, k: int, *, stri
     codes = [column.codes[order] for column in columns]
     while rows.size:
         sizes = np.bincount(classes)
-        cuts = [best_cuts(column, classes, code, sizes, k, strict) for column, code in zip(columns, codes, strict=True)]
+        cuts = [
+            best_cuts(column, rows, classes, code, sizes, k, strict, demand)
+            for column, code in zip(columns, codes, strict=True)
+        ]
         column, best = _best_columns(cuts, sizes.size)
         split = best.gain > -np.inf
         ended = ~split[classes]
@@ -75,21 +83,32 @@ def partition(columns: Sequence[OrderedColumn], order: Integers, k: int, *, stri
     return finished, count
 
 
-def best_cuts(column: OrderedColumn, classes: Integers, codes: Integers, sizes: Integers, k: int, strict: bool) -> Cuts:
-    """Cut of each class in one column that saves most of the column's loss and leaves `k` records on both sides.
+def best_cuts(
+    column: OrderedColumn,
+    rows: Integers,
+    classes: Integers,
+    codes: Integers,
+    sizes: Integers,
+    k: int,
+    strict: bool,
+    demand: SideDemand,
+) -> Cuts:
+    """Cut of each class in one column that saves most of the column's loss and leaves both sides what they must hold.
 
     Parameters
     ----------
     column : OrderedColumn
         The column.
-    classes, codes : ndarray of int, shape (n,)
-        Class, ascending, and value of each record.
+    rows, classes, codes : ndarray of int, shape (n,)
+        The records in order of their classes; class and value of each.
     sizes : ndarray of int, shape (classes,)
         Records of each class.
     k : int
         Smallest side.
     strict : bool
         Whether a cut must not fall among records of equal value.
+    demand : SideDemand
+        What both sides must hold besides.
     """
     groups, values, counts = count_pairs(classes, codes, sizes.size, column.size)
     starts = group_starts(groups)
@@ -103,6 +122,8 @@ def best_cuts(column: OrderedColumn, classes: Integers, codes: Integers, sizes: 
     whole = size * column.loss(first, last, distinct)
 
     def gains(left: Integers, right_first: Integers, right_distinct: Integers, allowed: NDArray[np.bool_]) -> Floats:
+        if demand and allowed.any():
+            allowed[allowed] = demand.hold(rows, classes, classes * column.size + codes, groups[allowed], left[allowed])
         saved = whole - left * column.loss(first, values, rank)
         saved -= (size - left) * column.loss(right_first, last, right_distinct)
         return np.where(allowed, saved, -np.inf)

@@ -1,4 +1,4 @@
-"""Columns whose records are replaced by the representative of their group: the mean, or the most frequent category."""
+"""Columns whose records are replaced by the representative of their group: mean, median or mode."""
 
 from __future__ import annotations
 
@@ -20,6 +20,9 @@ from metrics.domains import CategoricalDomain, Domain, NumericDomain
 
 Integers = NDArray[np.intp]
 Floats = NDArray[np.float64]
+
+REPRESENTATIVES = ("mean", "median", "mode")
+"""What a group may release: its mean, its lower median, or its most frequent value (of several, the smallest)."""
 
 
 @dataclass(frozen=True)
@@ -43,13 +46,13 @@ class GroupedColumn(ABC):
         return str(self.original.name)
 
     @abstractmethod
-    def replaced(self, groups: Integers) -> tuple[pd.Series[Any], ChannelPart | None]:
+    def replaced(self, groups: Integers, representative: str = "mean") -> tuple[pd.Series[Any], ChannelPart | None]:
         """Released cells, given the group of each record, shape (n,), and the channel where it has a part for them."""
 
 
 @dataclass(frozen=True)
 class NumberColumn(GroupedColumn):
-    """Numbers, represented by their mean.
+    """Numbers, represented by their mean, lower median or most frequent one.
 
     Attributes
     ----------
@@ -66,10 +69,11 @@ class NumberColumn(GroupedColumn):
         deviation = float(np.nanstd(self.numbers))
         return np.nan_to_num(centered / deviation) if deviation > 0 else np.zeros_like(centered)
 
-    def replaced(self, groups: Integers) -> tuple[pd.Series[Any], GroupMean | None]:
-        """Means, whole where the domain is; no part where missing and other numbers share a group."""
-        means = group_means(self.numbers, groups)
-        released = (np.rint(means) if self.domain.integer else means)[groups]
+    def replaced(self, groups: Integers, representative: str = "mean") -> tuple[pd.Series[Any], GroupMean | None]:
+        """Representatives, whole where the domain is; no part where missing and other numbers share a group."""
+        choose = {"mean": group_means, "median": group_medians, "mode": group_frequent}[representative]
+        values = choose(self.numbers, groups)
+        released = (np.rint(values) if self.domain.integer else values)[groups]
         mixed = bool((np.isnan(self.numbers) & ~np.isnan(released)).any())
         deviation = float(np.sqrt(np.nanmean((self.numbers - released) ** 2)))
         part = None if mixed else GroupMean(self.name, self.domain, deviation)
@@ -78,7 +82,7 @@ class NumberColumn(GroupedColumn):
 
 @dataclass(frozen=True)
 class CategoryColumn(GroupedColumn):
-    """Categories, represented by the most frequent one.
+    """Categories, represented by the most frequent one, or the lower median where they have an order.
 
     Attributes
     ----------
@@ -89,12 +93,16 @@ class CategoryColumn(GroupedColumn):
     domain: CategoricalDomain
     codes: Integers
 
-    def replaced(self, groups: Integers) -> tuple[pd.Series[Any], GroupMode]:
-        """Most frequent categories, with the share of records that keep theirs."""
-        modes = group_modes(self.codes, groups, self.domain.size + 1)[groups]
+    def replaced(self, groups: Integers, representative: str = "mean") -> tuple[pd.Series[Any], GroupMode]:
+        """Representatives, with the share of records that keep their category."""
+        if representative == "median" and self.domain.ordered:
+            present = np.where(self.codes < self.domain.size, self.codes, np.nan)
+            chosen = np.nan_to_num(group_medians(present, groups), nan=self.domain.size).astype(np.intp)[groups]
+        else:
+            chosen = group_modes(self.codes, groups, self.domain.size + 1)[groups]
         cells = np.array([*(escape(category) for category in self.domain.categories), None], dtype=object)
-        agreement = float((modes == self.codes).mean())
-        return pd.Series(cells[modes], dtype=object), GroupMode(self.name, self.domain, agreement)
+        agreement = float((chosen == self.codes).mean())
+        return pd.Series(cells[chosen], dtype=object), GroupMode(self.name, self.domain, agreement)
 
 
 def grouped_column(records: Microdata, name: str) -> NumberColumn | CategoryColumn:
@@ -119,6 +127,26 @@ def group_means(values: Floats, groups: Integers) -> Floats:
     with np.errstate(invalid="ignore"):
         means: Floats = total / np.bincount(groups[present], minlength=size)
     return means
+
+
+def group_medians(values: Floats, groups: Integers) -> Floats:
+    """Lower median of each group's numbers, NaN for a group without any; shapes as for `group_means`."""
+    order = np.lexsort((values, groups))
+    total, present = np.bincount(groups), np.bincount(groups, weights=~np.isnan(values)).astype(np.intp)
+    # Missing values sort last; the first of a group without any number is missing itself.
+    middle = np.cumsum(total) - total + np.maximum(present - 1, 0) // 2
+    medians: Floats = values[order[middle]]
+    return medians
+
+
+def group_frequent(values: Floats, groups: Integers) -> Floats:
+    """Most frequent number of each group, of several the smallest; shapes as for `group_means`."""
+    present = ~np.isnan(values)
+    frequent = np.full(int(groups.max()) + 1, np.nan)
+    distinct, codes = np.unique(values[present], return_inverse=True)
+    filled, compact = np.unique(groups[present], return_inverse=True)
+    frequent[filled] = distinct[group_modes(codes, compact, distinct.size)]
+    return frequent
 
 
 def group_modes(codes: Integers, groups: Integers, code_count: int) -> Integers:

@@ -10,6 +10,14 @@ from .page import render_page as render_page
 from .pairs import Pair as Pair
 from .pairs import Success as Success
 from .pairs import matrix as matrix
+from .report import Bars as Bars
+from .report import Section as Section
+from .report import Table as Table
+from .report import render_report as render_report
+from .report import report_to_csv as report_to_csv
+from .report import report_to_json as report_to_json
+from .report import report_to_markdown as report_to_markdown
+from .report import report_to_terminal as report_to_terminal
 from .result import Result as Result
 from .result import canonical as canonical
 from .result import label as label

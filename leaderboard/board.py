@@ -35,7 +35,7 @@ class Row:
     components : dict of float
         What the utility is the mean of.
     measured : dict of float
-        Smallest k and l that a release had.
+        Smallest k, l and Pk that a release had.
     worst_attack, worst_parameters, goal : str, dict, str or None
         The attack and the goal, ``reidentification`` (of rows) or ``membership``, of the largest advantage; attacks
         that cannot be told from guessing count only where none can.
@@ -159,7 +159,7 @@ def _row(
         parameters=first.parameters,
         guarantee="; ".join(sorted({result.guarantee for result in everything} - {""})),
         components={},
-        measured=_smallest(released, ("k", "l")),
+        measured=_smallest(released, ("k", "l", "pk")),
         plays=len(complete),
         attacks=sum(pair.plays > 0 for pair in pairs),
         failures=failures,

@@ -44,7 +44,7 @@ def l_diversity(
     ----------
     Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam (2007), l-diversity, section 4.
     """
-    counts = _sensitive_counts(frame, quasi_identifiers, sensitive, classes)
+    counts = sensitive_counts(frame, quasi_identifiers, sensitive, classes)
     return int(np.bincount(counts.groups).min())
 
 
@@ -56,7 +56,7 @@ def entropy_l_diversity(
     Parameters, errors and source as for `l_diversity`. It is exp(H) of the class with the least entropy
     H = -sum p log p, between 1 and the number of sensitive values.
     """
-    counts = _sensitive_counts(frame, quasi_identifiers, sensitive, classes)
+    counts = sensitive_counts(frame, quasi_identifiers, sensitive, classes)
     entropy = np.bincount(counts.groups, weights=-counts.shares * np.log(counts.shares))
     return float(np.exp(entropy.min()))
 
@@ -81,7 +81,7 @@ def recursive_l_diversity(
     """
     if not np.isfinite(c) or c <= 0:
         raise ValueError(f"c must be a finite number above 0, got {c!r}")
-    counts = _sensitive_counts(frame, quasi_identifiers, sensitive, classes)
+    counts = sensitive_counts(frame, quasi_identifiers, sensitive, classes)
     ranked = counts.counts[np.lexsort((-counts.counts, counts.groups))]
     before = np.cumsum(ranked) - ranked
     tail = counts.sizes[counts.groups] - (before - before[counts.starts][counts.groups])
@@ -100,7 +100,7 @@ def alpha_anonymity(
     ----------
     Wong, Li, Fu and Wang (2006), (alpha, k)-anonymity.
     """
-    return float(_sensitive_counts(frame, quasi_identifiers, sensitive, classes).shares.max())
+    return float(sensitive_counts(frame, quasi_identifiers, sensitive, classes).shares.max())
 
 
 def t_closeness_equal(
@@ -119,7 +119,7 @@ def t_closeness_equal(
     ----------
     Li, Li and Venkatasubramanian (2007), t-closeness, section 5.2.
     """
-    counts = _sensitive_counts(frame, quasi_identifiers, sensitive, classes)
+    counts = sensitive_counts(frame, quasi_identifiers, sensitive, classes)
     excess = np.maximum(counts.shares - counts.table[counts.values], 0)
     return float(np.bincount(counts.groups, weights=excess).max())
 
@@ -157,7 +157,7 @@ def t_closeness_ordered(
     ----------
     Li, Li and Venkatasubramanian (2007), t-closeness, section 5.1.
     """
-    counts = _sensitive_counts(frame, quasi_identifiers, sensitive, classes, _ranks(frame, sensitive, order))
+    counts = sensitive_counts(frame, quasi_identifiers, sensitive, classes, _ranks(frame, sensitive, order))
     m = counts.table.size
     if m == 1:
         return 0.0
@@ -175,8 +175,18 @@ def t_closeness_ordered(
 
 
 @dataclass(frozen=True)
-class _SensitiveCounts:
-    """How often each sensitive value stands in each class; `groups`, `values`, `counts` hold the pairs present."""
+class SensitiveCounts:
+    """How often each sensitive value stands in each class.
+
+    Attributes
+    ----------
+    groups, values, counts : ndarray of int, shape (pairs,)
+        The pairs of a class and a value that occur, ascending, and their rows.
+    starts, sizes : ndarray of int, shape (classes,)
+        Where each class begins among the pairs, and its rows.
+    table : ndarray of float, shape (values,)
+        Share of each value in the whole table.
+    """
 
     groups: Integers
     values: Integers
@@ -192,13 +202,14 @@ class _SensitiveCounts:
         return shares
 
 
-def _sensitive_counts(
+def sensitive_counts(
     frame: pd.DataFrame,
     quasi_identifiers: Sequence[str],
     sensitive: str,
     classes: Integers | None,
     ranks: tuple[Integers, int] | None = None,
-) -> _SensitiveCounts:
+) -> SensitiveCounts:
+    """Count a column's values by class; errors as for `l_diversity`, `ranks` where the values are coded already."""
     check_columns(frame, [*quasi_identifiers, sensitive])
     if sensitive in quasi_identifiers:
         raise ValueError(f"column {sensitive!r} is a quasi-identifier and cannot be the sensitive column too")
@@ -210,7 +221,7 @@ def _sensitive_counts(
     values, value_count = ranks
     groups, present, counts = count_pairs(known, values, sizes.size, value_count)
     table = np.bincount(values, minlength=value_count) / len(frame)
-    return _SensitiveCounts(groups, present, counts, group_starts(groups), sizes, table)
+    return SensitiveCounts(groups, present, counts, group_starts(groups), sizes, table)
 
 
 def _ranks(frame: pd.DataFrame, sensitive: str, order: Sequence[Any] | None) -> tuple[Integers, int]:

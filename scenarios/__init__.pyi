@@ -1,10 +1,15 @@
 from .candidate_file import CandidateFile as CandidateFile
 from .datasets import dataset_names as dataset_names
 from .datasets import load as load
+from .experiment import Experiment as Experiment
 from .game import Game as Game
+from .pk_game import PkGame as PkGame
+from .pk_summary import PkSummary as PkSummary
+from .pk_summary import summarize_pk as summarize_pk
 from .plan import Plan as Plan
 from .plan import read_plan as read_plan
 from .playing import Outcome as Outcome
 from .playing import play as play
+from .pram_histogram import PramHistogram as PramHistogram
 from .tables import Dataset as Dataset
 from .tables import load_table as load_table

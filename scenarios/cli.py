@@ -8,9 +8,12 @@ import click
 
 from scenarios.commands.board import board
 from scenarios.commands.check import check
+from scenarios.commands.defend import defend
 from scenarios.commands.info import info
 from scenarios.commands.list import list_
+from scenarios.commands.risk import risk
 from scenarios.commands.run import run
+from scenarios.commands.utility import utility
 from scenarios.commands.validate import validate
 
 EPILOG = """\b
@@ -18,6 +21,7 @@ Examples:
   tokumei run                          play the scenario `bank` and show its board
   tokumei run bank -d Mondrian -j 2    only one defense, on two cores
   tokumei board --format csv           the board again, for a script
+  tokumei defend Mondrian -p k=5 people.csv -o released.csv
   tokumei info RetentionReplacement    what a name means
 
 \b
@@ -34,5 +38,5 @@ def cli() -> None:
     """
 
 
-for command in (run, board, list_, info, validate, check):
+for command in (run, board, defend, risk, utility, list_, info, validate, check):
     cli.add_command(command)

@@ -200,9 +200,11 @@ def _releases(method: type[Defense], records: Microdata) -> None:
         _require(bool(message) and "\n" not in message, "the refusal is no single line")
         _require(len(records) < 60, f"an ordinary table is refused: {message}")
         return
-    _require("name" not in release.frame.columns, "an identifier is released")
-    _require(bool((release.origin < len(records)).all()), "an origin lies outside the records")
+    original = set(records.frame["name"].dropna())
     for name in release.frame.columns:
+        _require(original.isdisjoint(release.frame[name].dropna()), f"column {name!r} releases an identifier")
+    _require(bool((release.origin < len(records)).all()), "an origin lies outside the records")
+    for name in records.released_columns:
         read_cells(release.frame[name], records.domains[name])
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 
 from scenarios.methods import exported, suggestion
 
-PACKAGES = ("defenses", "attacks", "scenarios")
+PACKAGES = ("defenses", "attacks", "scenarios", "experiments")
 
 
 def one_liners(names: Iterable[str]) -> dict[str, str]:

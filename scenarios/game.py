@@ -42,6 +42,8 @@ class Game(Parametrized, ABC):
         computes something from the release (a model trained on it).
     goal : str
         What attacks must claim to play.
+    lets_choose : bool
+        Whether the adversary chooses something before the release, which then belongs to its trial alone.
     attacker_knows : {"mechanism", "nothing"}
         Whether attackers read the release's channel and may repeat the defense on records of their own.
     """
@@ -49,11 +51,12 @@ class Game(Parametrized, ABC):
     accepts: ClassVar[str] = "microdata"
     kind: ClassVar[str] = "microdata"
     goal: ClassVar[str]
+    lets_choose: ClassVar[bool] = False
     attacker_knows: str
 
-    def briefing(self, rng: Generator) -> Knowledge | None:
-        """What an adversary knows who chooses something before the release; None where there is nothing to choose."""
-        return None
+    def briefing(self, defense: Defense, rng: Generator) -> Knowledge:
+        """What an adversary knows who chooses something before the release, in a game that lets it choose."""
+        raise NotImplementedError(f"{type(self).__name__} lets the adversary choose nothing")
 
     @abstractmethod
     def draw(self, rng: Generator, choice: Any = None) -> Secret:

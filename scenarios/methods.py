@@ -1,4 +1,4 @@
-"""Defenses, attacks and games by name: exported classes, or ``module:Class`` for code that lives elsewhere."""
+"""Defenses, attacks, games, experiments by name: exported classes, or ``module:Class`` for code from elsewhere."""
 
 from __future__ import annotations
 
@@ -13,6 +13,13 @@ from typing import Any
 from defenses.parameters import Parametrized
 
 Method = Parametrized
+CONTRACTS = {
+    "defenses": ("defenses", "Defense"),
+    "attacks": ("attacks", "Attack"),
+    "scenarios": ("scenarios", "Game"),
+    "experiments": ("scenarios", "Experiment"),
+}
+"""Kinds of method: the package that exports them, and their base."""
 
 
 def exported(package: str) -> dict[str, type[Method]]:
@@ -20,10 +27,10 @@ def exported(package: str) -> dict[str, type[Method]]:
 
     Parameters
     ----------
-    package : {"defenses", "attacks", "scenarios"}
-        Where to look.
+    package : {"defenses", "attacks", "scenarios", "experiments"}
+        Where to look; games and experiments are both exported by the package of scenarios.
     """
-    module = importlib.import_module(package)
+    module = importlib.import_module(CONTRACTS[package][0])
     found = {name: getattr(module, name) for name in module.__all__}
     base = _contract(package)
     return {
@@ -40,7 +47,7 @@ def find(name: str, package: str) -> type[Method]:
     ----------
     name : str
         The name of an exported class, or ``module:Class``; such a module is looked for in the current folder last.
-    package : {"defenses", "attacks", "scenarios"}
+    package : {"defenses", "attacks", "scenarios", "experiments"}
         What kind of method it must be.
 
     Raises
@@ -100,18 +107,13 @@ def source_name(method: Method) -> str:
 
 
 def _contract(package: str) -> type[Method]:
-    contracts = {
-        "defenses": ("defenses", "Defense"),
-        "attacks": ("attacks", "Attack"),
-        "scenarios": ("scenarios", "Game"),
-    }
-    module, name = contracts[package]
+    module, name = CONTRACTS[package]
     contract: type[Method] = getattr(importlib.import_module(module), name)
     return contract
 
 
 def _kind(package: str) -> str:
-    return {"defenses": "defense", "attacks": "attack", "scenarios": "game"}[package]
+    return CONTRACTS[package][1].lower()
 
 
 def _elsewhere(name: str, package: str) -> type[Method]:

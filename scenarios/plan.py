@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scenarios.game import Game
 from scenarios.methods import build, find, source_name, suggestion
-from scenarios.tables import Dataset
+from scenarios.tables import Dataset, with_columns
 
 # What tells one game of a scenario from another; lists of other parameters would need boards of their own.
 GAME_GRID = "decoys"
@@ -24,7 +24,7 @@ class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
 
-class _Method(BaseModel):
+class Method(BaseModel):
     """A table that names a method under ``use`` and its parameters, lists of which make grids."""
 
     model_config = ConfigDict(extra="allow")
@@ -35,15 +35,16 @@ class _Head(_Strict):
     name: str = Field(min_length=1)
     title: str = ""
     dataset: str = Field(min_length=1)
-    game: _Method
+    columns: list[str] = Field(default_factory=list)
+    game: Method
     plays: int = Field(default=20, ge=1)
     seed: int = Field(default=1, ge=0)
 
 
 class _File(_Strict):
     scenario: _Head
-    defense: list[_Method] = Field(min_length=1)
-    attack: list[_Method] = Field(min_length=1)
+    defense: list[Method] = Field(min_length=1)
+    attack: list[Method] = Field(min_length=1)
 
 
 @dataclass(frozen=True)
@@ -131,34 +132,39 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
     ValueError
         If there is no such scenario, or a table or key of it is wrong; names file, table and key.
     """
-    path = _path(source)
+    path = scenario_path(source)
     try:
         content = tomllib.loads(path.read_text(encoding="utf-8"))
+        if "experiment" in content:
+            raise ValueError(f"{path}: this is an experiment, not a board of defenses and attacks")
         file = _File.model_validate(content)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
         raise ValueError(f"{path}: {error}") from None
     except ValidationError as error:
-        raise ValueError(f"{path}: {_first(error)}") from None
+        raise ValueError(f"{path}: {complaint(error, _Head, _File)}") from None
     head = file.scenario
     if dataset is None:
         from scenarios.datasets import load
 
-        dataset = _within(path, "scenario.dataset", load, head.dataset)
+        dataset = within(path, "scenario.dataset", load, head.dataset)
         name = head.name
     else:
         name = f"{head.name} on {dataset.name}"
+    if head.columns:
+        dataset = within(path, "scenario.columns", with_columns, dataset, head.columns)
     return Plan(
         name=name,
         dataset=dataset,
-        games=tuple(_within(path, "scenario.game", _games, head.game.model_dump(), dataset)),
-        defenses=tuple(_within(path, "defense", _entries, file.defense, "defenses")),
-        attacks=tuple(_within(path, "attack", _entries, file.attack, "attacks")),
+        games=tuple(within(path, "scenario.game", _games, head.game.model_dump(), dataset)),
+        defenses=tuple(within(path, "defense", _entries, file.defense, "defenses")),
+        attacks=tuple(within(path, "attack", _entries, file.attack, "attacks")),
         plays=head.plays,
         seed=head.seed,
     )
 
 
-def _path(source: str) -> Path:
+def scenario_path(source: str) -> Path:
+    """File of a scenario: one that is shipped under this name, or a TOML file at this path."""
     shipped = library()
     if source in shipped:
         return shipped[source]
@@ -170,18 +176,19 @@ def _path(source: str) -> Path:
     raise ValueError(f"there is no scenario {source!r}{suggestion(source, shipped)}")
 
 
-def _first(error: ValidationError) -> str:
-    """The first complaint about a scenario file, in one line."""
+def complaint(error: ValidationError, head: type[BaseModel], file: type[BaseModel]) -> str:
+    """The first complaint about a scenario file of these tables, in one line."""
     problem = error.errors()[0]
     place = ".".join(str(part + 1) if isinstance(part, int) else part for part in problem["loc"])
     if problem["type"] != "extra_forbidden":
         return f"{place}: {problem['msg']}"
     table, _, key = place.rpartition(".")
-    known = (_Head if table == "scenario" else _File).model_fields
+    known = (head if table == "scenario" else file).model_fields
     return f"unknown key {key!r}{f' in [{table}]' if table else ''}{suggestion(key, list(known))}"
 
 
-def _within(path: Path, table: str, make: Any, *arguments: Any) -> Any:
+def within(path: Path, table: str, make: Any, *arguments: Any) -> Any:
+    """Make something of a scenario file; what is wrong is said to be in this table of it."""
     try:
         return make(*arguments)
     except ValueError as error:
@@ -207,7 +214,7 @@ def _entry(table: dict[str, Any], package: str) -> Entry:
     return Entry(source_name(method), method, parameters)
 
 
-def _entries(tables: Sequence[_Method], package: str) -> list[Entry]:
+def _entries(tables: Sequence[Method], package: str) -> list[Entry]:
     return [_entry(point, package) for table in tables for point in _grid(table.model_dump())]
 
 

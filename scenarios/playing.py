@@ -48,12 +48,19 @@ def play(defense: Defense, attack: Attack, game: Game, rng: Generator) -> Outcom
     reason = game.misfit(defense, attack)
     if reason:
         raise NotApplicable(reason)
+    secret, release, scores = play_alone(defense, attack, game, rng)
+    return Outcome(scores, game.utility(secret, release))
+
+
+def play_alone(
+    defense: Defense, attack: Attack, game: Game, rng: Generator
+) -> tuple[Any, Any, dict[str, float | None]]:
+    """Draw, after the adversary's choice where the game gives it one, and play; secret, release and scores."""
     choice_rng, draw_rng, release_rng, attack_rng = rng.spawn(4)
-    briefing = game.briefing(choice_rng)
-    choice = attack.choose(briefing, choice_rng) if briefing is not None else None
+    choice = attack.choose(game.briefing(defense, choice_rng), choice_rng) if game.lets_choose else None
     secret = game.draw(draw_rng, choice)
     release, published = make_release(defense, game, secret, release_rng)
-    return Outcome(attack_release(defense, attack, game, secret, published, attack_rng), game.utility(secret, release))
+    return secret, release, attack_release(defense, attack, game, secret, published, attack_rng)
 
 
 def make_release(defense: Defense, game: Game, secret: Any, rng: Generator) -> tuple[Any, Any]:

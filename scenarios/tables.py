@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
 
@@ -52,6 +53,48 @@ class Dataset:
     title: str = ""
     citation: str = ""
     licence: str = ""
+
+
+def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
+    """Return the records in some of their columns alone.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Where from.
+    columns : sequence of str
+        What to keep.
+
+    Raises
+    ------
+    ValueError
+        If a column does not exist or stands twice.
+    """
+    roles = dataset.records
+    for name in columns:
+        if name not in roles.frame.columns:
+            raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, roles.frame.columns))}")
+        if list(columns).count(name) > 1:
+            raise ValueError(f"column {name!r} stands twice")
+
+    def kept(records: Microdata) -> Microdata:
+        def those(names: Sequence[str]) -> tuple[str, ...]:
+            return tuple(name for name in names if name in columns)
+
+        return Microdata(
+            records.frame[[name for name in records.frame.columns if name in columns]],
+            identifiers=those(records.identifiers),
+            quasi_identifiers=those(records.quasi_identifiers),
+            sensitive=those(records.sensitive),
+            domains={name: domain for name, domain in records.domains.items() if name in columns},
+            hierarchies={name: levels for name, levels in records.hierarchies.items() if name in columns},
+            person=records.person if records.person in columns else None,
+        )
+
+    test = None if dataset.test is None else kept(dataset.test)
+    inferred = tuple(name for name in dataset.inferred if name in columns)
+    sha256 = hashlib.sha256("\0".join([dataset.sha256, *sorted(columns)]).encode()).hexdigest()
+    return replace(dataset, records=kept(roles), test=test, inferred=inferred, sha256=sha256)
 
 
 def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = None, *, name: str = "") -> Dataset:

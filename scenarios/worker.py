@@ -15,7 +15,7 @@ from attacks.attack import NotApplicable
 from leaderboard.result import Result, canonical
 from scenarios.methods import describe
 from scenarios.plan import Plan
-from scenarios.playing import attack_release, make_release
+from scenarios.playing import attack_release, make_release, play_alone
 from scenarios.seeds import generator
 from scenarios.units import Unit
 
@@ -76,11 +76,12 @@ class Worker:
             reason = rules.misfit(defense, attacker)
             if reason:
                 raise NotApplicable(reason)
-            secret = self.secret(game, unit.play)
             variant = canonical(dict(rules.settings()))
             who = (plan.attacks[attack].name, canonical(describe(attacker)))
             rng = generator(plan.seed, *names, "attack", variant, *who)
-            return attack_release(defense, attacker, rules, secret, published, rng)
+            if rules.lets_choose:
+                return play_alone(defense, attacker, rules, rng)[2]
+            return attack_release(defense, attacker, rules, self.secret(game, unit.play), published, rng)
 
         return run
 

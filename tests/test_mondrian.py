@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from defenses import Microdata, Mondrian
 from defenses.hierarchy import TableHierarchy
 from defenses.mondrian_columns import distinct_sequences, order_columns
+from defenses.mondrian_sides import SideDemand
 from defenses.mondrian_splits import partition
 from metrics import CategoricalDomain, NumericDomain, k_anonymity, normalized_certainty_penalty, read_cells
 
@@ -74,7 +75,9 @@ def test_classes_have_k_rows_and_cells_cover_their_values(table: pd.DataFrame, k
 def test_every_allowed_cut_is_made(table: pd.DataFrame, k: int, strict: bool) -> None:
     columns = order_columns(Microdata(frame=table), ("number", "text"))
     k = min(k, len(table))
-    classes, count = partition(columns, np.random.default_rng(2).permutation(len(table)), k, strict=strict)
+    classes, count = partition(
+        columns, np.random.default_rng(2).permutation(len(table)), k, strict=strict, demand=SideDemand((), ())
+    )
     assert sorted(set(classes)) == list(range(count))
     for index in range(count):
         codes = [np.sort(column.codes[classes == index]) for column in columns]

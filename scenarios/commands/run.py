@@ -32,6 +32,7 @@ Examples:
   tokumei run --data people.csv --roles roles.toml --db people.db
   tokumei run bank -d mymodule:MyDefense
   tokumei run my-scenario.toml --format csv > board.csv
+  tokumei run pram-histogram --html pram.html
 """
 INTERRUPTED = 130
 
@@ -73,12 +74,22 @@ def run(
     """Play scenarios and show their board.
 
     SCENARIO is the name of a shipped scenario (`tokumei list scenarios`) or a TOML file; `bank` if none is given.
-    Results are kept: a second run plays only what is missing.
+    Results are kept: a second run plays only what is missing. A scenario that is an experiment (`pram-histogram`)
+    runs alone, reports in tables of its own and keeps nothing.
     """
+    from scenarios.commands.experiment import run_experiment, sole_experiment
     from scenarios.display import Display
 
     display = Display()
     display.say_on_terminal("reading data and scenario")
+    with bad_input():
+        if html is not None and not html.absolute().parent.is_dir():
+            raise ValueError(f"--html: there is no folder {html.absolute().parent}")
+        of_boards = {"--defense": defenses, "--attack": attacks, "--data": data, "--roles": roles, "--matrix": matrix}
+        experiment = sole_experiment(scenarios, of_boards)
+    if experiment is not None:
+        run_experiment(experiment, plays, seed, form, html, display)
+        return
     with bad_input():
         plans = _plans(scenarios or ("bank",), data, roles, defenses, attacks, plays, seed, display)
     from leaderboard.store import Store
@@ -87,8 +98,6 @@ def run(
     from scenarios.units import Catalogue
 
     with bad_input():
-        if html is not None and not html.absolute().parent.is_dir():
-            raise ValueError(f"--html: there is no folder {html.absolute().parent}")
         catalogues = [Catalogue(plan, tuple(str(promise) for promise in guarantees(plan))) for plan in plans]
         store = Store(db)
     with store:

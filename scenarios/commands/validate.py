@@ -23,8 +23,13 @@ def validate(file: Path, roles: Path | None) -> None:
     """Check a table (CSV or Parquet, with its roles) or a scenario (TOML) before it is used; shows no record."""
     with bad_input():
         if file.suffix == ".toml":
+            from scenarios.experiment import read_experiment
             from scenarios.plan import read_plan
 
+            experiment = read_experiment(str(file.absolute()))
+            if experiment is not None:
+                click.echo(f"{file}: experiment {experiment.name!r}, {experiment.plays} plays: valid")
+                return
             plan = read_plan(str(file.absolute()))
             defenses, attacks = len(plan.defenses), len(plan.attacks)
             click.echo(

@@ -1,0 +1,124 @@
+"""Exact posterior of which record a released row stems from, where the attacker knows the whole table.
+
+The table's n records were randomized one by one and shuffled, all orders alike. So the probability that row i is record
+j is the sum of prod_rows P(row | its record) over the one-to-one assignments that send i to j, divided by the sum over
+all of them: a ratio of permanents. Only counts matter, as equal rows and equal records are exchangeable.
+
+Independent form: let every row draw a record value for itself, y with probability w[x, y] proportional to
+m_y P(x | y), m_y the number of records of value y. Given that every value was drawn as often as it has records, the
+draws are distributed as in the random assignment (each assignment of values stands for prod m_y! assignments of
+records, and factors of m_y and of a row's total cancel). Hence
+
+    Pr(row of value x has record value y) is proportional to w[x, y] Pr(the other rows draw the counts m - 1_y).
+
+The last probabilities come from adding rows one by one (a Poisson multinomial distribution). Only sums, products and
+quotients are taken, so that fractions stay fractions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Numbers = NDArray[Any]
+
+MOST_STEPS = 100_000_000
+"""Additions up to which the posterior of a general table is computed."""
+
+
+def exact_posterior(likelihood: Numbers, released: NDArray[np.intp], records: NDArray[np.intp]) -> Numbers:
+    """Probability that one row of value x stems from one record of value y.
+
+    Parameters
+    ----------
+    likelihood : ndarray, shape (X, Y)
+        Probability of released value x under record value y; floats, or fractions in an array of objects.
+    released : ndarray of int, shape (X,)
+        How many rows have each released value; positive.
+    records : ndarray of int, shape (Y,)
+        How many records have each value; positive, with the same sum.
+
+    Returns
+    -------
+    ndarray, shape (X, Y)
+        Of the likelihood's kind of number.
+
+    Raises
+    ------
+    ValueError
+        If the sums differ, the release cannot stem from the table, or there are too many counts to go through.
+    """
+    if released.sum() != records.sum():
+        raise ValueError(f"there are {released.sum()} rows and {records.sum()} records; they must be as many")
+    if records.size == 1:
+        return np.full((released.size, 1), 1 / (0 * likelihood[0, 0] + records[0]))
+    if records.size == 2 and records.min() == 1:
+        return _of_the_lone(likelihood, released, records)
+    return _by_counting(likelihood, released, records)
+
+
+def _of_the_lone(likelihood: Numbers, released: NDArray[np.intp], records: NDArray[np.intp]) -> Numbers:
+    """Posterior in a table of one record of its own value, all others alike: r_x / sum_y c_y r_y, r the odds."""
+    alone = int(np.argmin(records))
+    certain = likelihood[:, 1 - alone] == 0
+    if certain.any():
+        odds = np.where(certain, likelihood[:, alone], 0 * likelihood[:, alone])
+        possible = released[certain].sum() == 1
+    else:
+        odds, possible = likelihood[:, alone] / likelihood[:, 1 - alone], True
+    total = (released * odds).sum()
+    if not possible or total == 0:
+        raise ValueError("the release cannot stem from the table")
+    result = np.empty_like(likelihood)
+    result[:, alone] = odds / total
+    result[:, 1 - alone] = (1 - result[:, alone]) / records[1 - alone]
+    return result
+
+
+def _by_counting(likelihood: Numbers, released: NDArray[np.intp], records: NDArray[np.intp]) -> Numbers:
+    # The count of the value in `last` follows from the others', so it needs no axis.
+    order = np.argsort(records, kind="stable")
+    last, shape = order[-1], tuple(records[order[:-1]] + 1)
+    if float(np.prod([float(size) for size in shape])) * released.sum() * released.size * records.size > MOST_STEPS:
+        raise ValueError(f"a table of {records.sum()} records of {records.size} values has too many matchings")
+    weights = likelihood * records
+    if (weights.sum(axis=1) == 0).any():
+        raise ValueError("the release cannot stem from the table")
+    weights = weights / weights.sum(axis=1, keepdims=True)
+    result = np.empty_like(weights)
+    for x in range(released.size):
+        others = np.repeat(np.arange(released.size), released - (np.arange(released.size) == x))
+        law = np.full(shape, 0 * weights[0, 0])
+        law[(0,) * len(shape)] = law[(0,) * len(shape)] + 1
+        for row in others:
+            law = with_row(law, weights[row, order])
+        result[x, last] = weights[x, last] * law[tuple(records[order[:-1]])]
+        for axis, y in enumerate(order[:-1]):
+            missing = records[order[:-1]] - (np.arange(len(shape)) == axis)
+            result[x, y] = weights[x, y] * law[tuple(missing)]
+    totals = result.sum(axis=1, keepdims=True)
+    if (totals == 0).any():
+        raise ValueError("the release cannot stem from the table")
+    shared: Numbers = result / totals / records
+    return shared
+
+
+def with_row(law: Numbers, weights: Numbers) -> Numbers:
+    """Law of counts after one more row has drawn its value.
+
+    Parameters
+    ----------
+    law : ndarray, shape (n_1 + 1, n_2 + 1, ...)
+        Probability of each vector of counts of all values but the last; counts beyond the shape are left out.
+    weights : ndarray, shape (values,)
+        Probability of each value, one more of them than `law` has axes.
+    """
+    fresh: Numbers = law * weights[-1]
+    for axis in range(law.ndim):
+        up = [slice(None)] * law.ndim
+        down = [slice(None)] * law.ndim
+        up[axis], down[axis] = slice(1, None), slice(None, -1)
+        fresh[tuple(up)] += law[tuple(down)] * weights[axis]
+    return fresh

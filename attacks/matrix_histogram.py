@@ -1,0 +1,49 @@
+"""The attack on a published matrix that was tuned to the records: it reads the histogram out of it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+
+
+def histogram_from_matrix(matrix: ArrayLike) -> Floats:
+    """Relative counts of the categories, read from a transition matrix that is optimal for them.
+
+    Away from its bounds an optimal flip probability q_i = 1 - P[i, i] makes v_i q_i the same for all categories, so
+    counts go with 1/q_i. The two smallest and the two largest q, and what ties with them, may stand at a bound.
+
+    Parameters
+    ----------
+    matrix : array_like, shape (d, d)
+        Probability of each released category (row) under each original one (column).
+
+    Returns
+    -------
+    ndarray, shape (d,)
+        1/q_i scaled to a sum of 1 over the categories that can be read; NaN for those that may be clipped. If the
+        matrix is not tuned to the records, the numbers say nothing of them.
+
+    Raises
+    ------
+    ValueError
+        If `matrix` is not square.
+
+    References
+    ----------
+    Miura and Hasegawa, section 5.2.2, for the publication of the matrix.
+    """
+    array = np.asarray(matrix, dtype=float)
+    if array.ndim != 2 or array.shape[0] != array.shape[1]:
+        raise ValueError(f"matrix must be square with one row and one column a category, got shape {array.shape}")
+    flips = 1 - np.diag(array)
+    if flips.size < 5:
+        return np.full(flips.size, np.nan)
+    ranked = np.sort(flips)
+    slack = 1e-12 * ranked[-1]
+    free = (flips > ranked[1] + slack) & (flips < ranked[-2] - slack)
+    shares = np.full(flips.size, np.nan)
+    shares[free] = 1 / flips[free]
+    shares[free] /= shares[free].sum()
+    return shares

@@ -1,0 +1,71 @@
+"""Records left out that too few others resemble."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+from numpy.random import Generator
+
+from defenses.channel import Channel
+from defenses.columns import check_columns
+from defenses.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
+from defenses.guarantee import Guarantee
+from defenses.k_anonymous import check_enough_records, k_anonymity_over
+from defenses.microdata import Microdata
+from defenses.parameters import check_whole
+from defenses.release import MicrodataRelease
+from metrics.classes import class_sizes, equivalence_classes
+
+
+class RecordSuppression(MicrodataDefense):
+    """Records whose class is smaller than k are left out; all others are released as they are.
+
+    Parameters
+    ----------
+    k : int
+        Smallest class that is released, at least 1.
+    columns : sequence of str, optional
+        The columns that make the classes; by default the quasi-identifiers. A missing value is a value of its own.
+
+    Raises
+    ------
+    ValueError
+        If `k` is no whole number of at least 1; on `apply` and `guarantee`, if it exceeds the number of records or a
+        column is unknown.
+
+    Notes
+    -----
+    Guarantee: k-anonymity over the columns, and thus over the quasi-identifiers if these are among them. It may leave
+    no record at all. Usually a last step, after recoding has made most classes large enough.
+
+    References
+    ----------
+    Samarati (2001), Protecting respondents' identities in microdata release, section 3.
+    """
+
+    def __init__(self, *, k: int = 5, columns: Sequence[str] | None = None) -> None:
+        check_whole("k", k, low=1)
+        check_columns(columns)
+        self.k = k
+        self.columns = columns
+
+    @classmethod
+    def example(cls) -> Self:
+        """Pairs over one column, of which some are left in any table of some size."""
+        return cls(k=2, columns=["grade"])
+
+    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
+        """Release the records of large enough classes, in their order."""
+        frame = released_frame(records)
+        classes = equivalence_classes(frame, self._checked_columns(records))
+        return rowwise_release(frame, Channel()).take(np.flatnonzero(class_sizes(classes)[classes] >= self.k))
+
+    def guarantee(self, records: Microdata) -> Guarantee:
+        """Promise k-anonymity over the quasi-identifiers if all of them make the classes."""
+        return k_anonymity_over(self.k, records, self._checked_columns(records))
+
+    def _checked_columns(self, records: Microdata) -> tuple[str, ...]:
+        check_enough_records(self.k, records)
+        return chosen_columns(records, self.columns, records.quasi_identifiers)

@@ -1,0 +1,200 @@
+"""Reports: what an experiment found, in sections of text, tables and histograms."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from leaderboard.tables import number
+
+_TEMPLATES = Path(__file__).parent / "templates"
+
+Value = str | float | int | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table.
+
+    Attributes
+    ----------
+    title : str
+        What it shows.
+    columns : tuple of str
+        Headings.
+    rows : sequence of sequences
+        Texts and numbers; None where there is nothing to say.
+    digits : int
+        Digits after the point of numbers that are not whole.
+    note : str
+        What a reader must know.
+    """
+
+    title: str
+    columns: tuple[str, ...]
+    rows: Sequence[Sequence[Value]]
+    digits: int = 1
+    note: str = ""
+
+    def texts(self) -> list[list[str]]:
+        """Cells as written."""
+        return [[self._text(value) for value in row] for row in self.rows]
+
+    def _text(self, value: Value) -> str:
+        if value is None or isinstance(value, float):
+            return number(value, self.digits)
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Bars:
+    """A histogram, with another one behind it as an outline.
+
+    Attributes
+    ----------
+    title : str
+        What it shows.
+    counts : sequence of float
+        Heights of the bars.
+    outline : sequence of float
+        Heights of the outline, as many.
+    top : float
+        Height of the picture, the same for all that are to be compared; positive.
+    ends : tuple of str
+        Names of the first and the last bar.
+    """
+
+    title: str
+    counts: Sequence[float]
+    outline: Sequence[float]
+    top: float
+    ends: tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Section:
+    """A part of a report.
+
+    Attributes
+    ----------
+    title : str
+        Its heading.
+    text : tuple of str
+        Paragraphs.
+    tables : tuple of Table
+        Its tables.
+    bars : tuple of Bars
+        Its histograms.
+    """
+
+    title: str
+    text: tuple[str, ...] = ()
+    tables: tuple[Table, ...] = ()
+    bars: tuple[Bars, ...] = field(default=(), repr=False)
+
+
+def render_report(title: str, about: Mapping[str, str], sections: Sequence[Section]) -> str:
+    """HTML text of a report; it loads nothing from anywhere.
+
+    Parameters
+    ----------
+    title : str
+        Its heading.
+    about : mapping of str
+        What to say of the run.
+    sections : sequence of Section
+        What was found.
+    """
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= {"solid": _solid, "outlined": _outlined, "number": number}
+    return environment.get_template("report.html").render(title=title, about=about, sections=sections)
+
+
+def report_to_terminal(sections: Sequence[Section]) -> str:
+    """Tables of a report as plain text."""
+    return _joined(sections, "simple")
+
+
+def report_to_markdown(sections: Sequence[Section]) -> str:
+    """Tables of a report as Markdown."""
+    return _joined(sections, "pipe")
+
+
+def report_to_csv(sections: Sequence[Section]) -> str:
+    """Tables of a report as CSV, one line a cell: section, table, row (from 1), column, value at full precision."""
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(("section", "table", "row", "column", "value"))
+    for section, table in _tables(sections):
+        for line, row in enumerate(table.rows, start=1):
+            for column, value in zip(table.columns, row, strict=True):
+                writer.writerow((section.title, table.title, line, column, "" if value is None else value))
+    return text.getvalue()
+
+
+def report_to_json(sections: Sequence[Section]) -> str:
+    """Tables of a report as JSON: a list of objects with section, title, columns, rows and note."""
+    import json
+
+    tables = [
+        {
+            "section": section.title,
+            "title": table.title,
+            "columns": table.columns,
+            "rows": table.rows,
+            "note": table.note,
+        }
+        for section, table in _tables(sections)
+    ]
+    return json.dumps(tables, ensure_ascii=False, indent=2, allow_nan=False) + "\n"
+
+
+def _tables(sections: Sequence[Section]) -> Iterator[tuple[Section, Table]]:
+    return ((section, table) for section in sections for table in section.tables)
+
+
+def _joined(sections: Sequence[Section], form: str) -> str:
+    from tabulate import tabulate
+
+    parts = []
+    for section, table in _tables(sections):
+        align = ["left" if isinstance(value, str) else "right" for value in table.rows[0]] if table.rows else None
+        body = tabulate(table.texts(), table.columns, tablefmt=form, colalign=align, disable_numparse=True)
+        parts.append(f"{section.title}: {table.title}\n\n{body}" + (f"\n\n{table.note}" if table.note else ""))
+    return "\n\n\n".join(parts) + "\n"
+
+
+_WIDTH, _HEIGHT = 296.0, 120.0
+"""Size of a histogram's bars, in the picture's units."""
+
+
+def _solid(bars: Bars) -> str:
+    """Path of the bars, each as a rectangle."""
+    step = _WIDTH / len(bars.counts)
+    return "".join(
+        f"M{index * step:.1f} {_HEIGHT:g}V{height:.1f}h{step * 0.86:.1f}V{_HEIGHT:g}z"
+        for index, height in enumerate(_heights(bars.counts, bars.top))
+    )
+
+
+def _outlined(bars: Bars) -> str:
+    """Path of the outline, as stairs."""
+    step = _WIDTH / len(bars.outline)
+    stairs = "".join(f"V{height:.1f}h{step:.2f}" for height in _heights(bars.outline, bars.top))
+    return f"M0 {_HEIGHT:g}{stairs}V{_HEIGHT:g}"
+
+
+def _heights(counts: Sequence[float], top: float) -> list[float]:
+    return [_HEIGHT * (1 - min(1.0, max(0.0, count / top))) for count in counts]

@@ -1,0 +1,55 @@
+"""How far answers to count queries are off when they are read from a released table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+from numpy.random import Generator
+
+from metrics.domains import Domain
+from metrics.fidelity import RangeQueries, query_fidelity
+from metrics.profile import original_profile, profile
+
+
+def query_error(
+    original: pd.DataFrame,
+    released: pd.DataFrame,
+    domains: Mapping[str, Domain],
+    rng: Generator,
+    *,
+    count: int = 200,
+) -> float:
+    """Mean relative error of the share of rows in random ranges of two columns, in [0, 1].
+
+    Parameters
+    ----------
+    original : DataFrame, shape (n, columns)
+        Original values.
+    released : DataFrame, shape (m, columns)
+        Released cells; a generalized one counts in a range by the share of it that lies there.
+    domains : mapping of str to Domain
+        The columns to ask about, with their public bins.
+    rng : Generator
+        Draws the queries; see `metrics.fidelity.RangeQueries`.
+    count : int
+        Number of queries, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If a table has no row, lacks a column, a cell cannot be read, or `count` is no whole number of at least 1.
+
+    Notes
+    -----
+    An error is relative to the true share, or to one row where that is less, and counts 1 at most.
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise ValueError(f"count must be a whole number of at least 1, got {count!r}")
+    for title, table in (("original", original), ("released", released)):
+        if len(table) == 0:
+            raise ValueError(f"the {title} table has no rows")
+    if not domains:
+        raise ValueError("queries need the domain of at least one column")
+    queries = RangeQueries.random(domains, count, rng)
+    return 1 - query_fidelity(original_profile(original, domains), profile(released, domains), queries)

@@ -1,0 +1,128 @@
+"""Models of the risk that a released record is linked with the right person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from metrics.classes import Integers, check_columns, class_sizes, equivalence_classes
+
+
+@dataclass(frozen=True)
+class ReidentificationRisk:
+    """How likely records are linked with the right person, when an attacker picks at random among those that match.
+
+    Attributes
+    ----------
+    highest, mean : float
+        Over the records, in [0, 1].
+    at_risk : float
+        Share of the records whose risk exceeds the threshold, in [0, 1].
+    """
+
+    highest: float
+    mean: float
+    at_risk: float
+
+
+def prosecutor_risk(
+    frame: pd.DataFrame,
+    quasi_identifiers: Sequence[str],
+    *,
+    threshold: float = 0.2,
+    classes: Integers | None = None,
+) -> ReidentificationRisk:
+    """Risk from somebody who knows that their target is in the table: 1 / size of the record's class.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (n, columns)
+        Original values or released cells.
+    quasi_identifiers : sequence of str
+        The columns that an attacker may know.
+    threshold : float
+        The risk above which a record counts as at risk, in [0, 1).
+    classes : ndarray of int, shape (n,), optional
+        The classes by `equivalence_classes`, where they are known already.
+
+    Raises
+    ------
+    ValueError
+        If the frame has no row or lacks a column, or the threshold lies outside [0, 1).
+
+    References
+    ----------
+    El Emam and Dankar (2008), Protecting privacy using k-anonymity; El Emam (2013), Guide to the De-Identification of
+    Personal Health Information, chapter 16.
+    """
+    known = equivalence_classes(frame, quasi_identifiers) if classes is None else classes
+    return _summary(1 / class_sizes(known)[known], threshold)
+
+
+def journalist_risk(
+    frame: pd.DataFrame, population: pd.DataFrame, quasi_identifiers: Sequence[str], *, threshold: float = 0.2
+) -> ReidentificationRisk:
+    """Risk from somebody who knows the population but not who is in the table: 1 / size of the class there.
+
+    Parameters, errors and source as for `prosecutor_risk`.
+
+    Parameters
+    ----------
+    population : DataFrame, shape (N, columns)
+        Everybody that the table was drawn from, its cells generalized as those of the table.
+
+    Raises
+    ------
+    ValueError
+        If the table has more records of some class than the population has.
+    """
+    return _summary(1 / _population_sizes(frame, population, quasi_identifiers), threshold)
+
+
+def marketer_risk(
+    frame: pd.DataFrame,
+    quasi_identifiers: Sequence[str],
+    *,
+    population: pd.DataFrame | None = None,
+    classes: Integers | None = None,
+) -> float:
+    """Share of the records that somebody links rightly who links them all, in [0, 1].
+
+    Parameters, errors and source as for `prosecutor_risk` and `journalist_risk`: it is the mean of the latter where a
+    population is given, and of the former, classes / n, where the table holds everybody.
+    """
+    if population is not None:
+        return journalist_risk(frame, population, quasi_identifiers).mean
+    return prosecutor_risk(frame, quasi_identifiers, classes=classes).mean
+
+
+def _population_sizes(
+    frame: pd.DataFrame, population: pd.DataFrame, quasi_identifiers: Sequence[str]
+) -> NDArray[np.intp]:
+    """Size in the population of each row's class, shape (n,)."""
+    check_columns(frame, quasi_identifiers)
+    check_columns(population, quasi_identifiers)
+    names = list(quasi_identifiers)
+    together = pd.concat([frame[names], population[names]], ignore_index=True)
+    classes = equivalence_classes(together, names)
+    own, others = classes[: len(frame)], classes[len(frame) :]
+    count = class_sizes(own)
+    size = np.bincount(others, minlength=count.size)
+    lacking = np.flatnonzero(size[: count.size] < count)
+    if lacking.size:
+        row = int(np.flatnonzero(own == lacking[0])[0])
+        raise ValueError(
+            f"row {row}: the table has {count[lacking[0]]} records like this one and the population "
+            f"{size[lacking[0]]}; it must hold everybody, generalized alike"
+        )
+    return size[own]
+
+
+def _summary(risk: NDArray[np.float64], threshold: float) -> ReidentificationRisk:
+    if not 0 <= threshold < 1:
+        raise ValueError(f"threshold must lie in [0, 1), got {threshold!r}")
+    return ReidentificationRisk(float(risk.max()), float(risk.mean()), float((risk > threshold).mean()))

@@ -1,0 +1,103 @@
+"""Special uniques: the smallest combinations of columns that single a record out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from math import factorial
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from metrics.classes import check_columns, class_sizes
+
+Subset = tuple[str, ...]
+
+
+def minimal_sample_uniques(
+    frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, max_size: int = 3
+) -> Iterator[tuple[Subset, NDArray[np.intp]]]:
+    """Find the rows that a set of columns singles out and none of its proper subsets does.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (n, columns)
+        Original values or released cells; a missing value is a value of its own.
+    quasi_identifiers : sequence of str
+        The columns that an attacker may know.
+    max_size : int
+        Largest set of columns to look at, at least 1.
+
+    Yields
+    ------
+    columns : tuple of str
+        A set of columns, small ones first.
+    rows : ndarray of int
+        The rows for which it is minimal, at least one.
+
+    Raises
+    ------
+    ValueError
+        If the frame has no row or lacks a column, a column is named twice, or `max_size` is no whole number of at
+        least 1.
+
+    Notes
+    -----
+    A set of columns makes a row unique if any subset does. Level by level, the classes of a set are those of a
+    subset with one column less, split by that column; rows are singled out for the first time where no subset with
+    one column less had done so. That is one pass over the rows for each of the sets.
+
+    References
+    ----------
+    Elliot, Manning and Ford (2002), A computational algorithm for handling the special uniques problem.
+    """
+    check_columns(frame, quasi_identifiers)
+    names = tuple(quasi_identifiers)
+    if len(set(names)) < len(names):
+        raise ValueError(f"each quasi-identifier must be named once, got {', '.join(names)}")
+    if isinstance(max_size, bool) or not isinstance(max_size, int | np.integer) or max_size < 1:
+        raise ValueError(f"max_size must be a whole number of at least 1, got {max_size!r}")
+    columns = {name: pd.factorize(frame[name], use_na_sentinel=False)[0] for name in names}
+    classes: dict[Subset, NDArray[np.intp]] = {(): np.zeros(len(frame), dtype=np.intp)}
+    covered: dict[Subset, NDArray[np.bool_]] = {(): class_sizes(classes[()])[classes[()]] == 1}
+    for size in range(1, min(max_size, len(names)) + 1):
+        finer, singled = {}, {}
+        for subset in combinations(names, size):
+            last = columns[subset[-1]]
+            joint = pd.factorize(classes[subset[:-1]] * (last.max() + 1) + last)[0]
+            unique = np.bincount(joint)[joint] == 1
+            before = np.logical_or.reduce([covered[part] for part in combinations(subset, size - 1)])
+            rows = np.flatnonzero(unique & ~before)
+            if rows.size:
+                yield subset, rows
+            finer[subset], singled[subset] = joint, unique
+        classes, covered = finer, singled
+
+
+def suda_scores(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, max_size: int = 3) -> NDArray[np.float64]:
+    """How special each row is: the more and the smaller its minimal sample uniques, the higher.
+
+    Parameters and errors as for `minimal_sample_uniques`.
+
+    Returns
+    -------
+    ndarray of float, shape (n,)
+        0 for a row without any of at most `max_size` columns.
+
+    Notes
+    -----
+    With m columns and M = min(max_size, m - 1), a minimal sample unique of k columns adds
+    (m - k) (m - k - 1) … (m - M) = (m - k)! / (m - 1 - M)!, which is 1 where k = m: about the number of ways in which
+    larger sets contain it.
+
+    References
+    ----------
+    Elliot, Manning and Ford (2002), section 3.
+    """
+    scores = np.zeros(len(frame))
+    m = len(quasi_identifiers)
+    rest = m - 1 - min(max_size, m - 1)
+    for subset, rows in minimal_sample_uniques(frame, quasi_identifiers, max_size=max_size):
+        scores[rows] += factorial(m - len(subset)) / factorial(rest)
+    return scores

@@ -1,0 +1,83 @@
+"""``tokumei risk``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from scenarios.commands.common import bad_input, roles_option
+
+if TYPE_CHECKING:
+    from scenarios.risk import RiskReport
+
+EPILOG = """\b
+Examples:
+  tokumei risk released.csv --roles roles.toml
+  tokumei risk released.csv --roles roles.toml --population-size 45211 --html risk.html
+  tokumei defend Mondrian people.csv --roles roles.toml | tokumei risk - --roles roles.toml
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("released")
+@roles_option
+@click.option("--population", help="A table of everybody, generalized alike, for the journalist's risk.")
+@click.option("--population-size", type=click.IntRange(min=1), help="How many people the records were drawn from.")
+@click.option("--html", help="Write a one-page report that works offline.")
+@click.option("--force", is_flag=True, help="Replace the report if it exists.")
+def risk(
+    released: str,
+    roles: Path | None,
+    population: str | None,
+    population_size: int | None,
+    html: str | None,
+    *,
+    force: bool,
+) -> None:
+    """Measure the risk of RELEASED (CSV or Parquet; - is standard input): classes, uniques, risk by model."""
+    from scenarios.released import input_path, read_released, refuse_existing, write_text
+    from scenarios.risk import risk_report
+
+    with bad_input():
+        refuse_existing([html], force=force)
+        table = read_released(input_path(released), roles)
+        everybody = None if population is None else read_released(input_path(population), roles).frame
+        report = risk_report(table, population=everybody, population_size=population_size)
+    for note in table.notes:
+        click.echo(f"note: {note}", err=True)
+    click.echo(_text(report))
+    if html is not None:
+        with bad_input():
+            write_text(_page(report, released), html)
+        click.echo(f"report written to {html}", err=True)
+
+
+def _text(report: RiskReport) -> str:
+    from tabulate import tabulate
+
+    def table(rows: list[tuple[object, ...]]) -> str:
+        return tabulate(rows, tablefmt="plain", floatfmt=".4g")
+
+    heads = [("records", report.rows), ("classes", report.classes), ("alone in their class", report.uniques)]
+    parts = [
+        table(list(heads)),
+        "risk by model\n" + table([(name, value, about) for name, about, value in report.models]),
+        "measures\n" + table([(name, value, about) for name, about, value in report.measures]),
+        "records by size of their class\n" + table(list(report.sizes.items())),
+    ]
+    if report.estimates:
+        parts.append("records unique in the population, estimated\n" + table(list(report.estimates)))
+    parts.append("records singled out with the help of a column\n" + table(list(report.columns)))
+    if report.sets:
+        parts.append("smallest sets of columns that single out most\n" + table(list(report.sets)))
+    return "\n\n".join(parts)
+
+
+def _page(report: RiskReport, name: str) -> str:
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    environment = Environment(loader=PackageLoader("scenarios"), autoescape=True, undefined=StrictUndefined)
+    title = "a table" if name == "-" else Path(name).name
+    return environment.get_template("risk.html").render(report=report, title=title)

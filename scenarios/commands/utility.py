@@ -1,0 +1,55 @@
+"""``tokumei utility``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from scenarios.commands.common import bad_input, roles_option
+
+EPILOG = """\b
+Examples:
+  tokumei utility people.csv released.csv --roles roles.toml
+  tokumei utility people.csv released.csv --roles roles.toml --held-out others.csv --format json
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("original")
+@click.argument("released")
+@roles_option
+@click.option("--held-out", help="Other real records, to test what a classifier learns from the release.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Draws the range queries.")
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def utility(original: str, released: str, roles: Path | None, held_out: str | None, seed: int, form: str) -> None:
+    """Measure what RELEASED is worth beside ORIGINAL: 1 is as good as the original, 0 a table of constants."""
+    import json
+
+    import numpy as np
+
+    from metrics.information_loss import normalized_certainty_penalty
+    from metrics.utility import TableUtility, prediction_target
+    from scenarios.released import input_path, read_released
+    from scenarios.tables import load_table
+
+    with bad_input():
+        records = load_table(input_path(original), roles).records
+        others = load_table(input_path(held_out), roles).records if held_out else records.take([])
+        cells = read_released(input_path(released), roles).frame
+        domains = {name: records.domain(name) for name in records.released_columns}
+        target = prediction_target(records.sensitive, domains)
+        scorer = TableUtility(records.frame, domains, others.frame, target, np.random.default_rng(seed))
+        scores = scorer.score(cells)
+        loss = normalized_certainty_penalty(cells, {name: domains[name] for name in records.quasi_identifiers})
+    auc, best = scores.pop("classifier_auc"), scores.pop("classifier_auc_original")
+    if auc is not None and best is not None and best > 0.5:
+        scores["classifier"] = min(1.0, max(0.0, (auc - 0.5) / (best - 0.5)))
+    present = [value for value in scores.values() if value is not None]
+    result = {"utility": float(np.mean(present)), **scores, "normalized_certainty_penalty": loss, "rows": len(cells)}
+    if form == "json":
+        click.echo(json.dumps(result, indent=2))
+        return
+    from tabulate import tabulate
+
+    click.echo(tabulate([[name, value] for name, value in result.items()], tablefmt="plain", floatfmt=".4f"))

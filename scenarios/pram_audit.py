@@ -1,0 +1,106 @@
+"""Distinguishing audit of PRAM with a matrix that may be tuned to the records: exactly for few records, or by sampling.
+
+Neighbours replace one record: one count goes down by 1, another up by 1. What is released is the histogram of the
+randomized records (its order says nothing), and the matrix where it is published.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import product
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from attacks.exact_posterior import with_row
+from defenses.pram.estimation import project_to_simplex
+from defenses.pram.matrix import transition_matrix
+from defenses.pram.optimal import optimal_retention
+
+Floats = NDArray[np.float64]
+Histogram = tuple[int, ...]
+
+
+def released_law(histogram: Histogram, retention: Floats) -> Floats:
+    """Probability of each released histogram, exactly, shape (n + 1,) * (d - 1): counts of all categories but one."""
+    matrix, n = transition_matrix(retention), sum(histogram)
+    law = np.zeros((n + 1,) * (len(histogram) - 1))
+    law[(0,) * law.ndim] = 1.0
+    for category in np.repeat(np.arange(len(histogram)), histogram):
+        law = with_row(law, matrix[:, category])
+    return law
+
+
+def secret_matrix_epsilon(n: int, d: int, tune: Callable[[Histogram], Floats]) -> float:
+    """Smallest epsilon of releasing n records through the matrix `tune` makes of them and keeps secret, exactly."""
+    laws = {histogram: released_law(histogram, tune(histogram)) for histogram in _histograms(n, d)}
+    return max(_largest_ratio(laws[a], laws[b]) for a, b in _neighbours(laws))
+
+
+def noisy_histogram_epsilon(n: int, d: int, matrix_level: float, release_level: float, margin: int) -> float:
+    """Smallest epsilon of publishing noisy counts z together with a release through the matrix that is optimal for z.
+
+    Integer noise of probability proportional to e^(-matrix_level |noise| / 2) is added to each count. The matrix is a
+    function of z, so this is no less than the epsilon of publishing matrix and release. All z from -margin to
+    n + margin are gone through.
+    """
+    largest = 0.0
+    histograms = list(_histograms(n, d))
+    for noisy in product(range(-margin, n + margin + 1), repeat=d):
+        retention = optimal_retention(project_to_simplex(noisy, n), release_level)
+        laws = {histogram: released_law(histogram, retention) for histogram in histograms}
+        for a, b in _neighbours(laws):
+            nearer = sum(abs(z - y) - abs(z - x) for x, y, z in zip(a, b, noisy, strict=True))
+            largest = max(largest, matrix_level / 2 * nearer + _largest_ratio(laws[a], laws[b]))
+    return largest
+
+
+def sampled_epsilon(tune: Callable[[Histogram, Generator], Floats], runs: int, rng: Generator) -> float:
+    """Lower bound on the epsilon of publishing matrix and release, from releases of two neighbours, at 95 %.
+
+    Events that tell the neighbours apart: the first flip probability, what it exceeds the second by, the first released
+    count, or a mix of both, is beyond a decile. One half of the runs picks the event of the largest ratio, with either
+    neighbour as the first; the other half gives Clopper-Pearson bounds of both its probabilities, all four at 95 %.
+    """
+    from scipy.stats import beta
+
+    seen = [np.array([_features(histogram, tune, rng) for _ in range(runs)]) for histogram in ((3, 2, 0), (2, 3, 0))]
+    cuts = np.quantile(np.concatenate(seen), np.linspace(0.1, 0.9, 9), axis=0)
+    half = runs // 2
+    events = [np.stack([side[:, None, :] >= cuts, side[:, None, :] <= cuts], axis=1).reshape(runs, -1) for side in seen]
+    bounds = []
+    for first, second in (events, events[::-1]):
+        picked = int(np.argmax((first[:half].sum(axis=0) + 1) / (second[:half].sum(axis=0) + 1)))
+        often, rarely = int(first[half:, picked].sum()), int(second[half:, picked].sum())
+        rest = runs - half
+        low = beta.ppf(0.0125, often, rest - often + 1) if often else 0.0
+        high = beta.ppf(0.9875, rarely + 1, rest - rarely) if rarely < rest else 1.0
+        bounds.append(np.log(low / high) if low > 0 else 0.0)
+    return max(0.0, float(max(bounds)))
+
+
+def _features(histogram: Histogram, tune: Callable[[Histogram, Generator], Floats], rng: Generator) -> list[float]:
+    retention = tune(histogram, rng)
+    columns = transition_matrix(retention).T
+    released = sum(int(rng.multinomial(count, column)[0]) for count, column in zip(histogram, columns, strict=True))
+    return [retention[0], retention[1] - retention[0], released, released + 10 * retention[0]]
+
+
+def _largest_ratio(law: Floats, other: Floats) -> float:
+    """Largest log-ratio of two laws; infinite where only the first is possible."""
+    possible = law > 0
+    with np.errstate(divide="ignore"):
+        return float(np.log(law[possible] / other[possible]).max())
+
+
+def _histograms(n: int, d: int) -> Iterator[Histogram]:
+    return (counts for counts in product(range(n + 1), repeat=d) if sum(counts) == n)
+
+
+def _neighbours(laws: dict[Histogram, Floats]) -> Iterator[tuple[Histogram, Histogram]]:
+    for histogram in laws:
+        for i, j in product(range(len(histogram)), repeat=2):
+            other = tuple(count - (c == i) + (c == j) for c, count in enumerate(histogram))
+            if i != j and other in laws:
+                yield histogram, other
