@@ -53,6 +53,8 @@ def exact_posterior(likelihood: Numbers, released: NDArray[np.intp], records: ND
     if released.sum() != records.sum():
         raise ValueError(f"there are {released.sum()} rows and {records.sum()} records; they must be as many")
     if records.size == 1:
+        if (likelihood == 0).any():
+            raise ValueError("the release cannot stem from the table")
         return np.full((released.size, 1), 1 / (0 * likelihood[0, 0] + records[0]))
     if records.size == 2 and records.min() == 1:
         return _of_the_lone(likelihood, released, records)

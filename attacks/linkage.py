@@ -180,7 +180,7 @@ def matching_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
     Williams and Lau (2014), Approximate evaluation of marginal association probabilities with belief propagation.
     """
     weight = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
-    posterior = weight.copy()
+    posterior: Floats = weight.copy()
     for _ in range(rounds):
         need = weight / np.maximum(posterior.sum(axis=1, keepdims=True) - posterior, SMALLEST)
         posterior = weight / (1 + np.maximum(need.sum(axis=0) - need, 0))

@@ -5,7 +5,6 @@ from .channel import ChannelPart as ChannelPart
 from .constant import Constant as Constant
 from .defense import Defense as Defense
 from .defense import MicrodataDefense as MicrodataDefense
-from .defense import Pipeline as Pipeline
 from .gaussian_copula import GaussianCopula as GaussianCopula
 from .global_recoding import GlobalRecoding as GlobalRecoding
 from .gower_microaggregation import GowerMicroaggregation as GowerMicroaggregation
@@ -21,6 +20,7 @@ from .microdata import Microdata as Microdata
 from .mondrian import Mondrian as Mondrian
 from .optimal_retention import OptimalRetention as OptimalRetention
 from .optimal_retention import OptimalRetentionWithPrior as OptimalRetentionWithPrior
+from .pipeline import Pipeline as Pipeline
 from .private_retention import OptimalRetentionByObjective as OptimalRetentionByObjective
 from .private_retention import OptimalRetentionByOutput as OptimalRetentionByOutput
 from .private_retention import OptimalRetentionFromNoisyHistogram as OptimalRetentionFromNoisyHistogram

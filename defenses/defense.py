@@ -1,11 +1,10 @@
-"""The contract of a defense, and pipelines of defenses on tables."""
+"""The contract of a defense."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -16,7 +15,7 @@ from defenses.guarantee import Guarantee
 from defenses.microdata import Microdata
 from defenses.parameters import Parametrized
 from defenses.release import MicrodataRelease, Release
-from metrics.cells import escape_column, holds_generalized, plain_values
+from metrics.cells import escape_column
 
 
 class Defense(Parametrized, ABC):
@@ -98,72 +97,3 @@ def chosen_columns(records: Microdata, columns: Sequence[str] | None, default: S
                 f"columns: there is no released column {name!r}; released are {', '.join(records.released_columns)}"
             )
     return names
-
-
-class Pipeline(MicrodataDefense):
-    """Defenses on tables, one after the other.
-
-    Parameters
-    ----------
-    steps : sequence of MicrodataDefense
-        Applied in order; each sees the table that the one before it released. Columns that hold generalized cells
-        pass through later steps that leave them alone.
-
-    Notes
-    -----
-    Channels combine where the steps touch disjoint columns: given the record, those columns are then released
-    independently, and log-likelihoods add up. Otherwise the pipeline has no channel. The guarantee is empty, since
-    what a step promises of its own output a later step may change.
-    """
-
-    def __init__(self, *, steps: Sequence[MicrodataDefense]) -> None:
-        self.steps = steps
-        if not steps:
-            raise ValueError("steps must name at least one defense")
-        for step in steps:
-            if not isinstance(step, MicrodataDefense):
-                raise ValueError(f"steps must be defenses on tables, got {step!r}")
-
-    @classmethod
-    def example(cls) -> Self:
-        """A pipeline of two disjoint steps."""
-        from defenses.additive_noise import AdditiveNoise
-        from defenses.global_recoding import GlobalRecoding
-
-        return cls(steps=[AdditiveNoise(columns=["income"]), GlobalRecoding(levels={"city": 1})])
-
-    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Apply every step to what the one before it released."""
-        release = rowwise_release(released_frame(records), Channel())
-        current = records
-        for step, generator in zip(self.steps, rng.spawn(len(self.steps)), strict=True):
-            result = step.apply(current, generator)
-            origin = np.where(result.origin >= 0, release.origin[result.origin], -1)
-            channel = None
-            if release.channel is not None and result.channel is not None:
-                channel = release.channel.combined(result.channel)
-            release = replace(result, origin=origin, channel=channel)
-            current = _as_records(release.frame, records)
-        return release
-
-    def check(self, records: Microdata) -> None:
-        """Check every step against the original records."""
-        for step in self.steps:
-            step.check(records)
-
-    def guarantee(self, records: Microdata) -> Guarantee:
-        """Return nothing: a later step may undo what an earlier one promised."""
-        return Guarantee()
-
-
-def _as_records(frame: pd.DataFrame, records: Microdata) -> Microdata:
-    """A released table as records for a later step: plain cells are values again, the others stay cells."""
-    generalized = frozenset(str(name) for name in frame.columns if holds_generalized(frame[name]))
-    values = {
-        str(name): column if name in generalized else plain_values(column, records.domains.get(str(name)))
-        for name, column in frame.items()
-    }
-    person = None if records.person in records.identifiers else records.person
-    return replace(
-        records, frame=pd.DataFrame(values, index=frame.index), identifiers=(), person=person, generalized=generalized
-    )

@@ -37,7 +37,7 @@ class Pseudonymization(MicrodataDefense):
     Raises
     ------
     ValueError
-        If columns are named twice; on `apply`, if a column is no identifier or there is none. In a pipeline this is
+        If columns are named twice or none is; on `apply`, if a column is no identifier or there is none. In a pipeline this is
         the first step, since every step drops the identifiers that it is given.
 
     Notes
@@ -48,16 +48,18 @@ class Pseudonymization(MicrodataDefense):
 
     def __init__(self, *, columns: Sequence[str] | None = None) -> None:
         check_columns(columns)
+        if columns is not None and not columns:
+            raise ValueError("columns must name at least one identifier")
         self.columns = columns
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the records with pseudonyms in front."""
         names = records.identifiers if self.columns is None else tuple(self.columns)
-        if not names:
+        if not records.identifiers:
             raise ValueError("columns: the table has no identifier to replace; in a pipeline this is the first step")
         for name in names:
             if name not in records.identifiers:
-                known = ", ".join(records.identifiers) or "none"
+                known = ", ".join(records.identifiers)
                 raise ValueError(f"columns: {name!r} is no identifier of the table; identifiers are {known}")
         pseudonyms = _pseudonyms([records.frame[name] for name in names], rng)
         frame = pd.concat([pd.DataFrame(dict(zip(names, pseudonyms, strict=True))), released_frame(records)], axis=1)

@@ -144,8 +144,9 @@ def group_frequent(values: Floats, groups: Integers) -> Floats:
     present = ~np.isnan(values)
     frequent = np.full(int(groups.max()) + 1, np.nan)
     distinct, codes = np.unique(values[present], return_inverse=True)
-    filled, compact = np.unique(groups[present], return_inverse=True)
-    frequent[filled] = distinct[group_modes(codes, compact, distinct.size)]
+    group, code, count = count_pairs(groups[present], codes, frequent.size, distinct.size)
+    first = np.lexsort((code, -count, group))[group_starts(group)]
+    frequent[group[first]] = distinct[code[first]]
     return frequent
 
 

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 
-from metrics.cells import read_cells
+from metrics.cells import NumericCells, read_cells
 from metrics.classes import check_columns
 from metrics.domains import Domain
 
-_TABLE = 1 << 24
-"""Largest table of distinct cells by distinct values that is made at once."""
+Integers = NDArray[np.intp]
+Floats = NDArray[np.float64]
 
 
 def generalization_precision(
@@ -96,14 +97,11 @@ def non_uniform_entropy(original: pd.DataFrame, released: pd.DataFrame, domains:
         cells = read_cells(released[name], domain)
         codes, distinct = pd.factorize(original[name], use_na_sentinel=False)
         count = np.bincount(codes)
-        covered = np.zeros(cells.missing.size)
-        inside = np.zeros(len(original), dtype=bool)
-        step = max(1, _TABLE // max(1, cells.missing.size))
-        for first in range(0, count.size, step):
-            contains = cells.contains(distinct[first : first + step])
-            covered += contains @ count[first : first + step]
-            here = np.flatnonzero((codes >= first) & (codes < first + step))
-            inside[here] = contains[cells.codes[here], codes[here] - first]
+        if isinstance(cells, NumericCells):
+            covered, inside = _numbers_covered(cells, np.asarray(distinct, dtype=float), codes, count)
+        else:
+            contains = cells.contains(distinct)
+            covered, inside = contains @ count, contains[cells.codes, codes]
         if not inside.all():
             row = int(np.flatnonzero(~inside)[0])
             raise ValueError(
@@ -113,3 +111,32 @@ def non_uniform_entropy(original: pd.DataFrame, released: pd.DataFrame, domains:
         lost += float(np.log2(covered[cells.codes] / count[codes]).sum())
         total += float(np.log2(len(original) / count[codes]).sum())
     return lost / total if total > 0 else 0.0
+
+
+def _numbers_covered(
+    cells: NumericCells, distinct: Floats, codes: Integers, count: Integers
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """Records that each distinct cell covers, and whether each row's cell covers the row's own value.
+
+    A segment of a cell covers a run of the sorted values, so that no table of cells by values is needed.
+    """
+    order = np.argsort(distinct)
+    ordered = distinct[order][: int((~np.isnan(distinct)).sum())]
+    start = np.searchsorted(ordered, cells.low, "left")
+    closed, open_ = (np.searchsorted(ordered, cells.high, side) for side in ("right", "left"))
+    end = np.where(cells.closed, closed, open_)
+    before = np.append(0, np.cumsum(count[order][: ordered.size]))
+    covered = np.bincount(cells.owner, weights=before[end] - before[start], minlength=cells.missing.size)
+    absent = cells.missing | cells.suppressed
+    covered += absent * count[np.isnan(distinct)].sum()
+    rank = np.empty_like(order)
+    rank[order] = np.arange(order.size)
+    # Every row next to each of the segments of its cell.
+    segments = np.bincount(cells.owner, minlength=cells.missing.size)
+    first = np.cumsum(segments) - segments
+    rows = np.repeat(np.arange(codes.size), segments[cells.codes])
+    place = np.arange(rows.size) - np.searchsorted(rows, rows)
+    segment = first[cells.codes[rows]] + place
+    own = rank[codes[rows]]
+    hits = np.bincount(rows, weights=(start[segment] <= own) & (own < end[segment]), minlength=codes.size)
+    return covered, (hits > 0) | (absent[cells.codes] & np.isnan(distinct)[codes])

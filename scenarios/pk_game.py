@@ -79,8 +79,12 @@ class PkGame(Game):
         self.size = size
 
     def _table(self, frame: pd.DataFrame) -> Microdata:
-        domain = self.records.domain(self.column)
-        return Microdata(frame, quasi_identifiers=(self.column,), domains={self.column: domain})
+        return Microdata(
+            frame,
+            quasi_identifiers=(self.column,),
+            domains={self.column: self.records.domain(self.column)},
+            hierarchies={name: levels for name, levels in self.records.hierarchies.items() if name == self.column},
+        )
 
     @cached_property
     def _population(self) -> Microdata:

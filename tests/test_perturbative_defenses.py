@@ -10,7 +10,8 @@ from scipy import stats
 
 from defenses.additive_noise import AdditiveNoise
 from defenses.constant import Constant
-from defenses.defense import Pipeline, released_frame
+from defenses.defense import released_frame
+from defenses.pipeline import Pipeline
 from defenses.global_recoding import GlobalRecoding
 from defenses.hierarchy import Hierarchy, TableHierarchy
 from defenses.identity import Identity

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations_with_replacement, permutations, product
-from math import comb, factorial, prod
+from math import factorial, prod
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ from defenses import (
     OptimalRetentionWithPrior,
     RetentionReplacement,
 )
+from defenses.hierarchy import TableHierarchy
 from defenses.pram import optimal_retention, pk, transition_matrix
 from leaderboard.store import Store
 from metrics import CategoricalDomain, NumericDomain
@@ -76,7 +77,7 @@ def exact_k(matrix, n):
     ratios = [
         matrix[y, a] * matrix[x, b] / (matrix[x, a] * matrix[y, b])
         for a, b, x, y in product(range(d), repeat=4)
-        if a != b and matrix[x, a] and matrix[y, b] and (matrix[x, b] or matrix[y, a])
+        if a != b and matrix[x, a] and matrix[y, b]
     ]
     return 1 + (n - 1) * min(ratios)
 
@@ -93,8 +94,6 @@ def test_no_posterior_exceeds_one_in_k_and_the_worst_attains_it(n, d, zeros):
                 likelihood = [[matrix[x, y] for y in table] for x in released]
                 if permanent(likelihood) == 0:
                     with pytest.raises(ValueError, match="cannot stem"):
-                        if len(set(table)) == 1:
-                            raise ValueError("one value: cannot stem is not looked for")
                         posterior_of(matrix, released, table)
                     continue
                 _, _, found = posterior_of(matrix, released, table)
@@ -167,20 +166,21 @@ def test_expected_wins_of_the_abstaining_adversary_reach_the_bound(n, d):
         assert 0.95 * bound <= right <= bound * (1 + 1e-12)
 
 
-@pytest.mark.parametrize(("n", "plays"), [(3, 500), (6, 1200)])
-def test_the_abstaining_adversary_wins_what_is_promised_of_its_answers(n, plays):
-    # It answers some 280 times, wins 1/k = 1/2 of it: fewer than .9/k, or so many that more than 1/k is certain at
-    # 1 in 1000, come about with probability below 5 % and 0.1 % for a random seed; the seed is fixed.
-    summary = played(RetentionReplacement(k=2), TellingPosterior(), n, plays)
-    answered, right, bound = telling_odds(transition_matrix(np.full(2, 0.5 + _half_excess(n))), n, 0.95)
-    assert summary.bound == pytest.approx(0.5) == pytest.approx(bound)
-    answers = round(summary.answered.value * plays)
-    # Four standard errors: 1 in 16,000.
-    assert abs(answers - answered * plays) < 4 * np.sqrt(plays * answered * (1 - answered))
-    assert summary.win_answered.value >= 0.9 * summary.bound
-    wins = round(summary.win_answered.value * answers)
-    assert binom.sf(wins - 1, answers, summary.bound) > 0.001
-    assert summary.worst <= summary.bound * (1 + 1e-9)
+def test_the_abstaining_adversary_wins_what_is_promised_of_its_answers():
+    wins = answers = 0
+    for n, plays in ((3, 700), (6, 1200)):
+        summary = played(RetentionReplacement(k=2), TellingPosterior(), n, plays)
+        answered, _, bound = telling_odds(transition_matrix(np.full(2, 0.5 + _half_excess(n))), n, 0.95)
+        assert summary.bound == pytest.approx(0.5) == pytest.approx(bound)
+        # Four standard errors: 1 in 16,000 for a random seed.
+        assert abs(summary.answered.value - answered) < 4 * np.sqrt(answered * (1 - answered) / plays)
+        assert summary.worst <= summary.bound * (1 + 1e-9)
+        answers += round(summary.answered.value * plays)
+        wins += round(summary.win.value * plays)
+    # Of some 600 answers half are right in expectation: fewer than .9/k come about with probability 1 %, so many that
+    # 1/k is refuted with 0.1 %, for a random seed; the seed is fixed.
+    assert wins >= 0.9 * 0.5 * answers
+    assert binom.sf(wins - 1, answers, 0.5) > 0.001
 
 
 def _half_excess(n):
@@ -264,14 +264,11 @@ def test_numbers_are_played_in_their_bins():
 
 @pytest.mark.parametrize("defense", [Constant(), GlobalRecoding(levels={"x": 1})])
 def test_defenses_without_a_matrix_are_skipped(defense):
-    from defenses import Hierarchy  # noqa: F401
-    from defenses.hierarchy import TableHierarchy
-
     records = people()
     levels = TableHierarchy([["a", "all"], ["b", "all"]])
     records = Microdata(records.frame, (), ("x",), (), dict(records.domains), {"x": levels})
     rules = PkGame(records=records, column="x", size=4)
-    with pytest.raises((NotApplicable, ValueError)):
+    with pytest.raises(NotApplicable, match="no transition matrix|no category"):
         play(defense, BestPosterior(), rules, generator(1))
 
 
@@ -394,4 +391,4 @@ def test_real_columns_play():
     outcome = play(OptimalRetention(k=2), BestPosterior(table="drawn"), rules, generator(4))
     assert outcome.scores["posterior"] <= outcome.scores["bound"] * (1 + 1e-9)
     assert outcome.utility["associations"] is None
-    assert comb(5, 1) == 1 / outcome.scores["chance"]
+    assert outcome.scores["chance"] == 0.2

@@ -53,14 +53,19 @@ def test_entropy_by_hand() -> None:
     assert non_uniform_entropy(original.iloc[:2], released.iloc[:2], domains) == 0
 
 
-def test_entropy_of_numbers_and_missing_values(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entropy_of_numbers_and_missing_values() -> None:
     original = pd.DataFrame({"age": [1, 2, 3, np.nan]})
     released = pd.DataFrame({"age": ["[1,2]", "[1,2]", "3", None]})
     domains = {"age": DOMAINS["age"]}
     assert non_uniform_entropy(original, released, domains) == pytest.approx(2 / 8)
     assert non_uniform_entropy(original, pd.DataFrame({"age": ["*"] * 4}), domains) == 1
-    monkeypatch.setattr("metrics.generalization._TABLE", 4)
-    assert non_uniform_entropy(original, released, domains) == pytest.approx(2 / 8)
+    # A set of segments: 1 and 3 to 5 cover the values 1 and 3, half-open 1 to 3 the values 1 and 2.
+    pieces = pd.DataFrame({"age": ["{1|[3,5]}", "[1,3)", "{1|[3,5]}", "*"]})
+    assert non_uniform_entropy(original, pieces, domains) == pytest.approx((1 + 1 + 1 + 2) / 8)
+    with pytest.raises(ValueError, match="row 2"):
+        non_uniform_entropy(original, pieces.assign(age=["1", "2", "[1,3)", "*"]), domains)
+    with pytest.raises(ValueError, match="row 3"):
+        non_uniform_entropy(original, pieces.assign(age=["1", "2", "3", "4"]), domains)
 
 
 def test_entropy_refuses() -> None:
