@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 Truths = NDArray[np.bool_]
 Node = tuple[int, ...]
 
-_CACHED = 128
+_CACHED = 64
 """Frequency sets kept for roll-up."""
 
 _DENSE = 8

@@ -38,7 +38,7 @@ def optimal_groups(numbers: ArrayLike, k: int) -> Integers:
         c(i) = min over k <= m < 2k of c(i - m) + w(i, m),    c(0) = 0.
 
     c(i) needs nothing after c(i - k), so that k values are computed at once, in n / k steps over blocks of k by k.
-    Sums of squares are taken about the run's last number, where they keep their digits. Memory: 16 k n bytes.
+    Sums of squares are taken about the run's last number, where they keep their digits. Memory: about 8 k n bytes.
 
     References
     ----------

@@ -37,8 +37,8 @@ class Pseudonymization(MicrodataDefense):
     Raises
     ------
     ValueError
-        If columns are named twice or none is; on `apply`, if a column is no identifier or there is none. In a pipeline this is
-        the first step, since every step drops the identifiers that it is given.
+        If columns are named twice or none is; on `apply`, if a column is no identifier or there is none. In a
+        pipeline this is the first step, since every step drops the identifiers that it is given.
 
     Notes
     -----

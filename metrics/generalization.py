@@ -101,7 +101,7 @@ def non_uniform_entropy(original: pd.DataFrame, released: pd.DataFrame, domains:
             covered, inside = _numbers_covered(cells, np.asarray(distinct, dtype=float), codes, count)
         else:
             contains = cells.contains(distinct)
-            covered, inside = contains @ count, contains[cells.codes, codes]
+            covered, inside = (contains @ count).astype(float), contains[cells.codes, codes]
         if not inside.all():
             row = int(np.flatnonzero(~inside)[0])
             raise ValueError(
@@ -126,7 +126,8 @@ def _numbers_covered(
     closed, open_ = (np.searchsorted(ordered, cells.high, side) for side in ("right", "left"))
     end = np.where(cells.closed, closed, open_)
     before = np.append(0, np.cumsum(count[order][: ordered.size]))
-    covered = np.bincount(cells.owner, weights=before[end] - before[start], minlength=cells.missing.size)
+    held = (before[end] - before[start]).astype(float)
+    covered: Floats = np.bincount(cells.owner, weights=held, minlength=cells.missing.size).astype(float)
     absent = cells.missing | cells.suppressed
     covered += absent * count[np.isnan(distinct)].sum()
     rank = np.empty_like(order)

@@ -229,13 +229,8 @@ def _pitman_parameters(point: Floats) -> tuple[float, float]:
 
 def _minimum(loss: Callable[[Floats], float], start: Floats) -> Floats:
     """Where a smooth loss of two parameters on logarithmic scales is smallest."""
-    found = optimize.minimize(
-        lambda point: loss(np.asarray(point, dtype=float)),
-        start,
-        method="Nelder-Mead",
-        bounds=optimize.Bounds(start - 20, start + 20),
-        tol=1e-9,
-    )
+    bounds = optimize.Bounds(start - 20, start + 20)
+    found = optimize.minimize(loss, start, method="Nelder-Mead", bounds=bounds, tol=1e-9)
     return np.asarray(found.x, dtype=float)
 
 

@@ -19,6 +19,8 @@ from defenses.pram.optimal import optimal_retention
 from defenses.pram.perturbation import noisy_histogram, retention_by_objective, retention_by_output
 from defenses.retention_replacement import RetentionReplacement
 from leaderboard.report import Section, Table, Value
+from leaderboard.tables import number
+from metrics.estimate import Estimate
 from scenarios.datasets import load
 from scenarios.pk_game import PkGame
 from scenarios.pk_summary import summarize_pk
@@ -155,7 +157,7 @@ def pk_section(plays: int, seed: int) -> Section:
                         f"N = {size}, {' against '.join(reversed(names))}",
                         found.win.value,
                         found.answered.value,
-                        f"{found.win_answered.low:.2f}–{found.win_answered.high:.2f}" if found.win_answered else "–",
+                        _interval(found.win_answered),
                         found.worst,
                         found.typical,
                         found.bound,
@@ -175,3 +177,7 @@ def pk_section(plays: int, seed: int) -> Section:
         "releases practically never come, and the typical posterior is far below the bound.",
     )
     return Section("The Pk game", text, (table,))
+
+
+def _interval(rate: Estimate | None) -> str:
+    return "–" if rate is None else f"{number(rate.low)}–{number(rate.high)}"

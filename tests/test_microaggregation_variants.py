@@ -225,7 +225,8 @@ def test_univariate_release() -> None:
     assert "each of age, pay alone" in defense.guarantee(records).statement
     single = Microdata(table[["age"]], quasi_identifiers=("age",))
     assert defense.guarantee(single).k == 3
-    assert release.channel is not None and release.channel.columns == {"age", "pay"}
+    assert release.channel is not None
+    assert release.channel.columns == {"age", "pay"}
 
 
 @settings(max_examples=80, deadline=None)

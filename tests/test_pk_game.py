@@ -9,7 +9,15 @@ import pandas as pd
 import pytest
 from scipy.stats import binom
 
-from attacks import BestPosterior, NearestNeighbour, NotApplicable, RankedAnswers, TellingPosterior
+from attacks import (
+    BestPosterior,
+    Knowledge,
+    LikelihoodAssignment,
+    NearestNeighbour,
+    NotApplicable,
+    RankedAnswers,
+    TellingPosterior,
+)
 from attacks.best_posterior import most_telling_pair
 from attacks.column_matrix import cell_codes, column_matrix
 from attacks.exact_posterior import exact_posterior
@@ -23,8 +31,11 @@ from defenses import (
     OptimalRetentionWithPrior,
     RetentionReplacement,
 )
+from defenses.channel import Channel
+from defenses.channel_parts import RetentionVector
 from defenses.hierarchy import TableHierarchy
 from defenses.pram import optimal_retention, pk, transition_matrix
+from defenses.release import MicrodataRelease
 from leaderboard.store import Store
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import PkGame, load, play, summarize_pk
@@ -268,7 +279,7 @@ def test_defenses_without_a_matrix_are_skipped(defense):
     levels = TableHierarchy([["a", "all"], ["b", "all"]])
     records = Microdata(records.frame, (), ("x",), (), dict(records.domains), {"x": levels})
     rules = PkGame(records=records, column="x", size=4)
-    with pytest.raises(NotApplicable, match="no transition matrix|no category"):
+    with pytest.raises(NotApplicable, match=r"no transition matrix|no category"):
         play(defense, BestPosterior(), rules, generator(1))
 
 
@@ -392,3 +403,14 @@ def test_real_columns_play():
     assert outcome.scores["posterior"] <= outcome.scores["bound"] * (1 + 1e-9)
     assert outcome.utility["associations"] is None
     assert outcome.scores["chance"] == 0.2
+
+
+def test_likelihood_assignment_reads_the_released_matrix():
+    domain = CategoricalDomain(("a", "b"))
+    frame = pd.DataFrame({"x": ["a", "b"]})
+    records = Microdata(frame, quasi_identifiers=("x",), domains={"x": domain})
+    for kept, named in ((0.9, [0, 1]), (0.1, [1, 0])):
+        channel = Channel((RetentionVector(("x",), (domain,), (2,), (kept, kept)),))
+        release = MicrodataRelease(frame.copy(), [-1, -1], channel)
+        claims = LikelihoodAssignment().run(release, Knowledge(frame, records.take([])), generator(1))
+        assert claims.best(generator(1)).tolist() == named

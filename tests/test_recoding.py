@@ -132,7 +132,7 @@ def test_cell_suppression_keeps_its_promise(n, p, k, values, seed):
     rng = np.random.default_rng(seed)
     k = min(k, n)
     frame = pd.DataFrame(
-        {f"c{i}": rng.choice(np.array([*"vwxyz"][:values] + [None], dtype=object), n) for i in range(p)},
+        {f"c{i}": rng.choice(np.array([*"vwxyz"[:values], None], dtype=object), n) for i in range(p)},
         index=range(n),
     )
     names = tuple(frame.columns)
@@ -204,7 +204,7 @@ def test_pseudonyms_replace_identifiers():
     assert release.frame["age"].tolist() == [1, 2, 3, 4]
     assert release.origin.tolist() == [0, 1, 2, 3]
     originals = {"Ann", "Bob", "Cy"}
-    assert originals.isdisjoint(name) and originals.isdisjoint(friend)
+    assert originals.isdisjoint([*name, *friend])
     assert set(apply(Pseudonymization(), records, seed=1).frame["friend"]).isdisjoint(friend)
     only = apply(Pseudonymization(columns=["friend"]), records)
     assert list(only.frame.columns) == ["friend", "age"]
