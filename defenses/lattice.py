@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 Truths = NDArray[np.bool_]
 Node = tuple[int, ...]
 
-_CACHED = 64
+_CACHED = 32
 """Frequency sets kept for roll-up."""
 
 _DENSE = 8
@@ -49,8 +49,7 @@ class FrequencySet:
         members = np.empty(count, dtype=np.intp)
         members[classes] = self.members
         sizes = np.bincount(classes, weights=self.sizes, minlength=count).astype(np.intp)
-        together = csr_array((np.ones_like(classes), (classes, np.arange(classes.size))), shape=(count, classes.size))
-        return FrequencySet(members, sizes, tuple(together @ histogram for histogram in self.histograms))
+        return FrequencySet(members, sizes, tuple(_added(histogram, classes, count) for histogram in self.histograms))
 
     def put_together(self, which: Truths) -> FrequencySet:
         """Some of the classes as a single one."""
@@ -209,6 +208,12 @@ def number_tuples(codes: Sequence[Integers], sizes: Sequence[int]) -> tuple[Inte
             keys, bound = _renumber(keys, bound)
         keys, bound = keys * size + code, bound * size
     return _renumber(keys, bound)
+
+
+def _added(histogram: csr_array, classes: Integers, count: int) -> csr_array:
+    """Add up the rows of each class."""
+    where = (classes, np.arange(classes.size))
+    return csr_array((np.ones_like(classes), where), shape=(count, classes.size)) @ histogram
 
 
 def _renumber(keys: Integers, bound: int) -> tuple[Integers, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Self
 
 import numpy as np
 from numpy.random import Generator
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from defenses.guarantee import Guarantee
 from defenses.microdata import Microdata
 from defenses.parameters import check_real
-from defenses.pram.conversions import check_epsilon, epsilon_for_k, k_for_epsilon
+from defenses.pram.conversions import epsilon_for_k, k_for_epsilon
 from defenses.pram.matrix import check_histogram, retention_epsilon, retention_pk
 from defenses.pram.optimal import optimal_retention
 from defenses.retention_vectors import Floats, RetentionVectors, size_of
@@ -45,6 +46,11 @@ class OptimalRetention(RetentionVectors):
     Source: Miura and Hasegawa, Algorithm 1.
     """
 
+    @classmethod
+    def example(cls) -> Self:
+        """The paper's form at epsilon 1."""
+        return cls(epsilon=1.0)
+
     def __init__(
         self,
         *,
@@ -56,7 +62,7 @@ class OptimalRetention(RetentionVectors):
         if (epsilon is None) == (k is None):
             raise ValueError("give exactly one of epsilon and k")
         if epsilon is not None:
-            check_epsilon(epsilon)
+            check_real("epsilon", epsilon, low=0, open_low=True)
         if k is not None:
             check_real("k", k, low=1)
         self._check_common(columns, jointly)
@@ -116,6 +122,11 @@ class OptimalRetentionWithPrior(RetentionVectors):
     from the final matrices.
     """
 
+    @classmethod
+    def example(cls) -> Self:
+        """A prior for one column of three categories."""
+        return cls(prior={"illness": [3, 1, 1]}, epsilon=1.0, columns=["illness"])
+
     def __init__(
         self,
         *,
@@ -124,7 +135,7 @@ class OptimalRetentionWithPrior(RetentionVectors):
         columns: Sequence[str] | None = None,
         jointly: bool = False,
     ) -> None:
-        check_epsilon(epsilon)
+        check_real("epsilon", epsilon, low=0, open_low=True)
         if not isinstance(prior, Mapping):
             raise ValueError(f"prior must map columns to counts, got {prior!r}")
         for name, counts in prior.items():

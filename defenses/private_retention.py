@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.random import Generator
@@ -22,6 +22,11 @@ class _PrivatelyTuned(RetentionVectors):
     """PRAM whose matrix is tuned to the records by a differentially private step of its own."""
 
     _step: ClassVar[str]
+
+    @classmethod
+    def example(cls) -> Self:
+        """Epsilon 1 for the matrix and 1 for the release."""
+        return cls(epsilon_matrix=1.0, epsilon_release=1.0)
 
     def __init__(
         self,

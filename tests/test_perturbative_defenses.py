@@ -11,11 +11,11 @@ from scipy import stats
 from defenses.additive_noise import AdditiveNoise
 from defenses.constant import Constant
 from defenses.defense import released_frame
-from defenses.pipeline import Pipeline
 from defenses.global_recoding import GlobalRecoding
 from defenses.hierarchy import Hierarchy, TableHierarchy
 from defenses.identity import Identity
 from defenses.microdata import Microdata
+from defenses.pipeline import Pipeline
 from defenses.rank_swapping import RankSwapping, swapped_ranks
 from defenses.retention_replacement import RetentionReplacement
 from defenses.sampling import Sampling
