@@ -1,10 +1,12 @@
 """The command ``tokumei``: makes sure that the five packages are its own before it loads them."""
 
+import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
 
 PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
+INTERRUPTED = 130
 MARK = '__distribution__ = "tokumei"'
 
 
@@ -30,9 +32,18 @@ def main() -> None:
     if found:
         print(f"Error: tokumei cannot run beside {found}. Install it into an environment of its own.", file=sys.stderr)
         sys.exit(2)
-    from scenarios.cli import cli
+    try:
+        from scenarios.cli import main as run
 
-    cli(prog_name="tokumei")
+        code = run()
+    except KeyboardInterrupt:
+        print("Interrupted.", file=sys.stderr)
+        code = INTERRUPTED
+    except BrokenPipeError:
+        # Whoever read the output has seen enough; what is left in the buffer has nowhere to go.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = 0
+    sys.exit(code)
 
 
 if __name__ == "__main__":

@@ -37,7 +37,7 @@ class Guarantee:
 
     def __str__(self) -> str:
         promised = [
-            f"{_SYMBOLS[name]}={value if isinstance(value, int) else format(value, '.3g')}"
+            f"{_SYMBOLS[name]}={value if isinstance(value, int) else format(round(value, 9), '.3g')}"
             for name, value in ((part.name, getattr(self, part.name)) for part in fields(self))
             # Pk = 1 allows certainty and promises nothing.
             if name in _SYMBOLS and value is not None and not (name == "pk" and round(value, 2) <= 1)

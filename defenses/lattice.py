@@ -213,7 +213,8 @@ def number_tuples(codes: Sequence[Integers], sizes: Sequence[int]) -> tuple[Inte
 def _added(histogram: csr_array, classes: Integers, count: int) -> csr_array:
     """Add up the rows of each class."""
     where = (classes, np.arange(classes.size))
-    return csr_array((np.ones_like(classes), where), shape=(count, classes.size)) @ histogram
+    together = csr_array((np.ones_like(classes), where), shape=(count, classes.size))
+    return csr_array(together @ histogram)
 
 
 def _renumber(keys: Integers, bound: int) -> tuple[Integers, int]:

@@ -176,8 +176,9 @@ def _with_score(row: Row, utility: Utility | None, pairs: Sequence[Pair]) -> Row
         row = replace(
             row,
             utility=headline.value,
-            utility_low=headline.low,
-            utility_high=headline.high,
+            # One play says nothing of the spread between plays.
+            utility_low=headline.low if headline.n > 1 else None,
+            utility_high=headline.high if headline.n > 1 else None,
             components=utility.components,
         )
     worst = _worst(pairs)

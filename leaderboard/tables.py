@@ -152,9 +152,14 @@ def plays_text(rows: Sequence[Row]) -> str:
     return f"{plays[0]}" if len(plays) == 1 else f"{plays[0]} to {plays[-1]}"
 
 
+def counted(number: str, what: str) -> str:
+    """A number with what it counts, in the plural but for one."""
+    return f"{number} {what}" if number == "1" else f"{number} {what}s"
+
+
 def _notes(rows: Sequence[Row]) -> str:
     notes = [
-        f"{plays_text(rows)} complete plays; ★: on the Pareto front; ± and [low, high]: 95 % intervals across plays"
+        f"{counted(plays_text(rows), 'complete play')}; ★: on the Pareto front; ± and [low, high]: 95 % intervals across plays"
     ]
     open_rows = sum(not row.complete for row in rows)
     if open_rows:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from metrics import Estimate, wilson
+from metrics import Estimate
 
 ANCHORED = ("marginals", "associations", "queries")
 _CLASSIFIER = ("classifier_auc", "classifier_auc_original")
@@ -39,8 +39,8 @@ def pooled_utility(plays: Sequence[Mapping[str, float | None]], confidence: floa
     where A₀ does not exceed 1/2. A component that no play has is left out.
 
     The interval is Student's with the jackknife's variance: with u₍ᵢ₎ the headline without play i and u₍.₎ their
-    mean, v = (n - 1)/n ∑ᵢ (u₍ᵢ₎ - u₍.₎)². A single play shows no spread: its interval is Wilson's
-    for one trial, which says next to nothing.
+    mean, v = (n - 1)/n ∑ᵢ (u₍ᵢ₎ - u₍.₎)². A single play shows no spread: its interval is [0, 1],
+    which says nothing.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def pooled_utility(plays: Sequence[Mapping[str, float | None]], confidence: floa
         return None
     headline = float(components[measured].mean())
     without = _components(values.sum(axis=0) - values, present.sum(axis=0) - present)
-    estimate = wilson(n * headline, n, confidence)
+    estimate = Estimate(headline, 0.0, 1.0, n)
     if n > 1:
         left = np.nanmean(without, axis=1)
         deviation = np.sqrt((n - 1) / n * np.square(left - left.mean()).sum())

@@ -19,6 +19,9 @@ from .domains import infer_domain as infer_domain
 from .estimate import Estimate as Estimate
 from .estimate import across_plays as across_plays
 from .estimate import wilson as wilson
+from .fidelity import association_fidelity as association_fidelity
+from .fidelity import marginal_fidelity as marginal_fidelity
+from .fidelity import query_fidelity as query_fidelity
 from .generalization import generalization_precision as generalization_precision
 from .generalization import non_uniform_entropy as non_uniform_entropy
 from .information_loss import average_class_size as average_class_size
@@ -38,3 +41,4 @@ from .uniques import poisson_gamma_uniques as poisson_gamma_uniques
 from .uniques import sample_uniques as sample_uniques
 from .uniques import snb_uniques as snb_uniques
 from .uniques import zayatz_uniques as zayatz_uniques
+from .utility import TableUtility as TableUtility

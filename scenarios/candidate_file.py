@@ -107,6 +107,8 @@ class CandidateFile(Game):
             raise ValueError(f"decoys must be one of {', '.join(DECOYS)}, got {decoys!r}")
         if attacker_knows not in KNOWS:
             raise ValueError(f"attacker_knows must be one of {', '.join(KNOWS)}, got {attacker_knows!r}")
+        if not records.released_columns:
+            raise ValueError("records: every column is an identifier, so that nothing would be released")
         if len(records) < candidates:
             raise ValueError(f"candidates: {candidates} are needed and the table has {len(records)} rows")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from importlib import metadata
 
 import click
@@ -40,3 +41,16 @@ def cli() -> None:
 
 for command in (run, board, defend, risk, utility, list_, info, validate, check):
     cli.add_command(command)
+
+
+def main() -> int:
+    """Run the command line and return its exit code; interrupts and broken pipes are the caller's."""
+    try:
+        result = cli.main(prog_name="tokumei", standalone_mode=False)
+        sys.stdout.flush()
+    except click.exceptions.Abort:
+        raise KeyboardInterrupt from None
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    return result if isinstance(result, int) else 0

@@ -50,8 +50,7 @@ class Neighbours:
 
         Notes
         -----
-        Exact equals of a person are not its decoys. When all its known neighbours are taken, the first of the pool
-        that is free stands in.
+        Exact equals of a person are not its decoys, unless nobody else is left.
         """
         distance = self._distance(people, pool)
         distance[distance < 1e-12] = np.inf
@@ -65,7 +64,9 @@ class Neighbours:
         for turn in range(count):
             person = turn % people.size
             left = near[person][free[near[person]] & np.isfinite(distance[person, near[person]])]
-            pick = int(left[0]) if left.size else int(np.flatnonzero(free)[0])
+            pick = int(left[0]) if left.size else int(np.argmin(np.where(free, distance[person], np.inf)))
+            if not free[pick]:
+                pick = int(np.flatnonzero(free)[0])
             free[pick] = False
             chosen.append(pick)
         return pool[chosen]

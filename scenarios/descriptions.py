@@ -10,6 +10,9 @@ from scenarios.methods import exported, suggestion
 
 PACKAGES = ("defenses", "attacks", "scenarios", "experiments")
 
+# Modules of the metrics package that measure nothing themselves.
+GROUND = ("metrics.cells", "metrics.domains", "metrics.estimate")
+
 
 def one_liners(names: Iterable[str]) -> dict[str, str]:
     """First docstring line of each method that is exported under its name; others are left out."""
@@ -23,10 +26,14 @@ def summary(thing: object) -> str:
 
 
 def metrics() -> dict[str, object]:
-    """Exported functions of the metrics package by name."""
+    """Exported metrics by name: functions of tables, and the utility that boards show."""
     package = importlib.import_module("metrics")
     found = {name: getattr(package, name) for name in package.__all__}
-    return {name: value for name, value in sorted(found.items()) if inspect.isfunction(value)}
+    return {
+        name: value
+        for name, value in sorted(found.items())
+        if name == "TableUtility" or (inspect.isfunction(value) and value.__module__ not in GROUND)
+    }
 
 
 def look_up(name: str) -> object:

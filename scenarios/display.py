@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # Seconds between lines where there is no terminal.
 PAUSE = 5.0
+# Characters of a failure's reason that are shown.
+LONGEST = 160
 
 
 class Display:
@@ -102,7 +104,7 @@ class RunDisplay:
                 self.failures += 1
                 against = f" against {result.attack}" if result.attack else ""
                 what = f"{label(result.defense, result.parameters)}{against}, play {result.play}"
-                self.display.say(f"{result.status}: {what}: {result.reason.partition(chr(10))[0]}")
+                self.display.say(f"{result.status}: {what}: {_short(result.reason)}")
         if self.bar is not None:
             self.bar.update(self.task, completed=self.done)
         elif time.monotonic() - self.said > PAUSE or self.done == self.total:
@@ -119,3 +121,9 @@ class RunDisplay:
         table = lb.to_terminal(lb.rank(results), width=width)
         seconds = time.monotonic() - self.began
         self.display.console.print(f"first board, after {plays} play ({seconds:.1f} s):\n\n{table}\n", markup=False)
+
+
+def _short(reason: str) -> str:
+    """The first line of a reason, cut: what a foreign method says in it may be anything."""
+    line = reason.partition("\n")[0]
+    return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"

@@ -66,6 +66,9 @@ def find(name: str, package: str) -> type[Method]:
 def suggestion(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
     """The end of a message about an unknown name: the nearest known one, or all where none is near."""
     lowered = {other.lower(): other for other in known}
+    within = [other for other in lowered if len(name) > 3 and name.lower() in other]
+    if within:
+        return f"; did you mean {lowered[min(within, key=len)]!r}?"
     near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
     return f"; did you mean {lowered[near[0]]!r}?" if near else f"; known are {', '.join(sorted(known))}"
 
@@ -118,6 +121,8 @@ def _kind(package: str) -> str:
 
 def _elsewhere(name: str, package: str) -> type[Method]:
     module_name, _, class_name = name.partition(":")
+    if not module_name or not class_name:
+        raise ValueError(f"{name!r} must name a module and a class, as in mymodule:MyClass")
     here = str(Path.cwd())
     if here not in sys.path:
         sys.path.append(here)

@@ -34,7 +34,7 @@ class Method(BaseModel):
 class _Head(_Strict):
     name: str = Field(min_length=1)
     title: str = ""
-    dataset: str = Field(min_length=1)
+    dataset: str = ""
     columns: list[str] = Field(default_factory=list)
     game: Method
     plays: int = Field(default=20, ge=1)
@@ -146,6 +146,10 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
     if dataset is None:
         from scenarios.datasets import load
 
+        if not head.dataset:
+            raise ValueError(
+                f"{_place(path)}: scenario.dataset: it names no data set; name a table of your own with --data"
+            )
         dataset = within(path, "scenario.dataset", load, head.dataset)
         name = head.name
     else:
@@ -192,7 +196,12 @@ def within(path: Path, table: str, make: Any, *arguments: Any) -> Any:
     try:
         return make(*arguments)
     except ValueError as error:
-        raise ValueError(f"{path}: {table}: {error}") from None
+        raise ValueError(f"{_place(path)}: {table}: {error}") from None
+
+
+def _place(path: Path) -> str:
+    """How messages name a scenario file: by its name where it is shipped."""
+    return f"scenario {path.stem!r}" if path in library().values() else str(path)
 
 
 def _grid(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -231,7 +240,7 @@ def _chosen(entries: tuple[Entry, ...], names: Sequence[str], package: str) -> t
         return entries
     known = {entry.name for entry in entries}
     kept: list[Entry] = []
-    for name in names:
+    for name in dict.fromkeys(names):
         if name in known:
             kept += [entry for entry in entries if entry.name == name]
         elif ":" in name:

@@ -140,7 +140,9 @@ def _played(plan: Plan, units: list[Unit], jobs: int) -> Iterator[list[Result]]:
 def _lost(unit: Unit, error: BaseException) -> list[Result]:
     """Results of a unit whose worker process died."""
     now = datetime.now(UTC).isoformat(timespec="seconds")
-    reason = f"the worker process ended: {type(error).__name__}: {error}"
+    code = getattr(error, "exitcode", None)
+    ended = type(error).__name__ if code is None else f"exit code {code}"
+    reason = f"the worker process ended: {ended}: {error}"
     return [replace(result, status="error", reason=reason, created=now) for result in unit.results]
 
 

@@ -204,7 +204,9 @@ def _quasi_identifiers(columns: dict[str, TextColumn], declared: Roles) -> tuple
         missing = "roles" if len(free) == len(columns) else "quasi-identifiers"
         return tuple(free), [f"no {missing} declared: every {others}column is a quasi-identifier"]
     without = [column for column in free if column not in declared.quasi_identifiers]
-    notes = [f"{', '.join(without)}: no role declared; released, but no attacker knows or wants it"] if without else []
+    notes = (
+        [f"{', '.join(without)}: no role declared; released as they are unless a defense names them"] if without else []
+    )
     return tuple(declared.quasi_identifiers), notes
 
 

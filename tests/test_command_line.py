@@ -79,7 +79,7 @@ def test_validate(tmp_path):
 
 def test_board_without_results(tmp_path):
     result = call("board", "--db", tmp_path / "none.db")
-    assert result.exit_code == 2
+    assert result.exit_code == 4
     assert "there are no results" in result.output
     (tmp_path / "text.db").write_text("no database")
     broken = call("board", "--db", tmp_path / "text.db")

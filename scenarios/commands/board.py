@@ -36,9 +36,10 @@ Examples:
 @html_option
 def board(scenarios: tuple[str, ...], db: str, form: str, html: Path | None, *, matrix: bool) -> None:
     """Show the board of results that were played before; of all scenarios if none is named."""
+    if "://" not in db and not Path(db).exists():
+        click.echo(f"there are no results at {db}; `tokumei run` makes some", err=True)
+        sys.exit(NOTHING)
     with bad_input():
-        if "://" not in db and not Path(db).is_file():
-            raise ValueError(f"there are no results at {db}; `tokumei run` makes some")
         from leaderboard.store import Store
         from scenarios.methods import suggestion
 

@@ -34,7 +34,8 @@ def _thing(name: str) -> None:
     thing = look_up(name)
     assert inspect.isclass(thing) or inspect.isfunction(thing)  # noqa: S101 (look_up gives nothing else)
     signature = inspect.signature(thing)
-    click.secho(f"{name}{signature.replace(return_annotation=inspect.Signature.empty)}", bold=True)
+    bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
+    click.secho(f"{name}{signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)}", bold=True)
     click.echo(f"\n{inspect.getdoc(thing)}\n")
     click.echo(f"from {thing.__module__.partition('.')[0]} import {name}    # {inspect.getsourcefile(thing)}")
 

@@ -73,7 +73,8 @@ def run(
 ) -> None:
     """Play scenarios and show their board.
 
-    SCENARIO is the name of a shipped scenario (`tokumei list scenarios`) or a TOML file; `bank` if none is given.
+    SCENARIO is the name of a shipped scenario (`tokumei list scenarios`) or a TOML file; if none is given `bank`,
+    or `table` with --data.
     Results are kept: a second run plays only what is missing. A scenario that is an experiment (`pram-histogram`)
     runs alone, reports in tables of its own and keeps nothing.
     """
@@ -91,7 +92,16 @@ def run(
         run_experiment(experiment, plays, seed, form, html, display)
         return
     with bad_input():
-        plans = _plans(scenarios or ("bank",), data, roles, defenses, attacks, plays, seed, display)
+        plans = _plans(
+            scenarios or (("bank",) if data is None else ("table",)),
+            data,
+            roles,
+            defenses,
+            attacks,
+            plays,
+            seed,
+            display,
+        )
     from leaderboard.store import Store
     from scenarios.runner import guarantees
     from scenarios.runner import run as run_plan

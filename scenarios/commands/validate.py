@@ -20,17 +20,22 @@ Examples:
 @click.argument("file", type=click.Path(path_type=Path))
 @roles_option
 def validate(file: Path, roles: Path | None) -> None:
-    """Check a table (CSV or Parquet, with its roles) or a scenario (TOML) before it is used; shows no record."""
+    """Check a table (CSV or Parquet, with its roles) or a scenario (TOML) before it is used.
+
+    Shows no record, but for a cell that it cannot read.
+    """
     with bad_input():
         if file.suffix == ".toml":
             from scenarios.experiment import read_experiment
             from scenarios.plan import read_plan
+            from scenarios.runner import guarantees
 
-            experiment = read_experiment(str(file.absolute()))
+            experiment = read_experiment(str(file))
             if experiment is not None:
                 click.echo(f"{file}: experiment {experiment.name!r}, {experiment.plays} plays: valid")
                 return
-            plan = read_plan(str(file.absolute()))
+            plan = read_plan(str(file))
+            guarantees(plan)
             defenses, attacks = len(plan.defenses), len(plan.attacks)
             click.echo(
                 f"{file}: scenario {plan.name!r}, {defenses} defenses, {attacks} attacks, {plan.plays} plays: valid"
