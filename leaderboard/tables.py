@@ -159,7 +159,8 @@ def counted(number: str, what: str) -> str:
 
 def _notes(rows: Sequence[Row]) -> str:
     notes = [
-        f"{counted(plays_text(rows), 'complete play')}; ★: on the Pareto front; ± and [low, high]: 95 % intervals across plays"
+        f"{counted(plays_text(rows), 'complete play')}; ★: on the Pareto front; "
+        "± and [low, high]: 95 % intervals across plays"
     ]
     open_rows = sum(not row.complete for row in rows)
     if open_rows:

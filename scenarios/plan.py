@@ -147,9 +147,7 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
         from scenarios.datasets import load
 
         if not head.dataset:
-            raise ValueError(
-                f"{_place(path)}: scenario.dataset: it names no data set; name a table of your own with --data"
-            )
+            raise ValueError(f"{_place(path)}: names no data set; name a table of your own with --data")
         dataset = within(path, "scenario.dataset", load, head.dataset)
         name = head.name
     else:
