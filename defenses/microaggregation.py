@@ -9,15 +9,20 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses import mdav
-from defenses.channel import Channel
 from defenses.columns import check_columns, filled
-from defenses.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
+from defenses.defense import MicrodataDefense, chosen_columns
 from defenses.guarantee import Guarantee
 from defenses.k_anonymous import check_enough_records, k_anonymity_over
 from defenses.microdata import Microdata
 from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease
-from defenses.representatives import REPRESENTATIVES, CategoryColumn, NumberColumn, grouped_column
+from defenses.representatives import (
+    REPRESENTATIVES,
+    CategoryColumn,
+    NumberColumn,
+    grouped_column,
+    release_representatives,
+)
 
 
 class Microaggregation(MicrodataDefense):
@@ -76,13 +81,7 @@ class Microaggregation(MicrodataDefense):
         names = filled(records, self._checked_columns(records))
         columns = [grouped_column(records, name) for name in names]
         groups = self._groups(*group_coordinates(columns, len(records)), rng)
-        frame = released_frame(records)
-        parts = []
-        for column in columns:
-            frame[column.name], part = column.replaced(groups, self.representative)
-            parts.append(part)
-        known = tuple(part for part in parts if part is not None)
-        return rowwise_release(frame, Channel(known) if len(known) == len(parts) else None)
+        return release_representatives(records, columns, groups, self.representative)
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Promise k-anonymity over the quasi-identifiers if all of them are replaced."""

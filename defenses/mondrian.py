@@ -19,6 +19,7 @@ from defenses.mondrian_sides import SideDemand
 from defenses.mondrian_splits import partition
 from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease
+from defenses.representatives import REPRESENTATIVES, grouped_column, release_representatives
 
 
 class Mondrian(MicrodataDefense):
@@ -46,6 +47,8 @@ class Mondrian(MicrodataDefense):
         Largest share of one sensitive value in a class, in (0, 1]: (alpha, k)-anonymity.
     columns : sequence of str, optional
         The columns to generalize; by default the quasi-identifiers.
+    representative : {"mean", "median", "mode"}, optional
+        Release what stands for a class in the place of what covers it; see `Microaggregation`.
 
     Raises
     ------
@@ -69,12 +72,12 @@ class Mondrian(MicrodataDefense):
     soon releases them as they are).
 
     Cells. A class releases the interval from its smallest to its largest number, the set of its categories, or the
-    single value. A missing value is a value of its own, before all others; where it meets others, the class releases
-    ``*``. Rows keep their order, and other columns their values.
+    single value; or else its `representative`. A missing value is a value of its own, before all others; where it
+    meets others, the class releases ``*``. Rows keep their order, and other columns their values.
 
     Guarantee: k-anonymity over the columns, and thus over the quasi-identifiers if these are among them, with the
     constraints; classes that happen to be released alike only merge, which no constraint minds. Channel: containment
-    in every column.
+    in every column, or that of the representatives.
 
     References
     ----------
@@ -94,6 +97,7 @@ class Mondrian(MicrodataDefense):
         distance: str = "equal",
         alpha: float | None = None,
         columns: Sequence[str] | None = None,
+        representative: str | None = None,
     ) -> None:
         self.k = k
         self.strict = strict
@@ -104,9 +108,12 @@ class Mondrian(MicrodataDefense):
         self.distance = distance
         self.alpha = alpha
         self.columns = columns
+        self.representative = representative
         check_whole("k", k, low=1)
         if not isinstance(strict, bool):
             raise ValueError(f"strict must be true or false, got {strict!r}")
+        if representative is not None and representative not in REPRESENTATIVES:
+            raise ValueError(f"representative must be one of {', '.join(REPRESENTATIVES)}, got {representative!r}")
         self._constraints()
         check_columns(columns)
 
@@ -116,6 +123,9 @@ class Mondrian(MicrodataDefense):
         columns = order_columns(records, filled(records, names))
         order = np.arange(len(records)) if self.strict else rng.permutation(len(records))
         classes, class_count = partition(columns, order, self.k, strict=self.strict, demand=demand)
+        if self.representative is not None:
+            replaced = [grouped_column(records, column.name) for column in columns]
+            return release_representatives(records, replaced, classes, self.representative)
         frame = released_frame(records)
         for column in columns:
             frame[column.name] = column.cells(classes, class_count)

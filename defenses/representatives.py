@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,10 +11,12 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.channel import ChannelPart
+from defenses.channel import Channel, ChannelPart
 from defenses.channel_parts import GroupMean, GroupMode
 from defenses.columns import category_codes, plain_numbers, stored_alike
+from defenses.defense import released_frame, rowwise_release
 from defenses.microdata import Microdata
+from defenses.release import MicrodataRelease
 from metrics.cells import escape
 from metrics.classes import count_pairs, group_starts
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
@@ -117,6 +120,31 @@ def grouped_column(records: Microdata, name: str) -> NumberColumn | CategoryColu
     if isinstance(domain, NumericDomain):
         return NumberColumn(original, domain, plain_numbers(original))
     return CategoryColumn(original, domain, category_codes(records, name))
+
+
+def release_representatives(
+    records: Microdata, columns: Sequence[NumberColumn | CategoryColumn], groups: Integers, representative: str
+) -> MicrodataRelease:
+    """Release the records with each group's representative in the place of its records' values.
+
+    Parameters
+    ----------
+    records : Microdata
+        The n records.
+    columns : sequence of NumberColumn or CategoryColumn
+        The columns to replace.
+    groups : ndarray of int, shape (n,)
+        Group of each record, from 0 without a gap.
+    representative : str
+        One of `REPRESENTATIVES`.
+    """
+    frame = released_frame(records)
+    parts = []
+    for column in columns:
+        frame[column.name], part = column.replaced(groups, representative)
+        parts.append(part)
+    known = tuple(part for part in parts if part is not None)
+    return rowwise_release(frame, Channel(known) if len(known) == len(parts) else None)
 
 
 def group_means(values: Floats, groups: Integers) -> Floats:

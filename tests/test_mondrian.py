@@ -15,6 +15,9 @@ from defenses.mondrian_columns import distinct_sequences, order_columns
 from defenses.mondrian_sides import SideDemand
 from defenses.mondrian_splits import partition
 from metrics import CategoricalDomain, NumericDomain, k_anonymity, normalized_certainty_penalty, read_cells
+from metrics.cells import holds_generalized
+from scenarios.conformance import people
+from scenarios.seeds import generator
 
 ADULT = Path(__file__).parents[2] / "shared" / "data" / "adult.data"
 ADULT_COLUMNS = ("age", "workclass", "weight", "education", "years", "marital-status", "occupation", "relationship")
@@ -245,3 +248,14 @@ def test_loss_on_adult() -> None:
         released = Mondrian(k=k).apply(records, np.random.default_rng(0)).frame
         assert k_anonymity(released, ADULT_QUASI) >= k
         assert normalized_certainty_penalty(released, domains) <= peer
+
+
+@pytest.mark.parametrize("representative", ["mean", "median", "mode"])
+def test_classes_may_be_released_as_representatives(representative):
+    records = people(200, generator(0, "people"), missing=True)
+    release = Mondrian(k=7, representative=representative).apply(records, np.random.default_rng(0))
+    assert k_anonymity(release.frame, records.quasi_identifiers) >= 7
+    assert not any(holds_generalized(release.frame[name]) for name in records.quasi_identifiers)
+    assert release.frame["illness"].tolist() == records.frame["illness"].tolist()
+    with pytest.raises(ValueError, match="representative"):
+        Mondrian(representative="middle")
