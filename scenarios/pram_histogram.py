@@ -18,6 +18,7 @@ from defenses.pram.sampling import replace
 from leaderboard.report import Bars, Section, Table
 from scenarios.experiment import Experiment
 from scenarios.pram_cases import FIRST_AGE, Case, ages, bell, power_law
+from scenarios.pram_limits import limit_section
 from scenarios.pram_privacy import leak_section, matrix_section, pk_section
 from scenarios.seeds import generator
 
@@ -87,6 +88,8 @@ class PramHistogram(Experiment):
             sections.append(self._case(case, number, plays, generator(seed, "pram-histogram", "case", number)))
         say("reading the histogram out of the matrix")
         sections.append(matrix_section(ages(), self.k, generator(seed, "pram-histogram", "matrix")))
+        say("matrices under full freedom")
+        sections.append(limit_section())
         say("the distinguishing audit")
         sections.append(leak_section(self.audits, generator(seed, "pram-histogram", "audit")))
         say("the Pk game")

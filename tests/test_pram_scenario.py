@@ -38,6 +38,7 @@ from scenarios.experiment import read_experiment
 from scenarios.pram_audit import noisy_histogram_epsilon, released_law, sampled_epsilon, secret_matrix_epsilon
 from scenarios.pram_cases import ages, bell, power_law
 from scenarios.pram_histogram import releases
+from scenarios.pram_limits import limit_section
 from scenarios.seeds import generator
 from scenarios.tables import with_columns
 
@@ -308,3 +309,20 @@ def test_columns_of_a_data_set():
         with_columns(bank, ["jobs"])
     with pytest.raises(ValueError, match="twice"):
         with_columns(bank, ["job", "job"])
+
+
+def test_no_protocol_beats_the_optimal_ones_and_the_degenerate_one_says_nothing():
+    section = limit_section()
+    for table in section.tables:
+        rows = {str(row[0]): row[1:] for row in table.rows}
+        for epsilon in ("1", "2", "4"):
+            named = {name.partition(", ")[2]: row for name, row in rows.items() if name.startswith(f"ε = {epsilon},")}
+            distance, error, bits = named["every column the histogram"]
+            assert distance == pytest.approx(0, abs=1e-6)
+            assert error is None
+            assert bits == pytest.approx(0, abs=1e-9)
+            least, most = named["least error"][1], named["most bits"][2]
+            for name, (_, other, information) in named.items():
+                assert information <= most + 1e-9, name
+                assert other is None or other >= least * (1 - 1e-6), name
+            assert named["optimal A-type"][1] > named["retention-replacement"][1] * 0.999
