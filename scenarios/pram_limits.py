@@ -1,4 +1,4 @@
-"""Section of the PRAM experiment on full freedom: what matrices of any form reach, and how far the A-type is from it."""
+"""Section of the PRAM experiment on full freedom: what matrices of any form reach, and how far off the A-type is."""
 
 from __future__ import annotations
 
