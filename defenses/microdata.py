@@ -57,6 +57,8 @@ class Microdata:
 
     def __post_init__(self) -> None:
         for role in ("identifiers", "quasi_identifiers", "sensitive"):
+            if isinstance(getattr(self, role), str):
+                raise ValueError(f"{role} must be a list of column names, got the text {getattr(self, role)!r}")
             object.__setattr__(self, role, tuple(getattr(self, role)))
         for part in ("domains", "hierarchies"):
             object.__setattr__(self, part, MappingProxyType(dict(getattr(self, part))))

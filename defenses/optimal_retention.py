@@ -76,7 +76,11 @@ class OptimalRetention(RetentionVectors):
         budget = self._budget(len(records))
         if not self._groups(records):
             return Guarantee(statement="none: no column is randomized")
-        fixed = f"ε={budget:.4g} and Pk={k_for_epsilon(budget, len(records)):.4g}" if budget > 0 else "ε=0"
+        fixed = "ε=0"
+        if np.isinf(budget):
+            fixed = "no ε"
+        elif budget > 0:
+            fixed = f"ε of at most {budget:.4g} and Pk of at least {k_for_epsilon(budget, len(records)):.4g}"
         return Guarantee(
             statement=f"none: the matrix is made of these records and tells of them; held fixed, it would have {fixed}"
         )

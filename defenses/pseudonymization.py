@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -18,6 +19,14 @@ from defenses.release import MicrodataRelease
 
 _BYTES = 16
 """Length of a pseudonym: the chance that two of a million are the same is below 2e-27."""
+
+
+_TOKEN = re.compile(r"p[0-9a-f]{32}")
+
+
+def is_pseudonym(value: object) -> bool:
+    """Whether a value has the form of a pseudonym."""
+    return isinstance(value, str) and _TOKEN.fullmatch(value) is not None
 
 
 class Pseudonymization(MicrodataDefense):

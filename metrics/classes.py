@@ -42,6 +42,23 @@ def equivalence_classes(frame: pd.DataFrame, quasi_identifiers: Sequence[str]) -
     return classes
 
 
+def known_classes(frame: pd.DataFrame, quasi_identifiers: Sequence[str], classes: Integers | None) -> Integers:
+    """Classes as they were given, or found where they were not.
+
+    Raises
+    ------
+    ValueError
+        If given classes are not one whole number a row, from 0 without a gap.
+    """
+    if classes is None:
+        return equivalence_classes(frame, quasi_identifiers)
+    given = np.asarray(classes)
+    whole = given.shape == (len(frame),) and np.issubdtype(given.dtype, np.integer)
+    if not whole or (given.size and (given.min() < 0 or not np.bincount(given).all())):
+        raise ValueError(f"classes must hold one whole number for each of the {len(frame)} rows, from 0 without a gap")
+    return given
+
+
 def class_sizes(classes: Integers) -> Integers:
     """Rows of each class, shape (classes,).
 
@@ -76,7 +93,7 @@ def k_anonymity(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, classe
     ----------
     Sweeney (2002), k-anonymity: a model for protecting privacy.
     """
-    known = equivalence_classes(frame, quasi_identifiers) if classes is None else classes
+    known = known_classes(frame, quasi_identifiers, classes)
     return int(class_sizes(known).min())
 
 
@@ -117,6 +134,9 @@ def check_columns(frame: pd.DataFrame, names: Sequence[str]) -> None:
     """Raise ValueError unless `names` is a sequence of columns of the frame."""
     if isinstance(names, str):
         raise ValueError(f"columns must be given as a sequence of names, got the text {names!r}")
+    columns = list(frame.columns)
     for name in names:
-        if name not in frame.columns:
+        if columns.count(name) > 1:
+            raise ValueError(f"column {name!r} stands twice; column names must differ")
+        if name not in columns:
             raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, frame.columns))}")

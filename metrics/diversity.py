@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.classes import Integers, check_columns, class_sizes, count_pairs, equivalence_classes, group_starts
+from metrics.classes import Integers, check_columns, class_sizes, count_pairs, group_starts, known_classes
 
 Floats = NDArray[np.float64]
 
@@ -213,7 +213,7 @@ def sensitive_counts(
     check_columns(frame, [*quasi_identifiers, sensitive])
     if sensitive in quasi_identifiers:
         raise ValueError(f"column {sensitive!r} is a quasi-identifier and cannot be the sensitive column too")
-    known = equivalence_classes(frame, quasi_identifiers) if classes is None else classes
+    known = known_classes(frame, quasi_identifiers, classes)
     sizes = class_sizes(known)
     if ranks is None:
         codes, distinct = pd.factorize(frame[sensitive], use_na_sentinel=False)
@@ -232,6 +232,8 @@ def _ranks(frame: pd.DataFrame, sensitive: str, order: Sequence[Any] | None) -> 
         row = int(np.flatnonzero(column.isna())[0])
         raise ValueError(f"column {sensitive!r}, row {row}: a missing value has no place in the order")
     if order is None:
+        if pd.api.types.infer_dtype(column).startswith("mixed"):
+            raise ValueError(f"column {sensitive!r} mixes kinds of values, which have no order; give one as order")
         codes, distinct = pd.factorize(column, sort=True)
         return codes, len(distinct)
     values = pd.Index(order)

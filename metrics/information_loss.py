@@ -9,7 +9,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metrics.cells import CategoricalCells, Cells, NumericCells, read_cells
-from metrics.classes import Integers, check_columns, class_sizes, equivalence_classes
+from metrics.classes import Integers, check_columns, class_sizes, known_classes
 from metrics.domains import Domain
 
 Floats = NDArray[np.float64]
@@ -88,7 +88,7 @@ def discernibility(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, cla
     ----------
     Bayardo and Agrawal (2005), Data privacy through optimal k-anonymization, section 3.
     """
-    known = equivalence_classes(frame, quasi_identifiers) if classes is None else classes
+    known = known_classes(frame, quasi_identifiers, classes)
     return int((class_sizes(known).astype(np.int64) ** 2).sum())
 
 
@@ -101,7 +101,7 @@ def average_class_size(
     ----------
     LeFevre, DeWitt and Ramakrishnan (2006), Mondrian multidimensional k-anonymity, section 5 (there divided by k).
     """
-    known = equivalence_classes(frame, quasi_identifiers) if classes is None else classes
+    known = known_classes(frame, quasi_identifiers, classes)
     return float(class_sizes(known).mean())
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.classes import Integers, check_columns, class_sizes, equivalence_classes
+from metrics.classes import Integers, check_columns, class_sizes, equivalence_classes, known_classes
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def prosecutor_risk(
     El Emam and Dankar (2008), Protecting privacy using k-anonymity; El Emam (2013), Guide to the De-Identification of
     Personal Health Information, chapter 16.
     """
-    known = equivalence_classes(frame, quasi_identifiers) if classes is None else classes
+    known = known_classes(frame, quasi_identifiers, classes)
     return _summary(1 / class_sizes(known)[known], threshold)
 
 

@@ -15,7 +15,7 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
-from metrics.classes import Integers, class_sizes, equivalence_classes
+from metrics.classes import Integers, class_sizes, known_classes
 
 Floats = NDArray[np.float64]
 
@@ -155,6 +155,7 @@ def pitman_uniques(
     sizes = _sizes(frame, quasi_identifiers, classes)
     n = _check_population(sizes, population)
     uniques = int((sizes == 1).sum())
+    # No class of two or more, or none of one, leaves nothing to fit: the sample's uniques are then the bound.
     if uniques in (0, n) or population == n:
         return float(uniques)
     size, count = np.unique(sizes, return_counts=True)
@@ -198,6 +199,7 @@ def snb_uniques(
     sizes = _sizes(frame, quasi_identifiers, classes)
     n = _check_population(sizes, population)
     uniques = int((sizes == 1).sum())
+    # No class of two or more, or none of one, leaves nothing to fit: the sample's uniques are then the bound.
     if uniques in (0, n) or population == n:
         return float(uniques)
     size, count = np.unique(sizes, return_counts=True)
@@ -235,7 +237,7 @@ def _minimum(loss: Callable[[Floats], float], start: Floats) -> Floats:
 
 
 def _sizes(frame: pd.DataFrame, quasi_identifiers: Sequence[str], classes: Integers | None) -> Integers:
-    return class_sizes(equivalence_classes(frame, quasi_identifiers) if classes is None else classes)
+    return class_sizes(known_classes(frame, quasi_identifiers, classes))
 
 
 def _check_population(sizes: Integers, population: int) -> int:

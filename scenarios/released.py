@@ -5,12 +5,14 @@ from __future__ import annotations
 import io
 import os
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from defenses.pseudonymization import is_pseudonym
 from scenarios.roles import Roles
 from scenarios.text_table import text_table
 from scenarios.toml_file import read_bytes, read_toml
@@ -74,7 +76,7 @@ def read_released(path: Path, roles: Path | None) -> ReleasedTable:
         }
     )
     for name in declared.identifiers:
-        if name in frame.columns:
+        if name in frame.columns and not frame[name].dropna().map(is_pseudonym).all():
             raise ValueError(f"{path}: column {name!r} is an identifier and was released")
     other = [name for name in frame.columns if name not in declared.sensitive]
     quasi_identifiers = other if declared.quasi_identifiers is None else declared.quasi_identifiers
@@ -86,16 +88,28 @@ def read_released(path: Path, roles: Path | None) -> ReleasedTable:
     return ReleasedTable(frame, tuple(quasi_identifiers), tuple(declared.sensitive), tuple(notes))
 
 
-def refuse_existing(paths: list[str | None], *, force: bool) -> None:
-    """Raise ValueError if an output exists already and may not be replaced, or two outputs are one."""
-    files = [path for path in paths if path is not None and path != STANDARD]
-    for path in files:
-        if files.count(path) > 1:
-            raise ValueError(f"{path} is named for two outputs")
-        if Path(path).exists() and not force:
-            raise ValueError(f"{path} exists; --force replaces it")
-        if not Path(path).absolute().parent.is_dir():
-            raise ValueError(f"there is no folder {Path(path).absolute().parent}")
+def refuse_existing(outputs: Sequence[str | None], *, inputs: Sequence[str | Path | None] = (), force: bool) -> None:
+    """Make sure that outputs replace nothing that they must not.
+
+    Raises
+    ------
+    ValueError
+        If an output exists already and may not be replaced, is one of the inputs, has no folder, or two are one.
+    """
+    named = [output for output in outputs if output is not None]
+    places = [output if output == STANDARD else str(Path(output).resolve()) for output in named]
+    sources = {str(Path(source).resolve()) for source in inputs if source is not None and source != STANDARD}
+    for output, place in zip(named, places, strict=True):
+        if places.count(place) > 1:
+            raise ValueError(f"{output} is named for two outputs")
+        if place in sources:
+            raise ValueError(f"{output} is an input and would be lost")
+        if place == STANDARD:
+            continue
+        if Path(place).exists() and not force:
+            raise ValueError(f"{output} exists; --force replaces it")
+        if not Path(place).parent.is_dir():
+            raise ValueError(f"there is no folder {Path(place).parent}")
 
 
 def write_text(text: str, path: str, *, private: bool = False) -> None:

@@ -33,7 +33,7 @@ class RiskReport:
     measures : list of (str, str, float)
         k, l and t: name, what it means, value.
     estimates : list of (str, float)
-        Records unique in the whole population, by estimator; empty where the population's size is unknown.
+        Records unique in the table and in the population, by estimator; empty where the population's size is unknown.
     columns : list of (str, int)
         Records that a minimal set of columns with this one in it singles out, most first.
     sets : list of (str, int)
@@ -52,7 +52,11 @@ class RiskReport:
 
 
 def risk_report(
-    table: ReleasedTable, *, population: pd.DataFrame | None = None, population_size: int | None = None
+    table: ReleasedTable,
+    *,
+    population: pd.DataFrame | None = None,
+    population_size: int | None = None,
+    cells: int | None = None,
 ) -> RiskReport:
     """Measure the risk of a released table.
 
@@ -64,6 +68,8 @@ def risk_report(
         Everybody that the table was drawn from, generalized alike, for the journalist's risk.
     population_size : int, optional
         How many people that is, for estimates of uniques in the population.
+    cells : int, optional
+        How many combinations of quasi-identifying values are possible, for the Poisson-gamma estimate.
 
     Raises
     ------
@@ -96,7 +102,7 @@ def risk_report(
         sizes=dict(_by_size(sizes)),
         models=models,
         measures=list(_measures(table, classes)),
-        estimates=_estimates(table, classes, population_size),
+        estimates=_estimates(table, classes, population_size, cells),
         columns=columns,
         sets=sets,
     )
@@ -123,15 +129,21 @@ def _measures(table: ReleasedTable, classes: np.ndarray) -> Iterator[tuple[str, 
         yield "t, equal", f"largest distance {where} from the table's", distance
 
 
-def _estimates(table: ReleasedTable, classes: np.ndarray, population: int | None) -> list[tuple[str, float]]:
+def _estimates(
+    table: ReleasedTable, classes: np.ndarray, population: int | None, cells: int | None
+) -> list[tuple[str, float]]:
     if population is None:
         return []
     frame, names = table.frame, table.quasi_identifiers
     estimators = {"Zayatz": m.zayatz_uniques, "Pitman": m.pitman_uniques, "SNB": m.snb_uniques}
-    return [
+    found = [
         (name, float(estimate(frame, names, population=population, classes=classes)))
         for name, estimate in estimators.items()
     ]
+    if cells is not None:
+        value = m.poisson_gamma_uniques(frame, names, population=population, cells=cells, classes=classes)
+        found.insert(0, ("Poisson-gamma", float(value)))
+    return found
 
 
 def _singled_out(table: ReleasedTable) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:

@@ -160,3 +160,20 @@ def test_measures_refuse() -> None:
     for c in (0, -1, np.nan, np.inf):
         with pytest.raises(ValueError, match="c must be"):
             recursive_l_diversity(frame, ["q"], "s", c)
+
+
+@pytest.mark.parametrize("classes", [[0, 0], [0, 0, 2, 2], [0.0, 0.0, 1.0, 1.0], [-1, 0, 0, 0]])
+def test_classes_that_are_none_are_refused(classes):
+    frame = pd.DataFrame({"q": list("aabb")})
+    with pytest.raises(ValueError, match="classes must hold"):
+        k_anonymity(frame, ["q"], classes=np.array(classes))
+
+
+def test_columns_that_are_none_are_refused():
+    frame = pd.DataFrame([[1, 2, 3]], columns=["q", "q", "s"])
+    with pytest.raises(ValueError, match="'q' stands twice"):
+        k_anonymity(frame, ["q"])
+    with pytest.raises(ValueError, match="no column"):
+        l_diversity(frame, ["s"], ["q"])
+    with pytest.raises(ValueError, match="mixes"):
+        t_closeness_ordered(pd.DataFrame({"q": [1, 1], "s": [1, "a"]}), ["q"], "s")

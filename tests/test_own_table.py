@@ -163,3 +163,21 @@ def test_special_characters_survive_the_file(folder):
     assert {"Nara\\|Uji", "\\{Kōbe}", "\\*"} <= set(released["city"])
     result = call("utility", "people.csv", "released.csv", "--roles", "roles.toml", "--format", "json")
     assert np.isclose(json.loads(result.stdout)["utility"], 1.0)
+
+
+def test_nothing_secret_or_needed_is_lost(folder):
+    arguments = ("defend", "Identity", "people.csv", "--roles", "roles.toml")
+    assert "two outputs" in call(*arguments, "-o", "x.csv", "--truth", "./x.csv", code=2).output
+    assert "secret" in call(*arguments, "--truth", "-", code=2).output
+    assert "two outputs" in call(*arguments, "--channel", "-", code=2).output
+    for lost in ("people.csv", "./roles.toml"):
+        assert "is an input" in call(*arguments, "-o", lost, "--force", code=2).output
+    assert (folder / "roles.toml").read_text() == ROLES
+    assert "name: differs in every record" in call("defend", "Identity", "people.csv").output
+
+
+def test_pseudonyms_can_be_measured_and_names_cannot(folder):
+    call("defend", "Pseudonymization", "people.csv", "--roles", "roles.toml", "-o", "pseudonyms.csv")
+    assert "person" not in (folder / "pseudonyms.csv").read_text()
+    call("risk", "pseudonyms.csv", "--roles", "roles.toml", "--population-size", 5000, "--cells", 2000)
+    assert "identifier" in call("risk", "people.csv", "--roles", "roles.toml", code=2).output

@@ -95,7 +95,7 @@ def test_the_papers_form_promises_nothing_and_says_so():
     guarantee = OptimalRetention(k=20).guarantee(people())
     assert (guarantee.epsilon, guarantee.pk, guarantee.delta) == (None, None, None)
     assert "none: the matrix is made of these records" in guarantee.statement
-    assert "Pk=20" in guarantee.statement
+    assert "Pk of at least 20" in guarantee.statement
 
 
 def test_prior_form_promises_what_its_matrices_have():

@@ -67,10 +67,16 @@ def test_bayesian_estimate_needs_no_inverse():
     np.testing.assert_allclose(bayesian_histogram([1, 2, 3, 4], even), 2.5)
 
 
-def test_one_uninformative_column_still_has_an_inverse():
-    retention = np.array([0.25, 0.7, 0.6, 0.9])
-    counts = np.array([10.0, 20, 30, 40])
-    np.testing.assert_allclose(estimate_histogram(transition_matrix(retention) @ counts, retention).counts, counts)
+@pytest.mark.parametrize("d", [2, 3, 4, 6, 7, 50])
+@pytest.mark.parametrize("excess", [0.0, 1e-15, 1e-12, 1e-9])
+def test_one_uninformative_column_still_has_an_inverse(d, excess):
+    retention = np.linspace(0.6, 0.9, d)
+    retention[0] = 1 / d + excess
+    counts = np.arange(10.0, 10 * d + 10, 10)
+    matrix = transition_matrix(retention)
+    found, dense = estimate_histogram(matrix @ counts, retention), estimate_histogram(matrix @ counts, matrix)
+    np.testing.assert_allclose(found.counts, counts, rtol=1e-9)
+    np.testing.assert_allclose(found.errors, dense.errors, rtol=1e-6)
 
 
 def test_ill_conditioned_matrices_are_warned_of():

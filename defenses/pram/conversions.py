@@ -65,7 +65,8 @@ def epsilon_for_k(k: float, n: int) -> float:
     Parameters
     ----------
     k : float
-        In [1, n]; k = 1 asks nothing and gives infinity, k = n asks for a release that says nothing and gives 0.
+        In [1, n]; k = 1 asks nothing and gives infinity, k = n asks for a release that says nothing and gives 0, which
+        is no epsilon of any mechanism here: release the uniform distribution then.
     n : int
         Number of records.
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.parameters import check_real, check_whole
-from defenses.pram.matrix import check_histogram, check_matrix, check_retention, transition_matrix
+from defenses.pram.matrix import check_histogram, check_matrix, check_retention
 
 Floats = NDArray[np.float64]
 
@@ -210,15 +210,22 @@ class _Dense(_Channel):
 class _Replacing(_Channel):
     """P = diag(D) + 1 r'; by Sherman and Morrison P^-1[i, x] = ((1 if i = x else 0) - w_x)/D_i.
 
-    Columns of P sum to 1, hence those of P^-1 too, which gives w_x = (1/D_x - 1)/sum(1/D).
+    Columns of P sum to 1, hence those of P^-1 too, which gives w_x = (1 - D_x) u_x/sum(u) with u = D_k/D, k the
+    category of the smallest |D|. Row k of P^-1 is 1 less the sum of the others: no difference of near equals is
+    divided by D_k, which may be 0.
     """
 
     def __init__(self, retention: Floats) -> None:
         self.replaced = (1 - retention) / max(retention.size - 1, 1)
         self.excess = retention - self.replaced
+        self.pivot = int(np.abs(self.excess).argmin())
         with np.errstate(divide="ignore", invalid="ignore"):
-            inverse = 1 / self.excess
-            self.weights = (inverse - 1) / inverse.sum()
+            ratio = self.excess[self.pivot] / self.excess
+            ratio[self.pivot] = 1.0
+            self.weights = (1 - self.excess) * ratio / ratio.sum()
+            self.inverse = 1 / self.excess
+        self.inverse[self.pivot] = 0.0
+        self.pivot_row = 1 - self.inverse + self.weights * self.inverse.sum()
 
     def times(self, vector: Floats) -> Floats:
         product: Floats = self.excess * vector + self.replaced @ vector
@@ -229,18 +236,21 @@ class _Replacing(_Channel):
         return product
 
     def condition(self) -> float:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            inverse = 1 / np.abs(self.excess)
-            columns = np.abs(self.weights) * (inverse.sum() - inverse) + np.abs(1 - self.weights) * inverse
-        return float(columns.max())
+        others = np.abs(self.inverse)
+        with np.errstate(invalid="ignore"):
+            columns = np.abs(self.weights) * (others.sum() - others) + np.abs(1 - self.weights) * others
+            largest = float((columns + np.abs(self.pivot_row)).max())
+        return float("inf") if np.isnan(largest) else largest
 
     def solve(self, vector: Floats) -> Floats:
-        solution: Floats = (vector - self.weights @ vector) / self.excess
+        solution: Floats = (vector - self.weights @ vector) * self.inverse
+        solution[self.pivot] = self.pivot_row @ vector
         return solution
 
     def squared_solve(self, vector: Floats) -> Floats:
         shared = np.square(self.weights) @ vector
-        squared: Floats = (shared + (1 - 2 * self.weights) * vector) / np.square(self.excess)
+        squared: Floats = (shared + (1 - 2 * self.weights) * vector) * np.square(self.inverse)
+        squared[self.pivot] = np.square(self.pivot_row) @ vector
         return squared
 
 
@@ -248,13 +258,8 @@ def _checked(released: ArrayLike, mechanism: ArrayLike) -> tuple[Floats, _Channe
     counts = check_histogram(released)
     array = np.asarray(mechanism, dtype=float)
     size = array.shape[0] if array.ndim else 0
-    channel: _Channel
-    if array.ndim == 1:
-        channel = _Replacing(check_retention(array))
-        if (channel.excess == 0).sum() == 1:  # invertible, though not in that form
-            channel = _Dense(transition_matrix(array))
-    else:
-        channel = _Dense(check_matrix(array))
+    vector = array.ndim == 1
+    channel: _Channel = _Replacing(check_retention(array)) if vector else _Dense(check_matrix(array))
     if size != counts.size:
         raise ValueError(f"released has {counts.size} categories, the mechanism {size}")
     return counts, channel

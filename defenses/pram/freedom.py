@@ -34,6 +34,9 @@ Floats = NDArray[np.float64]
 MOST_CATEGORIES = 10
 """Number of categories up to which staircase patterns are enumerated."""
 
+SMALLEST_EPSILON = 0.01
+"""Below it the program of least variance is too near to singular for its solver."""
+
 
 def degenerate_matrix(histogram: ArrayLike) -> Floats:
     """Matrix with every column v/N: P v = v and epsilon 0 as a fixed matrix, and it publishes the histogram itself.
@@ -135,7 +138,10 @@ def most_informative_matrix(histogram: ArrayLike, epsilon: float) -> Floats:
     """
     counts, patterns = _patterns(histogram, epsilon)
     gains = _row_information(patterns, counts / counts.sum())
-    solution = linprog(-gains, A_eq=patterns.T, b_eq=np.ones(counts.size), method="highs-ds")
+    # The solver's tolerance is absolute: at small epsilon all gains are smaller.
+    solution = linprog(
+        -gains / max(gains.max(), np.finfo(float).tiny), A_eq=patterns.T, b_eq=np.ones(counts.size), method="highs-ds"
+    )
     weights = np.asarray(solution.x, dtype=float)
     used = np.flatnonzero(weights > 0)
     rows = _settled(weights[used, None] * patterns[used], epsilon)
@@ -153,7 +159,7 @@ def least_variance_protocol(histogram: ArrayLike, epsilon: float) -> Floats:
     histogram : array_like, shape (d,)
         A public histogram: the protocol is made of it.
     epsilon : float
-        Positive and at most 30.
+        At least .01 and at most 30: below, the program is too near to singular.
 
     Returns
     -------
@@ -187,6 +193,8 @@ def least_variance_protocol(histogram: ArrayLike, epsilon: float) -> Floats:
         value, slope = cvxopt.matrix(np.trace(inverse)), cvxopt.matrix(-np.diag(twice)).T
         return (value, slope) if z is None else (value, slope, z[0] * cvxopt.matrix(2 * once * twice))  # type: ignore[index]
 
+    if epsilon < SMALLEST_EPSILON:
+        raise ValueError(f"epsilon must be at least {SMALLEST_EPSILON:g} for this program, got {epsilon}")
     solution = cvxopt.solvers.cp(
         objective,
         G=cvxopt.spdiag([-1.0] * size),

@@ -64,7 +64,10 @@ def check_histogram(histogram: ArrayLike) -> Floats:
     ValueError
         If it is no vector of finite, non-negative counts (names the category), or all of them are zero.
     """
-    array = np.asarray(histogram, dtype=float)
+    try:
+        array = np.asarray(histogram, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError("histogram must hold numbers, one count a category") from None
     if array.ndim != 1 or not array.size:
         raise ValueError(f"histogram must be a vector with one count a category, got shape {array.shape}")
     wrong = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from scenarios.commands.common import bad_input, roles_option
+
+if TYPE_CHECKING:
+    from defenses.microdata import Microdata
 
 EPILOG = """\b
 Examples:
@@ -51,21 +54,24 @@ def defend(
 ) -> None:
     """Anonymize TABLE (CSV or Parquet; - is standard input) with the defense METHOD.
 
-    Rows come out in random order, since the order of records gives everybody away; identifiers never come out.
+    Rows come out in random order, since the order of records gives everybody away. Columns that the roles file names as
+    identifiers never come out; without one nothing is known to be an identifier.
     """
     import numpy as np
     import pandas as pd
 
     from defenses.defense import MicrodataDefense
     from scenarios.methods import build
-    from scenarios.released import as_csv, input_path, read_roles, refuse_existing, write_text
+    from scenarios.released import STANDARD, as_csv, input_path, read_roles, refuse_existing, write_text
     from scenarios.tables import load_table
 
     with bad_input():
         defense = build({"use": method, **_parameters(parameters)}, "defenses")
         if not isinstance(defense, MicrodataDefense):
             raise ValueError(f"{method} releases {defense.kind}, no table")
-        refuse_existing([output, truth, channel], force=force)
+        if truth == STANDARD:
+            raise ValueError("--truth is secret and must be a file of its own")
+        refuse_existing([output, truth, channel], inputs=[table, roles], force=force)
         dataset = load_table(input_path(table), roles)
         records = dataset.records
         defense.check(records)
@@ -76,6 +82,10 @@ def defend(
         text = as_csv(release.frame, read_roles(roles).separator or ",")
     for note in dataset.notes:
         click.echo(f"note: {note}", err=True)
+    for name in _alone(records):
+        click.echo(
+            f"warning: {name}: differs in every record and is no declared identifier; it may name people", err=True
+        )
     with bad_input():
         if truth is not None:
             rows = pd.DataFrame({"released_row": np.arange(len(release.frame)), "record": release.origin})
@@ -84,6 +94,12 @@ def defend(
             write_text(release.channel.to_toml(), channel)
         write_text(text, output)
     click.echo(f"{len(release.frame)} of {len(records)} records; promised: {defense.guarantee(records)}", err=True)
+
+
+def _alone(records: Microdata) -> list[str]:
+    """Text columns that are released and differ in every record."""
+    frame, columns = records.frame, records.released_columns
+    return [name for name in columns if frame[name].dtype == object and len(frame) > 1 and frame[name].is_unique]
 
 
 def _parameters(texts: tuple[str, ...]) -> dict[str, Any]:

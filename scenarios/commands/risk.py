@@ -25,6 +25,7 @@ Examples:
 @roles_option
 @click.option("--population", help="A table of everybody, generalized alike, for the journalist's risk.")
 @click.option("--population-size", type=click.IntRange(min=1), help="How many people the records were drawn from.")
+@click.option("--cells", type=click.IntRange(min=1), help="How many combinations of values are possible.")
 @click.option("--html", help="Write a one-page report that works offline.")
 @click.option("--force", is_flag=True, help="Replace the report if it exists.")
 def risk(
@@ -32,6 +33,7 @@ def risk(
     roles: Path | None,
     population: str | None,
     population_size: int | None,
+    cells: int | None,
     html: str | None,
     *,
     force: bool,
@@ -41,10 +43,10 @@ def risk(
     from scenarios.risk import risk_report
 
     with bad_input():
-        refuse_existing([html], force=force)
+        refuse_existing([html], inputs=[released, roles, population], force=force)
         table = read_released(input_path(released), roles)
         everybody = None if population is None else read_released(input_path(population), roles).frame
-        report = risk_report(table, population=everybody, population_size=population_size)
+        report = risk_report(table, population=everybody, population_size=population_size, cells=cells)
     for note in table.notes:
         click.echo(f"note: {note}", err=True)
     click.echo(_text(report))
@@ -68,7 +70,7 @@ def _text(report: RiskReport) -> str:
         "records by size of their class\n" + table(list(report.sizes.items())),
     ]
     if report.estimates:
-        parts.append("records unique in the population, estimated\n" + table(list(report.estimates)))
+        parts.append("records unique in table and population, estimated\n" + table(list(report.estimates)))
     parts.append("records singled out with the help of a column\n" + table(list(report.columns)))
     if report.sets:
         parts.append("smallest sets of columns that single out most\n" + table(list(report.sets)))
