@@ -247,7 +247,7 @@ def test_the_command_runs_an_experiment(tmp_path):
     path.write_text(SMALL)
     result = CliRunner().invoke(cli, ["run", str(path), "--html", str(page), "--format", "json", "--seed", "2"])
     assert result.exit_code == 0, result.output
-    assert len(json.loads(result.stdout)) == 10
+    assert len(json.loads(result.stdout)) == 12
     assert "Small &lt;one&gt;" in page.read_text(encoding="utf-8")
     valid = CliRunner().invoke(cli, ["validate", str(path)])
     assert "experiment 'small', 3 plays: valid" in valid.output
