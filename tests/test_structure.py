@@ -18,7 +18,7 @@ FLOORS = {
     "attacks": {"defenses", "metrics"},
     "scenarios": {"leaderboard", "attacks", "defenses", "metrics"},
 }
-CONTRACT = {"channel", "channel_parts", "defense", "guarantee", "hierarchy", "microdata", "parameters", "release"}
+CONTRACT = {"channel", "channel_parts", "defense", "guarantee", "hierarchy", "microdata", "parameters", "queries", "release"}
 
 
 def imported(path):
