@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.pairs import GOALS, Pair, Success, matrix, variant
+from leaderboard.pairs import Pair, Success, goals, matrix, variant
 from leaderboard.result import FAILURES, Result, canonical
 from leaderboard.utility import Utility, pooled_utility
 
@@ -207,7 +207,7 @@ def _worst(pairs: Sequence[Pair]) -> tuple[Pair, Success] | None:
     1/200. Intervals are therefore taken at a level at which all of them hold together with 95 % (Bonferroni), and
     attacks that are not above chance at that level count only where none is.
     """
-    offers = [(pair, success) for goal in GOALS for pair in pairs if (success := pair.success(goal)) is not None]
+    offers = [(pair, success) for goal in goals(pairs) for pair in pairs if (success := pair.success(goal)) is not None]
     together = [(pair, replace(success, confidence=1 - 0.05 / len(offers))) for pair, success in offers]
     telling = [offer for offer in together if offer[1].above_chance]
     return max(telling or together, key=lambda offer: offer[1].advantage, default=None)

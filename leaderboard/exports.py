@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from leaderboard.board import Row
-from leaderboard.pairs import GOALS, Pair
+from leaderboard.goals import GOALS, chance_name
+from leaderboard.pairs import Pair, Success
 from leaderboard.result import canonical
 
 BOARD_COLUMNS = (
@@ -20,7 +21,7 @@ MATRIX_COLUMNS = (
     *("scenario", "decoys", "defense", "parameters", "attack", "attack_parameters"),
     *("reidentification", "reidentification_low", "reidentification_high", "chance"),
     *("membership", "membership_low", "membership_high", "membership_chance"),
-    *("advantage", "top3", "precision", "plays", "status"),
+    *("advantage", "top3", "precision", "plays", "status", "other_goals"),
 )
 _BOARD_EXTRAS = (
     *("rank", "components", "measured", "worst_parameters", "goal"),
@@ -50,13 +51,24 @@ def matrix_to_json(pairs: Sequence[Pair]) -> str:
 
 def _flat(pair: Pair) -> dict[str, Any]:
     rates: dict[str, Any] = {}
-    for goal, chance in zip(GOALS, ("chance", "membership_chance"), strict=True):
-        success = pair.success(goal)
-        rates[goal] = success and success.rate.value
-        rates[f"{goal}_low"] = success and success.rate.low
-        rates[f"{goal}_high"] = success and success.rate.high
-        rates[chance] = success and success.chance
+    for goal in GOALS:
+        rates |= _rates(goal, pair.success(goal))
+    rates["other_goals"] = {
+        name: _rounded(value)
+        for goal, success in pair.successes.items()
+        if goal not in GOALS
+        for name, value in _rates(goal, success).items()
+    }
     return {name: rates[name] if name in rates else getattr(pair, name) for name in MATRIX_COLUMNS}
+
+
+def _rates(goal: str, success: Success | None) -> dict[str, float | None]:
+    """Rate, interval and chance under the names of a goal."""
+    names = (goal, f"{goal}_low", f"{goal}_high", chance_name(goal))
+    if success is None:
+        return dict.fromkeys(names)
+    rate = success.rate
+    return dict(zip(names, (rate.value, rate.low, rate.high, success.chance), strict=True))
 
 
 def _csv(columns: Sequence[str], records: Sequence[Mapping[str, Any]]) -> str:

@@ -10,9 +10,10 @@ from typing import Any
 
 from leaderboard.board import Row, by_place
 from leaderboard.chart import picture
-from leaderboard.pairs import GOALS, Pair
+from leaderboard.goals import goal_title, goal_words
+from leaderboard.pairs import Pair, goals
 from leaderboard.result import label
-from leaderboard.tables import GOAL_WORDS, grids, number, place_title, plays_text
+from leaderboard.tables import grids, number, place_title, plays_text
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -69,7 +70,8 @@ def render_page(
         places=places,
         about=about,
         descriptions=descriptions,
-        goal_words=GOAL_WORDS,
+        goal_words=goal_words,
+        goal_title=goal_title,
         label=label,
     )
 
@@ -91,7 +93,7 @@ def _place(rows: Sequence[Row], grid: Mapping[str, Mapping[str, Pair]]) -> dict[
                 (name, row, [_heat(grid.get(name, {}).get(attack), goal) for attack in attacks])
                 for name, row in zip(names, rows, strict=True)
             ]
-            for goal in GOALS
+            for goal in goals([pair for line in grid.values() for pair in line.values()])
         },
     }
 
@@ -109,7 +111,7 @@ def _details(row: Row) -> str:
         attack = label(row.worst_attack, row.worst_parameters or {})
         success = _interval(row.success, row.success_low, row.success_high)
         lines.append(f"worst attack {attack}")
-        lines.append(f"· {GOAL_WORDS[row.goal or GOALS[0]]} {success}, chance {number(row.chance, 3)}")
+        lines.append(f"· {goal_words(row.goal or '')} {success}, chance {number(row.chance, 3)}")
         lines.append(f"· advantage {number(row.advantage)}")
     lines.append(f"score {number(row.score, 3)}")
     if not row.complete:
@@ -124,11 +126,11 @@ def _heat(pair: Pair | None, goal: str) -> HeatCell:
     success = pair.success(goal)
     note = "" if pair.status == "ok" else f"\n{pair.status}" + (f": {pair.reason}" if pair.reason else "")
     if success is None:
-        nothing = f"\nno {GOAL_WORDS[goal]} to measure" if pair.status == "ok" else note
+        nothing = f"\nno {goal_words(goal)} to measure" if pair.status == "ok" else note
         return HeatCell("–" if pair.status == "ok" else pair.status, None, head + nothing)
     rate = success.rate
     told = (
-        f"\n{GOAL_WORDS[goal]} {_interval(rate.value, rate.low, rate.high)}, chance {number(success.chance, 3)}"
+        f"\n{goal_words(goal)} {_interval(rate.value, rate.low, rate.high)}, chance {number(success.chance, 3)}"
         f"\nadvantage {number(success.advantage)}, {pair.plays} plays"
     )
     mark = "" if pair.status == "ok" else "!"

@@ -6,14 +6,12 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import hypot
 from typing import Any
 
+from leaderboard.goals import GOALS, chance_name, control_name, in_order, reported, trials_name
 from leaderboard.result import FAILURES, Result, canonical
 from metrics import Estimate, across_plays, wilson
-
-GOALS = ("reidentification", "membership")
-_CHANCE = {"reidentification": "chance", "membership": "membership_chance"}
-_TRIALS = {"reidentification": "rows", "membership": "persons"}
 
 
 @dataclass(frozen=True)
@@ -23,13 +21,16 @@ class Success:
     Parameters
     ----------
     goal : str
-        ``reidentification`` (of rows) or ``membership``.
+        What was to be found out (see `leaderboard.goals`).
     rates : tuple of float
         Success rate of each play.
     trials : int
         How many rows or persons a play's rate is a share of.
     chance : float
         What guessing would reach, below 1.
+    control_trials : int or None
+        Of how many people in a play `chance` is the same attack's success where there is nothing to leak; None where
+        chance is known.
     confidence : float
         Level of the interval.
     """
@@ -38,6 +39,7 @@ class Success:
     rates: tuple[float, ...]
     trials: int
     chance: float
+    control_trials: int | None = None
     confidence: float = 0.95
 
     @cached_property
@@ -52,9 +54,19 @@ class Success:
 
     @property
     def above_chance(self) -> bool:
-        """Whether all plays' trials together leave no doubt, at the level of the interval, that guessing does worse."""
-        total = self.trials * len(self.rates)
-        return wilson(min(self.rate.value * total, total), total, self.confidence).low > self.chance
+        """Whether all plays' trials together leave no doubt, at the level of the interval, that guessing does worse.
+
+        Where chance is itself estimated, this is Newcombe's interval of the difference of two proportions.
+        """
+        rate = self._pooled(self.rate.value, self.trials)
+        if self.control_trials is None:
+            return rate.low > self.chance
+        control = self._pooled(self.chance, self.control_trials)
+        return rate.value - control.value > hypot(rate.value - rate.low, control.high - control.value)
+
+    def _pooled(self, rate: float, trials: int) -> Estimate:
+        total = trials * len(self.rates)
+        return wilson(min(rate * total, total), total, self.confidence)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,8 +81,8 @@ class Pair:
         Class names.
     parameters, attack_parameters : dict
         Their parameters.
-    reidentification, membership : Success or None
-        Success in either goal; None where the attack says nothing or there was nothing to hit.
+    successes : mapping of str to Success
+        Success by goal; a goal is absent where the attack says nothing of it or there was nothing to hit.
     top3, precision : float or None
         Mean over plays of the share of rows whose own person is among the three best answers, and of the share of
         correct ones among the answered rows.
@@ -90,8 +102,7 @@ class Pair:
     parameters: dict[str, Any]
     attack: str
     attack_parameters: dict[str, Any]
-    reidentification: Success | None
-    membership: Success | None
+    successes: Mapping[str, Success]
     top3: float | None
     precision: float | None
     plays: int
@@ -101,13 +112,17 @@ class Pair:
 
     def success(self, goal: str) -> Success | None:
         """Success in one goal."""
-        return self.reidentification if goal == "reidentification" else self.membership
+        return self.successes.get(goal)
 
     @property
     def advantage(self) -> float | None:
-        """The larger of the advantages in both goals."""
-        found = [success.advantage for success in (self.reidentification, self.membership) if success is not None]
-        return max(found, default=None)
+        """The largest of the advantages in all goals."""
+        return max((success.advantage for success in self.successes.values()), default=None)
+
+
+def goals(pairs: Sequence[Pair]) -> tuple[str, ...]:
+    """Goals in which any of the pairs has success to show, in the order of tables; `GOALS` where there is none."""
+    return in_order({goal for pair in pairs for goal in pair.successes}) or GOALS
 
 
 def variant(game: Mapping[str, Any]) -> str:
@@ -138,6 +153,8 @@ def _pair(trials: Sequence[Result]) -> Pair:
     played = [trial for trial in trials if trial.status == "ok"]
     failures = Counter(trial.status for trial in trials if trial.status in FAILURES)
     status = failures.most_common(1)[0][0] if failures else "ok" if played else "skipped"
+    named = in_order({goal for trial in played for goal in reported(trial.values)})
+    found = [(goal, _success(played, goal)) for goal in named]
     return Pair(
         scenario=first.scenario,
         decoys=variant(first.game),
@@ -145,8 +162,7 @@ def _pair(trials: Sequence[Result]) -> Pair:
         parameters=first.parameters,
         attack=str(first.attack),
         attack_parameters=first.attack_parameters,
-        reidentification=_success(played, "reidentification"),
-        membership=_success(played, "membership"),
+        successes={goal: success for goal, success in found if success is not None},
         top3=_mean(_present(played, "top3")),
         precision=_mean(_present(played, "precision")),
         plays=len(played),
@@ -159,11 +175,14 @@ def _pair(trials: Sequence[Result]) -> Pair:
 def _success(trials: Sequence[Result], goal: str) -> Success | None:
     """Success across the plays that measured it; None where none did or guessing is certain already."""
     rates = _present(trials, goal)
-    chance = _mean(_present([trial for trial in trials if trial.values.get(goal) is not None], _CHANCE[goal]))
+    measured = [trial for trial in trials if trial.values.get(goal) is not None]
+    chance = _mean(_present(measured, chance_name(goal)))
     if not rates or chance is None or chance >= 1:
         return None
-    per_play = _mean(_present(trials, _TRIALS[goal])) or 1
-    return Success(goal, tuple(rates), max(1, round(per_play)), chance)
+    per_play = _mean(_present(trials, trials_name(goal))) or 1
+    control = _mean(_present(measured, control_name(goal)))
+    controls = None if control is None else max(1, round(control))
+    return Success(goal, tuple(rates), max(1, round(per_play)), chance, controls)
 
 
 def _present(trials: Sequence[Result], name: str) -> list[float]:

@@ -6,13 +6,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from leaderboard.board import Row, by_place
-from leaderboard.pairs import GOALS, Pair
+from leaderboard.goals import goal_words
+from leaderboard.pairs import Pair, goals
 from leaderboard.result import label
 
-GOAL_WORDS = {"reidentification": "rows", "membership": "members"}
 _HEADERS = ("#", "defense", "guarantee", "utility", "worst attack", "success", "chance", "advantage", "score")
 _ALIGN = ("right", "left", "left", "right", "left", "right", "right", "right", "right")
 _DEFENSE, _ATTACK = _HEADERS.index("defense"), _HEADERS.index("worst attack")
+SMALL = 0.05
+"""Rates of chance below this are shown with three digits."""
 _BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=,)(?=.)")
 
 
@@ -82,11 +84,12 @@ def _matrix_tables(pairs: Sequence[Pair]) -> Iterator[tuple[str, list[str], list
     """Title, headers, cells and alignment of each scenario and decoys."""
     for (scenario, decoys), grid in grids(pairs).items():
         attacks = list(dict.fromkeys(attack for line in grid.values() for attack in line))
+        shown = goals([pair for line in grid.values() for pair in line.values()])
         cells = [
-            [defense, *(_pair_cell(line[attack]) if attack in line else "" for attack in attacks)]
+            [defense, *(_pair_cell(line[attack], shown) if attack in line else "" for attack in attacks)]
             for defense, line in grid.items()
         ]
-        title = f"{place_title(scenario, decoys)}: success in rows / in members"
+        title = f"{place_title(scenario, decoys)}: success in {' / in '.join(map(goal_words, shown))}"
         yield title, ["defense", *attacks], cells, ["left", *("right" for _ in attacks)]
 
 
@@ -111,7 +114,7 @@ def number(value: float | None, digits: int = 2) -> str:
 
 def _cells(row: Row) -> list[str]:
     attack = "–" if row.worst_attack is None else label(row.worst_attack, row.worst_parameters or {})
-    goal = f" ({GOAL_WORDS[row.goal]})" if row.goal else ""
+    goal = f" ({goal_words(row.goal)})" if row.goal else ""
     return [
         ("★ " if row.pareto else "") + ("–" if row.rank is None else str(row.rank)),
         label(row.defense, row.parameters) + ("" if row.complete else " !"),
@@ -119,7 +122,7 @@ def _cells(row: Row) -> list[str]:
         _spread(row.utility, row.utility_low, row.utility_high),
         attack + goal,
         _interval(row.success, row.success_low, row.success_high),
-        number(row.chance, 3 if row.goal == "reidentification" else 2),
+        number(row.chance, 3 if row.chance is not None and row.chance < SMALL else 2),
         number(row.advantage),
         number(row.score, 3),
     ]
@@ -136,9 +139,9 @@ def _interval(value: float | None, low: float | None, high: float | None) -> str
     return number(value) if value is None else f"{number(value)} [{number(low)}, {number(high)}]"
 
 
-def _pair_cell(pair: Pair) -> str:
-    rates = [None if success is None else success.rate.value for success in map(pair.success, GOALS)]
-    return pair.status if rates == [None, None] else " / ".join(number(rate) for rate in rates)
+def _pair_cell(pair: Pair, shown: Sequence[str]) -> str:
+    rates = [None if success is None else success.rate.value for success in map(pair.success, shown)]
+    return " / ".join(number(rate) for rate in rates) if pair.successes else pair.status
 
 
 def place_title(scenario: str, decoys: str) -> str:

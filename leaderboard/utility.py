@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from metrics import Estimate
 
 ANCHORED = ("marginals", "associations", "queries")
+OWN = "utility_"
+"""Prefix of the components that a game anchors by itself."""
 _CLASSIFIER = ("classifier_auc", "classifier_auc_original")
 
 
@@ -33,7 +35,8 @@ class Utility:
 def pooled_utility(plays: Sequence[Mapping[str, float | None]], confidence: float = 0.95) -> Utility | None:
     r"""Utility over plays, 1 = as good as the original, 0 = a constant table.
 
-    Marginals, associations and queries are anchored play by play, and averaged. The classifier's part is a ratio whose
+    Marginals, associations and queries are anchored play by play, and averaged, and so is every component that a game
+    names ``utility_`` and something. The classifier's part is a ratio whose
     denominator is noisy in a single play, so it is pooled first: with A and A₀ the mean areas under the curve of
     classifiers trained on releases and on originals, it is (A - 1/2) / (A₀ - 1/2), clipped to [0, 1], and left out
     where A₀ does not exceed 1/2. A component that no play has is left out.
@@ -60,10 +63,12 @@ def pooled_utility(plays: Sequence[Mapping[str, float | None]], confidence: floa
     """
     from scipy.special import stdtrit
 
-    names = (*ANCHORED, *_CLASSIFIER)
+    own = sorted({name for play in plays for name in play if name.startswith(OWN)})
+    anchored = (*ANCHORED, *own)
+    names = (*anchored, *_CLASSIFIER)
     table = np.array([[play.get(name) for name in names] for play in plays], dtype=float).reshape(-1, len(names))
     # The classifier's two areas belong together: one without the other says nothing.
-    table[np.isnan(table[:, 3:]).any(axis=1), 3:] = np.nan
+    table[np.isnan(table[:, -2:]).any(axis=1), -2:] = np.nan
     table = table[~np.isnan(table).all(axis=1)]
     n = len(table)
     present, values = ~np.isnan(table), np.nan_to_num(table)
@@ -79,14 +84,15 @@ def pooled_utility(plays: Sequence[Mapping[str, float | None]], confidence: floa
         deviation = np.sqrt((n - 1) / n * np.square(left - left.mean()).sum())
         half = float(stdtrit(n - 1, (1 + confidence) / 2) * deviation)
         estimate = Estimate(headline, max(0.0, headline - half), min(1.0, headline + half), n)
-    parts = dict(zip((*ANCHORED, "classifier"), components.tolist(), strict=True))
+    shown = (*ANCHORED, *(name.removeprefix(OWN) for name in own), "classifier")
+    parts = dict(zip(shown, components.tolist(), strict=True))
     return Utility(estimate, {name: part for name, part in parts.items() if not np.isnan(part)})
 
 
 def _components(sums: NDArray[np.float64], counts: NDArray[np.intp]) -> NDArray[np.float64]:
-    """Components, shape (..., 4), of sums and counts over plays, shape (..., 5); NaN where none was measured."""
+    """Components, shape (..., c - 1), of sums and counts over plays, shape (..., c); NaN where none was measured."""
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums / counts
-        release, original = means[..., 3] - 0.5, means[..., 4] - 0.5
+        release, original = means[..., -2] - 0.5, means[..., -1] - 0.5
         classifier = np.where(original > 0, np.clip(release / original, 0, 1), np.nan)
-    return np.concatenate([means[..., :3], classifier[..., None]], axis=-1)
+    return np.concatenate([means[..., :-2], classifier[..., None]], axis=-1)

@@ -270,12 +270,50 @@ def test_csv_has_exactly_the_columns_that_scripts_expect() -> None:
     assert to_csv([]).count("\n") == 1
 
 
+def own_goal(play: int, rate: float, control: float, people: int, **values: float) -> Result:
+    measured = {"attribute": rate, "attribute_chance": control, "attribute_trials": people, **values}
+    return trial("Alpha", "Bayes", play, None, None, game={}, values=measured)
+
+
+def test_a_game_names_goals_and_utility_of_its_own() -> None:
+    plays = range(4)
+    results = [
+        *(release("Alpha", play, None, values={"utility_answers": 0.5 + play / 10, "k": 1.0}) for play in plays),
+        *(own_goal(play, 0.6, 0.2, 100) for play in plays),
+    ]
+    (row,) = rank(results)
+    assert (row.goal, row.components) == ("attribute", {"answers": pytest.approx(0.65)})
+    assert (row.success, row.chance, row.advantage) == pytest.approx((0.6, 0.2, 0.5))
+    assert row.score == pytest.approx(0.65 * 0.5)
+    assert "Bayes (attribute)" in to_terminal([row])
+    (pair,) = matrix(results)
+    assert (pair.success("reidentification"), pair.success("membership")) == (None, None)
+    assert "success in attribute" in matrix_to_terminal([pair])
+    (line,) = csv.DictReader(io.StringIO(matrix_to_csv([pair])))
+    others = json.loads(line["other_goals"])
+    assert (others["attribute"], others["attribute_chance"]) == (0.6, 0.2)
+    assert others["attribute_low"] < 0.6 < others["attribute_high"]
+
+
+def test_a_chance_that_is_itself_estimated_is_as_uncertain_as_its_control() -> None:
+    # .25 of 400 against a known .2 is beyond doubt, against .2 of 400 it is not (both intervals at 95 %).
+    known, estimated = (
+        matrix([own_goal(play, 0.25, 0.2, 100, **control) for play in range(4)])[0].success("attribute")
+        for control in ({}, {"attribute_control_trials": 100})
+    )
+    assert known is not None
+    assert estimated is not None
+    assert known.above_chance
+    assert not estimated.above_chance
+    assert replace(estimated, rates=(0.4,) * 4).above_chance
+
+
 def test_matrix_csv_has_one_line_a_pair() -> None:
     lines = list(csv.DictReader(io.StringIO(matrix_to_csv(matrix(example())))))
     assert " ".join(lines[0]) == (
         "scenario decoys defense parameters attack attack_parameters reidentification reidentification_low "
         "reidentification_high chance membership membership_low membership_high membership_chance advantage top3 "
-        "precision plays status"
+        "precision plays status other_goals"
     )
     assert len(lines) == 8
     gamma = next(line for line in lines if line["defense"] == "Gamma")
