@@ -1,5 +1,9 @@
 from .board import Row as Row
 from .board import rank as rank
+from .comparison import Change as Change
+from .comparison import Tolerance as Tolerance
+from .comparison import compare as compare
+from .comparison import pace as pace
 from .exports import BOARD_COLUMNS as BOARD_COLUMNS
 from .exports import MATRIX_COLUMNS as MATRIX_COLUMNS
 from .exports import matrix_to_csv as matrix_to_csv

@@ -63,12 +63,7 @@ def pooled_utility(plays: Sequence[Mapping[str, float | None]], confidence: floa
     """
     from scipy.special import stdtrit
 
-    own = sorted({name for play in plays for name in play if name.startswith(OWN)})
-    anchored = (*ANCHORED, *own)
-    names = (*anchored, *_CLASSIFIER)
-    table = np.array([[play.get(name) for name in names] for play in plays], dtype=float).reshape(-1, len(names))
-    # The classifier's two areas belong together: one without the other says nothing.
-    table[np.isnan(table[:, -2:]).any(axis=1), -2:] = np.nan
+    names, table = _table(plays)
     table = table[~np.isnan(table).all(axis=1)]
     n = len(table)
     present, values = ~np.isnan(table), np.nan_to_num(table)
@@ -77,16 +72,43 @@ def pooled_utility(plays: Sequence[Mapping[str, float | None]], confidence: floa
     if not measured.any():
         return None
     headline = float(components[measured].mean())
-    without = _components(values.sum(axis=0) - values, present.sum(axis=0) - present)
     estimate = Estimate(headline, 0.0, 1.0, n)
     if n > 1:
-        left = np.nanmean(without, axis=1)
-        deviation = np.sqrt((n - 1) / n * np.square(left - left.mean()).sum())
-        half = float(stdtrit(n - 1, (1 + confidence) / 2) * deviation)
+        half = float(stdtrit(n - 1, (1 + confidence) / 2)) * jackknife_deviation(_left_out(table))
         estimate = Estimate(headline, max(0.0, headline - half), min(1.0, headline + half), n)
-    shown = (*ANCHORED, *(name.removeprefix(OWN) for name in own), "classifier")
-    parts = dict(zip(shown, components.tolist(), strict=True))
+    parts = dict(zip((*names, "classifier"), components.tolist(), strict=True))
     return Utility(estimate, {name: part for name, part in parts.items() if not np.isnan(part)})
+
+
+def headlines_without(plays: Sequence[Mapping[str, float | None]]) -> NDArray[np.float64]:
+    """Headline utility without each of the plays, shape (plays,); NaN where the others measured nothing."""
+    return _left_out(_table(plays)[1])
+
+
+def jackknife_deviation(left_out: NDArray[np.float64]) -> float:
+    """Standard deviation of a statistic, from its values without each of n plays, shape (n,)."""
+    n = left_out.size
+    return float(np.sqrt((n - 1) / n * np.square(left_out - left_out.mean()).sum()))
+
+
+def _table(plays: Sequence[Mapping[str, float | None]]) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+    """Names of the anchored components, and what each play measured of them and of the classifier's two areas."""
+    own = sorted({name for play in plays for name in play if name.startswith(OWN)})
+    names = (*ANCHORED, *own, *_CLASSIFIER)
+    table = np.array([[play.get(name) for name in names] for play in plays], dtype=float).reshape(-1, len(names))
+    # The classifier's two areas belong together: one without the other says nothing.
+    table[np.isnan(table[:, -2:]).any(axis=1), -2:] = np.nan
+    return (*ANCHORED, *(name.removeprefix(OWN) for name in own)), table
+
+
+def _left_out(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Headline without each row of a table of measurements, shape (rows,)."""
+    present, values = ~np.isnan(table), np.nan_to_num(table)
+    without = _components(values.sum(axis=0) - values, present.sum(axis=0) - present)
+    measured = ~np.isnan(without)
+    with np.errstate(invalid="ignore"):
+        mean: NDArray[np.float64] = np.nan_to_num(without).sum(axis=1) / measured.sum(axis=1)
+    return mean
 
 
 def _components(sums: NDArray[np.float64], counts: NDArray[np.intp]) -> NDArray[np.float64]:

@@ -1,0 +1,137 @@
+"""Two sets of results compared: no alarm where nothing changed, alarm where something did."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from leaderboard import Result, Tolerance, compare, pace
+
+DEFENSES = ("Alpha", "Beta", "Gamma", "Delta")
+ATTACKS = ("Greedy", "Optimal")
+
+
+def played(seed, *, plays=20, defenses=DEFENSES, weakened=0.0, slower=1.0, useless=0.0, machine=1.0, seconds=0.1):
+    """Results of invented defenses; the first of them is changed as asked."""
+    rng = np.random.default_rng(seed)
+    results = []
+    for number, defense in enumerate(defenses):
+        changed = number == 0
+        for play in range(plays):
+            took = seconds * machine * rng.lognormal(0, 0.05) * (slower if changed else 1)
+            utility = float(np.clip(rng.normal(0.6, 0.05) - (useless if changed else 0), 0, 1))
+            values = {"marginals": utility, "classifier_auc": rng.normal(0.7, 0.02), "classifier_auc_original": 0.8}
+            common = {"scenario": "bank", "defense": defense, "play": play}
+            results.append(Result(key=f"{defense} {play}", values=values, seconds=took, **common))
+            for attack in ATTACKS:
+                rows = rng.binomial(100, 0.5 + (weakened if changed else 0)) / 100
+                members = rng.binomial(100, 0.7) / 100
+                values = {"reidentification": rows, "chance": 0.005, "rows": 100.0}
+                values |= {"membership": members, "membership_chance": 0.5, "persons": 100.0}
+                key = f"{defense} {attack} {play}"
+                results.append(Result(key=key, attack=attack, values=values, game={"decoys": "hard"}, **common))
+    return results
+
+
+def alarms(base, head, **options):
+    return [change for change in compare(base, head, **options) if change.alarm]
+
+
+def test_equal_results_have_nothing_to_tell():
+    results = played(0)
+    changes = compare(results, results)
+    # Utility and time of each defense, two goals of each of its attacks.
+    assert len(changes) == len(DEFENSES) * (2 + 2 * len(ATTACKS))
+    assert {(change.change, change.p, change.significant) for change in changes} == {(0.0, 1.0, False)}
+
+
+def test_two_seeds_of_equal_methods_raise_no_alarm():
+    # At the default level one pair of runs in a hundred may; of 100 pairs more than 4 do with probability .0034.
+    false = sum(bool(alarms(played(seed), played(1000 + seed))) for seed in range(100))
+    assert false <= 4
+
+
+def test_five_points_of_success_are_caught():
+    caught = 0
+    for seed in range(100):
+        found = alarms(played(seed, plays=50), played(1000 + seed, plays=50, weakened=0.05))
+        caught += any((change.defense, change.measure) == ("Alpha", "reidentification") for change in found)
+    assert caught >= 95
+
+
+def test_a_slower_mechanism_is_caught_and_no_other_blamed():
+    for seed in range(20):
+        found = alarms(played(seed), played(1000 + seed, slower=1.2))
+        assert [(change.defense, change.measure) for change in found] == [("Alpha", "time")]
+        assert found[0].change == pytest.approx(0.2, abs=0.08)
+        assert found[0].low < 0.2 < found[0].high
+
+
+def test_a_slower_machine_is_told_and_nobody_blamed():
+    base, head = played(0), played(1, machine=1.5)
+    assert pace(base, head) == pytest.approx(1.5, rel=0.05)
+    assert not alarms(base, head)
+    # One defense alone cannot be told from its machine.
+    base, head = played(0, defenses=("Alpha",)), played(1, defenses=("Alpha",), machine=1.5)
+    assert pace(base, head) == 1.0
+    assert [change.measure for change in alarms(base, head)] == ["time"]
+
+
+def test_lost_utility_is_caught_and_gained_utility_is_none_to_alarm():
+    worse = compare(played(0), played(1, useless=0.2))
+    (change,) = [change for change in worse if change.significant]
+    assert (change.defense, change.measure, change.worse, change.attack) == ("Alpha", "utility", True, None)
+    assert change.low < change.change < change.high < 0
+    (change,) = [change for change in compare(played(1, useless=0.2), played(0)) if change.significant]
+    assert not change.worse
+    assert not change.alarm
+
+
+def test_the_tolerance_is_what_must_be_exceeded():
+    base, head = played(0, plays=50), played(1, plays=50, weakened=0.2, slower=1.5, useless=0.2)
+    assert len(alarms(base, head)) == 4
+    wide = Tolerance(utility=0.3, success=0.3, time=1.0)
+    assert not alarms(base, head, tolerance=wide)
+    assert len(alarms(base, head, tolerance=Tolerance(utility=0.05, success=0.05, time=0.2))) == 4
+
+
+def test_a_new_failure_is_an_alarm():
+    base = played(0)
+    head = [
+        replace(result, status="timeout", values={}) if (result.attack, result.play) == ("Greedy", 3) else result
+        for result in base
+    ]
+    found = alarms(base, head)
+    assert {(change.measure, change.base, change.head) for change in found} == {("failures", 0.0, 1.0)}
+    assert len(found) == len(DEFENSES)
+    assert not alarms(head, base)
+
+
+def test_only_what_both_have_played_compares():
+    assert compare([], played(0)) == []
+    assert compare(played(0, defenses=("Alpha",)), played(0, defenses=("Beta",))) == []
+    changes = compare(played(0, plays=5), played(1, plays=8))
+    assert {change.plays for change in changes} == {5}
+    # A single play shows no spread.
+    assert compare(played(0, plays=1), played(1, plays=1)) == []
+
+
+def test_few_plays_cannot_be_sure():
+    # Two plays that moved alike move so by chance once in two.
+    base = played(0, plays=2)
+    head = [replace(result, values={**result.values, "reidentification": 0.99}) for result in base]
+    assert min(change.p for change in compare(base, head)) == 0.5
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.1, float("nan")])
+def test_levels_out_of_range_are_refused(level):
+    with pytest.raises(ValueError, match="level"):
+        compare([], [], level=level)
+
+
+@pytest.mark.parametrize(
+    "tolerance", [Tolerance(utility=-1), Tolerance(time=float("inf")), Tolerance(success=float("nan"))]
+)
+def test_tolerances_out_of_range_are_refused(tolerance):
+    with pytest.raises(ValueError, match="tolerance"):
+        compare([], [], tolerance=tolerance)
