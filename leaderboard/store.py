@@ -82,7 +82,7 @@ class Store:
             raise
 
     def _open(self) -> None:
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             inspector = sql.inspect(connection)
             tables = inspector.get_table_names()
             if _results.name in tables:
@@ -98,7 +98,7 @@ class Store:
         """Status by key of those releases and trials that are stored already."""
         wanted = list(keys)
         status: dict[str, str] = {}
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             for start in range(0, len(wanted), _CHUNK):
                 query = sql.select(_results.c.key, _results.c.status).where(
                     _results.c.key.in_(wanted[start : start + _CHUNK])
@@ -117,7 +117,7 @@ class Store:
         records = {row.key: _record(row) for row in rows}
         if not records:
             return
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             connection.execute(
                 _results.delete().where(_results.c.key == sql.bindparam("old")), [{"old": key} for key in records]
             )
@@ -133,7 +133,7 @@ class Store:
         query = sql.select(_results).order_by(_results.c.id)
         if scenario is not None:
             newest = newest.where(_results.c.scenario == scenario)
-        with self._transaction() as connection:
+        with self.transaction() as connection:
             rows = connection.execute(query.where(_results.c.id.in_(newest))).mappings().all()
         return [_result(dict(row)) for row in rows]
 
@@ -150,7 +150,7 @@ class Store:
         self.close()
 
     @contextmanager
-    def _transaction(self) -> Iterator[sql.Connection]:
+    def transaction(self) -> Iterator[sql.Connection]:
         """A transaction whose database errors are one line that names the database."""
         try:
             with self._engine.begin() as connection:
