@@ -1,5 +1,9 @@
 from .board import Row as Row
 from .board import rank as rank
+from .change_tables import changes_to_csv as changes_to_csv
+from .change_tables import changes_to_json as changes_to_json
+from .change_tables import changes_to_markdown as changes_to_markdown
+from .change_tables import changes_to_terminal as changes_to_terminal
 from .comparison import Change as Change
 from .comparison import Tolerance as Tolerance
 from .comparison import compare as compare
@@ -25,6 +29,11 @@ from .report import report_to_terminal as report_to_terminal
 from .result import Result as Result
 from .result import canonical as canonical
 from .result import label as label
+from .runs import Run as Run
+from .runs import find_run as find_run
+from .runs import record_run as record_run
+from .runs import recorded_runs as recorded_runs
+from .runs import results_of as results_of
 from .store import Store as Store
 from .tables import matrix_to_markdown as matrix_to_markdown
 from .tables import matrix_to_terminal as matrix_to_terminal

@@ -137,6 +137,16 @@ class Store:
             rows = connection.execute(query.where(_results.c.id.in_(newest))).mappings().all()
         return [_result(dict(row)) for row in rows]
 
+    def of_keys(self, keys: Iterable[str]) -> list[Result]:
+        """Results of these keys, in order of insertion; keys without a result are passed over."""
+        wanted = list(keys)
+        rows: list[dict[str, Any]] = []
+        with self.transaction() as connection:
+            for start in range(0, len(wanted), _CHUNK):
+                query = sql.select(_results).where(_results.c.key.in_(wanted[start : start + _CHUNK]))
+                rows += [dict(row) for row in connection.execute(query).mappings()]
+        return [_result(row) for row in sorted(rows, key=lambda row: int(row["id"]))]
+
     def close(self) -> None:
         """Close the database."""
         self._engine.dispose()

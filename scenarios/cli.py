@@ -9,6 +9,7 @@ import click
 
 from scenarios.commands.board import board
 from scenarios.commands.check import check
+from scenarios.commands.compare import compare
 from scenarios.commands.defend import defend
 from scenarios.commands.info import info
 from scenarios.commands.list import list_
@@ -39,7 +40,7 @@ def cli() -> None:
     """
 
 
-for command in (run, board, defend, risk, utility, list_, info, validate, check):
+for command in (run, board, compare, defend, risk, utility, list_, info, validate, check):
     cli.add_command(command)
 
 
