@@ -1,4 +1,4 @@
-"""Reports: what an experiment found, in sections of text, tables and histograms."""
+"""Reports: what an experiment found, in sections of text, tables, line charts and histograms."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from leaderboard.line_chart import Lines, draw
 from leaderboard.tables import number
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -86,12 +87,15 @@ class Section:
         Its tables.
     bars : tuple of Bars
         Its histograms.
+    lines : tuple of Lines
+        Its line charts.
     """
 
     title: str
     text: tuple[str, ...] = ()
     tables: tuple[Table, ...] = ()
     bars: tuple[Bars, ...] = field(default=(), repr=False)
+    lines: tuple[Lines, ...] = field(default=(), repr=False)
 
 
 def render_report(title: str, about: Mapping[str, str], sections: Sequence[Section]) -> str:
@@ -115,7 +119,7 @@ def render_report(title: str, about: Mapping[str, str], sections: Sequence[Secti
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"solid": _solid, "outlined": _outlined, "number": number}
+    environment.filters |= {"solid": _solid, "outlined": _outlined, "number": number, "draw": draw}
     return environment.get_template("report.html").render(title=title, about=about, sections=sections)
 
 

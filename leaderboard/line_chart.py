@@ -1,0 +1,169 @@
+"""Line charts of reports: one quantity against another, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import ceil, floor, isfinite, log10
+from typing import Literal
+
+_WIDTH, _HEIGHT = 440.0, 250.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 14.0, 14.0, 40.0
+_ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
+COLOURS = 6
+"""How many lines the style sheet can tell apart."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line.
+
+    Attributes
+    ----------
+    name : str
+        What the legend calls it.
+    x, y : sequence of float
+        Its points, from left to right.
+    low, high : sequence of float
+        Ends of the points' intervals; empty where there are none.
+    """
+
+    name: str
+    x: Sequence[float]
+    y: Sequence[float]
+    low: Sequence[float] = ()
+    high: Sequence[float] = ()
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A line chart.
+
+    Attributes
+    ----------
+    title : str
+        What it shows.
+    across, up : str
+        What the axes measure, with units.
+    series : tuple of Series
+        The lines, at most `COLOURS`.
+    better : {"", "higher", "lower"}
+        Which way is better; nothing where neither is.
+    scale : {"linear", "logarithmic"}
+        Of the horizontal axis.
+
+    Raises
+    ------
+    ValueError
+        If there is no line or too many, a line's parts differ in length, a number is not finite, or a logarithmic axis
+        has a value that is not positive.
+    """
+
+    title: str
+    across: str
+    up: str
+    series: tuple[Series, ...]
+    better: Literal["", "higher", "lower"] = ""
+    scale: Literal["linear", "logarithmic"] = "linear"
+
+    def __post_init__(self) -> None:
+        if not 1 <= len(self.series) <= COLOURS:
+            raise ValueError(f"{self.title}: there must be 1 to {COLOURS} lines, got {len(self.series)}")
+        for line in self.series:
+            if not line.x or len(line.x) != len(line.y) or {len(line.low), len(line.high)} - {len(line.x), 0}:
+                raise ValueError(f"{self.title}: the parts of line {line.name!r} differ in length")
+            if not all(map(isfinite, [*line.x, *line.y, *line.low, *line.high])):
+                raise ValueError(f"{self.title}: line {line.name!r} has a number that is not finite")
+            if self.scale == "logarithmic" and min(line.x) <= 0:
+                raise ValueError(f"{self.title}: line {line.name!r} has a value that a logarithmic axis cannot show")
+
+
+@dataclass(frozen=True)
+class DrawnLine:
+    """A line in the picture's units: its path, its intervals' path and its points."""
+
+    name: str
+    path: str
+    whiskers: str
+    points: list[tuple[float, float, str]]
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What the template draws."""
+
+    width: float
+    height: float
+    left: float
+    right: float
+    top: float
+    bottom: float
+    across: list[tuple[float, str]]
+    up: list[tuple[float, str]]
+    lines: list[DrawnLine]
+
+
+def draw(chart: Lines) -> Drawing:
+    """Lay out a line chart; the vertical axis contains 0 where that costs less than half of the picture."""
+    places = [value for line in chart.series for value in line.x]
+    values = [value for line in chart.series for value in (*line.y, *line.low, *line.high)]
+    low, high = min(values), max(values)
+    if 0 < low < (high - low) or low == high > 0:
+        low = 0.0
+    up = _ticks(low, high)
+    low, high = min(low, up[0]), max(high, up[-1])
+    if chart.scale == "logarithmic":
+        across = sorted(set(places)) if len(set(places)) <= 8 else _decades(min(places), max(places))
+        start, end = log10(min(places)), log10(max(places))
+    else:
+        across = [tick for tick in _ticks(min(places), max(places)) if min(places) <= tick <= max(places)]
+        start, end = min(places), max(places)
+
+    def x(value: float) -> float:
+        value = log10(value) if chart.scale == "logarithmic" else value
+        share = (value - start) / (end - start) if end > start else 0.5
+        return round(_LEFT + 8 + share * (_WIDTH - _LEFT - _RIGHT - 16), 1)
+
+    def y(value: float) -> float:
+        share = (value - low) / (high - low) if high > low else 0.5
+        return round(_HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM), 1)
+
+    drawn = [
+        DrawnLine(
+            line.name,
+            "M" + "L".join(f"{x(a)} {y(b)}" for a, b in zip(line.x, line.y, strict=True)),
+            "".join(f"M{x(a)} {y(b)}V{y(c)}" for a, b, c in zip(line.x, line.low, line.high, strict=False)),
+            [
+                (x(a), y(b), f"{line.name}: {chart.across} {a:g}, {chart.up} {b:.4g}")
+                for a, b in zip(line.x, line.y, strict=True)
+            ],
+        )
+        for line in chart.series
+    ]
+    return Drawing(
+        _WIDTH,
+        _HEIGHT,
+        _LEFT,
+        _WIDTH - _RIGHT,
+        _TOP,
+        _HEIGHT - _BOTTOM,
+        [(x(tick), f"{tick:g}") for tick in across],
+        [(y(tick), f"{tick:g}") for tick in up],
+        drawn,
+    )
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Four to seven round numbers that span an interval."""
+    if low == high:
+        return [low]
+    rough = (high - low) / 5
+    power = 10.0 ** floor(log10(rough))
+    step = next(factor * power for factor in _ROUND if factor * power >= rough * 0.999)
+    first, last = floor(low / step + 1e-9), ceil(high / step - 1e-9)
+    return [float(f"{number * step:.12g}") for number in range(first, last + 1)]
+
+
+def _decades(low: float, high: float) -> list[float]:
+    exponents = range(ceil(log10(low) - 1e-9), floor(log10(high) + 1e-9) + 1)
+    return [10.0**exponent for exponent in exponents] or [low, high]
