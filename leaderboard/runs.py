@@ -120,4 +120,4 @@ def results_of(store: Store, run: Run) -> list[Result]:
     with store.transaction() as connection:
         plan = sql.select(_runs.c.plan).where(_runs.c.id == run.number).scalar_subquery()
         keys = connection.execute(sql.select(_plans.c.key).where(_plans.c.plan == plan)).scalars().all()
-    return store.of_keys(keys)
+    return store.results(keys=frozenset(keys))

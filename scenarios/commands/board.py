@@ -16,6 +16,7 @@ from scenarios.commands.common import (
     html_option,
     matrix_option,
     write_page,
+    write_report,
     written_board,
 )
 
@@ -25,6 +26,7 @@ Examples:
   tokumei board bank --matrix
   tokumei board --format csv --db results.db > board.csv
   tokumei board --html board.html
+  tokumei board --history Mondrian --html history.html
 """
 
 
@@ -34,11 +36,20 @@ Examples:
 @format_option
 @matrix_option
 @html_option
-def board(scenarios: tuple[str, ...], db: str, form: str, html: Path | None, *, matrix: bool) -> None:
+@click.option("--history", "defense", metavar="DEFENSE", help="Show how this defense fared over the recorded runs.")
+def board(
+    scenarios: tuple[str, ...], db: str, form: str, html: Path | None, defense: str | None, *, matrix: bool
+) -> None:
     """Show the board of results that were played before; of all scenarios if none is named."""
     if "://" not in db and not Path(db).exists():
         click.echo(f"there are no results at {db}; `tokumei run` makes some", err=True)
         sys.exit(NOTHING)
+    if defense is not None:
+        with bad_input():
+            if matrix:
+                raise ValueError("--history shows one defense over runs, it takes no --matrix")
+        _show_history(defense, scenarios, db, form, html)
+        return
     with bad_input():
         from leaderboard.store import Store
         from scenarios.methods import suggestion
@@ -58,3 +69,15 @@ def board(scenarios: tuple[str, ...], db: str, form: str, html: Path | None, *, 
         with bad_input():
             write_page(chosen, html)
         click.echo(f"page written to {html}", err=True)
+
+
+def _show_history(defense: str, scenarios: tuple[str, ...], db: str, form: str, html: Path | None) -> None:
+    import leaderboard as lb
+
+    with bad_input(), lb.Store(db) as store:
+        entries = lb.history_of(store, defense)
+    chosen = [entry for entry in entries if not scenarios or entry.row.scenario in scenarios]
+    if not chosen:
+        click.echo(f"no run at {db} has results of defense {defense!r}", err=True)
+        sys.exit(NOTHING)
+    write_report(f"{defense} over runs", {"database": db}, lb.history_report(chosen), form, html)

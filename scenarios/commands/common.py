@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from leaderboard.report import Section
     from leaderboard.result import Result
 
 FAILED_TRIALS, NOTHING = 3, 4
@@ -113,6 +114,28 @@ def write_page(results: Sequence[Result], path: Path) -> None:
     }
     page = lb.render_page(lb.rank(results), lb.matrix(results), about, one_liners(names))
     path.write_text(page, encoding="utf-8")
+
+
+def write_report(
+    title: str, about: Mapping[str, str], sections: Sequence[Section], form: str, html: Path | None
+) -> None:
+    """Write a report in one of `FORMATS` to standard output, and its page where one is asked for."""
+    from importlib import metadata
+
+    import leaderboard as lb
+
+    writers = {
+        "table": lb.report_to_terminal,
+        "markdown": lb.report_to_markdown,
+        "csv": lb.report_to_csv,
+        "json": lb.report_to_json,
+    }
+    echo_board(writers[form](sections))
+    if html is not None:
+        version = f"tokumei {metadata.version('tokumei')}"
+        with bad_input():
+            html.write_text(lb.render_report(title, {**about, "version": version}, sections), encoding="utf-8")
+        click.echo(f"page written to {html}", err=True)
 
 
 def _names(result: Result) -> Iterator[str]:

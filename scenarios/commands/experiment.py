@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from scenarios.commands.common import bad_input, echo_board
+from scenarios.commands.common import bad_input, write_report
 
 if TYPE_CHECKING:
     from scenarios.display import Display
@@ -46,21 +45,8 @@ def run_experiment(
     plan: ExperimentPlan, plays: int | None, seed: int | None, form: str, html: Path | None, display: Display
 ) -> None:
     """Run an experiment, write its tables in a form of `FORMATS` to standard output, and its page."""
-    import leaderboard as lb
-
-    writers = {
-        "table": lb.report_to_terminal,
-        "markdown": lb.report_to_markdown,
-        "csv": lb.report_to_csv,
-        "json": lb.report_to_json,
-    }
     plays, seed = plays or plan.plays, plan.seed if seed is None else seed
     with bad_input():
         sections = plan.experiment.run(plays, seed, display.say)
-    echo_board(writers[form](sections))
-    if html is not None:
-        version = f"tokumei {metadata.version('tokumei')}"
-        about = {"scenario": plan.name, "plays": str(plays), "seed": str(seed), "version": version}
-        with bad_input():
-            html.write_text(lb.render_report(plan.title, about, sections), encoding="utf-8")
-        display.say(f"page written to {html}")
+    about = {"scenario": plan.name, "plays": str(plays), "seed": str(seed)}
+    write_report(plan.title, about, sections, form, html)

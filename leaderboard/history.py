@@ -1,0 +1,115 @@
+"""How a defense fared over the runs that a database remembers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from leaderboard.board import Row, rank
+from leaderboard.line_chart import COLOURS, Lines, Series
+from leaderboard.report import Section, Table
+from leaderboard.result import label
+from leaderboard.runs import Run, recorded_runs, results_of
+from leaderboard.store import Store
+from leaderboard.tables import place_title
+
+_COLUMNS = (
+    "run",
+    "started",
+    "version",
+    "revision",
+    "plays",
+    "utility",
+    "worst attack",
+    "success",
+    "advantage",
+    "score",
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A row of the board as it stood in one run."""
+
+    run: Run
+    row: Row
+
+
+def history_of(store: Store, defense: str) -> list[Entry]:
+    """Rows of a defense in every run, the first run first.
+
+    Parameters
+    ----------
+    store : Store
+        Where runs are remembered.
+    defense : str
+        Its class name, or its label as the board shows it (``Mondrian k=5``).
+    """
+    entries = []
+    for run in recorded_runs(store):
+        of_run = [
+            result
+            for result in results_of(store, run)
+            if defense in (result.defense, label(result.defense, result.parameters))
+        ]
+        entries += [Entry(run, row) for row in rank(of_run)]
+    return entries
+
+
+def history_report(entries: Sequence[Entry]) -> tuple[Section, ...]:
+    """A section for each scenario and variant: a table a defense, and how utility and success moved."""
+    places: dict[str, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
+    for entry in entries:
+        row = entry.row
+        places[place_title(row.scenario, row.decoys)][label(row.defense, row.parameters)].append(entry)
+    return tuple(_section(place, defenses) for place, defenses in sorted(places.items()))
+
+
+def _section(place: str, defenses: Mapping[str, Sequence[Entry]]) -> Section:
+    tables = tuple(Table(name, _COLUMNS, [_cells(entry) for entry in entries], 3) for name, entries in defenses.items())
+    names = list(defenses)
+    groups = [names[start : start + COLOURS] for start in range(0, len(names), COLOURS)]
+    charts = [
+        chart
+        for group in groups
+        for chart in (
+            _chart("Utility", "higher", {name: defenses[name] for name in group}),
+            _chart("Success of the worst attack", "lower", {name: defenses[name] for name in group}),
+        )
+        if chart is not None
+    ]
+    return Section(place, tables=tables, lines=tuple(charts))
+
+
+def _cells(entry: Entry) -> tuple[str | float | int | None, ...]:
+    run, row = entry.run, entry.row
+    attack = "–" if row.worst_attack is None else label(row.worst_attack, row.worst_parameters or {})
+    return (
+        *(run.number, run.started[:16].replace("T", " "), str(run.about.get("version", "")), _short(run.revision)),
+        *(row.plays, row.utility, attack, row.success, row.advantage, row.score),
+    )
+
+
+def _short(revision: str) -> str:
+    return revision[:8] + ("+" if revision.endswith("+") else "") if revision else "–"
+
+
+def _chart(title: str, better: str, defenses: Mapping[str, Sequence[Entry]]) -> Lines | None:
+    lines = []
+    for name, entries in defenses.items():
+        points = [(entry.run.number, *_measured(entry.row, better)) for entry in entries]
+        known = [point for point in points if None not in point[:2]]
+        if known:
+            run, value, low, high = zip(*known, strict=True)
+            whole = None not in low and None not in high
+            lines.append(Series(name, run, value, low if whole else (), high if whole else ()))
+    if not lines:
+        return None
+    return Lines(title, "run", title.partition(" ")[0].lower(), tuple(lines), better="higher" if better == "higher" else "lower")
+
+
+def _measured(row: Row, better: str) -> tuple[float | None, float | None, float | None]:
+    if better == "higher":
+        return row.utility, row.utility_low, row.utility_high
+    return row.success, row.success_low, row.success_high

@@ -1,0 +1,157 @@
+"""``tokumei compare`` and ``tokumei board --history``, from databases and from runs in one."""
+
+import csv
+import io
+import json
+
+import pytest
+from click.testing import CliRunner
+from test_comparison import played
+
+from leaderboard import Store, find_run, record_run, recorded_runs, results_of
+from scenarios.cli import cli
+from scenarios.provenance import provenance, revision
+
+
+def filled(path, results, runs=()):
+    with Store(path) as store:
+        store.add(results)
+        for number, keys in enumerate(runs):
+            about = {"scenarios": ["bank"], "version": f"0.{number}", "revision": f"abc{number}ef0123"}
+            record_run(store, f"2026-11-0{number + 1}T10:00:00+00:00", about, keys)
+    return str(path)
+
+
+def keyed(results, prefix):
+    """The same results under keys of their own, as changed code has them."""
+    from dataclasses import replace
+
+    return [replace(result, key=f"{prefix} {result.key}") for result in results]
+
+
+def tokumei(*arguments):
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def two(tmp_path):
+    base = filled(tmp_path / "base.db", played(0))
+    head = filled(tmp_path / "head.db", played(1, weakened=0.2))
+    return base, head
+
+
+def test_a_worsening_fails_the_gate(two):
+    done = tokumei("compare", *two)
+    assert done.exit_code == 1
+    lines = [line for line in done.stdout.splitlines() if "✗" in line]
+    assert len(lines) == 2
+    assert all("Alpha" in line and "rows" in line for line in lines)
+    assert "2 worse, 0 better" in done.stdout
+
+
+def test_an_improvement_passes(two):
+    done = tokumei("compare", *reversed(two))
+    assert done.exit_code == 0
+    assert "0 worse, 2 better" in done.stdout
+
+
+def test_nothing_changed_shows_nothing_unless_asked(two):
+    done = tokumei("compare", two[0], two[0])
+    assert (done.exit_code, "Alpha" in done.stdout) == (0, False)
+    done = tokumei("compare", two[0], two[0], "--all", "--format", "csv")
+    assert done.exit_code == 0
+    rows = list(csv.DictReader(io.StringIO(done.stdout)))
+    assert len(rows) == 24
+    assert {row["alarm"] for row in rows} == {"false"}
+    assert "24 measures" in done.stderr
+
+
+def test_markdown_and_json(two):
+    markdown = tokumei("compare", *two, "--format", "markdown").stdout
+    assert markdown.count("| ✗") == 2
+    found = json.loads(tokumei("compare", *two, "--format", "json").stdout)
+    assert [(change["defense"], change["measure"]) for change in found] == [("Alpha", "reidentification")] * 2
+
+
+def test_the_tolerance_lets_pass(two):
+    assert tokumei("compare", *two, "--tolerance", "0.5").exit_code == 0
+    assert tokumei("compare", *two, "--tolerance", "-1").exit_code == 2
+
+
+def test_nothing_comparable_is_no_success(two, tmp_path):
+    empty = filled(tmp_path / "empty.db", [])
+    for base, head in ((empty, two[1]), (two[0], empty), (tmp_path / "absent.db", two[1])):
+        assert tokumei("compare", base, head).exit_code == 4
+    strangers = filled(tmp_path / "other.db", played(0, defenses=("Omega",)))
+    done = tokumei("compare", two[0], strangers)
+    assert (done.exit_code, "no defense in common" in done.stderr) == (4, True)
+    assert not (tmp_path / "absent.db").exists()
+
+
+def test_what_is_no_database_is_bad_input(two, tmp_path):
+    (tmp_path / "text.db").write_text("no database, but long enough to look like one" * 100)
+    done = tokumei("compare", two[0], tmp_path / "text.db")
+    assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
+
+
+def test_runs_of_one_database_compare_by_number_and_revision(tmp_path):
+    first, second = keyed(played(0), "one"), keyed(played(1, useless=0.3), "two")
+    runs = ([result.key for result in first], [result.key for result in second])
+    db = filled(tmp_path / "all.db", [*first, *second], runs)
+    for base, head in (("1", "2"), ("abc0", "abc1ef")):
+        done = tokumei("compare", base, head, "--db", db)
+        assert (done.exit_code, "utility" in done.stdout) == (1, True)
+    assert tokumei("compare", "1", "1", "--db", db).exit_code == 0
+    done = tokumei("compare", "1", "7", "--db", db)
+    assert (done.exit_code, "no run '7'" in done.stderr) == (2, True)
+    assert tokumei("compare", "1", "2", "--db", tmp_path / "none.db").exit_code == 4
+
+
+def test_a_database_remembers_its_runs(tmp_path):
+    results = played(0, plays=2)
+    keys = [result.key for result in results]
+    with Store(tmp_path / "runs.db") as store:
+        assert recorded_runs(store) == []
+        store.add(results)
+        runs = [record_run(store, "2026-11-01", {"revision": "abcdef"}, keys[:count]) for count in (3, 3, 5)]
+        assert recorded_runs(store) == runs
+        assert [run.number for run in runs] == [1, 2, 3]
+        assert [len(results_of(store, run)) for run in runs] == [3, 3, 5]
+        assert results_of(store, runs[0]) == results[:3]
+        assert find_run(store, "abcd") == runs[2]
+        record_run(store, "2026-11-02", {"revision": "abcd99"}, [])
+        with pytest.raises(ValueError, match="several revisions"):
+            find_run(store, "abcd")
+
+
+def test_history_shows_every_run(tmp_path):
+    first, second = keyed(played(0), "one"), keyed(played(1, useless=0.3), "two")
+    runs = ([result.key for result in first], [result.key for result in second])
+    db = filled(tmp_path / "all.db", [*first, *second], runs)
+    page = tmp_path / "history.html"
+    done = tokumei("board", "--history", "Alpha", "--db", db, "--html", page, "--format", "json")
+    assert done.exit_code == 0
+    (table,) = json.loads(done.stdout)
+    utility = [row[table["columns"].index("utility")] for row in table["rows"]]
+    assert utility[0] - utility[1] > 0.1
+    assert [row[0] for row in table["rows"]] == [1, 2]
+    assert "higher is better" in page.read_text()
+    done = tokumei("board", "--history", "Nobody", "--db", db)
+    assert (done.exit_code, "Nobody" in done.stderr) == (4, True)
+    assert tokumei("board", "--history", "Alpha", "--matrix", "--db", db).exit_code == 2
+
+
+def test_provenance_says_where_a_run_ran(tmp_path):
+    import subprocess
+
+    about = provenance(["bank"], tmp_path)
+    assert (about["scenarios"], about["revision"]) == (["bank"], "")
+    assert {"numpy", "scikit-learn"} <= set(about["packages"])
+    git = ["git", "-C", str(tmp_path), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    (tmp_path / "file").write_text("one")
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "one"]):
+        subprocess.run([*git, *command], check=True)
+    clean = revision(tmp_path)
+    assert len(clean) == 40
+    (tmp_path / "file").write_text("two")
+    assert revision(tmp_path) == clean + "+"
