@@ -133,7 +133,7 @@ def rank(results: Sequence[Result]) -> list[Row]:
         own = releases[scenario, defense, parameters]
         row = _row(decoys, own, trials[identity], pairs[identity], known[scenario, decoys])
         groups[scenario, decoys].append(row)
-    return [row for place in sorted(groups) for row in _ranked(groups[place])]
+    return [row for place in sorted(groups) for row in ranked(groups[place])]
 
 
 def _row(
@@ -223,7 +223,7 @@ def _smallest(releases: Sequence[Result], names: Sequence[str]) -> dict[str, flo
     return found
 
 
-def _ranked(rows: Sequence[Row]) -> list[Row]:
+def ranked(rows: Sequence[Row]) -> list[Row]:
     """Rows of one scenario and variant in order of score, with ranks and Pareto front."""
     scored = [row for row in rows if row.score is not None]
     scores = np.array([row.score for row in scored], dtype=float)

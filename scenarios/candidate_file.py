@@ -184,35 +184,7 @@ class CandidateFile(Game):
         """
         if not isinstance(claims, RankedAnswers):
             raise TypeError(f"the candidate-file game scores ranked answers, got {type(claims).__name__}")
-        rows = len(published.frame)
-        if (claims.targets, claims.answers) != (rows, self.candidates):
-            raise ValueError(
-                f"the answers are about {claims.targets} rows and {claims.answers} candidates, "
-                f"there are {rows} and {self.candidates}"
-            )
-        known = published.origin >= 0
-        truth = np.where(known, secret.answers[published.origin], -1)
-        right = claims.answer == truth[claims.target]
-        rank = claims.ranking(rng)
-        correct, close = int((right & (rank == 0)).sum()), int((right & (rank < 3)).sum())
-        answered = np.zeros(rows, dtype=bool)
-        answered[claims.target] = True
-        member = np.zeros(self.candidates, dtype=bool)
-        member[secret.answers] = True
-        decisions = claims.members()
-        return {
-            "reidentification": _rate(correct, int(known.sum())),
-            "rows": int(known.sum()),
-            "chance": 1 / self.candidates,
-            "top3": _rate(close, int(known.sum())),
-            "hits": correct / self.originals,
-            "answered": _rate(int(answered.sum()), rows),
-            "precision": _rate(correct, int((answered & known).sum())),
-            "membership": float(member[decisions.first(self.originals, rng)].mean()),
-            "persons": self.originals,
-            "membership_chance": self.originals / self.candidates,
-            "membership_auc": area_under_curve(decisions.scores, member),
-        }
+        return score_answers(claims, published.origin, secret.answers, self.candidates, rng)
 
     def utility(self, secret: CandidateFileSecret, release: MicrodataRelease) -> dict[str, float | None]:
         """Anchored utility of the table (`metrics.utility.TableUtility`), and its k and l as measured."""
@@ -225,6 +197,60 @@ class CandidateFile(Game):
                     l_diversity(release.frame, roles.quasi_identifiers, name) for name in roles.sensitive
                 )
         return {**secret.utility.score(release.frame), **measured}
+
+
+def score_answers(
+    claims: RankedAnswers, origin: NDArray[np.intp], answers: NDArray[np.intp], candidates: int, rng: Generator
+) -> dict[str, float | None]:
+    """Score answers about the rows of one table; see `CandidateFile.score`.
+
+    Parameters
+    ----------
+    claims : RankedAnswers
+        What is answered.
+    origin : ndarray of int, shape (rows,)
+        The original that each row stems from, -1 for none.
+    answers : ndarray of int, shape (originals,)
+        Where each original stands among the candidates.
+    candidates : int
+        How many there are.
+    rng : Generator
+        Breaks ties.
+
+    Raises
+    ------
+    ValueError
+        If the claims are about other numbers of rows or candidates.
+    """
+    rows, originals = len(origin), len(answers)
+    if (claims.targets, claims.answers) != (rows, candidates):
+        raise ValueError(
+            f"the answers are about {claims.targets} rows and {claims.answers} candidates, "
+            f"there are {rows} and {candidates}"
+        )
+    known = origin >= 0
+    truth = np.where(known, answers[origin], -1)
+    right = claims.answer == truth[claims.target]
+    rank = claims.ranking(rng)
+    correct, close = int((right & (rank == 0)).sum()), int((right & (rank < 3)).sum())
+    answered = np.zeros(rows, dtype=bool)
+    answered[claims.target] = True
+    member = np.zeros(candidates, dtype=bool)
+    member[answers] = True
+    decisions = claims.members()
+    return {
+        "reidentification": _rate(correct, int(known.sum())),
+        "rows": int(known.sum()),
+        "chance": 1 / candidates,
+        "top3": _rate(close, int(known.sum())),
+        "hits": correct / originals,
+        "answered": _rate(int(answered.sum()), rows),
+        "precision": _rate(correct, int((answered & known).sum())),
+        "membership": float(member[decisions.first(originals, rng)].mean()),
+        "persons": originals,
+        "membership_chance": originals / candidates,
+        "membership_auc": area_under_curve(decisions.scores, member),
+    }
 
 
 def _rate(part: int, whole: int) -> float | None:

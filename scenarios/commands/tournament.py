@@ -1,0 +1,251 @@
+"""``tokumei tournament``: a tournament of teams, run from a folder."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scenarios.commands.common import bad_input
+
+if TYPE_CHECKING:
+    from scenarios.tables import Dataset
+
+EPILOG = """\b
+A host's tournament:
+  tokumei tournament init cup --dataset bank --teams teams.txt \\
+      --anonymize-until 2026-06-10T12:00 --attack-until 2026-06-17T12:00
+  tokumei tournament submit cup teamX teamX_anonymized.csv
+  tokumei tournament advance cup
+  tokumei tournament submit cup teamX teamX_attack_teamY.csv
+  tokumei tournament score cup
+\b
+A team:
+  tokumei tournament check teamX_anonymized.csv --original teamX_original.csv
+\b
+The guides: `tokumei tournament guide host`, `tokumei tournament guide team`.
+"""
+FOLDER = click.Path(file_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.group(epilog=EPILOG)
+def tournament() -> None:
+    """Hold a tournament: teams submit anonymized tables and attacks, the host scores them."""
+
+
+@tournament.command()
+@click.argument("folder", type=FOLDER)
+@click.option("--dataset", "name", help="A built-in data set (`tokumei list datasets`).")
+@click.option("--data", type=FILE, help="A table of your own instead (CSV or Parquet).")
+@click.option("--roles", type=FILE, help="Roles and domains of its columns.")
+@click.option("--teams", type=FILE, required=True, help="Text file with the teams' names, one a line.")
+@click.option("--originals", type=click.IntRange(min=1), default=100, show_default=True, help="Rows of a team's table.")
+@click.option(
+    "--candidates", type=click.IntRange(min=2), default=200, show_default=True, help="Rows of its candidates."
+)
+@click.option("--decoys", type=click.Choice(["random", "hard"]), default="random", show_default=True)
+@click.option("--rounds", type=click.IntRange(1, 2), default=1, show_default=True, help="How often teams anonymize.")
+@click.option("--anonymize-until", required=True, metavar="MOMENT", help="End of the first phase (ISO 8601).")
+@click.option("--anonymize-again-until", metavar="MOMENT", help="End of the second round.")
+@click.option("--attack-until", required=True, metavar="MOMENT", help="End of the attack phase.")
+@click.option("--seed", type=click.IntRange(min=0), help="Of all that is secret; drawn from the system otherwise.")
+def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, teams: Path, **settings: Any) -> None:
+    """Make the folder of a tournament: a folder for each team, and one for the host alone."""
+    with bad_input():
+        from scenarios.tournament.opening import open_tournament, read_teams
+
+        dataset = _dataset(name, data, roles)
+        names = read_teams(teams)
+        open_tournament(folder, dataset, names, now=_now(), **settings)
+    click.echo(f"{folder}: {len(names)} teams; hand each its folder in {folder / 'teams'}, keep {folder / 'host'}")
+
+
+@tournament.command()
+@click.argument("file", type=FILE)
+@click.option("--original", type=FILE, required=True, help="The team's originals, teamX_original.csv.")
+@click.option("--roles", type=FILE, help="Roles and domains; roles.toml beside the originals otherwise.")
+@click.option("--others", type=FILE, help="People to hide among; others.csv beside the originals otherwise.")
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def check(file: Path, original: Path, roles: Path | None, others: Path | None, form: str) -> None:
+    """Tell a team whether its table is valid, what it is worth, and how the host's attacks fare against it."""
+    with bad_input():
+        from scenarios.tournament.checking import check as check_table
+
+        outlook = check_table(file, original, roles=roles, others=others)
+    from scenarios.tournament.outlook import outlook_to_json, outlook_to_terminal
+
+    click.echo(outlook_to_json(outlook) if form == "json" else outlook_to_terminal(outlook))
+
+
+@tournament.command()
+@click.argument("folder", type=FOLDER)
+@click.argument("team")
+@click.argument("file", type=FILE)
+@click.option("--against", metavar="TEAM", help="Whom an attack is about; read from the file's name otherwise.")
+def submit(folder: Path, team: str, file: Path, against: str | None) -> None:
+    """Hand in a team's table, or in the attack phase its answers about another team's."""
+    with bad_input():
+        from scenarios.tournament.folder import Tournament
+        from scenarios.tournament.submitting import submit as submit_file
+
+        receipt = submit_file(Tournament(folder), team, file, _now(), against=against)
+    kept = receipt.submission
+    what = "table" if kept.against is None else f"attack on {kept.against}"
+    click.echo(
+        f"accepted: {team}'s {what}, entry {kept.number}, content {kept.content[:16]}, log {receipt.entry.hash[:16]}"
+    )
+    if receipt.merit is not None:
+        merit = receipt.merit
+        click.echo(f"utility {merit.counted:.3f} (of the table {merit.table:.3f}, of the records {merit.record:.3f})")
+
+
+@tournament.command()
+@click.argument("folder", type=FOLDER)
+@click.option("--early", is_flag=True, help="Close a phase before its announced end.")
+def advance(folder: Path, *, early: bool) -> None:
+    """Close the phase, publish what was handed in, and open the next one."""
+    with bad_input():
+        from scenarios.tournament.advancing import advance as advance_phase
+        from scenarios.tournament.folder import Tournament
+
+        now_open = advance_phase(Tournament(folder), _now(), early=early)
+    click.echo(f"phase {now_open} is open" if now_open != "closed" else "the tournament is closed")
+
+
+@tournament.command()
+@click.argument("folder", type=FOLDER)
+@click.option(
+    "--public-share",
+    type=click.FloatRange(min=0, max=1, min_open=True),
+    default=0.5,
+    show_default=True,
+    help="Share of each table's rows that count in public until the close.",
+)
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; as many as cores otherwise.")
+@click.option("--format", "form", type=click.Choice(["table", "csv"]), default="table", show_default=True)
+def score(folder: Path, public_share: float, jobs: int | None, form: str) -> None:
+    """Score every table against every attacker and write boards and reports."""
+    with bad_input():
+        from scenarios.tournament.folder import Tournament
+
+        _scored(Tournament(folder), public_share, jobs, form)
+
+
+@tournament.command()
+@click.argument("folder", type=FOLDER)
+def verify(folder: Path) -> None:
+    """Verify that the log is whole and every accepted file is there unchanged (exit code 1 if not)."""
+    from scenarios.tournament.folder import Tournament
+    from scenarios.tournament.verifying import verify as verify_folder
+
+    with bad_input():
+        found = Tournament(folder)
+    try:
+        told = verify_folder(found)
+    except ValueError as error:
+        click.echo(str(error), err=True)
+        sys.exit(1)
+    click.echo(told)
+
+
+@tournament.command()
+@click.argument("folder", type=FOLDER)
+@click.option("--dataset", "name", default="bank", show_default=True, help="A built-in data set.")
+@click.option("--data", type=FILE, help="A table of your own instead (CSV or Parquet).")
+@click.option("--roles", type=FILE, help="Roles and domains of its columns.")
+@click.option("--originals", type=click.IntRange(min=1), default=100, show_default=True)
+@click.option("--candidates", type=click.IntRange(min=2), default=200, show_default=True)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; as many as cores otherwise.")
+def simulate(
+    folder: Path,
+    name: str,
+    data: Path | None,
+    roles: Path | None,
+    originals: int,
+    candidates: int,
+    seed: int,
+    jobs: int | None,
+) -> None:
+    """Play a whole tournament with built-in defenses and attacks as teams."""
+    with bad_input():
+        from scenarios.tournament.simulation import simulate as simulate_all
+
+        dataset = _dataset(None if data else name, data, roles)
+        played = simulate_all(folder, dataset, originals=originals, candidates=candidates, seed=seed, say=_say)
+        _scored(played, 1.0, jobs, "table")
+
+
+@tournament.command()
+@click.argument("reader", type=click.Choice(["host", "team"]))
+def guide(reader: str) -> None:
+    """Show the guide for hosts or for teams."""
+    from importlib import resources
+
+    text = (resources.files("scenarios.tournament") / f"{reader.upper()}.md").read_text(encoding="utf-8")
+    click.echo(text)
+
+
+def _scored(found: Any, public_share: float, jobs: int | None, form: str) -> None:
+    """Score, write boards and reports, show the standings."""
+    import os
+
+    from scenarios.tournament.boards import standings_csv, standings_table, write_boards
+    from scenarios.tournament.scoring import score as score_all
+    from scenarios.tournament.settings import Phase
+    from scenarios.tournament.standings import standings
+    from scenarios.tournament.team_report import write_reports
+
+    phase = found.phase(found.log.entries())
+    if phase not in (Phase.ATTACK, Phase.CLOSED):
+        raise ValueError(f"nothing is published yet; the phase is {phase}")
+    share = 1.0 if phase is Phase.CLOSED else public_share
+    cores = jobs or len(os.sched_getaffinity(0))
+    full = score_all(found, 1.0, cores, _progress("scoring"))
+    shown = full if share == 1 else score_all(found, share, cores, _progress("scoring what is public"))
+    write_boards(found, full, shown, share)
+    write_reports(found, shown, share)
+    ranked = standings(found.settings.teams, full)
+    if form == "csv":
+        click.echo(standings_csv(ranked), nl=False)
+    else:
+        import leaderboard as lb
+
+        click.echo(lb.report_to_terminal((lb.Section(found.settings.title, tables=(standings_table(ranked),)),)))
+    _say(f"boards written to {found.public} (for everybody) and {found.host} (for the host)")
+
+
+def _progress(what: str) -> Callable[[int, int], None]:
+    """Lines on standard error, at most one for each twentieth."""
+
+    def told(done: int, total: int) -> None:
+        if done == total or done * 20 // total > (done - 1) * 20 // total:
+            _say(f"{what}: {done} of {total} tables")
+
+    return told
+
+
+def _say(text: str) -> None:
+    click.echo(text, err=True)
+
+
+def _dataset(name: str | None, data: Path | None, roles: Path | None) -> Dataset:
+    from scenarios.datasets import load
+    from scenarios.tables import load_table
+
+    if (name is None) == (data is None):
+        raise ValueError("name the records by one of --dataset and --data")
+    if data is not None:
+        return load_table(data, roles)
+    if roles is not None:
+        raise ValueError("--roles describes a table of your own; name it with --data")
+    return load(str(name))
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,124 @@
+"""What a tournament shows: standings, the picture, and each table against each attacker."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from importlib import metadata
+
+import leaderboard as lb
+from leaderboard.board import ranked
+from leaderboard.result import Result
+from scenarios.descriptions import one_liners
+from scenarios.tournament.folder import Tournament, write_whole
+from scenarios.tournament.scoring import HOUSE
+from scenarios.tournament.standings import GOAL_WORDS, Standing, standings
+
+COLUMNS = ("rank", "team", "defence_rank", "defence", "attack_rank", "attack")
+_DETAILS = ("utility", "utility_table", "utility_record", "worst_attack", "worst_goal", "worst_success", "attacked")
+
+
+def standings_csv(found: Sequence[Standing]) -> str:
+    """Standings as CSV; what is missing is an empty field."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow((*COLUMNS, *_DETAILS))
+    for one in found:
+        worst = one.worst
+        blows = ("", "", "") if worst is None else (worst.attacker, GOAL_WORDS[worst.goal], _rounded(worst.success))
+        utilities = map(_rounded, (one.utility, one.utility_table, one.utility_record))
+        ranks = (one.rank, one.team, one.defence_rank, _rounded(one.defence), one.attack_rank, _rounded(one.attack))
+        writer.writerow((*ranks, *utilities, *blows, one.attacked))
+    return text.getvalue()
+
+
+def standings_table(found: Sequence[Standing]) -> lb.Table:
+    """Standings for people."""
+    rows = [
+        (
+            *(one.rank, one.team, one.defence, one.utility, one.utility_table, one.utility_record),
+            "–" if one.worst is None else f"{one.worst.attacker} ({GOAL_WORDS[one.worst.goal]})",
+            *(None if one.worst is None else one.worst.success, one.attack, one.attacked),
+        )
+        for one in found
+    ]
+    columns = (
+        "#",
+        "team",
+        "defence",
+        "utility",
+        "of table",
+        "of records",
+        "worst attack",
+        "success",
+        "attack",
+        "tables",
+    )
+    note = (
+        "defence = utility x (1 - advantage of the worst attack); utility: the smaller of both; attack: mean advantage "
+        "over the other teams' tables; #: by the sum of the ranks in defence and attack"
+    )
+    return lb.Table("Standings", columns, rows, 3, note)
+
+
+def write_boards(tournament: Tournament, full: Sequence[Result], shown: Sequence[Result], share: float) -> None:
+    """Write the host's boards, and everybody's with what may be shown.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        Which.
+    full, shown : sequence of Result
+        Scores over all rows, and over those that count in public.
+    share : float
+        Share of the rows that count in public.
+    """
+    teams = tournament.settings.teams
+    for folder, results, part in ((tournament.host, full, 1.0), (tournament.public, shown, share)):
+        found = standings(teams, results)
+        about = {"teams": str(len(teams)), "version": f"tokumei {metadata.version('tokumei')}"}
+        if part < 1:
+            about["rows that count"] = f"{part:.0%}, until the close"
+        section = lb.Section("Standings", tables=(standings_table(found),))
+        pages = {
+            "standings.csv": standings_csv(found),
+            "standings.html": lb.render_report(tournament.settings.title, about, (section,)),
+            "matrix.csv": lb.matrix_to_csv(lb.matrix(results)),
+        }
+        if results:
+            pages["board.html"] = _page(found, results, about)
+        for name, text in pages.items():
+            write_whole(folder / name, text.encode())
+
+
+def _page(found: Sequence[Standing], results: Sequence[Result], about: Mapping[str, str]) -> str:
+    """The board's page: each team a defense, each team and each attack of the house an attack."""
+    places = {one.team: one for one in found}
+    rows = [_as_scored(row, places[row.defense]) for row in lb.rank(results)]
+    described = one_liners({str(result.attack).removeprefix(HOUSE) for result in results if result.attack})
+    named = {HOUSE + name: text for name, text in described.items()}
+    return lb.render_page(ranked(rows), lb.matrix(results), about, named)
+
+
+def _as_scored(row: lb.Row, standing: Standing) -> lb.Row:
+    """A row of the board with the tournament's own choice of the worst attack."""
+    worst = standing.worst
+    if worst is None:
+        return row
+    return replace(
+        row,
+        worst_attack=worst.attacker,
+        goal=worst.goal,
+        success=worst.success,
+        success_low=None,
+        success_high=None,
+        chance=worst.chance,
+        advantage=worst.advantage,
+        score=standing.defence,
+    )
+
+
+def _rounded(value: float | None) -> float | str:
+    return "" if value is None else round(value, 6) + 0.0

@@ -1,0 +1,146 @@
+"""How a team fares, from what it holds itself: is its table valid, what is it worth, what breaks it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from attacks.attack import Knowledge
+from attacks.claims import RankedAnswers
+from defenses.microdata import Microdata
+from defenses.release import MicrodataRelease
+from leaderboard.result import Result
+from scenarios.decoys import Neighbours
+from scenarios.seeds import generator
+from scenarios.tables import load_table
+from scenarios.toml_file import read_bytes, read_toml
+from scenarios.tournament.folder import form_of, originals_of
+from scenarios.tournament.merit import Merit
+from scenarios.tournament.opening import decimals
+from scenarios.tournament.scoring import SCENARIO, house, house_name, scores
+from scenarios.tournament.settings import FILE, Settings
+from scenarios.tournament.sheets import Sheet, read_sheet, read_submission
+from scenarios.tournament.standings import Blow, blow
+
+
+@dataclass(frozen=True)
+class Outlook:
+    """How a table would fare.
+
+    Attributes
+    ----------
+    sheet : Sheet
+        The table as it would be published.
+    merit : Merit
+        What it is worth, exactly as the host will compute it.
+    blows : tuple of Blow
+        The house's attacks, the strongest first; empty where there are no other people to hide among.
+    decoys : int
+        How many other people stood among the candidates.
+    """
+
+    sheet: Sheet
+    merit: Merit
+    blows: tuple[Blow, ...]
+    decoys: int
+
+    @property
+    def defence(self) -> float | None:
+        """Utility x (1 - the largest advantage) against the house alone; other teams may do better."""
+        return self.merit.counted * (1 - self.blows[0].advantage) if self.blows else None
+
+
+def check(path: Path, original: Path, *, roles: Path | None = None, others: Path | None = None) -> Outlook:
+    """Check an anonymized table against its originals.
+
+    Parameters
+    ----------
+    path : Path
+        The table, as it would be handed in.
+    original : Path
+        The team's originals.
+    roles, others : Path, optional
+        Roles and domains, and people to hide among; ``roles.toml`` and ``others.csv`` beside the originals where not
+        given. Settings are read from ``tournament.toml`` there.
+
+    Raises
+    ------
+    ValueError
+        If a file is wrong; names file, row and column.
+    """
+    beside = original.parent
+    roles = roles or _there(beside / "roles.toml")
+    others = others or _there(beside / "others.csv")
+    records = load_table(original, roles).records
+    settings = _settings(beside / FILE, records)
+    sheet = read_sheet(path.name, read_submission(path), form_of(records, settings))
+    scale = originals_of(records, settings)
+    merit = scale.merit(sheet.frame, sheet.origin)
+    if others is None:
+        return Outlook(sheet, merit, (), 0)
+    people = load_table(others, roles).records
+    maps = {"declared": sheet.origin, "assigned": scale.best_origin(sheet.frame, generator(0, "check", "map"))}
+    blows = _blows(sheet, records, people, settings, maps)
+    count = min(settings.candidates - settings.originals, len(people))
+    return Outlook(sheet, merit, tuple(sorted(blows, key=lambda one: -one.advantage)), count)
+
+
+def _there(path: Path) -> Path | None:
+    return path if path.is_file() else None
+
+
+def _settings(path: Path, records: Microdata) -> Settings:
+    """The tournament's settings, or those of one with these originals and as many decoys."""
+    if path.is_file():
+        settings = read_toml(path, read_bytes(path), Settings)
+        if settings.originals != len(records):
+            raise ValueError(f"{path}: says {settings.originals} originals, there are {len(records)}")
+        return settings
+    end = "2100-01-01T00:00:00+00:00"
+    return Settings(
+        title="",
+        teams=["a", "b"],
+        originals=len(records),
+        candidates=2 * len(records),
+        anonymize_until=end,
+        attack_until=end,
+        queries_seed=0,
+        decimals=decimals(records),
+    )
+
+
+def _blows(
+    sheet: Sheet, records: Microdata, people: Microdata, settings: Settings, maps: Mapping[str, np.ndarray]
+) -> list[Blow]:
+    """The house's attacks on the table, the originals hidden among other people."""
+    rng = generator(0, "check", "decoys")
+    count = min(settings.candidates - settings.originals, len(people))
+    together = records.with_frame(_stacked(records, people))
+    own, pool = np.arange(len(records)), len(records) + np.arange(len(people))
+    if settings.decoys == "hard":
+        decoys = Neighbours(together).nearest(own, pool, count)
+    else:
+        decoys = rng.choice(pool, count, replace=False)
+    order = rng.permutation(len(records) + count)
+    candidates = together.take(np.concatenate([own, decoys])[order])
+    auxiliary = together.take(np.setdiff1d(pool, decoys))
+    answers = np.argsort(order)[: len(records)]
+    names = list(candidates.released_columns)
+    knowledge = Knowledge(candidates.frame[names], auxiliary)
+    found = []
+    for attack in house():
+        name = house_name(attack)
+        view = MicrodataRelease(sheet.frame.copy(), np.full(len(sheet.frame), -1))
+        claims = attack.run(view, knowledge, generator(0, "check", name))
+        if isinstance(claims, RankedAnswers):
+            values = scores(claims, maps, answers, len(candidates), (0, "check", "score", name))
+            found.append(blow(Result(key="", scenario=SCENARIO, defense="", attack=name, play=0, values=values)))
+    return found
+
+
+def _stacked(first: Microdata, second: Microdata) -> pd.DataFrame:
+    return pd.concat([first.frame, second.frame[first.frame.columns]], ignore_index=True)

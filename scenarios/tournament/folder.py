@@ -1,0 +1,238 @@
+"""A tournament's folder: what lies where, who may see it, and its state as the log tells it.
+
+```
+tournament.toml                  public settings
+public/                          everybody: teamX_anonymized.csv, teamX_candidate.csv, boards
+teams/teamX/                     team X: teamX_original.csv, roles.toml, others.csv, RULES.md, its report
+host/                            the host alone: log, submissions, truth, results
+```
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from defenses.microdata import Microdata
+from scenarios.tables import load_table
+from scenarios.toml_file import read_bytes
+from scenarios.tournament.log import Entry, Log
+from scenarios.tournament.merit import Originals
+from scenarios.tournament.settings import Phase, Settings, read_settings
+from scenarios.tournament.sheets import Form
+
+PRIVATE, PUBLIC = 0o600, 0o644
+UNFINISHED = ".part"
+
+
+@dataclass(frozen=True)
+class Submission:
+    """What a team handed in.
+
+    Attributes
+    ----------
+    team : str
+        Who.
+    phase : Phase
+        When: tables are handed in while anonymizing, correspondence tables while attacking.
+    against : str or None
+        Whom a correspondence table is about.
+    content : str
+        SHA-256 of the file, under which it is kept.
+    number : int
+        Its line in the log.
+    """
+
+    team: str
+    phase: Phase
+    against: str | None
+    content: str
+    number: int
+
+
+class Tournament:
+    """The tournament in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Made by `tokumei tournament init`.
+
+    Raises
+    ------
+    ValueError
+        If there is no tournament, or its settings are damaged.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder.resolve()
+        self.settings: Settings = read_settings(folder)
+        self.host = self.folder / "host"
+        self.public = self.folder / "public"
+        self.submissions = self.host / "submissions"
+        self.log = Log(self.host / "log.jsonl")
+
+    def team_folder(self, team: str) -> Path:
+        """What a team may see beside the public folder.
+
+        Raises
+        ------
+        ValueError
+            If there is no such team.
+        """
+        if team not in self.settings.teams:
+            raise ValueError(f"there is no team {team[:40]!a}; the teams are {', '.join(self.settings.teams[:20])}")
+        return self.folder / "teams" / team
+
+    def phase(self, entries: list[Entry]) -> Phase:
+        """What teams may submit now."""
+        moves = [entry.details["to"] for entry in entries if entry.kind == "advanced"]
+        return Phase(moves[-1]) if moves else Phase.ANONYMIZE
+
+    def accepted(self, entries: list[Entry]) -> list[Submission]:
+        """Everything that was accepted, in order."""
+        return [
+            Submission(
+                entry.details["team"],
+                Phase(entry.details["phase"]),
+                entry.details["against"],
+                entry.details["sha256"],
+                entry.number,
+            )
+            for entry in entries
+            if entry.kind == "submitted"
+        ]
+
+    def tables(self, entries: list[Entry]) -> dict[str, Submission]:
+        """Each team's table that counts: the last one accepted."""
+        return {one.team: one for one in self.accepted(entries) if one.against is None}
+
+    def attacks(self, entries: list[Entry]) -> dict[tuple[str, str], Submission]:
+        """Each correspondence table that counts, by attacker and target: the last one accepted."""
+        return {(one.team, one.against): one for one in self.accepted(entries) if one.against is not None}
+
+    def content(self, sha256: str) -> bytes:
+        """An accepted file.
+
+        Raises
+        ------
+        ValueError
+            If it is not there or was changed.
+        """
+        path = self.submissions / sha256
+        data = read_bytes(path)
+        if hashlib.sha256(data).hexdigest() != sha256:
+            raise ValueError(f"{path}: was changed after it was accepted")
+        return data
+
+    def original_path(self, team: str) -> Path:
+        """The host's own copy of a team's originals."""
+        return self.host / "originals" / f"{team}_original.csv"
+
+    def candidate_path(self, team: str) -> Path:
+        """The host's own copy of a team's candidate file."""
+        return self.host / "candidates" / f"{team}_candidate.csv"
+
+    @property
+    def roles_path(self) -> Path:
+        """Roles and public domains of the columns."""
+        return self.host / "roles.toml"
+
+    @property
+    def others_path(self) -> Path:
+        """People who are nobody's original and nobody's decoy, for everybody to study."""
+        return self.host / "others.csv"
+
+    def records(self, path: Path) -> Microdata:
+        """Records of the host's, under the roles of the tournament."""
+        return load_table(path, self.roles_path).records
+
+    def originals(self, team: str) -> Originals:
+        """A team's originals as the scale of its table."""
+        return originals_of(self.records(self.original_path(team)), self.settings)
+
+    def form(self, team: str) -> Form:
+        """What a team's table must look like."""
+        return form_of(self.records(self.original_path(team)), self.settings)
+
+    @cached_property
+    def secret(self) -> dict[str, Any]:
+        """The host's secret: the seed, and where each original stands among the candidates."""
+        found: dict[str, Any] = json.loads(read_bytes(self.host / "secret.json"))
+        return found
+
+    def answers(self, team: str) -> NDArray[np.intp]:
+        """Where each of a team's originals stands among its candidates, shape (originals,)."""
+        return np.array(self.secret["answers"][team], dtype=np.intp)
+
+
+def form_of(records: Microdata, settings: Settings) -> Form:
+    """What a table of these originals must look like."""
+    domains = {name: records.domain(name) for name in records.released_columns}
+    missing = frozenset(name for name in domains if records.frame[name].isna().any())
+    return Form(domains, settings.originals, settings.decimals, missing)
+
+
+def originals_of(records: Microdata, settings: Settings) -> Originals:
+    """These originals as the scale of their table."""
+    domains = {name: records.domain(name) for name in records.released_columns}
+    return Originals(records.frame[list(domains)], domains, settings.queries_seed)
+
+
+def write_whole(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:
+    """Write a file so that it is there in whole or as before, and safe on the disk when this returns.
+
+    Raises
+    ------
+    ValueError
+        If its folder is a link, or is not there.
+    OSError
+        If it cannot be written; nothing half-written is left.
+    """
+    if path.parent.resolve() != path.parent or not path.parent.is_dir():
+        raise ValueError(f"{path.parent}: is no folder of the tournament")
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}{UNFINISHED}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
+    try:
+        handle = os.open(unfinished, flags, PRIVATE)
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(handle)
+            os.fchmod(handle, mode)
+        os.replace(unfinished, path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Make sure that the names in a folder survive a power failure."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def csv_bytes(frame: pd.DataFrame) -> bytes:
+    """A table as CSV; a missing value is an empty field."""
+    return frame.to_csv(index=False, lineterminator="\n").encode()
+
+
+def toml_bytes(content: Mapping[str, Any]) -> bytes:
+    """A TOML file; what is None is left out."""
+    import tomli_w
+
+    return tomli_w.dumps({name: value for name, value in content.items() if value is not None}).encode()

@@ -1,0 +1,250 @@
+"""Opening a tournament: who gets which records, and the folder that everything happens in."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Sequence
+from datetime import datetime
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.microdata import Microdata
+from metrics.domains import CategoricalDomain, Domain
+from scenarios.decoys import Neighbours
+from scenarios.seeds import generator
+from scenarios.tables import Dataset
+from scenarios.tournament.folder import PRIVATE, PUBLIC, csv_bytes, toml_bytes, write_whole
+from scenarios.tournament.guide import rules
+from scenarios.tournament.log import Log
+from scenarios.tournament.settings import FILE, Phase, Settings, team_name
+
+OTHERS = 1000
+"""How many people are handed to everybody to study, where so many are left."""
+MOST_DECIMALS = 6
+
+
+def read_teams(path: Path) -> list[str]:
+    """Names of teams in a text file, one a line; empty lines and what follows ``#`` do not count.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be read, names fewer than two teams, one twice, or one that cannot name files.
+    """
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path}: cannot be read ({error})") from None
+    names = [name for line in lines if (name := line.partition("#")[0].strip())]
+    folded = [name.casefold() for name in names]
+    for number, name in enumerate(names, start=1):
+        try:
+            team_name(name)
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+        if folded.index(name.casefold()) < number - 1:
+            raise ValueError(f"{path}: team {name!r} stands twice (names must differ in more than case)")
+    if len(names) < 2:
+        raise ValueError(f"{path}: names {len(names)} teams; a tournament needs two, one a line")
+    return names
+
+
+def open_tournament(
+    folder: Path,
+    dataset: Dataset,
+    teams: Sequence[str],
+    *,
+    originals: int,
+    candidates: int,
+    decoys: str,
+    rounds: int,
+    anonymize_until: str,
+    anonymize_again_until: str | None,
+    attack_until: str,
+    now: datetime,
+    seed: int | None = None,
+) -> Settings:
+    """Make the folder of a tournament.
+
+    No two teams share an original or a decoy, no decoy is anybody's original, and the people for everybody to study are
+    neither.
+
+    Parameters
+    ----------
+    folder : Path
+        Must not exist, or be empty.
+    dataset : Dataset
+        Whose records.
+    teams : sequence of str
+        Who plays.
+    originals, candidates, decoys, rounds, anonymize_until, anonymize_again_until, attack_until
+        See `Settings`.
+    now : datetime
+        The moment, with a time zone.
+    seed : int, optional
+        Of all that is secret; drawn from the system by default, since who knows it knows everything.
+
+    Raises
+    ------
+    ValueError
+        If a setting is wrong, the phases do not follow one another, or the records do not suffice.
+    """
+    if candidates <= originals:
+        raise ValueError(f"--candidates must exceed --originals ({originals}), got {candidates}")
+    needed, there = len(teams) * candidates, len(dataset.records)
+    if needed > there:
+        raise ValueError(
+            f"{len(teams)} teams with {candidates} candidates each need {needed} records, {dataset.name} has {there}"
+        )
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise ValueError(f"{folder} exists already; name a new folder")
+    secret = secrets.randbits(63) if seed is None else seed
+    settings = Settings(
+        title=dataset.title or dataset.name,
+        teams=list(teams),
+        originals=originals,
+        candidates=candidates,
+        decoys="hard" if decoys == "hard" else "random",
+        rounds=2 if rounds == 2 else 1,
+        anonymize_until=anonymize_until,
+        anonymize_again_until=anonymize_again_until,
+        attack_until=attack_until,
+        queries_seed=int(generator(secret, "tournament", "public").integers(2**31)),
+        decimals=decimals(dataset.records),
+    )
+    _check_phases(settings, now)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    unfinished = folder.with_name(f".{folder.name}.{os.getpid()}.part")
+    try:
+        _fill(unfinished, settings, dataset.records, secret, now)
+        if folder.exists():
+            folder.rmdir()
+        unfinished.rename(folder)
+    except BaseException:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        raise
+    return settings
+
+
+def _check_phases(settings: Settings, now: datetime) -> None:
+    phases = [Phase.ANONYMIZE, *([Phase.ANONYMIZE_AGAIN] if settings.rounds == 2 else []), Phase.ATTACK]
+    last, name = now, "now"
+    for phase in phases:
+        end = settings.until(phase)
+        if end is None:
+            raise ValueError("two rounds need --anonymize-again-until, the end of the second one")
+        if end <= last:
+            raise ValueError(f"phase {phase} must end after {name}, its end is {end.isoformat()}")
+        last, name = end, f"phase {phase}"
+    if settings.rounds == 1 and settings.anonymize_again_until is not None:
+        raise ValueError("--anonymize-again-until is for tournaments of two rounds (--rounds 2)")
+
+
+def _fill(folder: Path, settings: Settings, records: Microdata, secret: int, now: datetime) -> None:
+    """Write everything that a tournament starts with."""
+    host, columns = folder / "host", list(records.released_columns)
+    folder.mkdir(mode=0o755)
+    for path, mode in (
+        (folder / "public", 0o755),
+        (folder / "teams", 0o755),
+        (host, 0o700),
+        *((host / name, 0o700) for name in ("originals", "candidates", "submissions")),
+    ):
+        path.mkdir(mode=mode)
+    resolved = folder.resolve()
+    host = resolved / "host"
+    own, decoys, others = _draw(records, settings, generator(secret, "tournament", "draw"))
+    roles = toml_bytes(_roles(records))
+    study = csv_bytes(records.take(others).frame[columns]) if others.size else b""
+    public = toml_bytes(settings.model_dump())
+    page = rules(settings, records).encode()
+    answers: dict[str, list[int]] = {}
+    for number, team in enumerate(settings.teams):
+        table = csv_bytes(records.take(own[number]).frame[columns])
+        order = generator(secret, "tournament", "order", team).permutation(settings.candidates)
+        answers[team] = np.argsort(order)[: settings.originals].tolist()
+        mixed = np.concatenate([own[number], decoys[number]])[order]
+        write_whole(host / "originals" / f"{team}_original.csv", table, mode=PRIVATE)
+        candidates = csv_bytes(records.take(mixed).frame[columns])
+        write_whole(host / "candidates" / f"{team}_candidate.csv", candidates, mode=PRIVATE)
+        place = resolved / "teams" / team
+        place.mkdir(mode=0o750)
+        handed = {f"{team}_original.csv": table, "roles.toml": roles, FILE: public, "RULES.md": page}
+        for name, data in handed.items() | ({("others.csv", study)} if study else set()):
+            write_whole(place / name, data, mode=0o640)
+    write_whole(host / "roles.toml", roles, mode=PRIVATE)
+    if study:
+        write_whole(host / "others.csv", study, mode=PRIVATE)
+    content = json.dumps({"seed": secret, "answers": answers}).encode()
+    write_whole(host / "secret.json", content, mode=PRIVATE)
+    write_whole(resolved / FILE, public, mode=PUBLIC)
+    log = Log(host / "log.jsonl")
+    with log.locked():
+        log.append("opened", {"teams": settings.teams}, now)
+
+
+def _draw(
+    records: Microdata, settings: Settings, rng: Generator
+) -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]], NDArray[np.intp]]:
+    """Positions of each team's originals and decoys, and of the others, all disjoint."""
+    people = rng.permutation(len(records))
+    teams, count = len(settings.teams), settings.candidates - settings.originals
+    originals = np.split(people[: teams * settings.originals], teams)
+    rest = people[teams * settings.originals :]
+    if settings.decoys == "random":
+        decoys = np.split(rest[: teams * count], teams)
+        rest = rest[teams * count :]
+    else:
+        neighbours, decoys = Neighbours(records), []
+        for own in originals:
+            near = neighbours.nearest(own, rest, count)
+            decoys.append(near)
+            rest = rest[~np.isin(rest, near)]
+    return originals, decoys, rest[:OTHERS]
+
+
+def decimals(records: Microdata) -> dict[str, int]:
+    """How many digits after the point the numbers of each column have, at most; whole columns are left out."""
+    found = {}
+    for name in records.released_columns:
+        column = records.frame[name]
+        domain = records.domain(name)
+        if isinstance(domain, CategoricalDomain) or domain.integer:
+            continue
+        digits = [
+            -int(exponent)
+            for value in column.dropna().unique().tolist()
+            if isinstance(exponent := Decimal(repr(float(value))).normalize().as_tuple().exponent, int)
+        ]
+        found[name] = int(np.clip(max(digits, default=0), 0, MOST_DECIMALS))
+    return found
+
+
+def _roles(records: Microdata) -> dict[str, Any]:
+    """A roles file: roles and public domains."""
+    return {
+        "quasi_identifiers": list(records.quasi_identifiers),
+        "sensitive": list(records.sensitive),
+        "separator": ",",
+        "columns": {name: _column(records.domain(name)) for name in records.released_columns},
+    }
+
+
+def _column(domain: Domain) -> dict[str, Any]:
+    if isinstance(domain, CategoricalDomain):
+        return {"type": "category", "categories": list(domain.categories), "ordered": domain.ordered}
+    return {
+        "type": "number",
+        "integer": domain.integer,
+        "low": float(domain.low),
+        "high": float(domain.high),
+        "cuts": list(domain.cuts),
+    }

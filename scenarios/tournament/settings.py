@@ -1,0 +1,127 @@
+"""What a tournament is about: its public settings, phases and deadlines."""
+
+from __future__ import annotations
+
+import re
+from datetime import UTC, datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from scenarios.toml_file import Table, read_bytes, read_toml
+
+FILE = "tournament.toml"
+TEAM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,31}")
+FORMAT = 1
+"""Version of a tournament folder."""
+
+
+class Phase(StrEnum):
+    """What teams may submit now."""
+
+    ANONYMIZE = "anonymize"
+    ANONYMIZE_AGAIN = "anonymize-again"
+    ATTACK = "attack"
+    CLOSED = "closed"
+
+
+def team_name(name: str) -> str:
+    """A team's name, which also names files.
+
+    Raises
+    ------
+    ValueError
+        If it is not made of 1 to 32 ASCII letters, digits and hyphens.
+    """
+    if not TEAM_NAME.fullmatch(name):
+        raise ValueError(f"team {name!r}: a name is 1 to 32 of the letters A-Z, a-z, digits and hyphens")
+    return name
+
+
+def moment(text: str) -> str:
+    """A moment as text, ISO 8601 in UTC.
+
+    Raises
+    ------
+    ValueError
+        If it is no date with time; a moment without zone is taken in the host's.
+    """
+    try:
+        parsed = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is no moment; write it as 2026-06-17T12:00 or 2026-06-17T12:00+09:00") from None
+    return parsed.astimezone(UTC).isoformat(timespec="seconds")
+
+
+Team = Annotated[str, AfterValidator(team_name)]
+Moment = Annotated[str, AfterValidator(moment)]
+
+
+class Settings(Table):
+    """Public settings of a tournament, as its `tournament.toml` holds them.
+
+    Parameters
+    ----------
+    format : int
+        Version of the folder.
+    title : str
+        What the records are.
+    teams : list of str
+        Everybody who plays.
+    originals, candidates : int
+        Rows of a team's original table, and of its candidate file.
+    decoys : {"random", "hard"}
+        What the other candidates are.
+    rounds : {1, 2}
+        How often teams anonymize; in a second round they know their candidate file.
+    anonymize_until, anonymize_again_until, attack_until : str
+        Ends of the phases, ISO 8601; the second one with two rounds only.
+    queries_seed : int
+        Draws the range counts by which utility is measured, so that teams measure what the host does.
+    decimals : dict of str to int
+        How many digits after the point a number of each column may have.
+    """
+
+    format: Literal[1] = 1
+    title: str
+    teams: list[Team] = Field(min_length=2)
+    originals: int = Field(ge=1)
+    candidates: int = Field(ge=2)
+    decoys: Literal["random", "hard"] = "random"
+    rounds: Literal[1, 2] = 1
+    anonymize_until: Moment
+    anonymize_again_until: Moment | None = None
+    attack_until: Moment
+    queries_seed: int = Field(ge=0)
+    decimals: dict[str, int] = Field(default_factory=dict)
+
+    def until(self, phase: Phase) -> datetime | None:
+        """End of a phase; None where it has none."""
+        ends = {
+            Phase.ANONYMIZE: self.anonymize_until,
+            Phase.ANONYMIZE_AGAIN: self.anonymize_again_until,
+            Phase.ATTACK: self.attack_until,
+        }
+        end = ends.get(phase)
+        return None if end is None else datetime.fromisoformat(end)
+
+    def after(self, phase: Phase) -> Phase:
+        """The phase that follows."""
+        order = [Phase.ANONYMIZE, *([Phase.ANONYMIZE_AGAIN] if self.rounds == 2 else []), Phase.ATTACK, Phase.CLOSED]
+        return order[min(order.index(phase) + 1, len(order) - 1)]
+
+
+def read_settings(folder: Path) -> Settings:
+    """Settings of the tournament in a folder.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or its file is damaged.
+    """
+    path = folder / FILE
+    if not path.is_file():
+        raise ValueError(f"{folder}: is no tournament; `tokumei tournament init {folder}` makes one")
+    return read_toml(path, read_bytes(path), Settings)

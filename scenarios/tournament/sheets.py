@@ -1,0 +1,298 @@
+"""What teams submit: anonymized tables and correspondence tables, read strictly and written in one form.
+
+Only what a cell says is kept, not how it was written: ``035``, ``35.0`` and ``3.5e1`` are published as ``35`` and the
+parts of a set in the domain's order, so that a table carries nothing beside its cells.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import re
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from attacks.claims import RankedAnswers
+from metrics.cells import SUPPRESSED, NumericCells, interval_cell, read_cells, set_cell, unescape
+from metrics.domains import CategoricalDomain, Domain, NumericDomain
+
+ORIGINAL_ROW = "original_row"
+LARGEST = 4 << 20
+"""Bytes of the largest file that is read."""
+LONGEST = 2000
+"""Characters of the longest cell."""
+_NUMBER = re.compile(r"[^\[\]{}(),|*\s]+")
+_OTHER_FORMATS = {
+    b"PK\x03\x04": "a zip archive (or a spreadsheet)",
+    b"\x1f\x8b": "compressed",
+    b"PAR1": "a Parquet file",
+    b"\x80": "a pickle",
+    b"SQLite": "a database",
+    b"\xff\xfe": "UTF-16 text",
+    b"\xfe\xff": "UTF-16 text",
+}
+
+
+@dataclass(frozen=True)
+class Form:
+    """What an anonymized table must look like.
+
+    Parameters
+    ----------
+    domains : mapping of str to Domain
+        The columns, with what their values may be.
+    originals : int
+        How many originals there are, and rows at most.
+    decimals : mapping of str to int
+        How many digits after the point a column's numbers may have; 0 where it says nothing.
+    with_missing : frozenset of str
+        Columns in which a cell may be empty (a missing value).
+    """
+
+    domains: Mapping[str, Domain]
+    originals: int
+    decimals: Mapping[str, int]
+    with_missing: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """A valid anonymized table.
+
+    Attributes
+    ----------
+    frame : DataFrame, shape (rows, columns)
+        Released cells in their one form, columns in the domains' order.
+    origin : ndarray of int, shape (rows,)
+        The original that each row is declared to stem from, -1 for none.
+    """
+
+    frame: pd.DataFrame
+    origin: NDArray[np.intp]
+
+
+def read_submission(path: Path) -> bytes:
+    """Content of a submitted file.
+
+    Raises
+    ------
+    ValueError
+        If it is no ordinary file, is a link, cannot be read or is larger than `LARGEST`.
+    """
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except OSError as error:
+        why = "is a symbolic link; submit the file itself" if path.is_symlink() else error.strerror or "cannot be read"
+        raise ValueError(f"{path}: {why}") from None
+    with os.fdopen(handle, "rb") as file:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise ValueError(f"{path}: is no ordinary file")
+        try:
+            data = file.read(LARGEST + 1)
+        except OSError as error:
+            raise ValueError(f"{path}: cannot be read ({error.strerror})") from None
+    if len(data) > LARGEST:
+        raise ValueError(f"{path}: is larger than {LARGEST >> 20} MB")
+    return data
+
+
+def read_sheet(name: str, data: bytes, form: Form) -> Sheet:
+    """Read an anonymized table: the columns of `form` in any order, and `original_row`, rows of originals from 0.
+
+    Raises
+    ------
+    ValueError
+        If anything is wrong; one line that names the file, the row (from 0, below the header) and the column.
+    """
+    header, rows = _table(name, data, form.originals)
+    _check_columns(name, header, [*form.domains, ORIGINAL_ROW])
+    texts = {column: [row[place] for row in rows] for place, column in enumerate(header)}
+    frame = pd.DataFrame(
+        {column: _column(name, column, texts[column], domain, form) for column, domain in form.domains.items()}
+    )
+    return Sheet(frame, _origin(name, texts[ORIGINAL_ROW], form.originals))
+
+
+def read_answers(name: str, data: bytes, released: int, candidates: int) -> RankedAnswers:
+    """Read a correspondence table: ``released_row``, ``candidate_row`` (both from 0) and ``confidence`` in [0, 1].
+
+    A released row that it leaves out is one on which the team abstains; without the column ``confidence`` every answer
+    is as sure.
+
+    Raises
+    ------
+    ValueError
+        If anything is wrong; names the file, the row (from 0, below the header) and the column.
+    """
+    header, rows = _table(name, data, released)
+    if "confidence" not in header:
+        header, rows = [*header, "confidence"], [[*row, "1"] for row in rows]
+    _check_columns(name, header, ["released_row", "candidate_row", "confidence"])
+    place = {column: header.index(column) for column in header}
+    target = [_whole(name, n, "released_row", row[place["released_row"]], released) for n, row in enumerate(rows)]
+    answer = [_whole(name, n, "candidate_row", row[place["candidate_row"]], candidates) for n, row in enumerate(rows)]
+    _check_once(name, target, "released_row")
+    score = [_confidence(name, n, row[place["confidence"]]) for n, row in enumerate(rows)]
+    return RankedAnswers(
+        released,
+        candidates,
+        np.array(target, dtype=np.intp),
+        np.array(answer, dtype=np.intp),
+        np.array(score, dtype=float),
+    )
+
+
+def _table(name: str, data: bytes, most: int) -> tuple[list[str], list[list[str]]]:
+    """Header and rows of a CSV."""
+    for beginning, what in _OTHER_FORMATS.items():
+        if data.startswith(beginning):
+            raise ValueError(f"{name}: is {what}; submit UTF-8 text with commas between the fields (CSV)")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise ValueError(f"{name}, line {line}: is no UTF-8 text; save it as UTF-8") from None
+    if "\0" in text:
+        raise ValueError(f"{name}, line {text[: text.index(chr(0))].count(chr(10)) + 1}: holds a NUL character")
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows: list[list[str]] = []
+    try:
+        header = next((row for row in reader if row), None)
+        if header is None:
+            raise ValueError(f"{name}: is empty; the first line must name the columns")
+        for row in reader:
+            if not row:
+                continue
+            if len(rows) == most:
+                raise ValueError(f"{name}: has more than {most} rows")
+            if len(row) != len(header):
+                raise ValueError(
+                    f"{name}, row {len(rows)}: has {len(row)} fields, the header has {len(header)}; fields are "
+                    "separated by commas"
+                )
+            rows.append(row)
+    except csv.Error as error:
+        raise ValueError(f"{name}, line {reader.line_num}: is no CSV ({error})") from None
+    if not rows:
+        raise ValueError(f"{name}: names columns but holds no row")
+    return header, rows
+
+
+def _check_columns(name: str, header: Sequence[str], wanted: Sequence[str]) -> None:
+    for column in header:
+        if header.count(column) > 1:
+            raise ValueError(f"{name}: column {_shown(column)} stands twice")
+        if column not in wanted:
+            raise ValueError(f"{name}: there must be no column {_shown(column)}; the columns are {', '.join(wanted)}")
+    for column in wanted:
+        if column not in header:
+            raise ValueError(f"{name}: column {column!r} is missing")
+
+
+def _column(name: str, column: str, texts: Sequence[str], domain: Domain, form: Form) -> pd.Series[str]:
+    """A column of cells in their one form."""
+    decimals = 0 if isinstance(domain, NumericDomain) and domain.integer else form.decimals.get(column, 0)
+    canonical: dict[str, str | None] = {}
+    for row, text in enumerate(texts):
+        if text not in canonical:
+            try:
+                canonical[text] = _cell(text, domain, decimals, may_miss=column in form.with_missing)
+            except ValueError as error:
+                raise ValueError(f"{name}, row {row}, column {column!r}: {_shown(text)} {error}") from None
+    return pd.Series([canonical[text] for text in texts], dtype=object)
+
+
+def _cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) -> str | None:
+    """One cell in its one form.
+
+    Raises
+    ------
+    ValueError
+        If it is no cell of this domain; says why, to follow the cell.
+    """
+    if text == "":
+        if may_miss:
+            return None
+        raise ValueError("is empty, and no original lacks a value here; write * for a suppressed cell")
+    if len(text) > LONGEST:
+        raise ValueError(f"is longer than {LONGEST} characters")
+    if isinstance(domain, NumericDomain):
+        _check_numbers(text, domain, decimals)
+    elif text[0] in "=+-@\t\r" and unescape(text) not in domain.categories:
+        raise ValueError("begins like a formula")
+    try:
+        cells = read_cells(pd.Series([text], dtype=object), domain)
+    except ValueError as error:
+        raise ValueError(str(error).partition(repr(text))[2].strip() or "cannot be read") from None
+    if cells.suppressed[0]:
+        return SUPPRESSED
+    if isinstance(cells, NumericCells):
+        segments = sorted(zip(cells.low.tolist(), cells.high.tolist(), cells.closed.tolist(), strict=True))
+        parts = [interval_cell(low, high, closed=closed) for low, high, closed in dict.fromkeys(segments)]
+        return parts[0] if len(parts) == 1 else "{" + "|".join(parts) + "}"
+    assert isinstance(domain, CategoricalDomain)  # noqa: S101 (for the type checker: numbers have returned)
+    covered = [category for category, inside in zip(domain.categories, cells.member[0], strict=True) if inside]
+    return SUPPRESSED if len(covered) == domain.size > 1 else set_cell(covered)
+
+
+def _check_numbers(text: str, domain: NumericDomain, decimals: int) -> None:
+    """Every number within a cell lies in the public range and is written with no more digits than it may have."""
+    if text.count("{") > 1:
+        raise ValueError("is a set within a set")
+    high = Decimal(float(domain.edges[-1] if text[0] in "[{" else domain.high))
+    for part in _NUMBER.findall(text):
+        try:
+            number = Decimal(part)
+        except InvalidOperation:
+            raise ValueError("begins like a formula" if text[0] in "=+-@" else "is no number") from None
+        if not number.is_finite():
+            raise ValueError("is not finite")
+        if not Decimal(domain.low) <= number <= high:
+            raise ValueError(f"lies outside the public range {domain.low:g} to {domain.high:g}")
+        exponent = number.normalize().as_tuple().exponent
+        if isinstance(exponent, int) and -exponent > decimals:
+            most = "be whole" if decimals == 0 else f"have at most {decimals} digits after the point"
+            raise ValueError(f"is too precise: numbers here must {most}")
+
+
+def _origin(name: str, texts: Sequence[str], originals: int) -> NDArray[np.intp]:
+    rows = [-1 if text == "" else _whole(name, row, ORIGINAL_ROW, text, originals) for row, text in enumerate(texts)]
+    _check_once(name, rows, ORIGINAL_ROW)
+    return np.array(rows, dtype=np.intp)
+
+
+def _whole(name: str, row: int, column: str, text: str, count: int) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) < count):
+        raise ValueError(f"{name}, row {row}, column {column!r}: {_shown(text)} is no row number from 0 to {count - 1}")
+    return int(text)
+
+
+def _check_once(name: str, rows: Sequence[int], column: str) -> None:
+    first: dict[int, int] = {}
+    for place, row in enumerate(rows):
+        if row >= 0 and row in first:
+            raise ValueError(f"{name}, row {place}, column {column!r}: {row} stands in row {first[row]} already")
+        first[row] = place
+
+
+def _confidence(name: str, row: int, text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = np.nan
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name}, row {row}, column 'confidence': {_shown(text)} is no number from 0 to 1")
+    return value
+
+
+def _shown(text: str) -> str:
+    """A cell in a message: short, and without characters that a terminal obeys."""
+    return ascii(text if len(text) <= 40 else text[:40] + "…")

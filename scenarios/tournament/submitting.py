@@ -1,0 +1,135 @@
+"""Handing in: valid files are kept for good under the hash of their content, and the log says whose they are.
+
+The log alone decides: a file counts as accepted once its line is complete, and its content was safe on the disk before.
+Whatever stops the program in between leaves a file without a line, which is no submission.
+"""
+
+from __future__ import annotations
+
+import getpass
+import hashlib
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from scenarios.tournament.folder import Submission, Tournament, write_whole
+from scenarios.tournament.log import Entry
+from scenarios.tournament.merit import Merit
+from scenarios.tournament.settings import Phase
+from scenarios.tournament.sheets import read_answers, read_sheet, read_submission
+
+_ATTACK_FILE = re.compile(r"(?P<attacker>.+)_attack_(?P<target>.+)\.csv")
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What a team gets for an accepted file.
+
+    Attributes
+    ----------
+    submission : Submission
+        What was accepted.
+    entry : Entry
+        Its line in the log; the team may note its hash.
+    merit : Merit or None
+        What an anonymized table is worth.
+    """
+
+    submission: Submission
+    entry: Entry
+    merit: Merit | None
+
+
+def submit(tournament: Tournament, team: str, path: Path, now: datetime, *, against: str | None = None) -> Receipt:
+    """Validate and keep a file.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        Where.
+    team : str
+        Who hands in.
+    path : Path
+        An anonymized table in a phase of anonymizing, a correspondence table in the attack phase.
+    now : datetime
+        The moment, with a time zone.
+    against : str, optional
+        Whom a correspondence table is about; read from the file's name ``teamX_attack_teamY.csv`` where not given.
+
+    Raises
+    ------
+    ValueError
+        If team, phase or file is wrong; nothing has changed then.
+    OSError
+        If it cannot be kept; nothing has changed then.
+    """
+    tournament.team_folder(team)
+    data = read_submission(path)
+    with tournament.log.locked():
+        entries = tournament.log.entries()
+        phase = _open_phase(tournament, entries, now)
+        target = _target(tournament, team, path, against) if phase is Phase.ATTACK else None
+        if target is None and against is not None:
+            raise ValueError(f"correspondence tables are handed in while attacking; the phase is {phase}")
+        merit = _validate(tournament, entries, team, target, path.name, data)
+        content = hashlib.sha256(data).hexdigest()
+        write_whole(tournament.submissions / content, data, mode=0o400)
+        details = {
+            "team": team,
+            "phase": str(phase),
+            "against": target,
+            "sha256": content,
+            "bytes": len(data),
+            "by": _user(),
+        }
+        entry = tournament.log.append("submitted", details, now)
+    return Receipt(Submission(team, phase, target, content, entry.number), entry, merit)
+
+
+def _open_phase(tournament: Tournament, entries: list[Entry], now: datetime) -> Phase:
+    phase = tournament.phase(entries)
+    if phase is Phase.CLOSED:
+        raise ValueError("the tournament is closed; nothing is accepted any more")
+    end = tournament.settings.until(phase)
+    if end is not None and now >= end:
+        raise ValueError(f"phase {phase} ended at {end.isoformat()}; nothing is accepted until the host opens the next")
+    return phase
+
+
+def _target(tournament: Tournament, team: str, path: Path, against: str | None) -> str:
+    if against is None:
+        found = _ATTACK_FILE.fullmatch(path.name)
+        if found is None:
+            raise ValueError(
+                f"{path.name}: whom is it about? Name the file {team}_attack_TEAM.csv or say --against TEAM"
+            )
+        if found["attacker"] != team:
+            raise ValueError(f"{path.name}: is named as an attack by {found['attacker'][:40]!a}, not by {team}")
+        against = found["target"]
+    tournament.team_folder(against)
+    if against == team:
+        raise ValueError(f"{path.name}: {team} cannot attack its own table")
+    return against
+
+
+def _validate(
+    tournament: Tournament, entries: list[Entry], team: str, target: str | None, name: str, data: bytes
+) -> Merit | None:
+    """Check a file; what a table is worth."""
+    if target is None:
+        sheet = read_sheet(name, data, tournament.form(team))
+        return tournament.originals(team).merit(sheet.frame, sheet.origin)
+    table = tournament.tables(entries).get(target)
+    if table is None:
+        raise ValueError(f"{target} has handed in no table; there is nothing to attack")
+    released = read_sheet(target, tournament.content(table.content), tournament.form(target))
+    read_answers(name, data, len(released.frame), tournament.settings.candidates)
+    return None
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError):
+        return "unknown"

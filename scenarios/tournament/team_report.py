@@ -1,0 +1,122 @@
+"""To each team what became of its table: what broke it, and which columns gave it away."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from attacks.attack import Knowledge
+from attacks.linkage import SharedColumn, gower_distance, shared_columns
+from defenses.release import MicrodataRelease
+from leaderboard.result import Result
+from scenarios.tournament.advancing import published
+from scenarios.tournament.folder import Tournament, write_whole
+from scenarios.tournament.settings import Phase
+from scenarios.tournament.standings import GOAL_WORDS, Standing, blow, standings
+
+
+def write_reports(tournament: Tournament, results: Sequence[Result], share: float) -> None:
+    """Write each team's report into its folder."""
+    entries = tournament.log.entries()
+    tables = tournament.tables(entries)
+    closed = tournament.phase(entries) is Phase.CLOSED
+    found = {one.team: one for one in standings(tournament.settings.teams, results)}
+    for team in tournament.settings.teams:
+        lines = [f"# Report for {team}", "", _state(closed, share), ""]
+        if team in tables:
+            lines += _table_report(tournament, team, tables[team].content, found[team], results)
+        else:
+            lines += ["You have handed in no table; your defence has no score and ranks last.", ""]
+        lines += _attack_report(team, found[team], results)
+        write_whole(tournament.team_folder(team) / "report.md", "\n".join(lines).encode(), mode=0o640)
+
+
+def _state(closed: bool, share: float) -> str:
+    if closed:
+        return "The tournament is closed; these are the final scores."
+    if share < 1:
+        return f"The attack phase is open; these scores count {share:.0%} of each table's rows, and no members."
+    return "The attack phase is open; more attacks may come."
+
+
+def _table_report(
+    tournament: Tournament, team: str, content: str, standing: Standing, results: Sequence[Result]
+) -> list[str]:
+    values = next(result.values for result in results if result.defense == team and result.attack is None)
+    lines = [
+        "## Your table",
+        f"Utility {written(standing.utility)}: of the table {written(standing.utility_table)} ("
+        + ", ".join(f"{name} {written(values[f'table_{name}'])}" for name in ("marginals", "associations", "queries"))
+        + f"), of the records {written(standing.utility_record)}; the smaller counts.",
+        f"Defence {written(standing.defence)}, rank {standing.defence_rank}.",
+        "",
+        "## What broke it",
+        "| attacker | best at | success | advantage |",
+        "|---|---|---|---|",
+    ]
+    blows = [blow(result) for result in results if result.defense == team and result.attack is not None]
+    lines += [
+        f"| {one.attacker} | {GOAL_WORDS[one.goal]} | {written(one.success)} | {written(one.advantage)} |"
+        for one in sorted(blows, key=lambda one: (-one.advantage, one.attacker))[:10]
+    ]
+    lines += [
+        "",
+        "## Which columns gave you away",
+        "Share of your rows whose original is the nearest candidate (Gower) by all columns, and without one of them:",
+        "the larger the drop, the more that column tells.",
+        "",
+        "| without | nearest | drop |",
+        "|---|---|---|",
+        *(
+            f"| {name} | {written(rate)} | {written(drop)} |"
+            for name, rate, drop in telling_columns(tournament, team, content)
+        ),
+        "",
+    ]
+    return lines
+
+
+def _attack_report(team: str, standing: Standing, results: Sequence[Result]) -> list[str]:
+    lines = ["## Your attacks", f"Attack {written(standing.attack)}, rank {standing.attack_rank}.", ""]
+    own = [(result.defense, blow(result)) for result in results if result.attack == team]
+    if own:
+        lines += ["| table | best at | success | advantage |", "|---|---|---|---|"]
+        lines += [
+            f"| {target} | {GOAL_WORDS[one.goal]} | {written(one.success)} | {written(one.advantage)} |"
+            for target, one in own
+        ]
+    return [*lines, ""]
+
+
+def telling_columns(tournament: Tournament, team: str, content: str) -> list[tuple[str, float, float]]:
+    """Rate of nearest originals with all columns, and without each one, the most telling first.
+
+    Returns
+    -------
+    list of (str, float, float)
+        Column (``(none)`` for all columns), rate without it, and how much it drops; ties count in parts.
+    """
+    sheet = published(tournament, team, content)
+    candidates = tournament.records(tournament.candidate_path(team))
+    release = MicrodataRelease(sheet.frame, np.full(len(sheet.frame), -1))
+    columns = shared_columns(release, Knowledge(candidates.frame, candidates.take([])))
+    rows = np.flatnonzero(sheet.origin >= 0)
+    truth = tournament.answers(team)[sheet.origin[rows]]
+
+    def nearest(kept: list[SharedColumn]) -> float:
+        if not kept or not rows.size:
+            return 0.0
+        distance = np.round(gower_distance(kept)[rows], 9)
+        best = distance == distance.min(axis=1, keepdims=True)
+        return float((best[np.arange(rows.size), truth] / best.sum(axis=1)).mean())
+
+    whole = nearest([*columns])
+    without = [(column.name, nearest([other for other in columns if other is not column])) for column in columns]
+    drops = sorted(((name, rate, whole - rate) for name, rate in without), key=lambda one: (-one[2], one[0]))
+    return [("(none)", whole, 0.0), *drops]
+
+
+def written(value: float | None) -> str:
+    """A number in a report."""
+    return "–" if value is None else f"{value:.3f}"
