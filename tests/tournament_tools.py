@@ -1,0 +1,78 @@
+"""Tournaments for tests: a folder with teams, and hands that play them."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from metrics.cells import escape_column
+from scenarios import load
+from scenarios.tables import load_table
+from scenarios.tournament.advancing import advance
+from scenarios.tournament.folder import Tournament, csv_bytes
+from scenarios.tournament.opening import open_tournament
+from scenarios.tournament.submitting import submit
+
+START = datetime(2030, 1, 1, 12, tzinfo=UTC)
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+@dataclass
+class Played:
+    """A tournament, and what its tests do again and again."""
+
+    tournament: Tournament
+
+    def frame(self, team):
+        """A team's originals as released cells, each row declared as its own original."""
+        place = self.tournament.team_folder(team)
+        records = load_table(place / f"{team}_original.csv", place / "roles.toml").records
+        columns = {name: escape_column(records.frame[name]) for name in records.released_columns}
+        return pd.DataFrame(columns).assign(original_row=np.arange(len(records)))
+
+    def file(self, team, content, name=None):
+        """Write what a team would hand in; content is a frame, text or bytes."""
+        path = self.tournament.team_folder(team) / (name or f"{team}_anonymized.csv")
+        data = csv_bytes(content) if isinstance(content, pd.DataFrame) else content
+        path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        return path
+
+    def hand_in(self, team, content, *, now=START + HOUR, name=None, against=None):
+        return submit(self.tournament, team, self.file(team, content, name), now, against=against)
+
+    def publish(self):
+        return advance(self.tournament, START + DAY)
+
+    def attack(self, team, target, rows, candidates, confidence=1.0):
+        table = pd.DataFrame({"released_row": rows, "candidate_row": candidates, "confidence": confidence})
+        return self.hand_in(team, table, now=START + DAY + HOUR, name=f"{team}_attack_{target}.csv")
+
+    def close(self):
+        return advance(self.tournament, START + 2 * DAY)
+
+    def truth(self, team):
+        """Candidate of each published row, by the host's secret."""
+        from scenarios.tournament.advancing import published
+
+        table = self.tournament.tables(self.tournament.log.entries())[team]
+        origin = published(self.tournament, team, table.content).origin
+        return np.where(origin >= 0, self.tournament.answers(team)[origin], -1)
+
+
+def opened(
+    folder: Path, teams=("kyoto", "osaka", "nara"), *, originals=30, candidates=60, seed=1, **settings
+) -> Played:
+    given = {
+        "decoys": "random",
+        "rounds": 1,
+        "anonymize_until": (START + DAY).isoformat(),
+        "anonymize_again_until": None,
+        "attack_until": (START + 2 * DAY).isoformat(),
+        "now": START,
+        **settings,
+    }
+    dataset = given.pop("dataset", None) or load("bank")
+    open_tournament(folder, dataset, list(teams), originals=originals, candidates=candidates, seed=seed, **given)
+    return Played(Tournament(folder))
