@@ -92,9 +92,10 @@ def read_submission(path: Path) -> bytes:
     except OSError as error:
         why = "is a symbolic link; submit the file itself" if path.is_symlink() else error.strerror or "cannot be read"
         raise ValueError(f"{path}: {why}") from None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise ValueError(f"{path}: is no ordinary file")
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ValueError(f"{path}: is no ordinary file")
         try:
             data = file.read(LARGEST + 1)
         except OSError as error:
