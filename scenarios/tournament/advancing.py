@@ -40,6 +40,7 @@ def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Ph
         If the phase has not ended and is not to be closed early, or the tournament is closed.
     """
     with tournament.log.locked():
+        tournament.sweep()
         entries = tournament.log.entries()
         phase = tournament.phase(entries)
         if phase is Phase.CLOSED:

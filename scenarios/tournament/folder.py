@@ -121,6 +121,12 @@ class Tournament:
         """Each correspondence table that counts, by attacker and target: the last one accepted."""
         return {(one.team, one.against): one for one in self.accepted(entries) if one.against is not None}
 
+    def sweep(self) -> None:
+        """Remove what commands that were killed left half-written; the log must be locked."""
+        for place in (self.public, self.submissions):
+            for unfinished in place.glob(f".*{UNFINISHED}"):
+                unfinished.unlink(missing_ok=True)
+
     def content(self, sha256: str) -> bytes:
         """An accepted file.
 

@@ -67,6 +67,7 @@ def submit(tournament: Tournament, team: str, path: Path, now: datetime, *, agai
     tournament.team_folder(team)
     data = read_submission(path)
     with tournament.log.locked():
+        tournament.sweep()
         entries = tournament.log.entries()
         phase = _open_phase(tournament, entries, now)
         target = _target(tournament, team, path, against) if phase is Phase.ATTACK else None
