@@ -1,0 +1,5 @@
+"""Central differential privacy: mechanisms on numbers and scores, sensitivities, composition, and the account of it."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

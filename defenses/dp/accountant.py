@@ -1,0 +1,399 @@
+"""Accounts of a privacy budget, which refuse what would overspend it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import tempfile
+import threading
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from defenses.dp.composition import group_privacy, zcdp_epsilon, zcdp_rho
+from defenses.parameters import check_real
+from defenses.queries import BudgetSpent
+
+TOLERANCE = 1e-12
+"""Relative excess that counts as none: ten tenths are one."""
+
+
+class Account(ABC):
+    """What was spent of a budget of epsilon and delta; a method of composition is a subclass.
+
+    Threads may share an account. With a path, every cost is on the disk before `spend` returns, hence before anything
+    is answered: after a crash `restore` knows of all answers, and at worst of one that never was given. Processes must
+    not share a file.
+
+    Parameters
+    ----------
+    epsilon : float
+        The budget, positive.
+    delta : float
+        In [0, 1).
+    path : str or Path, optional
+        The file that holds the account; must not exist yet.
+
+    Attributes
+    ----------
+    refused : int
+        How many costs were refused, since it was made or restored.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused or the file exists.
+    """
+
+    kinds: ClassVar[dict[str, type[Account]]] = {}
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        Account.kinds[cls.__name__] = cls
+
+    def __init__(self, *, epsilon: float, delta: float = 0.0, path: str | Path | None = None) -> None:
+        check_real("epsilon", epsilon, low=0, open_low=True)
+        check_real("delta", delta, low=0, high=1, open_high=True)
+        self.epsilon = epsilon
+        self.delta = delta
+        self.path = None if path is None else Path(path)
+        self.refused = 0
+        self._lock = threading.RLock()
+        self._costs: Counter[tuple[float, float, float | None]] = Counter()
+        if self.path is not None:
+            if self.path.exists():
+                raise ValueError(f"path: {self.path} exists; restore it, or it would forget what was spent")
+            self._save(self._costs)
+
+    @classmethod
+    def restore(cls, path: str | Path) -> Self:
+        """Read an account from its file and go on.
+
+        Raises
+        ------
+        ValueError
+            If the file holds no account of this class.
+        """
+        try:
+            content = json.loads(Path(path).read_text(encoding="utf-8"))
+            kind = content["account"]
+            costs = Counter({(e, d, r): number for e, d, r, number in content["costs"]})
+            account = cls.kinds[kind](epsilon=content["epsilon"], delta=content["delta"])
+        except (json.JSONDecodeError, KeyError, TypeError) as error:
+            raise ValueError(f"path: {path} holds no account ({type(error).__name__})") from None
+        if not isinstance(account, cls):
+            raise ValueError(f"path: {path} holds an account of {kind}, not of {cls.__name__}")
+        for (e, d, rho), number in costs.items():
+            check_real("epsilon", e, low=0)
+            check_real("delta", d, low=0, high=1, open_high=True)
+            if rho is not None:
+                check_real("rho", rho, low=0)
+            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+                raise ValueError(f"path: {path} holds no account (a cost {number} times)")
+        account.path = Path(path)
+        account._costs = costs
+        return account
+
+    @property
+    def spent(self) -> tuple[float, float]:
+        """Epsilon and delta of everything so far."""
+        with self._lock:
+            return self.total(self._costs)
+
+    @property
+    @abstractmethod
+    def remaining(self) -> float:
+        """Epsilon of one more answer without delta that could still be given."""
+
+    @abstractmethod
+    def total(self, costs: Counter[tuple[float, float, float | None]]) -> tuple[float, float]:
+        """Epsilon and delta that costs (epsilon, delta, rho), each so often, amount to."""
+
+    def spend(self, epsilon: float, delta: float = 0.0, rho: float | None = None) -> None:
+        """Enter the cost of an answer that is about to be given.
+
+        Parameters
+        ----------
+        epsilon, delta : float
+            Its guarantee.
+        rho : float, optional
+            Its zero-concentrated privacy, where it has one; only some accounts make use of it.
+
+        Raises
+        ------
+        BudgetSpent
+            If the budget would be exceeded; the account stays as it is.
+        ValueError
+            If a cost is refused.
+        """
+        check_real("epsilon", epsilon, low=0)
+        check_real("delta", delta, low=0, high=1, open_high=True)
+        if rho is not None:
+            check_real("rho", rho, low=0)
+        with self._lock:
+            costs = self._costs.copy()
+            costs[float(epsilon), float(delta), None if rho is None else float(rho)] += 1
+            if self._exceeds(costs):
+                self.refused += 1
+                raise BudgetSpent(
+                    f"epsilon {epsilon:.6g}, delta {delta:.3g} more would exceed the budget of epsilon "
+                    f"{self.epsilon:g}, delta {self.delta:g}; nothing is answered"
+                )
+            if self.path is not None:
+                self._save(costs)
+            self._costs = costs
+
+    def spend_parallel(self, costs: Sequence[tuple[float, float]], members: Sequence[ArrayLike]) -> None:
+        """Enter the cost of answers each on records of its own: the largest.
+
+        Rows are numbered in public and a replaced record keeps its row, so that one of the parts sees it.
+
+        Parameters
+        ----------
+        costs : sequence of tuple of float
+            Epsilon and delta of each answer.
+        members : sequence of array_like of bool, shape (n,) each
+            The rows that each answer is about.
+
+        Raises
+        ------
+        BudgetSpent
+            If the budget would be exceeded.
+        ValueError
+            If the parts are no masks of one length, as many as costs, or a row belongs to two.
+        """
+        masks = [np.asarray(mask) for mask in members]
+        if not masks or len(masks) != len(costs):
+            raise ValueError(f"members must hold one mask a cost, {len(costs)}, got {len(masks)}")
+        if any(mask.dtype != bool or mask.ndim != 1 or mask.shape != masks[0].shape for mask in masks):
+            raise ValueError("members must hold boolean masks of one length")
+        twice = np.flatnonzero(np.sum(masks, axis=0) > 1)
+        if twice.size:
+            raise ValueError(f"members: row {twice[0]} belongs to two parts; such costs add up")
+        self.spend(max(e for e, _ in costs), max(d for _, d in costs))
+
+    def group(self, m: int) -> tuple[float, float]:
+        """Epsilon and delta of everything so far, for m records together."""
+        return group_privacy(*self.spent, m)
+
+    def _exceeds(self, costs: Counter[tuple[float, float, float | None]]) -> bool:
+        epsilon, delta = self.total(costs)
+        return not (epsilon <= self.epsilon * (1 + TOLERANCE) and delta <= self.delta * (1 + TOLERANCE))
+
+    def _save(self, costs: Counter[tuple[float, float, float | None]]) -> None:
+        """Replace the file as a whole: it holds the old costs or the new, whenever the machine stops."""
+        assert self.path is not None  # noqa: S101 (callers look)
+        text = json.dumps(
+            {
+                "account": type(self).__name__,
+                "epsilon": float(self.epsilon),
+                "delta": float(self.delta),
+                "costs": [[*cost, number] for cost, number in costs.items()],
+            }
+        )
+        descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, self.path)
+        except BaseException:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name)
+            raise
+        directory = os.open(self.path.parent, os.O_RDONLY)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
+
+
+class Accountant(Account):
+    """Serial composition: epsilons add up, and deltas; also where queries are chosen by earlier answers."""
+
+    def total(self, costs: Counter[tuple[float, float, float | None]]) -> tuple[float, float]:
+        """Sums, without rounding errors."""
+        epsilon = sum((Fraction(e) * number for (e, _, _), number in costs.items()), Fraction(0))
+        delta = sum((Fraction(d) * number for (_, d, _), number in costs.items()), Fraction(0))
+        return float(epsilon), float(delta)
+
+    @property
+    def remaining(self) -> float:
+        """What is left of epsilon."""
+        left = float(self.epsilon) - self.spent[0]
+        return left if left > TOLERANCE * self.epsilon else 0.0
+
+
+class AdvancedAccountant(Account):
+    """Advanced composition, also where the costs themselves are chosen by earlier answers.
+
+    Epsilon is the smaller of the sum and sqrt(2 ln(1 / slack) E) + E / 2, E the sum of squared epsilons; the slack is
+    what the budget's delta has beyond the sum of deltas.
+
+    References
+    ----------
+    Whitehouse, Ramdas, Rogers and Wu (2023), Fully-adaptive composition in differential privacy, theorem 1.
+    """
+
+    def total(self, costs: Counter[tuple[float, float, float | None]]) -> tuple[float, float]:
+        """The better of both, epsilon with its delta."""
+        plain = math.fsum(e * number for (e, _, _), number in costs.items())
+        delta = math.fsum(d * number for (_, d, _), number in costs.items())
+        squares = math.fsum(e * e * number for (e, _, _), number in costs.items())
+        slack = self.delta - delta
+        if slack <= 0:
+            return plain, delta
+        advanced = math.sqrt(2 * -math.log(slack) * squares) + squares / 2
+        return (plain, delta) if plain <= advanced else (advanced, float(self.delta))
+
+    @property
+    def remaining(self) -> float:
+        """Epsilon of one more answer, by bisection of the total."""
+        with self._lock:
+            low, high = 0.0, float(self.epsilon)
+            for _ in range(60):
+                middle = (low + high) / 2
+                one_more = self._costs + Counter({(middle, 0.0, None): 1})
+                if self.total(one_more)[0] <= self.epsilon:
+                    low = middle
+                else:
+                    high = middle
+            return low
+
+
+class ConcentratedAccountant(Account):
+    """Zero-concentrated privacy: rhos add up; an answer without delta has rho = epsilon^2 / 2 at most.
+
+    Where no answer has a delta, the sum of epsilons is taken if it is less: a few large costs add up better so. Then
+    no loss can exceed the budget, so that runs which end by the one rule or the other keep it together.
+
+    Also where the costs are chosen by earlier answers. The budget must have a delta.
+
+    References
+    ----------
+    Bun and Steinke (2016), Concentrated differential privacy, proposition 1.4 and lemma 1.7; for chosen costs:
+    Feldman and Zrnic (2021), Individual privacy accounting via a Rényi filter, theorem 4.5.
+    """
+
+    def __init__(self, *, epsilon: float, delta: float = 1e-6, path: str | Path | None = None) -> None:
+        check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
+        super().__init__(epsilon=epsilon, delta=delta, path=path)
+        self.rho = zcdp_rho(float(epsilon), float(delta))
+
+    @property
+    def remaining_rho(self) -> float:
+        """What is left of rho."""
+        left = self.rho - self._spent_rho(self._costs)
+        return left if left > TOLERANCE * self.rho else 0.0
+
+    @property
+    def remaining(self) -> float:
+        """Epsilon of one more answer without delta: sqrt(2 rho), or what is left of the sum."""
+        left = float(self.epsilon) - self._plain(self._costs)
+        return max(math.sqrt(2 * self.remaining_rho), left if left > TOLERANCE * self.epsilon else 0.0)
+
+    def total(self, costs: Counter[tuple[float, float, float | None]]) -> tuple[float, float]:
+        """Epsilon at the budget's delta."""
+        rho = self._spent_rho(costs)
+        if not rho:
+            return 0.0, 0.0
+        concentrated = zcdp_epsilon(rho, float(self.delta))
+        plain = self._plain(costs)
+        return (plain, 0.0) if plain <= concentrated else (concentrated, float(self.delta))
+
+    def _exceeds(self, costs: Counter[tuple[float, float, float | None]]) -> bool:
+        within = self._spent_rho(costs) <= self.rho * (1 + TOLERANCE)
+        return not within and not self._plain(costs) <= self.epsilon * (1 + TOLERANCE)
+
+    @staticmethod
+    def _plain(costs: Counter[tuple[float, float, float | None]]) -> float:
+        """Sum of epsilons, infinite where one comes with a delta."""
+        if any(delta for _, delta, _ in costs):
+            return math.inf
+        return math.fsum(epsilon * number for (epsilon, _, _), number in costs.items())
+
+    def _spent_rho(self, costs: Counter[tuple[float, float, float | None]]) -> float:
+        def of(epsilon: float, delta: float, rho: float | None) -> float:
+            if rho is not None:
+                return rho
+            if delta:
+                raise ValueError("rho must be given for an answer with a delta")
+            return epsilon**2 / 2
+
+        return float(sum((Fraction(of(*cost)) * number for cost, number in costs.items()), Fraction(0)))
+
+
+class RenyiAccountant(Account):
+    """Rényi differential privacy by the library dp-accounting: normal and Laplace noise at their own curves.
+
+    A cost with rho is normal noise of that rho, one without is Laplace noise of that epsilon: tighter than epsilon^2/2.
+
+    The budget must have a delta.
+
+    References
+    ----------
+    Mironov (2017), Rényi differential privacy; dp-accounting (Google), rdp.RdpAccountant.
+    """
+
+    def __init__(self, *, epsilon: float, delta: float = 1e-6, path: str | Path | None = None) -> None:
+        check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
+        super().__init__(epsilon=epsilon, delta=delta, path=path)
+
+    def total(self, costs: Counter[tuple[float, float, float | None]]) -> tuple[float, float]:
+        """Epsilon at the budget's delta, which must be positive."""
+        from dp_accounting import rdp
+
+        return self._composed(rdp.RdpAccountant(), costs)
+
+    @property
+    def remaining(self) -> float:
+        """Epsilon of one more Laplace answer, by bisection of the total."""
+        with self._lock:
+            low, high = 0.0, 2 * float(self.epsilon) + 1
+            for _ in range(40):
+                middle = (low + high) / 2
+                one_more = self._costs + Counter({(middle, 0.0, None): 1})
+                if self.total(one_more)[0] <= self.epsilon:
+                    low = middle
+                else:
+                    high = middle
+            return low
+
+    def _composed(self, accountant: Any, costs: Counter[tuple[float, float, float | None]]) -> tuple[float, float]:
+        from dp_accounting import GaussianDpEvent, LaplaceDpEvent
+
+        for (epsilon, delta, rho), number in costs.items():
+            if rho is None and delta:
+                raise ValueError("rho must be given for an answer with a delta")
+            if rho:
+                accountant.compose(GaussianDpEvent(1 / math.sqrt(2 * rho)), number)
+            elif rho is None and epsilon:
+                accountant.compose(LaplaceDpEvent(1 / epsilon), number)
+        return (float(accountant.get_epsilon(float(self.delta))), float(self.delta)) if costs else (0.0, 0.0)
+
+
+class LossDistributionAccountant(RenyiAccountant):
+    """Privacy loss distributions by the library dp-accounting: the tightest, where no cost depends on an answer.
+
+    The costs must be fixed beforehand; the queries may depend on answers. Costs as for `RenyiAccountant`.
+
+    References
+    ----------
+    Koskela, Jälkö and Honkela (2020), Computing tight differential privacy guarantees using FFT; dp-accounting
+    (Google), pld.PLDAccountant.
+    """
+
+    def total(self, costs: Counter[tuple[float, float, float | None]]) -> tuple[float, float]:
+        """Epsilon at the budget's delta."""
+        from dp_accounting import pld
+
+        return self._composed(pld.PLDAccountant(), costs)

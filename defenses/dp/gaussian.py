@@ -1,0 +1,277 @@
+"""Gaussian noise, on whole numbers and on a fine lattice."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+
+from defenses.dp.composition import zcdp_rho
+from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
+from defenses.dp.exact import Integers, fraction
+from defenses.dp.mechanism import (
+    Floats,
+    NoiseMechanism,
+    check_confidence,
+    check_delta,
+    check_privacy,
+    check_size,
+    checked_integers,
+    checked_numbers,
+    lattice_step,
+    like,
+    on_lattice,
+)
+from defenses.guarantee import Guarantee
+
+ON_LATTICE = 1 - 2.0**-10
+"""Share of delta at which the continuous noise is calibrated; the rest is for the lattice."""
+
+
+class DiscreteGaussian(NoiseMechanism):
+    """Whole-number noise z with probability proportional to e^(-z^2 / (2 sigma^2)).
+
+    Parameters
+    ----------
+    epsilon : float
+        In [2^-20, 2^20].
+    delta : float
+        In (0, 1).
+    sensitivity : float
+        Largest L2 distance between the values of neighbouring tables; positive.
+
+    Attributes
+    ----------
+    sigma : float
+        The parameter; the standard deviation is at most that.
+    rho : float
+        Zero-concentrated privacy, sensitivity^2 / (2 sigma^2).
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
+
+    Notes
+    -----
+    For values at distance s the Rényi divergence of order a is at most a s^2 / (2 sigma^2), for arrays as for numbers:
+    the sum over z of e^(-(z - t)^2 / (2 sigma^2)) is largest at whole t. So it is rho-zero-concentrated, and sigma
+    is the least for which that gives (epsilon, delta) by `zcdp_delta`.
+
+    Exact: the law of the noise is the stated one for the rational number that sigma stores. Sigma itself is a
+    floating-point number, rounded up by 10^-9.
+
+    References
+    ----------
+    Canonne, Kamath and Steinke (2020), The discrete Gaussian for differential privacy, theorem 4, propositions 5, 12.
+    """
+
+    def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, sensitivity: float = 1) -> None:
+        check_privacy(epsilon, sensitivity)
+        check_delta(delta)
+        self.epsilon = epsilon
+        self.delta = delta
+        self.sensitivity = sensitivity
+        if self.sigma > 2.0**44:
+            raise ValueError(f"sensitivity must not make sigma exceed 2^44, got {sensitivity!r}")
+
+    @property
+    def sigma(self) -> float:
+        """The parameter."""
+        return float(self.sensitivity) / math.sqrt(2 * zcdp_rho(float(self.epsilon), float(self.delta))) * (1 + 1e-9)
+
+    @property
+    def rho(self) -> float:
+        """Zero-concentrated privacy."""
+        return float(self.sensitivity) ** 2 / (2 * self.sigma**2)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Epsilon and delta, for tables whose values are at most the sensitivity apart."""
+        return Guarantee(
+            epsilon=float(self.epsilon),
+            delta=float(self.delta),
+            statement=f"neighbours: tables whose values differ by at most {self.sensitivity:g} in L2 norm",
+        )
+
+    @property
+    def variance(self) -> float:
+        """Variance of the noise: summed for a small sigma, sigma^2 (from which it then cannot be told) for others."""
+        if self.sigma > 20:
+            return self.sigma**2
+        z = np.arange(-1000, 1001)
+        return float(np.sum(self.probability(z) * z**2))
+
+    def error_bound(self, confidence: float) -> float:
+        """Return the smallest whole t with 2 P(N > t) <= 1 - confidence for a normal N of standard deviation sigma.
+
+        P(z >= m) <= P(N >= m - 1) for whole m (Canonne, Kamath and Steinke, proposition 25).
+        """
+        from scipy.special import ndtri
+
+        check_confidence(confidence)
+        return float(math.ceil(-ndtri((1 - confidence) / 2) * self.sigma))
+
+    def probability(self, noise: ArrayLike) -> Floats:
+        """Probability of each whole number as noise, any shape."""
+        width = math.ceil(40 * self.sigma) + 40
+        weights = np.exp(-((np.arange(-width, width + 1) / self.sigma) ** 2) / 2)
+        return np.asarray(np.exp(-((np.asarray(noise, dtype=float) / self.sigma) ** 2) / 2) / weights.sum())
+
+    def sample(self, size: int, rng: Generator) -> Integers:
+        """Draw noise, shape (size,)."""
+        check_size(size)
+        return discrete_gaussian(Fraction(self.sigma) ** 2, int(size), rng)
+
+    def release(self, value: ArrayLike, rng: Generator) -> int | Integers:
+        """Return whole numbers with noise; the sensitivity is that of the array as a whole.
+
+        Raises
+        ------
+        ValueError
+            If a value is no whole number.
+        """
+        numbers = checked_integers(value)
+        noisy = numbers.ravel() + self.sample(numbers.size, rng)
+        return like(value, noisy)  # type: ignore[no-any-return]
+
+
+class Gaussian(NoiseMechanism):
+    """Normal noise for one number, as little as (epsilon, delta) allows, on a lattice of 2^-20 of its scale at most.
+
+    Parameters
+    ----------
+    epsilon : float
+        In [2^-20, 2^20].
+    delta : float
+        In (0, 1).
+    sensitivity : float
+        Largest distance between the values of neighbouring tables; positive.
+
+    Attributes
+    ----------
+    sigma : float
+        Standard deviation.
+    resolution : float
+        Step of the lattice, a power of two: every released number is a multiple of it.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
+
+    Notes
+    -----
+    Normal noise on values at a distance s is (epsilon, delta)-private exactly if
+    delta >= Phi(s / (2 sigma) - epsilon sigma / s) - e^epsilon Phi(-s / (2 sigma) - epsilon sigma / s):
+    the loss ln(p/p') is linear in the answer, so the worst set is a half-line. Sigma is the least that satisfies it;
+    the classical sqrt(2 ln(1.25 / delta)) s / epsilon is proved for epsilon < 1 only, and larger.
+
+    On the lattice the value is rounded and discrete Gaussian noise is added, in steps; s grows by one step. Delta is
+    then a sum over the steps k of f(k) = (p(k) - e^epsilon p'(k))+ in place of the integral over f, which is
+    log-concave: the two differ by max f, which is at most the integral over the standard deviation of f. That is at
+    least sigma / 40 (for delta above 10^-300), 2^14 steps. Sigma is calibrated to delta (1 - 2^-10), which leaves room
+    for that. (A single number only: rounded noise is not spherically symmetric. `DiscreteGaussian` takes arrays.)
+
+    References
+    ----------
+    Balle and Wang (2018), Improving the Gaussian mechanism for differential privacy, theorem 8; log-concave densities:
+    Lovász and Vempala (2007), lemma 5.5.
+    """
+
+    def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, sensitivity: float = 1.0) -> None:
+        check_privacy(epsilon, sensitivity)
+        check_real_delta(delta)
+        self.epsilon = epsilon
+        self.delta = delta
+        self.sensitivity = sensitivity
+
+    @property
+    def resolution(self) -> float:
+        """Step of the lattice."""
+        sensitivity = float(self.sensitivity)
+        return lattice_step(sensitivity, sensitivity * _unit_sigma(float(self.epsilon), float(self.delta) * ON_LATTICE))
+
+    @property
+    def sigma(self) -> float:
+        """Standard deviation."""
+        steps = math.ceil(fraction(self.sensitivity) / fraction(self.resolution)) + 1
+        return steps * self.resolution * _unit_sigma(float(self.epsilon), float(self.delta) * ON_LATTICE)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Epsilon and delta, for tables whose values are at most the sensitivity apart."""
+        return Guarantee(
+            epsilon=float(self.epsilon),
+            delta=float(self.delta),
+            statement=f"neighbours: tables whose values differ by at most {self.sensitivity:g}",
+        )
+
+    @property
+    def variance(self) -> float:
+        """Variance of the noise."""
+        return self.sigma**2
+
+    def error_bound(self, confidence: float) -> float:
+        """Two-sided quantile of the normal distribution, and a step and a half for the lattice."""
+        from scipy.special import ndtri
+
+        check_confidence(confidence)
+        return float(-ndtri((1 - confidence) / 2) * self.sigma + 1.5 * self.resolution)
+
+    def sample(self, size: int, rng: Generator) -> Floats:
+        """Draw noise, shape (size,)."""
+        check_size(size)
+        variance = (Fraction(self.sigma) / Fraction(self.resolution)) ** 2
+        return np.multiply(discrete_gaussian(variance, int(size), rng), self.resolution, dtype=np.float64)
+
+    def release(self, value: float, rng: Generator) -> float:
+        """Return one number with noise.
+
+        Raises
+        ------
+        ValueError
+            If the value is NaN, infinite, or more than one number.
+        """
+        numbers = checked_numbers(value)
+        if numbers.ndim:
+            raise ValueError(f"value must be a single number, got shape {numbers.shape}; DiscreteGaussian takes arrays")
+        step = self.resolution
+        noisy = on_lattice(numbers.ravel(), step) * step + self.sample(1, rng)
+        return float(noisy[0])
+
+
+def gaussian_delta(sigma: float, epsilon: float, sensitivity: float = 1.0) -> float:
+    """Return the least delta of normal noise with standard deviation sigma (Balle and Wang 2018, theorem 8)."""
+    from scipy.special import log_ndtr
+
+    half, shift = sensitivity / (2 * sigma), epsilon * sigma / sensitivity
+    first, second = float(log_ndtr(half - shift)), float(log_ndtr(-half - shift))
+    # In logarithms: e^epsilon alone may overflow.
+    return math.exp(first) * -math.expm1(min(0.0, epsilon + second - first))
+
+
+def check_real_delta(delta: float) -> None:
+    """Raise ValueError unless delta lies in [10^-300, 1)."""
+    check_delta(delta)
+    if delta < 1e-300:
+        raise ValueError(f"delta must be at least 1e-300, got {delta!r}")
+
+
+@lru_cache(maxsize=1024)
+def _unit_sigma(epsilon: float, delta: float) -> float:
+    """Least sigma at sensitivity 1, rounded up by 10^-9."""
+    low, high = 1e-9, 1.0
+    while gaussian_delta(high, epsilon) > delta:
+        high *= 2
+    for _ in range(100):
+        middle = math.sqrt(low * high)
+        if gaussian_delta(middle, epsilon) > delta:
+            low = middle
+        else:
+            high = middle
+    return high * (1 + 1e-9)

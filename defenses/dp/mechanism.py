@@ -1,0 +1,168 @@
+"""The contract of a mechanism on numbers, and the lattice on which real numbers are released."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from defenses.dp.exact import Integers
+from defenses.guarantee import Guarantee
+from defenses.parameters import Parametrized, check_real
+
+Floats = NDArray[np.float64]
+
+FINEST = 2.0**-20
+"""Lattice step over the smaller of sensitivity and scale, at most."""
+LARGEST = 2**61
+"""Values are clamped to so many lattice steps; clamping moves no two values apart."""
+WIDEST = 2.0**40
+"""Largest scale of the noise in units of the smallest difference that is released."""
+
+
+class Mechanism(Parametrized, ABC):
+    """A randomized answer with a differential privacy guarantee.
+
+    Attributes
+    ----------
+    guarantee : Guarantee
+        Epsilon and delta, with a statement that names the neighbours.
+    """
+
+    @property
+    @abstractmethod
+    def guarantee(self) -> Guarantee:
+        """What every answer holds."""
+
+
+class NoiseMechanism(Mechanism):
+    """A mechanism that adds noise to numbers; `bias`, `variance` and `error_bound` are about one number's error."""
+
+    bias: float = 0.0
+    """Expected error: the noise is symmetric, and rounding to a lattice is not corrected (at most half a step)."""
+
+    @property
+    @abstractmethod
+    def variance(self) -> float:
+        """Variance of the noise."""
+
+    @abstractmethod
+    def error_bound(self, confidence: float) -> float:
+        """Return what the error exceeds with probability 1 - confidence at most.
+
+        Parameters
+        ----------
+        confidence : float
+            In (0, 1).
+
+        Raises
+        ------
+        ValueError
+            If the confidence lies outside.
+        """
+
+    @abstractmethod
+    def sample(self, size: int, rng: Generator) -> NDArray[Any]:
+        """Draw noise, shape (size,)."""
+
+    @abstractmethod
+    def release(self, value: Any, rng: Generator) -> Any:
+        """Return the value with noise.
+
+        Parameters
+        ----------
+        value : number or array_like
+            What is to be protected.
+        rng : Generator
+            Draws the noise.
+
+        Raises
+        ------
+        ValueError
+            If a value is NaN, infinite or no number; nothing is released then.
+        """
+
+
+def check_confidence(confidence: Any) -> None:
+    """Raise ValueError unless the confidence lies in (0, 1)."""
+    check_real("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
+
+
+def check_privacy(epsilon: Any, sensitivity: Any) -> None:
+    """Raise ValueError unless epsilon and sensitivity are positive and finite, and their ratio can be drawn exactly."""
+    check_real("epsilon", epsilon, low=0, open_low=True)
+    check_real("sensitivity", sensitivity, low=0, open_low=True)
+    if not 2.0**-500 <= float(sensitivity) <= 2.0**500:
+        raise ValueError(f"sensitivity must lie in [2^-500, 2^500], got {sensitivity!r}")
+    if not 2.0**-20 <= float(epsilon) <= 2.0**20:
+        raise ValueError(f"epsilon must lie in [2^-20, 2^20], got {epsilon!r}")
+
+
+def check_delta(delta: Any) -> None:
+    """Raise ValueError unless delta lies in (0, 1)."""
+    check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
+
+
+def check_size(size: Any) -> None:
+    """Raise ValueError unless the size is a whole number of at least 0."""
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
+        raise ValueError(f"size must be a whole number of at least 0, got {size!r}")
+
+
+def checked_numbers(value: ArrayLike) -> Floats:
+    """A value to be released as numbers, any shape.
+
+    Raises
+    ------
+    ValueError
+        If it holds anything but finite numbers; says nothing about the others.
+    """
+    try:
+        array = np.asarray(value)
+        numbers = array.astype(float) if array.dtype.kind in "iuf" else None
+    except (TypeError, ValueError):
+        numbers = None
+    if numbers is None or not np.isfinite(numbers).all():
+        raise ValueError("value must hold finite numbers only")
+    return numbers
+
+
+def checked_integers(value: ArrayLike) -> Integers:
+    """A value to be released as whole numbers, any shape.
+
+    Raises
+    ------
+    ValueError
+        If it holds anything but whole numbers below 2^61; says nothing about the others.
+    """
+    numbers = checked_numbers(value)
+    if not (numbers == np.rint(numbers)).all() or not (np.abs(numbers) <= LARGEST).all():
+        raise ValueError("value must hold whole numbers below 2^61 only")
+    return np.asarray(np.asarray(value), dtype=np.int64)
+
+
+def lattice_step(sensitivity: float, scale: float) -> float:
+    """Step of the lattice: the largest power of two that is at most 2^-20 of the sensitivity and of the noise's scale.
+
+    Dividing by a power of two is exact, and so is what is released: a whole number of steps.
+    """
+    return float(2.0 ** math.floor(math.log2(min(sensitivity, scale) * FINEST)))
+
+
+def on_lattice(values: Floats, step: float) -> Integers:
+    """Values as whole numbers of lattice steps, rounded to the nearest and clamped.
+
+    Two numbers at most s steps apart are rounded to whole numbers at most s + 1 apart.
+    """
+    with np.errstate(over="ignore"):  # An infinite quotient is clamped like any other.
+        steps = np.clip(values / step, -LARGEST, LARGEST)
+    return np.rint(steps).astype(np.int64)
+
+
+def like(value: ArrayLike, result: NDArray[Any]) -> Any:
+    """The result as a plain number where the value was one, an array of its shape otherwise."""
+    return result.reshape(()).item() if np.ndim(value) == 0 else result.reshape(np.shape(value))

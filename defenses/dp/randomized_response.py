@@ -1,0 +1,118 @@
+"""Randomized response: a category told truthfully, or another one."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+
+from defenses.dp.exact import Integers, LogisticChance, categories, fraction
+from defenses.dp.mechanism import Floats, Mechanism, check_confidence, check_privacy, checked_integers, like
+from defenses.guarantee import Guarantee
+from defenses.parameters import check_whole
+
+
+class RandomizedResponse(Mechanism):
+    """A category is told as it is with probability e^epsilon / (e^epsilon + d - 1), else as one of the others, evenly.
+
+    Parameters
+    ----------
+    epsilon : float
+        In [2^-20, 2^20].
+    d : int
+        Number of categories 0..d-1, at least 2.
+
+    Attributes
+    ----------
+    bias : float
+        0: of `estimate`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
+
+    Notes
+    -----
+    Proof. Any two categories give one answer with probabilities of ratio e^epsilon, 1 or e^-epsilon. This holds for a
+    person's own answer, whoever collects it. Exact (`defenses.dp.exact`).
+
+    References
+    ----------
+    Warner (1965), Randomized response; Kairouz, Oh and Viswanath (2016), Extremal mechanisms for local privacy.
+    """
+
+    bias: float = 0.0
+
+    def __init__(self, *, epsilon: float = 1.0, d: int = 2) -> None:
+        check_privacy(epsilon, 1)
+        check_whole("d", d, low=2)
+        self.epsilon = epsilon
+        self.d = d
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Epsilon, for any two categories of one person."""
+        return Guarantee(
+            epsilon=float(self.epsilon), delta=0.0, statement="neighbours: any two categories of one person"
+        )
+
+    @property
+    def probabilities(self) -> tuple[float, float]:
+        """Probability p of the truth and q of any one other category."""
+        q = math.exp(-float(self.epsilon))
+        return 1 / (1 + (self.d - 1) * q), q / (1 + (self.d - 1) * q)
+
+    def release(self, value: ArrayLike, rng: Generator) -> int | Integers:
+        """Return a category, or categories, told at random.
+
+        Raises
+        ------
+        ValueError
+            If a value is no whole number from 0 to d - 1; nothing is released then.
+        """
+        truth = checked_integers(value)
+        if ((truth < 0) | (truth >= self.d)).any():
+            raise ValueError(f"value must hold whole numbers from 0 to {self.d - 1}")
+        flat = truth.ravel()
+        lie = categories(LogisticChance(fraction(self.epsilon), Fraction(1), Fraction(self.d - 1)), flat.size, rng)
+        other = rng.integers(0, self.d - 1, flat.size)
+        told = np.where(lie == 1, other + (other >= flat), flat)
+        return like(value, told)  # type: ignore[no-any-return]
+
+    def estimate(self, reports: ArrayLike) -> Floats:
+        """Unbiased counts of the categories from reports, (told - n q) / (p - q), shape (d,).
+
+        Raises
+        ------
+        ValueError
+            If there is no report, or one is no whole number from 0 to d - 1.
+        """
+        told = checked_integers(reports).ravel()
+        if not told.size or ((told < 0) | (told >= self.d)).any():
+            raise ValueError(f"reports must be whole numbers from 0 to {self.d - 1}, at least one")
+        p, q = self.probabilities
+        return np.asarray((np.bincount(told, minlength=self.d) - told.size * q) / (p - q))
+
+    def variance(self, n: int, frequencies: ArrayLike) -> Floats:
+        """Variance of `estimate` for n people with given shares of the categories, shape (d,).
+
+        n q (1 - q) / (p - q)^2 + n f (1 - p - q) / (p - q).
+        """
+        check_whole("n", n, low=1)
+        p, q = self.probabilities
+        share = np.asarray(frequencies, dtype=float)
+        return n * q * (1 - q) / (p - q) ** 2 + n * share * (1 - p - q) / (p - q)
+
+    def error_bound(self, confidence: float, n: int) -> float:
+        """Return what one category's error for n people exceeds with probability 1 - confidence at most.
+
+        Hoeffding's inequality: sqrt(n ln(2 / (1 - confidence)) / 2) / (p - q).
+        """
+        check_confidence(confidence)
+        check_whole("n", n, low=1)
+        p, q = self.probabilities
+        return math.sqrt(n * math.log(2 / (1 - confidence)) / 2) / (p - q)

@@ -1,0 +1,230 @@
+"""Choosing an option with a high score."""
+
+from __future__ import annotations
+
+import math
+from abc import abstractmethod
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+
+from defenses.dp.exact import fraction, geometric
+from defenses.dp.mechanism import (
+    Floats,
+    Mechanism,
+    check_confidence,
+    check_privacy,
+    checked_numbers,
+    lattice_step,
+    on_lattice,
+)
+from defenses.guarantee import Guarantee
+from defenses.parameters import check_whole
+
+
+class Selection(Mechanism):
+    """A mechanism that chooses one of several options by their scores.
+
+    Parameters
+    ----------
+    epsilon : float
+        In [2^-20, 2^20].
+    sensitivity : float
+        Largest change of any option's score between neighbouring tables; positive.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
+    """
+
+    def __init__(self, *, epsilon: float = 1.0, sensitivity: float = 1.0) -> None:
+        check_privacy(epsilon, sensitivity)
+        self.epsilon = epsilon
+        self.sensitivity = sensitivity
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Epsilon, for tables whose scores are at most the sensitivity apart, option by option."""
+        return Guarantee(
+            epsilon=float(self.epsilon),
+            delta=0.0,
+            statement=f"neighbours: tables between which no option's score differs by more than {self.sensitivity:g}",
+        )
+
+    @abstractmethod
+    def release(self, scores: ArrayLike, rng: Generator) -> int:
+        """Return the position of the chosen option.
+
+        Parameters
+        ----------
+        scores : array_like, shape (options,)
+            One score an option, the higher the better; at least one.
+        rng : Generator
+            Draws the choice.
+
+        Raises
+        ------
+        ValueError
+            If there is no score, or one is NaN or infinite; nothing is chosen then.
+        """
+
+    @abstractmethod
+    def probabilities(self, scores: ArrayLike) -> Floats:
+        """Probability of each option, shape (options,)."""
+
+    def bias(self, scores: ArrayLike) -> float:
+        """Expected score of the chosen option, less the highest score."""
+        values = checked_scores(scores)
+        return float(self.probabilities(values) @ (values - values.max()))
+
+    def variance(self, scores: ArrayLike) -> float:
+        """Variance of the chosen option's score."""
+        values = checked_scores(scores) - np.max(scores)
+        chances = self.probabilities(values)
+        return float(chances @ values**2 - (chances @ values) ** 2)
+
+    def error_bound(self, confidence: float, options: int, best: int = 1) -> float:
+        """Return what the chosen option's score falls short of the highest with probability 1 - confidence at most.
+
+        (2 sensitivity / epsilon) (ln(options / best) + t) with e^-t = 1 - confidence, `best` options having the highest
+        score. For the exponential mechanism: an option that is short by more than c has at most e^(-epsilon c /
+        (2 sensitivity)) / best of the weight, and there are `options` of them. Noisy maximum does no worse (McKenna and
+        Sheldon 2020, theorem 3).
+
+        Parameters
+        ----------
+        confidence : float
+            In (0, 1).
+        options, best : int
+            At least 1.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is refused.
+        """
+        check_confidence(confidence)
+        check_whole("options", options, low=1)
+        check_whole("best", best, low=1)
+        if best > options:
+            raise ValueError(f"best must be at most the {options} options, got {best}")
+        t = -math.log1p(-confidence)
+        return 2 * float(self.sensitivity) / float(self.epsilon) * (math.log(options / best) + t)
+
+
+class Exponential(Selection):
+    """The exponential mechanism: an option is chosen with probability proportional to e^(epsilon score / (2 s)).
+
+    Parameters
+    ----------
+    epsilon : float
+        In [2^-20, 2^20].
+    sensitivity : float
+        Largest change s of any option's score between neighbouring tables; positive.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
+
+    Notes
+    -----
+    Proof. A neighbour changes every weight by a factor of e^(epsilon / 2) at most, and so their sum.
+
+    Drawn as the largest of score epsilon / (2 s) + g with g from Gumbel's distribution, whose maximum falls to an
+    option with the stated probability. Not exact: scores and g are floating-point numbers, so that probabilities are
+    off by a factor of about 1 + 10^-10, and options of probability below about 10^-16 may be impossible. The released
+    position itself has no low bits to leak by. `ReportNoisyMax` is exact.
+
+    References
+    ----------
+    McSherry and Talwar (2007), Mechanism design via differential privacy, theorem 6.
+    """
+
+    def release(self, scores: ArrayLike, rng: Generator) -> int:
+        """Return the position of the chosen option."""
+        values = checked_scores(scores)
+        weights = (values - values.max()) * (float(self.epsilon) / (2 * float(self.sensitivity)))
+        return int(np.argmax(weights + rng.gumbel(size=values.size)))
+
+    def probabilities(self, scores: ArrayLike) -> Floats:
+        """Probability of each option, shape (options,)."""
+        values = checked_scores(scores)
+        weights = np.exp((values - values.max()) * (float(self.epsilon) / (2 * float(self.sensitivity))))
+        return np.asarray(weights / weights.sum())
+
+
+class ReportNoisyMax(Selection):
+    """Report noisy maximum: the option whose score is highest once each has one-sided geometric noise.
+
+    Parameters
+    ----------
+    epsilon : float
+        In [2^-20, 2^20].
+    sensitivity : float
+        Largest change s of any option's score between neighbouring tables; positive.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
+
+    Notes
+    -----
+    Scores are rounded to a lattice of at most 2^-20 of s and of s / epsilon; a score then moves by at most
+    d = ceil(s / step) + 1 steps. Noise G >= 0 has P(G >= k) = e^(-epsilon k / (2 d)) for k >= 0.
+
+    Proof. Fix the noise of all options but i. Option i is reported if and only if its noise is at least some
+    threshold r (ties go to the first). Between neighbours r rises by 2 d at most: i's score falls by d and another's
+    rises by d. P(G >= r + 2 d) >= e^-epsilon P(G >= r), for r below 0 as well. So the probability of i falls by a
+    factor of e^epsilon at most, whatever the others' noise.
+
+    Exact: the noise has the stated law (`defenses.dp.exact`). Up to the lattice, the choice is that of
+    permute-and-flip, whose expected score is never below the exponential mechanism's.
+
+    References
+    ----------
+    Dwork and Roth (2014), section 3.3; McKenna and Sheldon (2020), Permute-and-flip; Ding et al. (2021), The
+    permute-and-flip mechanism is identical to report-noisy-max with exponential noise.
+    """
+
+    def release(self, scores: ArrayLike, rng: Generator) -> int:
+        """Return the position of the chosen option."""
+        values = checked_scores(scores)
+        sensitivity = float(self.sensitivity)
+        step = lattice_step(sensitivity, sensitivity / float(self.epsilon))
+        between = math.ceil(fraction(sensitivity) / fraction(step)) + 1
+        noise = geometric(fraction(self.epsilon) / (2 * between), values.size, rng)
+        return int(np.argmax(on_lattice(values, step) + noise))
+
+    def probabilities(self, scores: ArrayLike) -> Floats:
+        """Probability of each option up to the lattice, shape (options,).
+
+        p_i times the integral over u in [0, 1] of the product over j != i of 1 - p_j u, p = e^(epsilon (score -
+        highest) / (2 s)): the chance that noise u reaches and no other does. A polynomial, integrated exactly by
+        Gauss and Legendre's rule.
+        """
+        values = checked_scores(scores)
+        p = np.exp((values - values.max()) * (float(self.epsilon) / (2 * float(self.sensitivity))))
+        nodes, weights = np.polynomial.legendre.leggauss(values.size // 2 + 1)
+        u = (nodes + 1) / 2
+        # Where a factor 1 - p_j u is left out it is divided by; u < 1 keeps it positive.
+        factors = 1 - np.outer(u, p)
+        whole = factors.prod(axis=1)
+        return np.asarray(p * ((weights / 2) @ (whole[:, None] / factors)))
+
+
+def checked_scores(scores: ArrayLike) -> Floats:
+    """Scores as numbers, shape (options,).
+
+    Raises
+    ------
+    ValueError
+        If there is none, or one is NaN or infinite.
+    """
+    values = checked_numbers(scores)
+    if values.ndim != 1 or not values.size:
+        raise ValueError(f"scores must be one number an option, at least one, got shape {values.shape}")
+    return values

@@ -1,0 +1,104 @@
+"""Counts on graphs: sensitivities against every small change, and what is refused."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+
+from defenses.dp import release_degree_counts, release_edge_count
+from defenses.dp.graphs import check_edges, degrees, edge_count_sensitivity, project
+
+
+def graphs(trials, seed):
+    """Random small graphs: node pairs, which of them are joined, and a generator."""
+    generator = np.random.default_rng(seed)
+    for _ in range(trials):
+        n = int(generator.integers(3, 8))
+        pairs = np.array(list(itertools.combinations(range(n), 2)))
+        yield n, pairs, generator.random(len(pairs)) < generator.random(), generator
+
+
+@pytest.mark.parametrize("bound", [1, 2, 3])
+def test_projection_bounds_degrees_and_sensitivity(bound):
+    by_edge = by_node = 0
+    for n, pairs, joined, generator in graphs(1500, bound):
+        kept = project(pairs[joined], n, bound)
+        assert degrees(kept, n).max(initial=0) <= bound
+        assert {tuple(edge) for edge in kept.tolist()} <= {tuple(edge) for edge in pairs[joined].tolist()}
+        other = joined.copy()
+        other[generator.integers(len(pairs))] ^= True
+        by_edge = max(by_edge, abs(len(project(pairs[other], n, bound)) - len(kept)))
+        other = joined.copy()
+        at = (pairs == generator.integers(n)).any(axis=1)
+        other[at] = generator.random(at.sum()) < generator.random()
+        by_node = max(by_node, abs(len(project(pairs[other], n, bound)) - len(kept)))
+    assert by_edge == edge_count_sensitivity(7, "edge", bound) == 1
+    assert bound <= by_node <= edge_count_sensitivity(7, "node", bound)
+
+
+def test_projection_leaves_graphs_within_the_bound_as_they_are():
+    ring = [[i, (i + 1) % 6] for i in range(6)]
+    assert len(project(ring, 6, 2)) == 6
+    assert len(project(ring, 6, 1)) == 3
+
+
+def test_degree_counts_move_by_four_at_most():
+    worst = 0
+    for n, pairs, joined, generator in graphs(800, 9):
+        other = joined.copy()
+        other[generator.integers(len(pairs))] ^= True
+        counts = [np.bincount(np.minimum(degrees(pairs[g], n), 4), minlength=5) for g in (joined, other)]
+        worst = max(worst, np.abs(counts[0] - counts[1]).sum())
+    assert worst == 4
+
+
+def test_sensitivities():
+    assert edge_count_sensitivity(100, "edge") == 1
+    assert edge_count_sensitivity(100, "node") == 99
+    assert edge_count_sensitivity(100, "node", bound=10) == 20
+    assert edge_count_sensitivity(10, "node", bound=30) == 9
+
+
+def test_releases_are_near_the_truth_for_a_large_epsilon():
+    star = [[0, i] for i in range(1, 9)]
+    generator = np.random.default_rng(0)
+    assert release_edge_count(star, 9, generator, epsilon=100.0) == 8
+    assert release_edge_count(star, 9, generator, epsilon=1000.0, level="node") == 8
+    assert release_edge_count(star, 9, generator, epsilon=100.0, level="node", bound=3) == 3
+    assert release_degree_counts(star, 9, generator, epsilon=200.0, bound=3).tolist() == [0, 8, 0, 1]
+    assert release_edge_count([], 4, generator, epsilon=100.0) == 0
+
+
+@pytest.mark.parametrize(
+    ("edges", "n", "message"),
+    [
+        ([[0, 0]], 3, "different"),
+        ([[0, 1], [1, 0]], 3, "once"),
+        ([[0, 3]], 3, "nodes 0 to 2"),
+        ([[-1, 0]], 3, "nodes"),
+        ([[0, 1, 2]], 3, "shape"),
+        ([[0.5, 1]], 3, "whole"),
+        ([[0, 1]], 0, "n must"),
+    ],
+)
+def test_bad_graphs_are_refused(edges, n, message):
+    with pytest.raises(ValueError, match=message):
+        check_edges(edges, n)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"epsilon": 0}, "epsilon"),
+        ({"epsilon": math.nan}, "epsilon"),
+        ({"epsilon": 1.0, "level": "both"}, "level"),
+        ({"epsilon": 1.0, "level": "node", "bound": 0}, "bound"),
+    ],
+)
+def test_bad_parameters_are_refused(options, message):
+    generator = np.random.default_rng(0)
+    before = generator.bit_generator.state
+    with pytest.raises(ValueError, match=message):
+        release_edge_count([[0, 1]], 3, generator, **options)
+    assert generator.bit_generator.state == before
