@@ -46,7 +46,9 @@ def matrix_to_csv(pairs: Sequence[Pair]) -> str:
 
 def matrix_to_json(pairs: Sequence[Pair]) -> str:
     """The matrix as a JSON list of objects, one a pair."""
-    return _json([{**_flat(pair), "reason": pair.reason, "seconds": pair.seconds} for pair in pairs])
+    return _json(
+        [{**_flat(pair), "measures": pair.measures, "reason": pair.reason, "seconds": pair.seconds} for pair in pairs]
+    )
 
 
 def _flat(pair: Pair) -> dict[str, Any]:
@@ -59,6 +61,7 @@ def _flat(pair: Pair) -> dict[str, Any]:
         if goal not in GOALS
         for name, value in _rates(goal, success).items()
     }
+    rates |= {name: pair.measures.get(name) for name in ("top3", "precision")}
     return {name: rates[name] if name in rates else getattr(pair, name) for name in MATRIX_COLUMNS}
 
 

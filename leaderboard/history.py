@@ -106,7 +106,9 @@ def _chart(title: str, better: str, defenses: Mapping[str, Sequence[Entry]]) -> 
             lines.append(Series(name, run, value, low if whole else (), high if whole else ()))
     if not lines:
         return None
-    return Lines(title, "run", title.partition(" ")[0].lower(), tuple(lines), better="higher" if better == "higher" else "lower")
+    return Lines(
+        title, "run", title.partition(" ")[0].lower(), tuple(lines), better="higher" if better == "higher" else "lower"
+    )
 
 
 def _measured(row: Row, better: str) -> tuple[float | None, float | None, float | None]:

@@ -133,6 +133,7 @@ def _heat(pair: Pair | None, goal: str) -> HeatCell:
         f"\n{goal_words(goal)} {_interval(rate.value, rate.low, rate.high)}, chance {number(success.chance, 3)}"
         f"\nadvantage {number(success.advantage)}, {pair.plays} plays"
     )
+    told += "".join(f"\n· {name.replace('_', ' ')} {number(value)}" for name, value in pair.measures.items())
     mark = "" if pair.status == "ok" else "!"
     return HeatCell(
         number(success.advantage) + mark, round(min(1.0, max(0.0, success.advantage)), 3), head + told + note

@@ -11,7 +11,10 @@ from typing import Any
 
 from leaderboard.goals import GOALS, chance_name, control_name, in_order, reported, trials_name
 from leaderboard.result import FAILURES, Result, canonical
-from metrics import Estimate, across_plays, wilson
+from metrics import Estimate, across_plays, pooled_true_positive_rate, wilson
+
+TPR_AT = {"tpr_at_1_percent_fpr": 0.01, "tpr_at_tenth_percent_fpr": 0.001}
+"""Rates of true positives, by the rate of false positives at which they are taken."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +86,10 @@ class Pair:
         Their parameters.
     successes : mapping of str to Success
         Success by goal; a goal is absent where the attack says nothing of it or there was nothing to hit.
-    top3, precision : float or None
-        Mean over plays of the share of rows whose own person is among the three best answers, and of the share of
-        correct ones among the answered rows.
+    measures : mapping of str to float
+        Means over plays of whatever else the game reports of an attack (``top3``, ``precision``, ``membership_auc``);
+        rates of true positives at a small rate of false ones (`TPR_AT`) are left out where fewer than 10 false ones are
+        to be expected over all plays.
     plays : int
         Plays that ended ``ok``.
     status : str
@@ -103,8 +107,7 @@ class Pair:
     attack: str
     attack_parameters: dict[str, Any]
     successes: Mapping[str, Success]
-    top3: float | None
-    precision: float | None
+    measures: Mapping[str, float]
     plays: int
     status: str
     reason: str
@@ -163,8 +166,7 @@ def _pair(trials: Sequence[Result]) -> Pair:
         attack=str(first.attack),
         attack_parameters=first.attack_parameters,
         successes={goal: success for goal, success in found if success is not None},
-        top3=_mean(_present(played, "top3")),
-        precision=_mean(_present(played, "precision")),
+        measures=_measures(played, named),
         plays=len(played),
         status=status,
         reason=next((trial.reason for trial in trials if trial.status == status != "ok"), ""),
@@ -183,6 +185,22 @@ def _success(trials: Sequence[Result], goal: str) -> Success | None:
     control = _mean(_present(measured, control_name(goal)))
     controls = None if control is None else max(1, round(control))
     return Success(goal, tuple(rates), max(1, round(per_play)), chance, controls)
+
+
+def _measures(trials: Sequence[Result], goals: Sequence[str]) -> dict[str, float]:
+    """Means of what is no rate, chance or number of trials of a goal."""
+    spent = {name(goal) for goal in goals for name in (str, chance_name, trials_name, control_name)}
+    found = {}
+    for name in sorted({name for trial in trials for name in trial.values} - spent):
+        values = _present(trials, name)
+        if name in TPR_AT:
+            negatives = _present(trials, "non_members")
+            pooled = pooled_true_positive_rate(values, negatives, TPR_AT[name]) if values and negatives else None
+            values = [] if pooled is None else [pooled.value]
+        mean = _mean(values)
+        if mean is not None:
+            found[name] = mean
+    return found
 
 
 def _present(trials: Sequence[Result], name: str) -> list[float]:

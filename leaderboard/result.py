@@ -20,6 +20,8 @@ class Result:
     ----------
     key : str
         Hash of everything the result depends on, 64 hexadecimal digits; a result is played once per key.
+    parts : str
+        Hash of the document that says what this is, beside the play; empty where none was kept.
     scenario : str
         Name of the scenario.
     game : dict
@@ -45,6 +47,7 @@ class Result:
     """
 
     key: str
+    parts: str = ""
     scenario: str
     game: dict[str, Any] = field(default_factory=dict)
     defense: str
@@ -70,7 +73,7 @@ def canonical(value: Any) -> str:
     TypeError
         If a value is of no type that JSON knows.
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_plain)
+    return _encoder.encode(value)
 
 
 def _plain(value: Any) -> Any:
@@ -78,6 +81,9 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} {value!r} cannot be written as JSON")
+
+
+_encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False, default=_plain)
 
 
 def label(name: str, parameters: Mapping[str, Any]) -> str:

@@ -1,12 +1,13 @@
-"""The store of results: one table of a database, every addition one committed transaction."""
+"""The store of results: a database, every addition one committed transaction, shared by any number of runs."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import asdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -16,6 +17,8 @@ import sqlalchemy as sql
 from leaderboard.result import Result, canonical
 
 _CHUNK = 500
+# Seconds to wait for a transaction of somebody else.
+_PATIENCE = 60
 _DOCUMENTS = ("game", "parameters", "attack_parameters", "values")
 
 _schema = sql.MetaData()
@@ -37,17 +40,45 @@ _results = sql.Table(
     sql.Column("values", sql.Text, nullable=False),
     sql.Column("seconds", sql.Float, nullable=False),
     sql.Column("created", sql.Text, nullable=False),
+    sql.Column("parts", sql.String(64), nullable=False, server_default=""),
     sqlite_autoincrement=True,
 )
+# What results depend on, JSON by its hash: many results share a document.
+_documents = sql.Table(
+    "tokumei_documents",
+    _schema,
+    sql.Column("hash", sql.String(64), primary_key=True),
+    sql.Column("content", sql.Text, nullable=False),
+)
+# Columns that databases of earlier versions lack; they are added when such a database is opened.
+_ADDED = ("parts",)
 _IDENTITY = [
     _results.c[name] for name in ("scenario", "game", "defense", "parameters", "attack", "attack_parameters", "play")
 ]
 
 
+@dataclass(frozen=True)
+class Trace:
+    """What is known of a stored result without its numbers.
+
+    Attributes
+    ----------
+    key, parts, status, reason
+        See `leaderboard.Result`.
+    """
+
+    key: str
+    parts: str
+    status: str
+    reason: str
+
+
 class Store:
     """Results in a database; a context manager that closes it.
 
-    What `add` has returned from survives the death of the process. A new SQLite file is readable by its owner only.
+    What `add` has returned from survives the death of the process. Several processes may use one database at the same
+    time, on several hosts where it is PostgreSQL. A new SQLite file is readable by its owner only. A database of an
+    earlier version gets what it lacks when it is opened.
 
     Parameters
     ----------
@@ -66,13 +97,19 @@ class Store:
         try:
             url = sql.make_url(text) if "://" in text else sql.URL.create("sqlite", database=text)
             self._name = text if "://" not in text else url.render_as_string(hide_password=True)
-            self._engine = sql.create_engine(url)
-        except (sql.exc.ArgumentError, ImportError) as error:
+            lite = url.get_backend_name() == "sqlite"
+            self._engine = sql.create_engine(url, connect_args={"timeout": _PATIENCE} if lite else {})
+        except ImportError as error:
+            missing = error.name or "its driver"
+            hint = "; install it with: pip install 'tokumei[postgresql]'" if missing.startswith("psycopg") else ""
+            raise ValueError(f"database URL cannot be used: there is no {missing}{hint}") from None
+        except sql.exc.ArgumentError as error:
             # The text may hold a password, and so may SQLAlchemy's message: neither is repeated.
             raise ValueError(
                 f"database URL cannot be used ({type(error).__name__}); check its form and driver"
             ) from None
-        self._file = url.database if url.get_backend_name() == "sqlite" else None
+        self._file = url.database if lite else None
+        self._writes_ahead = False
         if self._file and self._file != ":memory:":
             _make_private(self._file)
         try:
@@ -83,16 +120,21 @@ class Store:
 
     def _open(self) -> None:
         with self.transaction() as connection:
+            if connection.dialect.name == "postgresql":
+                # Two hosts may open a new database at the same time.
+                connection.execute(sql.select(sql.func.pg_advisory_xact_lock(sql.func.hashtext(_results.name))))
             inspector = sql.inspect(connection)
             tables = inspector.get_table_names()
             if _results.name in tables:
                 found = {column["name"] for column in inspector.get_columns(_results.name)}
-                if found != set(_results.c.keys()):
+                lacking = [name for name in _ADDED if name not in found]
+                if found | set(lacking) != set(_results.c.keys()):
                     raise ValueError(f"{self._name}: holds results of another version; name another file")
+                for name in lacking:
+                    connection.execute(_new_column(_results.c[name], connection.dialect))
             elif tables and self._file:
                 raise ValueError(f"{self._name}: is a database of something else; name another file")
-            else:
-                _schema.create_all(connection)
+            _schema.create_all(connection)
 
     def known(self, keys: Iterable[str]) -> dict[str, str]:
         """Status by key of those releases and trials that are stored already."""
@@ -106,8 +148,21 @@ class Store:
                 status.update((row[0], row[1]) for row in connection.execute(query))
         return status
 
-    def add(self, rows: Sequence[Result]) -> None:
+    def statuses(self, scenario: str) -> dict[str, str]:
+        """Status by key of all releases and trials of a scenario that are stored."""
+        query = sql.select(_results.c.key, _results.c.status).where(_results.c.scenario == scenario)
+        with self.transaction() as connection:
+            return {key: status for key, status in connection.execute(query)}
+
+    def add(self, rows: Sequence[Result], documents: Mapping[str, str] | None = None) -> None:
         """Store results in one transaction; one of the same key is replaced.
+
+        Parameters
+        ----------
+        rows : sequence of Result
+            What to store.
+        documents : mapping of str to str, optional
+            JSON by its hash, of what these results and other documents name; those that are stored already stay.
 
         Raises
         ------
@@ -115,40 +170,74 @@ class Store:
             If a number among parameters or values is not finite; nothing is stored then.
         """
         records = {row.key: _record(row) for row in rows}
-        if not records:
+        if not records and not documents:
             return
+        self._write_ahead()
         with self.transaction() as connection:
-            connection.execute(
-                _results.delete().where(_results.c.key == sql.bindparam("old")), [{"old": key} for key in records]
-            )
-            connection.execute(_results.insert(), list(records.values()))
+            if connection.dialect.name == "postgresql":
+                # Whoever stores the same trial at the same time waits, and then replaces it.
+                connection.execute(sql.text(f"LOCK TABLE {_results.name} IN SHARE ROW EXCLUSIVE MODE"))
+            if records:
+                connection.execute(
+                    _results.delete().where(_results.c.key == sql.bindparam("old")), [{"old": key} for key in records]
+                )
+                connection.execute(_results.insert(), list(records.values()))
+            if documents:
+                stored = set(connection.execute(sql.select(_documents.c.hash)).scalars())
+                new = [{"hash": name, "content": text} for name, text in documents.items() if name not in stored]
+                if new:
+                    connection.execute(_documents.insert(), new)
 
-    def results(self, scenario: str | None = None) -> list[Result]:
+    def results(self, scenario: str | None = None, keys: Collection[str] | None = None) -> list[Result]:
         """Results in order of insertion, of all scenarios or one.
 
         Where code or data changed between runs, the same release or trial is stored under several keys: the newest
-        counts. The same means equal scenario, game, defense, attack, their parameters, and play.
+        counts, or the one whose key is asked for. The same means equal scenario, game, defense, attack, their
+        parameters, and play.
+
+        Parameters
+        ----------
+        scenario : str, optional
+            Only results of this scenario.
+        keys : collection of str, optional
+            Only results of these keys.
         """
-        newest = sql.select(sql.func.max(_results.c.id)).group_by(*_IDENTITY)
         query = sql.select(_results).order_by(_results.c.id)
         if scenario is not None:
-            newest = newest.where(_results.c.scenario == scenario)
+            query = query.where(_results.c.scenario == scenario)
+        if keys is None:
+            query = query.where(_results.c.id.in_(_newest(scenario)))
         with self.transaction() as connection:
-            rows = connection.execute(query.where(_results.c.id.in_(newest))).mappings().all()
-        return [_result(dict(row)) for row in rows]
+            rows = connection.execute(query).all()
+        place = list(_results.c.keys()).index("key")
+        return [_result(row) for row in rows if keys is None or row[place] in keys]
 
-    def of_keys(self, keys: Iterable[str]) -> list[Result]:
-        """Results of these keys, in order of insertion; keys without a result are passed over."""
-        wanted = list(keys)
-        rows: list[dict[str, Any]] = []
+    def traces(self, scenario: str) -> dict[tuple[Any, ...], Trace]:
+        """The newest result of each release and trial of a scenario, without its numbers.
+
+        Returns
+        -------
+        dict
+            By `identity`, in order of insertion.
+        """
+        columns = [*_IDENTITY, *(_results.c[name] for name in ("key", "parts", "status", "reason"))]
+        query = sql.select(*columns).where(_results.c.id.in_(_newest(scenario))).order_by(_results.c.id)
         with self.transaction() as connection:
-            for start in range(0, len(wanted), _CHUNK):
-                query = sql.select(_results).where(_results.c.key.in_(wanted[start : start + _CHUNK]))
-                rows += [dict(row) for row in connection.execute(query).mappings()]
-        return [_result(row) for row in sorted(rows, key=lambda row: int(row["id"]))]
+            rows = connection.execute(query).all()
+        return {tuple(row[: len(_IDENTITY)]): Trace(*row[len(_IDENTITY) :]) for row in rows}
+
+    def documents(self) -> dict[str, str]:
+        """All that results depend on, JSON by its hash."""
+        with self.transaction() as connection:
+            rows = connection.execute(sql.select(_documents.c.hash, _documents.c.content)).all()
+        return {row[0]: row[1] for row in rows}
 
     def close(self) -> None:
-        """Close the database."""
+        """Close the database; an SQLite file is left as one file where nobody else is using it."""
+        if self._writes_ahead:
+            with suppress(sql.exc.DBAPIError), self._engine.connect() as connection:
+                connection.exec_driver_sql("PRAGMA busy_timeout = 0")
+                connection.exec_driver_sql("PRAGMA journal_mode = DELETE")
         self._engine.dispose()
 
     def __enter__(self) -> Self:
@@ -158,6 +247,20 @@ class Store:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def _write_ahead(self) -> None:
+        """Let others read and write an SQLite file between this one's transactions, which then need not wait for disk.
+
+        A transaction that ended is safe from the death of the process; after a power cut the last ones may be missing,
+        and what is there is whole.
+        """
+        if self._writes_ahead or not self._file:
+            return
+        with suppress(sql.exc.DBAPIError), self._engine.connect() as connection:
+            mode = connection.exec_driver_sql("PRAGMA journal_mode = WAL").scalar()
+            if mode == "wal":
+                connection.exec_driver_sql("PRAGMA synchronous = NORMAL")
+                self._writes_ahead = True
 
     @contextmanager
     def transaction(self) -> Iterator[sql.Connection]:
@@ -180,17 +283,53 @@ def _make_private(path: str) -> None:
         raise ValueError(f"{path}: {error.strerror}") from None
 
 
+def identity(result: Result) -> tuple[Any, ...]:
+    """What makes a stored result stand for the same release or trial as another."""
+    values = (getattr(result, column.name) for column in _IDENTITY)
+    return tuple(
+        canonical(value) if column.name in _DOCUMENTS else value
+        for column, value in zip(_IDENTITY, values, strict=True)
+    )
+
+
+def _newest(scenario: str | None) -> sql.Select[Any]:
+    """Row numbers of the newest result of each release and trial."""
+    newest = sql.select(sql.func.max(_results.c.id)).group_by(*_IDENTITY)
+    return newest if scenario is None else newest.where(_results.c.scenario == scenario)
+
+
+def _new_column(column: sql.Column[Any], dialect: sql.Dialect) -> sql.TextClause:
+    kind = column.type.compile(dialect)
+    return sql.text(f"ALTER TABLE {_results.name} ADD COLUMN {column.name} {kind} DEFAULT '' NOT NULL")
+
+
 def _record(result: Result) -> dict[str, Any]:
-    record = asdict(result)
+    record = dict(vars(result))
     for name in _DOCUMENTS:
         try:
             record[name] = canonical(record[name])
         except ValueError:
             trial = f"{result.scenario}, {result.defense} against {result.attack or 'nobody'}, play {result.play}"
             raise ValueError(f"{trial}: {name} hold a number that is not finite: {record[name]}") from None
+    record["reason"] = _text(result.reason)
     return record
 
 
-def _result(row: dict[str, Any]) -> Result:
-    del row["id"]
-    return Result(**{**row, **{name: json.loads(row[name]) for name in _DOCUMENTS}})
+def _text(text: str) -> str:
+    """Text that every database takes: what an error says may hold anything."""
+    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
+
+
+def _result(row: Sequence[Any]) -> Result:
+    known = dict(zip(_results.c.keys(), row, strict=True))
+    del known["id"]
+    for name in _DOCUMENTS:
+        known[name] = dict(_parsed(known[name]))
+    return Result(**known)
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> dict[str, Any]:
+    """Parameters stand in many rows."""
+    found: dict[str, Any] = json.loads(text)
+    return found

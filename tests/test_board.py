@@ -295,6 +295,18 @@ def test_a_game_names_goals_and_utility_of_its_own() -> None:
     assert others["attribute_low"] < 0.6 < others["attribute_high"]
 
 
+def test_what_else_a_game_reports_is_averaged_and_small_rates_need_many_negatives() -> None:
+    def played(non_members: int) -> list[Result]:
+        values = {"membership_auc": 0.7, "tpr_at_1_percent_fpr": 0.2, "tpr_at_tenth_percent_fpr": 0.1}
+        more = {"membership": 0.6, "membership_chance": 0.5, "persons": 300, "non_members": non_members, **values}
+        return [trial("Alpha", "Ratio", play, None, None, game={}, values=more) for play in range(4)]
+
+    # 4 plays x 300 others: 12 false positives are to be expected at 1 %, one at a tenth of a percent.
+    (pair,) = matrix(played(300))
+    assert pair.measures == pytest.approx({"membership_auc": 0.7, "tpr_at_1_percent_fpr": 0.2, "non_members": 300})
+    assert "tpr_at_1_percent_fpr" not in matrix(played(200))[0].measures
+
+
 def test_a_chance_that_is_itself_estimated_is_as_uncertain_as_its_control() -> None:
     # .25 of 400 against a known .2 is beyond doubt, against .2 of 400 it is not (both intervals at 95 %).
     known, estimated = (

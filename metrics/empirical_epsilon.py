@@ -1,0 +1,105 @@
+"""What repeated runs of a mechanism prove about its epsilon."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.estimate import Estimate
+
+
+def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> Estimate:
+    """Rate of successes in `n` independent trials with the exact interval of Clopper and Pearson.
+
+    The interval covers the true rate with at least `confidence`, whatever the rate and however small `n`; each side
+    fails with at most half of the rest.
+
+    Parameters
+    ----------
+    successes : int
+        Number of successes, between 0 and `n`.
+    n : int
+        Number of trials, at least 1.
+    confidence : float
+        Level of the interval, in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        If `n` < 1, `successes` lies outside [0, n] or `confidence` outside (0, 1).
+
+    References
+    ----------
+    Clopper and Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial.
+    """
+    if n < 1 or not 0 <= successes <= n:
+        raise ValueError(f"successes must lie in 0..n with n >= 1, got {successes} of {n}")
+    _check_confidence(confidence)
+    tail = (1 - confidence) / 2
+    return Estimate(successes / n, float(_lower(successes, n, tail)), float(_upper(successes, n, tail)), n)
+
+
+def epsilon_lower_bound(
+    first: ArrayLike, first_runs: int, second: ArrayLike, second_runs: int, *, delta: float = 0.0, confidence: float
+) -> NDArray[np.float64]:
+    r"""Lower bound on epsilon from how often an event happened on two neighbouring inputs.
+
+    An (epsilon, delta) private mechanism has p <= e^epsilon q + delta for every event, p and q its probabilities on
+    neighbours. With p >= p₋ and q <= q₊, each with probability 1 - (1 - confidence)/2 (Clopper and Pearson),
+    epsilon >= ln((p₋ - delta) / q₊) with probability `confidence`. The event must have been fixed before these runs.
+
+    Parameters
+    ----------
+    first, second : array_like of int, any common shape
+        In how many runs on the first and on the second input the event happened; one bound each.
+    first_runs, second_runs : int
+        How many runs there were on each.
+    delta : float
+        The claimed delta, in [0, 1).
+    confidence : float
+        Of each bound, in (0, 1).
+
+    Returns
+    -------
+    ndarray of float, shape of `first`
+        0 where nothing is proved.
+
+    Raises
+    ------
+    ValueError
+        If there are no runs, counts lie outside 0..runs, or `delta` or `confidence` outside its range.
+
+    References
+    ----------
+    Jagielski, Ullman and Oprea (2020), Auditing differentially private machine learning, section 4.
+    """
+    hits, misses = np.asarray(first), np.asarray(second)
+    for name, counts, runs in (("first", hits, first_runs), ("second", misses, second_runs)):
+        if runs < 1 or (counts.size and not (counts.min() >= 0 and counts.max() <= runs)):
+            raise ValueError(f"{name} must lie in 0..{name}_runs with {name}_runs >= 1")
+    if not 0 <= delta < 1:
+        raise ValueError(f"delta must lie in [0, 1), got {delta}")
+    _check_confidence(confidence)
+    tail = (1 - confidence) / 2
+    excess = np.maximum(_lower(hits, first_runs, tail) - delta, 0)
+    with np.errstate(divide="ignore"):
+        bound: NDArray[np.float64] = np.log(excess) - np.log(_upper(misses, second_runs, tail))
+    return np.maximum(bound, 0.0)
+
+
+def _lower(successes: ArrayLike, n: int, tail: float) -> NDArray[np.float64]:
+    from scipy.special import betaincinv
+
+    counts = np.asarray(successes, dtype=float)
+    # With no success the rate may be 0; the distribution Beta(0, ·) does not exist.
+    low: NDArray[np.float64] = np.where(counts > 0, betaincinv(np.maximum(counts, 1), n - counts + 1, tail), 0.0)
+    return low
+
+
+def _upper(successes: ArrayLike, n: int, tail: float) -> NDArray[np.float64]:
+    return 1 - _lower(n - np.asarray(successes, dtype=float), n, tail)
+
+
+def _check_confidence(confidence: float) -> None:
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
