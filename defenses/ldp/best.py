@@ -1,0 +1,96 @@
+"""Which protocol estimates best."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from defenses.ldp.count_mean_sketch import CountMeanSketch
+from defenses.ldp.frequency_oracle import FrequencyOracle
+from defenses.ldp.hadamard_count_mean_sketch import HadamardCountMeanSketch
+from defenses.ldp.hadamard_response import HadamardResponse
+from defenses.ldp.histogram_encoding import SummationHistogramEncoding, ThresholdedHistogramEncoding
+from defenses.ldp.local_hashing import BinaryLocalHashing, OptimizedLocalHashing
+from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
+from defenses.ldp.subset_selection import SubsetSelection
+from defenses.ldp.unary_encoding import OptimizedUnaryEncoding, SymmetricUnaryEncoding
+from defenses.parameters import check_whole
+
+CANDIDATES: tuple[type[FrequencyOracle], ...] = (
+    GeneralizedRandomizedResponse,
+    SymmetricUnaryEncoding,
+    OptimizedUnaryEncoding,
+    SummationHistogramEncoding,
+    ThresholdedHistogramEncoding,
+    BinaryLocalHashing,
+    OptimizedLocalHashing,
+    SubsetSelection,
+    HadamardResponse,
+    CountMeanSketch,
+    HadamardCountMeanSketch,
+)
+"""Protocols for a known domain of any size, with their default sketches."""
+
+# Variances that differ by less are called equal.
+_EQUAL = 1e-9
+
+
+def best_protocol(
+    epsilon: float, d: int, n: int, *, report_bits: int | None = None, server_steps: int | None = None
+) -> FrequencyOracle:
+    """Return the protocol of least mean variance of the estimated counts, n persons being spread evenly over d values.
+
+    Of equal ones it is the one with the shorter report.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy of one report, in [1e-6, 100].
+    d : int
+        Number of values, at least 2.
+    n : int
+        Number of persons, at least 1; it matters to sketches, whose reports collide together.
+    report_bits : int, optional
+        Longest report allowed, in bits; any by default. Without a limit `SubsetSelection` or, where its sets have one
+        value, `GeneralizedRandomizedResponse` wins; below d bits mostly `OptimizedLocalHashing` (64 bits and its
+        bucket) or `HadamardResponse` (logarithm of d and more).
+    server_steps : int, optional
+        Most elementary steps that the server may take; any by default. It takes n for randomized response, n d for
+        encodings, sets and local hashing, n + K log2 K for Hadamard response with K answers, n m and n + k m log2 m for
+        the two sketches and, for both, k d for reading the values.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, or no protocol keeps to the limits.
+    """
+    check_whole("n", n, low=1)
+    for name, limit in (("report_bits", report_bits), ("server_steps", server_steps)):
+        if limit is not None:
+            check_whole(name, limit, low=1)
+    ranked = []
+    for make in CANDIDATES:
+        protocol = make(epsilon=epsilon, d=d)
+        if report_bits is not None and protocol.report_bits > report_bits:
+            continue
+        if server_steps is not None and steps(protocol, n) > server_steps:
+            continue
+        ranked.append((float(protocol.variance(n, np.full(d, 1 / d)).mean()), protocol))
+    if not ranked:
+        raise ValueError(f"report_bits, server_steps: no protocol keeps to {report_bits} bits and {server_steps} steps")
+    least = min(variance for variance, _ in ranked)
+    near = [protocol for variance, protocol in ranked if variance <= least * (1 + _EQUAL)]
+    return min(near, key=lambda protocol: protocol.report_bits)
+
+
+def steps(protocol: FrequencyOracle, n: int) -> int:
+    """Elementary steps, to first order, that a server takes to estimate all counts from n reports."""
+    if isinstance(protocol, GeneralizedRandomizedResponse):
+        return n + protocol.d
+    if isinstance(protocol, HadamardResponse):
+        answers = protocol.blocks * protocol.block_size
+        return n + answers * answers.bit_length()
+    if isinstance(protocol, CountMeanSketch):
+        return n * protocol.m + protocol.k * protocol.d
+    if isinstance(protocol, HadamardCountMeanSketch):
+        return n + protocol.k * (protocol.m * protocol.m.bit_length() + protocol.d)
+    return n * protocol.d

@@ -1,0 +1,251 @@
+"""The contract of a protocol of local differential privacy that estimates how often each value occurs."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from defenses.guarantee import Guarantee
+from defenses.parameters import Parametrized, check_real, check_whole
+
+Floats = NDArray[np.float64]
+
+# Below, e^epsilon - 1 loses its digits in the estimates; above, nothing is protected. Keys of hashes have 32 bits.
+SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 100.0
+LARGEST_DOMAIN = 2**32
+
+
+@dataclass(frozen=True, eq=False)
+class Reports:
+    """Reports of one protocol, one a person.
+
+    Parameters
+    ----------
+    protocol : FrequencyOracle
+        What made them, and alone can read them.
+    parts : mapping of str to ndarray
+        What each report consists of; every array holds one entry or row a person, in the persons' order.
+
+    Raises
+    ------
+    ValueError
+        If the arrays differ in length.
+    """
+
+    protocol: FrequencyOracle
+    parts: Mapping[str, NDArray[Any]] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        if len({len(part) for part in self.parts.values()}) != 1:
+            raise ValueError("the parts of reports must have one length, one entry a person")
+
+    def __len__(self) -> int:
+        return len(next(iter(self.parts.values())))
+
+    @property
+    def nbytes(self) -> int:
+        """Memory that the reports take, in bytes."""
+        return sum(part.nbytes for part in self.parts.values())
+
+    def take(self, positions: ArrayLike) -> Reports:
+        """Return the reports at `positions`, shape (m,)."""
+        rows = np.asarray(positions)
+        return Reports(self.protocol, {name: part[rows] for name, part in self.parts.items()})
+
+
+class FrequencyOracle(Parametrized, ABC):
+    """A protocol: what a person's device sends, and how a server counts.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy of one report, in [1e-6, 100]: no report is more than e^epsilon times as likely under one value as
+        under another.
+    d : int
+        Number of possible values, at least 2; values are 0, ..., d - 1.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    References
+    ----------
+    Wang, Blocki, Li and Jha (2017), Locally differentially private protocols for frequency estimation, section 3.
+    """
+
+    def __init__(self, *, epsilon: float = 1.0, d: int = 128) -> None:
+        check_real("epsilon", epsilon, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
+        check_whole("d", d, low=2)
+        if d > LARGEST_DOMAIN:
+            raise ValueError(f"d must be at most {LARGEST_DOMAIN}, got {d}")
+        self.epsilon = epsilon
+        self.d = d
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """What one report promises; two reports of one value promise the sum of both."""
+        return Guarantee(
+            epsilon=float(self.epsilon),
+            delta=0.0,
+            statement="local: any two values of one person give any report with odds of at most e^epsilon",
+        )
+
+    @property
+    @abstractmethod
+    def report_bits(self) -> int:
+        """Length of one report as sent, in bits."""
+
+    def privatize(self, values: ArrayLike, rng: Generator) -> Reports:
+        """Randomize each person's value.
+
+        Parameters
+        ----------
+        values : array_like of int, shape (n,)
+            One value a person, in 0, ..., d - 1.
+        rng : Generator
+            All randomness of the devices.
+
+        Raises
+        ------
+        ValueError
+            If the values are not whole numbers of the domain, in one dimension.
+        """
+        array = np.asarray(values)
+        if array.ndim != 1:
+            raise ValueError(f"values must have one dimension, one value a person, got shape {array.shape}")
+        if array.size == 0:
+            array = array.astype(np.int64)
+        if not np.issubdtype(array.dtype, np.integer):
+            raise ValueError(f"values must be whole numbers in 0..{self.d - 1}, got {array.dtype}")
+        if array.size and not (array.min() >= 0 and array.max() < self.d):
+            row = int(np.flatnonzero((array < 0) | (array >= self.d))[0])
+            raise ValueError(f"values must lie in 0..{self.d - 1}; row {row} does not")
+        return Reports(self, self._randomized(array.astype(np.int64, copy=False), rng))
+
+    def estimate(self, reports: Reports) -> Floats:
+        """Estimate without bias how many persons have each value, shape (d,); some may come out negative.
+
+        Raises
+        ------
+        ValueError
+            If there is no report, or another protocol made them.
+        """
+        self.check_reports(reports)
+        if not len(reports):
+            raise ValueError("reports are empty: there is nothing to estimate from")
+        return self._estimated(reports)
+
+    def variance(self, n: int, frequencies: ArrayLike) -> Floats:
+        """Variance of the estimated counts, shape (d,).
+
+        Parameters
+        ----------
+        n : int
+            Number of persons, at least 1.
+        frequencies : array_like of float, shape (d,)
+            Share of the persons that have each value; they sum to 1.
+
+        Raises
+        ------
+        ValueError
+            If `n` is no such number, or the shares are not d finite numbers of at least 0 that sum to 1.
+        """
+        check_whole("n", n, low=1)
+        shares = np.asarray(frequencies, dtype=float)
+        if shares.shape != (self.d,):
+            raise ValueError(f"frequencies must hold {self.d} shares, one a value, got shape {shares.shape}")
+        if not (np.isfinite(shares).all() and shares.min() >= 0 and abs(shares.sum() - 1) < 1e-6):
+            raise ValueError("frequencies must be finite shares of at least 0 that sum to 1")
+        # Differences of almost equal numbers, at a large epsilon, may fall below 0 by rounding.
+        return np.maximum(self._variance(n, shares), 0.0)
+
+    @abstractmethod
+    def log_likelihood(self, reports: Reports) -> Floats:
+        """Natural logarithm of each report's likelihood under each value, shape (n, d).
+
+        Up to a constant of each report, so that values compare, reports do not.
+
+        Raises
+        ------
+        ValueError
+            If another protocol made the reports.
+        """
+
+    def check_reports(self, reports: Reports) -> None:
+        """Raise ValueError unless this protocol, with these parameters, made the reports."""
+        if not isinstance(reports, Reports):
+            raise ValueError(f"reports must be what privatize returns, got {type(reports).__name__}")
+        maker = reports.protocol
+        if type(maker) is not type(self) or maker.get_params() != self.get_params():
+            raise ValueError(f"reports of another protocol: {maker!r} made them, not {self!r}")
+
+    @abstractmethod
+    def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
+        """The reports' parts."""
+
+    @abstractmethod
+    def _estimated(self, reports: Reports) -> Floats:
+        """Counts from at least one report of this protocol."""
+
+    @abstractmethod
+    def _variance(self, n: int, shares: Floats) -> Floats:
+        """Variance from checked arguments."""
+
+
+class PureOracle(FrequencyOracle):
+    """A protocol whose reports support some values each, its person's own with p and every other with q < p.
+
+    With S_v reports in support of value v among n, E[S_v] = c_v p + (n - c_v) q, so that (S_v - n q)/(p - q) estimates
+    the count c_v without bias. A report of a person with value v supports it with variance p(1 - p), of another person
+    with q(1 - q); persons are independent, so that the variance of the estimate is
+    [n q(1 - q) + c_v (p(1 - p) - q(1 - q))]/(p - q)^2 = n q(1 - q)/(p - q)^2 + c_v (1 - p - q)/(p - q).
+
+    A report's likelihood under a value depends only on whether it supports it.
+    """
+
+    @property
+    @abstractmethod
+    def p(self) -> float:
+        """Probability that a report supports its person's own value."""
+
+    @property
+    @abstractmethod
+    def q(self) -> float:
+        """Probability that a report supports a given other value."""
+
+    @property
+    def support_odds(self) -> float:
+        """Logarithm of the likelihood of a report under a value that it supports over one that it does not."""
+        return float(self.epsilon)
+
+    @abstractmethod
+    def supports(self, reports: Reports) -> NDArray[np.bool_]:
+        """Which values each report supports, shape (n, d).
+
+        Raises
+        ------
+        ValueError
+            If another protocol made the reports.
+        """
+
+    @abstractmethod
+    def support_counts(self, reports: Reports) -> NDArray[np.int64]:
+        """How many reports support each value, shape (d,)."""
+
+    def log_likelihood(self, reports: Reports) -> Floats:
+        """Log-likelihood of each value up to a constant of each report: `support_odds` if supported, else 0."""
+        return np.asarray(self.support_odds * self.supports(reports), dtype=float)
+
+    def _estimated(self, reports: Reports) -> Floats:
+        return np.asarray((self.support_counts(reports) - len(reports) * self.q) / (self.p - self.q))
+
+    def _variance(self, n: int, shares: Floats) -> Floats:
+        p, q = self.p, self.q
+        return n * q * (1 - q) / (p - q) ** 2 + n * shares * (1 - p - q) / (p - q)

@@ -1,0 +1,29 @@
+"""Hadamard matrices of Sylvester's form: H[i, j] = (-1)^(number of bits that i and j share)."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def minus(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Where H is -1; rows and columns broadcast."""
+    shared = np.asarray(rows & columns)
+    for shift in (32, 16, 8, 4, 2, 1):
+        shared = shared ^ (shared >> shift)
+    return np.asarray((shared & 1).astype(bool))
+
+
+def transform(table: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Product of each row with H, shape (rows, m), m a power of two, in rows m log2 m steps."""
+    rows, m = table.shape
+    result = np.array(table, dtype=float)
+    half = 1
+    while half < m:
+        pairs = result.reshape(rows, m // (2 * half), 2, half)
+        first, second = pairs[:, :, 0], pairs[:, :, 1]
+        total = first + second
+        np.subtract(first, second, out=second)
+        first[...] = total
+        half *= 2
+    return result

@@ -1,0 +1,108 @@
+"""Hadamard response: send a column where one's own row of a Hadamard matrix is positive more often than not."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.ldp import hadamard
+from defenses.ldp.frequency_oracle import Floats, FrequencyOracle, Reports
+
+
+class HadamardResponse(FrequencyOracle):
+    """Sends one of K = B b answers, log2 K bits; the server needs one fast Hadamard transform.
+
+    The answers are B blocks of b, both powers of two. A value belongs to one block and, in it, to a row j >= 1 of the
+    Hadamard matrix of order b; its set C are the s = b/2 columns of its block where the row is +1. With Z = s e^epsilon
+    + K - s, an answer in C has probability e^epsilon/Z and any other 1/Z, so that epsilon holds.
+
+    Let X be +A if the answer lies in the value's block where its row is +1, -A where it is -1, and 0 in other blocks.
+    For its own person E[X] = A (s e^epsilon - s)/Z, which A = Z/(s (e^epsilon - 1)) makes 1; for all others it is 0,
+    since two rows agree in half of the columns. The sum of X thus estimates the count. X^2 is A^2 in the value's
+    block, into which a person of the block's values answers with (s e^epsilon + s)/Z and another with 2 s/Z: with F the
+    share of persons whose value is in the block, the variance is
+    n A^2 (F (s e^epsilon + s) + (1 - F) 2 s)/Z - n f.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy of one report, in [1e-6, 100].
+    d : int
+        Number of values, at least 2.
+
+    References
+    ----------
+    Acharya, Sun and Zhang (2019), Hadamard response, section 5.
+    """
+
+    @property
+    def blocks(self) -> int:
+        """Number of blocks B: a half of e^epsilon, or of 2 d, rounded up to a power of two."""
+        return 1 << (math.ceil(math.log2(min(math.exp(self.epsilon), 2 * self.d))) - 1)
+
+    @property
+    def block_size(self) -> int:
+        """Answers in a block, b; b - 1 values have their rows there."""
+        return 1 << (-(-self.d // self.blocks)).bit_length()
+
+    @property
+    def _z(self) -> float:
+        s = self.block_size // 2
+        return s * math.exp(self.epsilon) + self.blocks * self.block_size - s
+
+    @property
+    def _a(self) -> float:
+        return self._z / (self.block_size // 2 * math.expm1(self.epsilon))
+
+    @property
+    def report_bits(self) -> int:
+        """Length of an answer."""
+        return (self.blocks * self.block_size - 1).bit_length()
+
+    def _places(self, values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Block and row of each value."""
+        return values // (self.block_size - 1), values % (self.block_size - 1) + 1
+
+    def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
+        b, s = self.block_size, self.block_size // 2
+        answers = self.blocks * b
+        block, row = self._places(values)
+        column = rng.integers(b, size=values.size)
+        positive = np.ones(values.size, dtype=bool)
+        liars = np.flatnonzero(rng.random(values.size) < (answers - s) / self._z)
+        # Of the K - s answers outside of C, s are the negative columns of the own block.
+        drawn = rng.integers(answers - s, size=liars.size)
+        inside, outside = liars[drawn < s], liars[drawn >= s]
+        positive[inside] = False
+        # Flipping the row's lowest bit in a column of the wrong sign gives one of the right sign, each equally often.
+        wrong = hadamard.minus(row, column) == positive
+        column[wrong] ^= row[wrong] & -row[wrong]
+        sent = block * b + column
+        other = drawn[drawn >= s] - s
+        sent[outside] = other + b * (other >= block[outside] * b)
+        return {"answer": sent.astype(np.min_scalar_type(answers - 1))}
+
+    def _estimated(self, reports: Reports) -> Floats:
+        b = self.block_size
+        counts = np.bincount(reports.parts["answer"], minlength=self.blocks * b).reshape(self.blocks, b)
+        block, row = self._places(np.arange(self.d))
+        return np.asarray(self._a * hadamard.transform(counts.astype(float))[block, row])
+
+    def _variance(self, n: int, shares: Floats) -> Floats:
+        s = self.block_size // 2
+        block, _ = self._places(np.arange(self.d))
+        inside = np.bincount(block, shares, minlength=self.blocks)[block]
+        answered = (inside * (s * math.exp(self.epsilon) + s) + (1 - inside) * 2 * s) / self._z
+        return np.asarray(n * self._a**2 * answered - n * shares)
+
+    def log_likelihood(self, reports: Reports) -> Floats:
+        """Log-likelihood of each value up to a constant of each report: epsilon if its set holds it, else 0."""
+        self.check_reports(reports)
+        answer = reports.parts["answer"].astype(np.int64)[:, None]
+        block, row = self._places(np.arange(self.d))
+        inside = (answer // self.block_size == block) & ~hadamard.minus(row, answer % self.block_size)
+        return np.asarray(self.epsilon * inside)

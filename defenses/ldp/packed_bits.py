@@ -1,0 +1,96 @@
+"""Rows of independent random bits, eight to a byte, and how often each column is set."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+Bytes = NDArray[np.uint8]
+
+# Bits drawn at a time, so that no table of single bits exceeds some megabytes.
+_AT_ONCE = 1 << 22
+# A byte's eight bits as the eight bytes of a word: sums of up to 255 such words count each bit without a carry.
+_SPREAD = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).view(np.uint64).ravel()
+_WITHOUT_CARRY = 255
+
+
+def random_bits(count: int, probability: float, rng: Generator) -> NDArray[np.bool_]:
+    """Independent bits, shape (count,), each set with `probability` < 1.
+
+    A random byte below floor(256 probability) sets the bit; a tie, one in 256, is decided by the rest of the
+    probability, so that it holds to 2^-61 and is rounded up.
+    """
+    words = rng.integers(1 << 64, size=-(-count // 8), dtype=np.uint64)
+    draws = words.view(np.uint8)[:count]
+    threshold = int(256 * probability)
+    bits: NDArray[np.bool_] = draws < threshold
+    ties = np.flatnonzero(draws == threshold)
+    bits[ties] = rng.random(ties.size) < 256 * probability - threshold
+    return bits
+
+
+def one_hot_reports(values: NDArray[np.int64], width: int, unset: float, set_other: float, rng: Generator) -> Bytes:
+    """Rows that are set at `values` alone, each bit then randomized.
+
+    Parameters
+    ----------
+    values : ndarray of int, shape (n,)
+        The column in which each row is set.
+    width : int
+        Number of columns.
+    unset, set_other : float
+        Probabilities that the row's own column is not set, and that another column is.
+    rng : Generator
+        Draws.
+
+    Returns
+    -------
+    ndarray of uint8, shape (n, ceil(width / 8))
+        Packed rows; surplus bits are 0.
+    """
+    packed = np.empty((values.size, -(-width // 8)), dtype=np.uint8)
+    step = max(1, _AT_ONCE // width)
+    for start in range(0, values.size, step):
+        own = values[start : start + step]
+        bits = random_bits(own.size * width, set_other, rng).reshape(own.size, width)
+        bits[np.arange(own.size), own] = rng.random(own.size) >= unset
+        packed[start : start + step] = np.packbits(bits, axis=1)
+    return packed
+
+
+def bits_at(packed: Bytes, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Bits at rows and columns, which broadcast."""
+    return np.asarray((packed[rows, columns >> 3] >> (7 - (columns & 7)).astype(np.uint8) & 1).astype(bool))
+
+
+def column_counts(packed: Bytes, width: int) -> NDArray[np.int64]:
+    """How many rows are set in each column, shape (width,)."""
+    counts = np.zeros(8 * packed.shape[1], dtype=np.int64)
+    for start in range(0, len(packed), _WITHOUT_CARRY):
+        counts += _counted(packed[start : start + _WITHOUT_CARRY])
+    return counts[:width]
+
+
+def grouped_counts(packed: Bytes, group: NDArray[np.intp], groups: int, width: int) -> NDArray[np.int32]:
+    """How many rows of each group are set in each column, shape (groups, width)."""
+    counts = np.zeros((groups, 8 * packed.shape[1]), dtype=np.int32)
+    order = np.argsort(group, kind="stable")
+    starts = np.searchsorted(group[order], np.arange(groups + 1))
+    for number, rows in _runs(order, starts):
+        counts[number] += _counted(packed[rows])
+    return counts[:, :width]
+
+
+def _runs(order: NDArray[np.intp], starts: NDArray[np.intp]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Rows of each group that has any, at most as many at a time as sum without a carry."""
+    for number in np.flatnonzero(np.diff(starts)).tolist():
+        for start in range(int(starts[number]), int(starts[number + 1]), _WITHOUT_CARRY):
+            yield number, order[start : min(start + _WITHOUT_CARRY, int(starts[number + 1]))]
+
+
+def _counted(packed: Bytes) -> Bytes:
+    """Bits set in each column of at most 255 packed rows."""
+    return np.asarray(_SPREAD[packed].sum(axis=0, dtype=np.uint64).view(np.uint8))

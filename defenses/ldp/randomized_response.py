@@ -1,0 +1,84 @@
+"""Randomized response: send one's value, or with some probability another one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.ldp.frequency_oracle import PureOracle, Reports
+
+
+class GeneralizedRandomizedResponse(PureOracle):
+    """Sends one's value with p = e^epsilon/(e^epsilon + d - 1), each other value with q = 1/(e^epsilon + d - 1).
+
+    Also called direct encoding. p/q = e^epsilon, which is the guarantee. Its variance grows with d: best for d below
+    about 3 e^epsilon + 2.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy of one report, in [1e-6, 100].
+    d : int
+        Number of values, at least 2.
+
+    References
+    ----------
+    Warner (1965); Kairouz, Bonawitz and Ramage (2016); Wang et al. (2017), section 4.1.
+    """
+
+    @property
+    def lie(self) -> float:
+        """Probability of sending another value than one's own."""
+        return float((self.d - 1) / (np.exp(self.epsilon) + self.d - 1))
+
+    @property
+    def p(self) -> float:
+        """Probability of the own value."""
+        return float(np.exp(self.epsilon) / (np.exp(self.epsilon) + self.d - 1))
+
+    @property
+    def q(self) -> float:
+        """Probability of a given other value."""
+        return float(1 / (np.exp(self.epsilon) + self.d - 1))
+
+    @property
+    def report_bits(self) -> int:
+        """Length of a value."""
+        return (self.d - 1).bit_length()
+
+    def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
+        # Comparing the lie, not the truth, with the double rounds the lie's probability up, never down.
+        liars = np.flatnonzero(rng.random(values.size) < self.lie)
+        other = rng.integers(self.d - 1, size=liars.size)
+        sent = values.astype(np.min_scalar_type(self.d - 1))
+        sent[liars] = other + (other >= values[liars])
+        return {"value": sent}
+
+    def supports(self, reports: Reports) -> NDArray[np.bool_]:
+        """Whether each value was sent, shape (n, d)."""
+        self.check_reports(reports)
+        return np.asarray(reports.parts["value"][:, None] == np.arange(self.d))
+
+    def support_counts(self, reports: Reports) -> NDArray[np.int64]:
+        """How often each value was sent, shape (d,)."""
+        return np.bincount(reports.parts["value"], minlength=self.d)
+
+
+class BinaryRandomizedResponse(GeneralizedRandomizedResponse):
+    """Randomized response on two values, 0 and 1: the truth with probability e^epsilon/(e^epsilon + 1).
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy of one report, in [1e-6, 100].
+
+    References
+    ----------
+    Warner (1965), Randomized response: a survey technique for eliminating evasive answer bias.
+    """
+
+    def __init__(self, *, epsilon: float = 1.0) -> None:
+        super().__init__(epsilon=epsilon, d=2)

@@ -1,0 +1,254 @@
+"""Sequence fragment puzzle: frequent words are put together from fragments, without a list of possible words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from defenses.ldp.count_mean_sketch import CountMeanSketch
+from defenses.ldp.frequency_oracle import Floats, FrequencyOracle, Reports
+from defenses.ldp.hashing import buckets, seeds_of
+from defenses.parameters import check_real, check_whole
+
+# Values of the short hash that ties the fragments of a word together: 8 bits.
+PUZZLE = 256
+_FAMILY = 0x50555A5A
+
+
+@dataclass(frozen=True)
+class Words:
+    """Words that were found, the most frequent first.
+
+    Attributes
+    ----------
+    values : ndarray of int, shape (found,)
+        The words as numbers; `SequenceFragmentPuzzle.decode` gives their text.
+    counts : ndarray of float, shape (found,)
+        Estimated counts.
+    """
+
+    values: NDArray[np.int64]
+    counts: Floats
+
+
+class SequenceFragmentPuzzle(FrequencyOracle):
+    """Sends a whole word through one sketch, and a random fragment of it with a short hash of the word through another.
+
+    A word of `length` letters is the number whose digits they are, so that d = letters^length. Each person draws which
+    of the length/fragment places to report, without regard to the word, and spends epsilon fragment_share on the
+    fragment and its 8-bit hash and the rest on the word; the two sums compose to epsilon.
+
+    `estimate` and `variance` are those of the word's sketch and take the whole domain, for small ones. `discover` needs
+    no list of words: at every place it takes the frequent pairs of fragment and hash, joins fragments of equal hashes
+    over all places to candidates, keeps those that have this hash, and scores them by the word's sketch.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy of one report, both parts together, in [1e-6, 100].
+    letters : str
+        The alphabet; its first letter fills up short words.
+    length, fragment : int
+        Letters of a word, and of a fragment, which divides it.
+    fragment_share : float
+        Share of epsilon that the fragment gets, in (0, 1).
+    m, k : int
+        Columns and hash functions of both sketches.
+    hash_seed : int
+        Which functions; public.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range, the alphabet has a letter twice, or there are more than 2^32 words.
+
+    References
+    ----------
+    Apple (2017), Learning with privacy at scale, section 3.3.
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 8.0,
+        letters: str = "_abcdefghijklmnopqrstuvwxyz",
+        length: int = 6,
+        fragment: int = 2,
+        fragment_share: float = 0.5,
+        m: int = 1024,
+        k: int = 2048,
+        hash_seed: int = 0,
+    ) -> None:
+        if not isinstance(letters, str) or len(letters) < 2 or len(set(letters)) < len(letters):
+            raise ValueError("letters must be a text of at least two letters, none of them twice")
+        check_whole("length", length, low=1)
+        check_whole("fragment", fragment, low=1)
+        if length % fragment:
+            raise ValueError(f"fragment must divide length, got {fragment} and {length}")
+        check_real("fragment_share", fragment_share, low=0, high=1, open_low=True, open_high=True)
+        super().__init__(epsilon=epsilon, d=len(letters) ** length)
+        self.letters = letters
+        self.length = length
+        self.fragment = fragment
+        self.fragment_share = fragment_share
+        self.m = m
+        self.k = k
+        self.hash_seed = hash_seed
+        # Built here, so that bad numbers are refused at once.
+        self.word_sketch, self.fragment_sketch  # noqa: B018
+
+    @cached_property
+    def word_sketch(self) -> CountMeanSketch:
+        """The protocol of whole words."""
+        level = self.epsilon * (1 - self.fragment_share)
+        return CountMeanSketch(epsilon=level, d=self.d, m=self.m, k=self.k, hash_seed=self.hash_seed)
+
+    @cached_property
+    def fragment_sketch(self) -> CountMeanSketch:
+        """The protocol of pairs of fragment and hash: 256 fragment + hash."""
+        level, d = self.epsilon * self.fragment_share, len(self.letters) ** self.fragment * PUZZLE
+        return CountMeanSketch(epsilon=level, d=d, m=self.m, k=self.k, hash_seed=self.hash_seed + 1)
+
+    @property
+    def places(self) -> int:
+        """Number of fragments in a word."""
+        return self.length // self.fragment
+
+    @property
+    def report_bits(self) -> int:
+        """Both sketches' reports, and the place."""
+        return (self.places - 1).bit_length() + self.word_sketch.report_bits + self.fragment_sketch.report_bits
+
+    def encode(self, words: Sequence[str]) -> NDArray[np.int64]:
+        """Numbers of words, shape (n,); short ones are filled up.
+
+        Raises
+        ------
+        ValueError
+            If a word is too long or has a letter outside of the alphabet.
+        """
+        digit = {letter: number for number, letter in enumerate(self.letters)}
+        for row, word in enumerate(words):
+            if len(word) > self.length or not digit.keys() >= set(word):
+                raise ValueError(f"words must have at most {self.length} letters of the alphabet; row {row} has not")
+        known = {word: _number([digit[letter] for letter in word], len(digit), self.length) for word in set(words)}
+        return np.array([known[word] for word in words], dtype=np.int64)
+
+    def decode(self, values: ArrayLike) -> list[str]:
+        """Text of words given as numbers, without what fills them up."""
+        digits = self._digits(np.asarray(values, dtype=np.int64), len(self.letters), self.length)
+        return ["".join(self.letters[digit] for digit in row).rstrip(self.letters[0]) for row in digits.tolist()]
+
+    def discover(self, reports: Reports, most: int = 100) -> Words:
+        """Find frequent words.
+
+        A pair of fragment and hash counts as frequent, and a candidate as a word, where its estimate exceeds what
+        noise alone, taken as normal, would exceed once in all pairs and in one of 20 runs among all candidates.
+
+        Parameters
+        ----------
+        reports : Reports
+            Of this protocol, at least one.
+        most : int
+            Most pairs kept at each place.
+
+        Raises
+        ------
+        ValueError
+            If there is no report, another protocol made them, or `most` is below 1.
+        """
+        from scipy.special import ndtri
+
+        check_whole("most", most, low=1)
+        self.check_reports(reports)
+        if not len(reports):
+            raise ValueError("reports are empty: there is nothing to estimate from")
+        frequent = [self._frequent(reports, place, most, ndtri) for place in range(self.places)]
+        joined = [self._joined([pairs[pairs % PUZZLE == tag] // PUZZLE for pairs in frequent]) for tag in range(PUZZLE)]
+        candidates = np.concatenate([words[_tags(words) == tag] for tag, words in enumerate(joined)])
+        if not candidates.size:
+            return Words(candidates, np.empty(0))
+        part, sketch = self._part(reports, "word"), self.word_sketch
+        counts = sketch.estimate_of(sketch.sketch(part), candidates, len(part))
+        kept = counts > ndtri(1 - 0.05 / candidates.size) * self._noise(sketch, len(part))
+        order = np.argsort(-counts[kept], kind="stable")
+        return Words(candidates[kept][order], counts[kept][order])
+
+    def _frequent(self, reports: Reports, place: int, most: int, ndtri: Any) -> NDArray[np.int64]:
+        """Pairs of fragment and hash that stand out at one place."""
+        rows = np.flatnonzero(reports.parts["place"] == place)
+        sketch = self.fragment_sketch
+        if not rows.size:
+            return np.empty(0, dtype=np.int64)
+        counts = sketch.estimate(self._part(reports.take(rows), "fragment"))
+        best = np.argsort(-counts, kind="stable")[:most]
+        return np.asarray(best[counts[best] > ndtri(1 - 1 / sketch.d) * self._noise(sketch, rows.size)])
+
+    @staticmethod
+    def _noise(sketch: CountMeanSketch, n: int) -> float:
+        """Standard deviation of the estimate of a value that nobody has, without what collides."""
+        return float(sketch.m / (sketch.m - 1) * np.sqrt(n * (sketch.c**2 - 1) / 4 + n / sketch.m))
+
+    def _joined(self, fragments: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+        """Every word with one of the fragments at each place."""
+        base = len(self.letters) ** self.fragment
+        start = np.zeros(1, dtype=np.int64)
+        return reduce(lambda words, part: (words[:, None] * base + part).ravel(), fragments, start)
+
+    def _fragments(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Pair of fragment and hash at each place, shape (values, places)."""
+        digits = self._digits(values, len(self.letters) ** self.fragment, self.places)
+        return digits * PUZZLE + _tags(values)[:, None]
+
+    @staticmethod
+    def _digits(values: NDArray[np.int64], base: int, count: int) -> NDArray[np.int64]:
+        return values[:, None] // base ** np.arange(count - 1, -1, -1) % base
+
+    def _part(self, reports: Reports, name: str) -> Reports:
+        """The reports of one of the two sketches."""
+        sketch = self.word_sketch if name == "word" else self.fragment_sketch
+        return Reports(sketch, {part: reports.parts[f"{name} {part}"] for part in ("hash", "bits")})
+
+    def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
+        place = rng.integers(self.places, size=values.size)
+        fragment = self._fragments(values)[np.arange(values.size), place]
+        word_rng, fragment_rng = rng.spawn(2)
+        sent = {
+            "word": self.word_sketch.privatize(values, word_rng),
+            "fragment": self.fragment_sketch.privatize(fragment, fragment_rng),
+        }
+        parts = {f"{name} {part}": array for name, own in sent.items() for part, array in own.parts.items()}
+        return {"place": place.astype(np.min_scalar_type(self.places)), **parts}
+
+    def _estimated(self, reports: Reports) -> Floats:
+        return self.word_sketch.estimate(self._part(reports, "word"))
+
+    def _variance(self, n: int, shares: Floats) -> Floats:
+        return self.word_sketch.variance(n, shares)
+
+    def log_likelihood(self, reports: Reports) -> Floats:
+        """Log-likelihood of each word up to a constant of each report, from both parts."""
+        self.check_reports(reports)
+        result = self.word_sketch.log_likelihood(self._part(reports, "word"))
+        fragments = self._fragments(np.arange(self.d))
+        for place in range(self.places):
+            rows = np.flatnonzero(reports.parts["place"] == place)
+            part = self._part(reports.take(rows), "fragment")
+            supported = self.fragment_sketch.supports_of(part, fragments[:, place])
+            result[rows] += self.fragment_sketch.support_odds * supported
+        return result
+
+
+def _number(digits: list[int], base: int, length: int) -> int:
+    return sum(digit * base ** (length - 1 - place) for place, digit in enumerate(digits))
+
+
+def _tags(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The short hash of each word, public and fixed."""
+    return buckets(seeds_of(_FAMILY, 1), values, PUZZLE)

@@ -1,0 +1,117 @@
+"""Unary encoding: a bit for each value, the own one set, every bit flipped with some probability."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.ldp.frequency_oracle import PureOracle, Reports
+from defenses.ldp.packed_bits import column_counts, one_hot_reports
+
+
+class UnaryEncoding(PureOracle):
+    """Sends d bits, eight to a byte: the own one set with probability p, each other with q.
+
+    Two values differ in two bits, so that the largest ratio of likelihoods is p(1 - q)/((1 - p) q); subclasses choose
+    p and q so that it is at most e^epsilon.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy of one report, in [1e-6, 100].
+    d : int
+        Number of values, at least 2.
+    """
+
+    @property
+    def unset(self) -> float:
+        """Probability 1 - p that the own bit is not set."""
+        return 1 - self.p
+
+    @property
+    def support_odds(self) -> float:
+        """Logarithm of p(1 - q)/((1 - p) q)."""
+        return float(np.log(self.p) + np.log1p(-self.q) - np.log(self.unset) - np.log(self.q))
+
+    @property
+    def report_bits(self) -> int:
+        """One bit a value."""
+        return self.d
+
+    def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
+        return {"bits": one_hot_reports(values, self.d, self.unset, self.q, rng)}
+
+    def supports(self, reports: Reports) -> NDArray[np.bool_]:
+        """Which bits are set, shape (n, d)."""
+        self.check_reports(reports)
+        return np.unpackbits(reports.parts["bits"], axis=1, count=self.d).astype(bool)
+
+    def support_counts(self, reports: Reports) -> NDArray[np.int64]:
+        """How often each bit is set, shape (d,)."""
+        return column_counts(reports.parts["bits"], self.d)
+
+
+class SymmetricUnaryEncoding(UnaryEncoding):
+    """Flips every bit with probability 1/(e^(epsilon/2) + 1), the own one and the others alike (basic RAPPOR).
+
+    p(1 - q)/((1 - p) q) = (e^(epsilon/2))^2 = e^epsilon: each bit has half of the budget, since two values differ in
+    two bits.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy of one report, in [1e-6, 100].
+    d : int
+        Number of values, at least 2.
+
+    References
+    ----------
+    Erlingsson, Pihur and Korolova (2014); Wang et al. (2017), section 4.3.
+    """
+
+    @property
+    def unset(self) -> float:
+        """Probability of flipping a bit."""
+        return self.q
+
+    @property
+    def p(self) -> float:
+        """Probability of keeping a bit."""
+        return float(1 / (1 + np.exp(-self.epsilon / 2)))
+
+    @property
+    def q(self) -> float:
+        """Probability of flipping a bit."""
+        return float(1 / (np.exp(self.epsilon / 2) + 1))
+
+
+class OptimizedUnaryEncoding(UnaryEncoding):
+    """Sets the own bit with p = 1/2 and each other with q = 1/(e^epsilon + 1).
+
+    p(1 - q)/((1 - p) q) = (1 - q)/q = e^epsilon. For rare values the variance n q(1 - q)/(p - q)^2 is the smallest of
+    all p, q with that ratio, 4 n e^epsilon/(e^epsilon - 1)^2: most of the budget goes to the many bits that are 0.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy of one report, in [1e-6, 100].
+    d : int
+        Number of values, at least 2.
+
+    References
+    ----------
+    Wang et al. (2017), section 4.3.
+    """
+
+    @property
+    def p(self) -> float:
+        """Probability that the own bit is set."""
+        return 0.5
+
+    @property
+    def q(self) -> float:
+        """Probability that another bit is set."""
+        return float(1 / (np.exp(self.epsilon) + 1))
