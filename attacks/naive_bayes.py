@@ -1,0 +1,57 @@
+"""Naive Bayes on tables spread over public bins, with labels that may be uncertain."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from metrics.profile import Profile
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class NaiveBayes:
+    """Shares of labels, and of bins under each label.
+
+    Attributes
+    ----------
+    prior : ndarray of float, shape (d,)
+        P(v).
+    bins : ndarray of float, shape (bins, d)
+        P(bin | v); the bins of each column add up to 1 under each label.
+    """
+
+    prior: Floats
+    bins: Floats
+
+    @classmethod
+    def fit(cls, people: Profile, labels: Floats, smoothing: float = 1.0) -> NaiveBayes:
+        """Count labelled people, each bin `smoothing` over its column's number of bins times more often than seen.
+
+        Parameters
+        ----------
+        people : Profile
+            n rows.
+        labels : ndarray of float, shape (n, d)
+            How far each row has each label.
+        smoothing : float
+            Above 0.
+        """
+        weight = labels.sum(axis=0)
+        sizes = np.diff(np.append(people.starts, people.mass.shape[1]))
+        counts = people.mass.T @ labels + np.repeat(smoothing / sizes, sizes)[:, None]
+        prior = (weight + smoothing / weight.size) / (weight.sum() + smoothing)
+        return cls(prior, counts / (weight + smoothing))
+
+    def posterior(self, people: Profile) -> Floats:
+        """P(v | row) for each row, shape (n, d), from P(v) and, column by column, the sum of mass P(bin | v)."""
+        log = np.broadcast_to(np.log(self.prior), (people.rows, self.prior.size)).copy()
+        ends = np.append(people.starts[1:], people.mass.shape[1])
+        for start, end in zip(people.starts, ends, strict=True):
+            log += np.log(people.mass[:, start:end] @ self.bins[start:end])
+        odds = np.exp(log - log.max(axis=1, keepdims=True))
+        posterior: Floats = odds / odds.sum(axis=1, keepdims=True)
+        return posterior

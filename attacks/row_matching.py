@@ -1,0 +1,127 @@
+"""One-to-one matchings of released rows and candidates: the best one, and the probability of each pair."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+# Keeps needs finite where a row has one candidate only.
+SMALLEST = 1e-200
+# Candidates up to which the posterior is exact: 2^12 sets of them.
+EXACT = 12
+# A pair that is less likely than its row's best by a factor of e^50 counts as e^50 less likely, so that the exact
+# posterior always has a matching that is possible.
+LEAST = -50.0
+
+
+def one_to_one(scores: Floats) -> NDArray[np.intp]:
+    """Assign rows to different candidates so that the scores add up to the most; -1 for rows that are left over.
+
+    Parameters
+    ----------
+    scores : ndarray of float, shape (rows, candidates)
+        Finite scores.
+
+    References
+    ----------
+    Crouse (2016), On implementing 2D rectangular assignment algorithms (`scipy.optimize.linear_sum_assignment`).
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    rows, candidates = linear_sum_assignment(scores, maximize=True)
+    result = np.full(scores.shape[0], -1, dtype=np.intp)
+    result[rows] = candidates
+    return result
+
+
+def matching_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
+    """Probability that each row stems from each candidate when no candidate has two rows and no row has none.
+
+    Rows that outnumber the candidates cannot all stem from one: then every candidate has exactly one row, the rows
+    that are left over are all as likely, and the probabilities of a row add up to at most 1.
+
+    Exact for at most 12 candidates (`exact_posterior`), loopy belief propagation beyond (`propagated_posterior`).
+
+    Parameters
+    ----------
+    log_likelihood : ndarray of float, shape (rows, candidates)
+        Finite or -inf, with a finite entry in each row (and in each column where rows outnumber candidates).
+    rounds : int
+        Rounds of messages.
+    """
+    rows, candidates = log_likelihood.shape
+    if rows > candidates:
+        return matching_posterior(np.ascontiguousarray(log_likelihood.T), rounds).T
+    if candidates <= EXACT:
+        return exact_posterior(log_likelihood)
+    return propagated_posterior(log_likelihood, rounds)
+
+
+def exact_posterior(log_likelihood: Floats) -> Floats:
+    """Exact marginals of a random one-to-one matching, by dynamic programming over sets of candidates.
+
+    Let F_i(S) be the weight of all ways to give the first i rows the candidates of the set S, |S| = i, and B_i(S) that
+    of all ways to give rows i, i + 1, … candidates outside S. Row i has candidate j with weight
+    w_ij sum of F_i(S) B_{i+1}(S + j) over the S without j: permanents, in rows x candidates x 2^candidates steps.
+
+    Parameters
+    ----------
+    log_likelihood : ndarray of float, shape (rows, candidates)
+        Finite or -inf, with a finite entry in each row; no more rows than candidates.
+
+    References
+    ----------
+    Ryser (1963), Combinatorial mathematics, chapter 2, for permanents; Held and Karp (1962), A dynamic programming
+    approach to sequencing problems, for the recursion over sets.
+    """
+    rows, candidates = log_likelihood.shape
+    weight = np.exp(np.maximum(log_likelihood - log_likelihood.max(axis=1, keepdims=True), LEAST))
+    sets = np.arange(2**candidates)
+    free = (sets[:, None] >> np.arange(candidates)) & 1 == 0
+    larger = np.where(free, sets[:, None] | (1 << np.arange(candidates)), 0)
+    size = candidates - free.sum(axis=1)
+    backward = np.zeros((rows + 1, sets.size))
+    backward[rows, size == rows] = 1.0
+    for row in range(rows - 1, -1, -1):
+        ways = (free * weight[row] * backward[row + 1][larger]).sum(axis=1)
+        backward[row] = np.where(size == row, ways, 0.0)
+    posterior: Floats = np.empty_like(weight)
+    forward: Floats = np.zeros(sets.size)
+    forward[0] = 1.0
+    for row in range(rows):
+        step = forward[:, None] * free * weight[row]
+        posterior[row] = (step * backward[row + 1][larger]).sum(axis=0)
+        forward = np.asarray(np.bincount(larger.ravel(), weights=step.ravel(), minlength=sets.size), dtype=float)
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    return posterior
+
+
+def propagated_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
+    """Approximate marginals of a random one-to-one matching.
+
+    Exact marginals are permanents; this is loopy belief propagation between rows, which stem from exactly one
+    candidate each, and candidates, which have at most one row. With w the likelihoods, a row tells a candidate how
+    surely it needs it, need = w / sum of w x free over the others; a candidate tells a row how free it is of the
+    others, free = 1 / (1 + sum of their needs); the posterior is w x free, normalised by row. Exact for one row; where
+    few rows compete for a candidate, within a few hundredths.
+
+    Parameters
+    ----------
+    log_likelihood : ndarray of float, shape (rows, candidates)
+        Finite or -inf, with a finite entry in each row.
+    rounds : int
+        Rounds of messages.
+
+    References
+    ----------
+    Williams and Lau (2014), Approximate evaluation of marginal association probabilities with belief propagation.
+    """
+    weight = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
+    posterior: Floats = weight.copy()
+    for _ in range(rounds):
+        need = weight / np.maximum(posterior.sum(axis=1, keepdims=True) - posterior, SMALLEST)
+        posterior = weight / (1 + np.maximum(need.sum(axis=0) - need, 0))
+    posterior /= posterior.sum(axis=1, keepdims=True)
+    return posterior
