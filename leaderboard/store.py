@@ -152,7 +152,7 @@ class Store:
         """Status by key of all releases and trials of a scenario that are stored."""
         query = sql.select(_results.c.key, _results.c.status).where(_results.c.scenario == scenario)
         with self.transaction() as connection:
-            return {key: status for key, status in connection.execute(query)}
+            return {row[0]: row[1] for row in connection.execute(query)}
 
     def add(self, rows: Sequence[Result], documents: Mapping[str, str] | None = None) -> None:
         """Store results in one transaction; one of the same key is replaced.

@@ -1,74 +1,156 @@
-"""What a trial's result depends on, as a hash: an equal key means that it need not be played again."""
+"""What a trial's result depends on: sources, versions, and hashes of them."""
 
 from __future__ import annotations
 
 import ast
 import hashlib
 import importlib.util
-from functools import lru_cache
+import sysconfig
+from collections.abc import Iterable, Mapping
+from functools import cache
 from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from defenses.parameters import Parametrized
 from leaderboard.result import canonical
 
 PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
-NUMERIC = ("numpy", "pandas", "scipy", "scikit-learn", "recordlinkage")
+"""This project's own, which may be installed themselves."""
+
+NUMERIC = ("numpy", "pandas", "scipy", "scikit-learn", "recordlinkage", "cvxopt", "dp-accounting")
+"""Packages whose numbers enter results."""
 
 
-def key(**parts: Any) -> str:
-    """Hash of everything that a result depends on, 64 hexadecimal digits."""
-    return hashlib.sha256(canonical({**parts, "versions": versions()}).encode()).hexdigest()
+def digest(content: Any) -> str:
+    """Hash of what JSON can write, 64 hexadecimal digits."""
+    return hashlib.sha256(canonical(content).encode()).hexdigest()
 
 
-@lru_cache
+@cache
 def versions() -> dict[str, str]:
     """Versions of the packages whose numbers enter results."""
     return {name: metadata.version(name) for name in NUMERIC}
 
 
-@lru_cache
-def source(module: str) -> str:
-    """Hash of a module's source and of every module of the project that it imports, directly or not."""
-    texts = {name: _text(name) for name in sorted(_closure(module))}
-    return hashlib.sha256(canonical(texts).encode()).hexdigest()
+def sources(method: Any) -> dict[str, str]:
+    """Hash of the source of every module that a method depends on.
+
+    These are the module of its class and those of the methods among its parameters, and whatever of the project or of
+    the user's own code they import, directly or not.
+
+    Parameters
+    ----------
+    method : Parametrized
+        A defense, an attack or a game.
+
+    Returns
+    -------
+    dict of str to str
+        By name of the module, sorted.
+    """
+    return closure(modules(method))
 
 
-def _closure(module: str) -> set[str]:
-    seen: set[str] = set()
-    waiting = [module]
+def modules(method: Any) -> tuple[str, ...]:
+    """Modules of a method's class and of those of the methods among its parameters."""
+    return tuple(sorted({type(part).__module__ for part in _parts(method)}))
+
+
+def closure(names: Iterable[str]) -> dict[str, str]:
+    """Hash of the source of these modules and of every module of the same or the user's code that they import."""
+    seen: dict[str, str] = {}
+    waiting = list(names)
     while waiting:
         name = waiting.pop()
-        if name in seen or not _file(name):
-            continue
-        seen.add(name)
-        waiting += [other for other in _imports(name) if other.partition(".")[0] in PACKAGES]
-    return seen
+        if name not in seen and _file(name):
+            seen[name] = hashlib.sha256(_text(name).encode()).hexdigest()
+            waiting += _imports(name)
+    return dict(sorted(seen.items()))
 
 
-@lru_cache
+def _parts(value: Any) -> Iterable[Parametrized]:
+    """The methods that a method consists of, itself first."""
+    if isinstance(value, Parametrized):
+        yield value
+        for part in value.get_params().values():
+            yield from _parts(part)
+    elif isinstance(value, Mapping):
+        for part in value.values():
+            yield from _parts(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _parts(part)
+
+
+@cache
 def _imports(module: str) -> tuple[str, ...]:
-    """Modules named in the import statements of a module, and the modules of names imported from packages."""
-    found = []
+    """Modules named in the import statements of a module, and the modules of names imported from packages.
+
+    A package that loads lazily names the module of each of its exports in its stub; where such a package is imported
+    as a whole, all of them count.
+    """
+    found: list[str] = []
+    package = module if Path(_file(module)).name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(ast.parse(_text(module))):
         if isinstance(node, ast.Import):
-            found += [alias.name for alias in node.names]
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            found += [node.module, *(f"{node.module}.{alias.name}" for alias in node.names)]
-    return tuple(found)
+            for alias in node.names:
+                found += [alias.name, *_exports(alias.name).values()]
+        elif isinstance(node, ast.ImportFrom):
+            origin = _absolute(node, package)
+            exports = _exports(origin)
+            found.append(origin)
+            for alias in node.names:
+                name = f"{origin}.{alias.name}"
+                wanted = exports.values() if alias.name == "*" else [exports.get(alias.name, name)]
+                found += [*wanted, *_exports(name).values()]
+    return tuple(dict.fromkeys(found))
 
 
-@lru_cache
+def _absolute(node: ast.ImportFrom, package: str) -> str:
+    """Full name of the module that a statement imports from."""
+    if not node.level:
+        return node.module or ""
+    parents = package.split(".")[: len(package.split(".")) - node.level + 1]
+    return ".".join([*parents, *([node.module] if node.module else [])])
+
+
+@cache
+def _exports(package: str) -> dict[str, str]:
+    """Module of each name that a package's stub exports; nothing where there is no stub."""
+    file = Path(_file(package))
+    stub = file.parent / "__init__.pyi"
+    if file.name != "__init__.py" or not stub.is_file():
+        return {}
+    return {
+        alias.asname or alias.name: f"{package}.{node.module}"
+        for node in ast.parse(stub.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module
+        for alias in node.names
+    }
+
+
+@cache
 def _text(module: str) -> str:
     return Path(_file(module)).read_text(encoding="utf-8")
 
 
-@lru_cache
+@cache
 def _file(module: str) -> str:
-    """Source file of a module, or nothing if there is none."""
+    """Source file of a module of this project or of the user's own code; nothing for what is installed or absent."""
     try:
         spec = importlib.util.find_spec(module)
     except (ImportError, AttributeError, ValueError):
         return ""
     origin = spec.origin if spec else None
-    return origin if origin and origin.endswith(".py") else ""
+    if not origin or not origin.endswith(".py"):
+        return ""
+    own = module.partition(".")[0] in PACKAGES
+    return origin if own or not _installed(Path(origin)) else ""
+
+
+def _installed(file: Path) -> bool:
+    """Whether a file belongs to Python itself or to an installed package."""
+    if {"site-packages", "dist-packages"} & set(file.parts):
+        return True
+    return any(file.is_relative_to(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from scenarios.game import Game
+from scenarios.limits import Limits, read_size
 from scenarios.methods import build, find, source_name, suggestion
 from scenarios.tables import Dataset, with_columns
 
@@ -39,6 +40,8 @@ class _Head(_Strict):
     game: Method
     plays: int = Field(default=20, ge=1)
     seed: int = Field(default=1, ge=0)
+    time_limit: float = Limits().time
+    memory_limit: str | int = Limits().memory
 
 
 class _File(_Strict):
@@ -82,6 +85,8 @@ class Plan:
         Everything that plays.
     plays, seed : int
         How often, and the seed of all of it.
+    limits : Limits
+        What a trial may take of time and memory.
     """
 
     name: str
@@ -91,6 +96,7 @@ class Plan:
     attacks: tuple[Entry, ...]
     plays: int
     seed: int
+    limits: Limits = field(default_factory=Limits)
 
     def filtered(self, defenses: Sequence[str], attacks: Sequence[str]) -> Plan:
         """Keep the defenses and attacks named; add those named ``module:Class`` with their default parameters.
@@ -162,6 +168,7 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
         attacks=tuple(within(path, "attack", _entries, file.attack, "attacks")),
         plays=head.plays,
         seed=head.seed,
+        limits=within(path, "scenario", _limits, head.time_limit, head.memory_limit),
     )
 
 
@@ -223,6 +230,10 @@ def _entry(table: dict[str, Any], package: str) -> Entry:
 
 def _entries(tables: Sequence[Method], package: str) -> list[Entry]:
     return [_entry(point, package) for table in tables for point in _grid(table.model_dump())]
+
+
+def _limits(time: float, memory: str | int) -> Limits:
+    return Limits(time, read_size(memory) if isinstance(memory, str) else memory)
 
 
 def _games(table: dict[str, Any], dataset: Dataset) -> list[Game]:

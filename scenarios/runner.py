@@ -1,24 +1,20 @@
-"""The runner: plays what a plan lacks on local worker processes and stores results as they come."""
+"""The runner: has what a plan lacks played, and stores results as they come."""
 
 from __future__ import annotations
 
-import multiprocessing
-from collections import deque
-from collections.abc import Iterator
-from concurrent.futures import FIRST_COMPLETED, Future, wait
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from typing import Any, Protocol
+from collections.abc import Generator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Protocol
 
 from defenses.guarantee import Guarantee
-from leaderboard.result import Result
+from leaderboard.result import FAILURES, Result
 from leaderboard.store import Store
+from scenarios.interrupts import signal_of
+from scenarios.local import LocalProcesses
 from scenarios.plan import Plan
 from scenarios.seeds import generator
 from scenarios.units import Catalogue, Unit
-
-# Units handed to the workers ahead of time, for each of them.
-AHEAD = 4
 
 
 class Listener(Protocol):
@@ -34,6 +30,13 @@ class Listener(Protocol):
         """Say that every pair has been played `plays` times."""
 
 
+class Backend(Protocol):
+    """Where units are played: on this machine (`LocalProcesses`) or on many (`DaskCluster`)."""
+
+    def played(self, plan: Plan, units: Sequence[Unit]) -> Generator[list[Result], None, None]:
+        """Results of units as they end, each of them exactly once; closing the iterator ends the playing."""
+
+
 @dataclass(frozen=True)
 class Summary:
     """How a run ended.
@@ -42,13 +45,13 @@ class Summary:
     ----------
     played, failed : int
         Results that were added, and how many of them are failures.
-    interrupted : bool
-        Whether it was stopped before its end.
+    interrupted : int
+        Number of the signal that stopped it before its end; 0 where none did.
     """
 
     played: int
     failed: int
-    interrupted: bool
+    interrupted: int = 0
 
 
 def guarantees(plan: Plan) -> tuple[Guarantee, ...]:
@@ -70,7 +73,16 @@ def guarantees(plan: Plan) -> tuple[Guarantee, ...]:
     return tuple(promised)
 
 
-def run(plan: Plan, catalogue: Catalogue, store: Store, listener: Listener, *, jobs: int, fresh: bool) -> Summary:
+def run(
+    plan: Plan,
+    catalogue: Catalogue,
+    store: Store,
+    listener: Listener,
+    *,
+    jobs: int = 1,
+    backend: Backend | None = None,
+    fresh: bool = False,
+) -> Summary:
     """Play what is missing.
 
     Parameters
@@ -82,74 +94,35 @@ def run(plan: Plan, catalogue: Catalogue, store: Store, listener: Listener, *, j
     store : Store
         Where results are known from, and go to as they come.
     listener : Listener
-        Told how it goes.
+        Told how it goes; of a result only after it is stored.
     jobs : int
-        Number of worker processes.
+        Number of worker processes on this machine.
+    backend : Backend, optional
+        Where to play instead.
     fresh : bool
         Play everything, known or not.
     """
     units = catalogue.missing(store, fresh=fresh)
-    total = sum(len(unit.results) for unit in catalogue.units)
+    total = len(catalogue.keys)
     left = sum(len(unit.results) for unit in units)
     listener.started(total, total - left)
+    if not units:
+        return Summary(0, 0)
     played = failed = 0
     first = {result.key for unit in units if unit.play == 0 for result in unit.results} if total == left else set()
+    where = backend or LocalProcesses(jobs)
     try:
-        for results in _played(plan, units, jobs):
-            store.add(results)
-            played += len(results)
-            failed += sum(result.status not in ("ok", "skipped") for result in results)
-            listener.ended(results)
-            if first:
-                first -= {result.key for result in results}
-                if not first and plan.plays > 1:
-                    listener.first_board(1)
-    except KeyboardInterrupt:
-        return Summary(played, failed, interrupted=True)
-    return Summary(played, failed, interrupted=False)
-
-
-def _played(plan: Plan, units: list[Unit], jobs: int) -> Iterator[list[Result]]:
-    """Results of units, as workers finish them."""
-    if not units:
-        return
-    from pebble import ProcessPool
-
-    from scenarios.worker import start, work
-
-    pool: Any = ProcessPool(max_workers=min(jobs, len(units)), initializer=start, initargs=[plan], context=_context())
-    queue, waiting = deque(units), dict[Future[Any], Unit]()
-    try:
-        while queue or waiting:
-            while queue and len(waiting) < AHEAD * jobs:
-                unit = queue.popleft()
-                waiting[pool.schedule(work, args=[unit])] = unit
-            for future in wait(waiting, return_when=FIRST_COMPLETED).done:
-                unit = waiting.pop(future)
-                error = future.exception()
-                if error and len(unit.results) > 1:
-                    # Played one by one, only the trial that ends its process is lost.
-                    queue.extendleft(reversed(unit.split()))
-                else:
-                    yield _lost(unit, error) if error else future.result()
-    finally:
-        pool.stop()
-        pool.join()
-
-
-def _lost(unit: Unit, error: BaseException) -> list[Result]:
-    """Results of a unit whose worker process died."""
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    code = getattr(error, "exitcode", None)
-    ended = type(error).__name__ if code is None else f"exit code {code}"
-    reason = f"the worker process ended: {ended}: {error}"
-    return [replace(result, status="error", reason=reason, created=now) for result in unit.results]
-
-
-def _context() -> Any:
-    """Processes forked from a server that has loaded the numeric packages once; fresh ones where there is no fork."""
-    if "forkserver" not in multiprocessing.get_all_start_methods():
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["scenarios.preload"])
-    return context
+        store.add([], catalogue.documents)
+        with closing(where.played(plan, units)) as batches:
+            for results in batches:
+                store.add(results)
+                played += len(results)
+                failed += sum(result.status in FAILURES for result in results)
+                listener.ended(results)
+                if first:
+                    first -= {result.key for result in results}
+                    if not first and plan.plays > 1:
+                        listener.first_board(1)
+    except KeyboardInterrupt as interrupt:
+        return Summary(played, failed, signal_of(interrupt))
+    return Summary(played, failed)

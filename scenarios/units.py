@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from leaderboard.result import Result, canonical
 from leaderboard.store import Store
-from scenarios.fingerprint import key, source
+from scenarios.fingerprint import closure, digest, sources, versions
 from scenarios.methods import describe
 from scenarios.plan import Plan
 
 # Raised when the meaning of a stored number changes, so that older ones are not mixed with newer ones.
 SCORER = 1
+# What runs between the methods of a play, beside the game.
+SCORING = ("scenarios.playing", "scenarios.seeds")
 DONE = ("ok", "skipped")
 
 
@@ -41,15 +45,19 @@ class Unit:
         """Every result that this unit is to fill in."""
         return [*([self.release] if self.release else []), *(result for _, _, result in self.trials)]
 
-    def split(self) -> list[Unit]:
-        """The same work, one unit a result."""
-        alone = [replace(self, release=None, trials=(trial,)) for trial in self.trials]
-        return [*([replace(self, trials=())] if self.release else []), *alone]
+    def only(self, numbers: Collection[int]) -> Unit:
+        """The same release with those of the results whose positions in `results` are given."""
+        first = 1 if self.release else 0
+        return replace(
+            self,
+            release=self.release if self.release and 0 in numbers else None,
+            trials=tuple(trial for position, trial in enumerate(self.trials, first) if position in numbers),
+        )
 
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Every result of a plan, with its key.
+    """Every result of a plan, with its key: the hash of everything that it depends on.
 
     Parameters
     ----------
@@ -62,84 +70,125 @@ class Catalogue:
     plan: Plan
     guarantees: tuple[str, ...]
 
-    @cached_property
-    def units(self) -> tuple[Unit, ...]:
+    @property
+    def units(self) -> Iterator[Unit]:
         """All units, play by play, so that the first plays give a whole board."""
-        plan = self.plan
-        return tuple(self._unit(defense, play) for play in range(plan.plays) for defense in range(len(plan.defenses)))
+        return (_at(template, play) for play in range(self.plan.plays) for template in self._templates)
 
     @cached_property
     def keys(self) -> frozenset[str]:
         """Keys of all results."""
-        return frozenset(result.key for unit in self.units for result in unit.results)
+        parts = [result.parts for template in self._templates for result in template.results]
+        return frozenset(_key(part, play) for play in range(self.plan.plays) for part in parts)
+
+    @cached_property
+    def documents(self) -> dict[str, str]:
+        """JSON of everything that results depend on beside the play, by the hashes that results and JSON name."""
+        self._templates  # noqa: B018 (fills the documents in)
+        return self._written
 
     def missing(self, store: Store, *, fresh: bool) -> list[Unit]:
         """Units with what is still to be played: all of it where `fresh`, else what did not end well before."""
         if fresh:
             return list(self.units)
-        known = store.known(self.keys)
+        known = store.statuses(self.plan.name)
         done = {key for key, status in known.items() if status in DONE}
+        templates = [(template, [result.parts for result in template.results]) for template in self._templates]
         left = []
-        for unit in self.units:
-            trials = tuple(trial for trial in unit.trials if trial[2].key not in done)
-            release = unit.release if unit.release and unit.release.key not in done else None
-            if release or trials:
-                left.append(Unit(unit.defense, unit.play, release, trials))
+        for play in range(self.plan.plays):
+            for template, parts in templates:
+                wanted = [number for number, part in enumerate(parts) if _key(part, play) not in done]
+                if wanted:
+                    left.append(_at(template.only(wanted), play))
         return left
+
+    @cached_property
+    def _written(self) -> dict[str, str]:
+        return {}
+
+    def _document(self, content: Any) -> str:
+        """Keep a document; its hash."""
+        name = digest(content)
+        self._written[name] = canonical(content)
+        return name
 
     @cached_property
     def _common(self) -> dict[str, Any]:
         plan = self.plan
-        return {"scenario": plan.name, "data": plan.dataset.sha256, "seed": plan.seed, "scorer": SCORER}
-
-    @cached_property
-    def _identities(self) -> dict[int, list[Any]]:
-        """Name, all parameters and source hash of every defense and attack, by `id` of its entry."""
-        entries = [*self.plan.defenses, *self.plan.attacks]
         return {
-            id(entry): [entry.name, describe(entry.method), source(type(entry.method).__module__)] for entry in entries
+            "scenario": plan.name,
+            "data": plan.dataset.sha256,
+            "seed": plan.seed,
+            "scorer": {"version": SCORER, "source": self._document(closure(SCORING))},
+            "versions": versions(),
         }
 
+    def _method(self, name: str, method: Any) -> dict[str, Any]:
+        """Name, all parameters and sources of a method."""
+        return {"name": name, "parameters": describe(method), "source": self._document(sources(method))}
+
     @cached_property
-    def _games(self) -> list[tuple[dict[str, Any], dict[str, Any], str]]:
-        """What tells each game from the others, all its settings, and its source hash."""
+    def _games(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """What tells each game from the others, and everything about it."""
         settings = [dict(game.settings()) for game in self.plan.games]
         told = [name for name in settings[0] if name == "decoys" or len({canonical(s[name]) for s in settings}) > 1]
         return [
-            ({name: one[name] for name in told}, one, source(type(game).__module__))
+            (
+                {name: one[name] for name in told},
+                {"name": type(game).__name__, "parameters": one, "source": self._document(sources(game))},
+            )
             for one, game in zip(settings, self.plan.games, strict=True)
         ]
 
-    def _unit(self, number: int, play: int) -> Unit:
+    @cached_property
+    def _templates(self) -> tuple[Unit, ...]:
+        """The unit of each defense, its results with the hash of their parts instead of a play's key."""
+        attacks = [self._method(entry.name, entry.method) for entry in self.plan.attacks]
+        return tuple(self._template(number, attacks) for number in range(len(self.plan.defenses)))
+
+    def _template(self, number: int, attacks: list[dict[str, Any]]) -> Unit:
         defense = self.plan.defenses[number]
-        told, settings, game_source = self._games[0]
-        base = {
-            **self._common,
-            "play": play,
-            "defense": self._identities[id(defense)],
-            "game": [{name: value for name, value in settings.items() if name not in told}, game_source],
-        }
+        told, game = self._games[0]
+        shared = {name: value for name, value in game["parameters"].items() if name not in told}
+        base = {**self._common, "defense": self._method(defense.name, defense.method)}
         release = Result(
-            key=key(**base),
+            key="",
+            parts=self._document({**base, "game": {**game, "parameters": shared}}),
             scenario=self.plan.name,
             defense=defense.name,
             parameters=defense.parameters,
             guarantee=self.guarantees[number],
-            play=play,
+            play=0,
         )
-        trials = [
-            (game, attack, self._trial(release, base, game, attack))
-            for game in range(len(self.plan.games))
-            for attack in range(len(self.plan.attacks))
-        ]
-        return Unit(number, play, release, tuple(trials))
+        trials = tuple(
+            (
+                position,
+                attack,
+                replace(
+                    release,
+                    parts=self._document({**base, "game": one, "attack": attacks[attack]}),
+                    game=variant,
+                    attack=entry.name,
+                    attack_parameters=entry.parameters,
+                ),
+            )
+            for position, (variant, one) in enumerate(self._games)
+            for attack, entry in enumerate(self.plan.attacks)
+        )
+        return Unit(number, 0, release, trials)
 
-    def _trial(self, release: Result, base: dict[str, Any], game: int, attack: int) -> Result:
-        entry, told = self.plan.attacks[attack], self._games[game][0]
-        return replace(
-            release,
-            key=key(**base, variant=told, attack=self._identities[id(entry)]),
-            game=told,
-            attack=entry.name,
-            attack_parameters=entry.parameters,
-        )
+
+def _at(template: Unit, play: int) -> Unit:
+    """The unit of one play."""
+    trials = tuple((game, attack, _keyed(result, play)) for game, attack, result in template.trials)
+    release = template.release and _keyed(template.release, play)
+    return replace(template, play=play, release=release, trials=trials)
+
+
+def _keyed(result: Result, play: int) -> Result:
+    return replace(result, key=_key(result.parts, play), play=play)
+
+
+def _key(parts: str, play: int) -> str:
+    """Key of one play of what depends on these parts."""
+    return hashlib.sha256(f"{parts} {play}".encode()).hexdigest()

@@ -52,13 +52,16 @@ def test_results_come_back_as_they_were_added(tmp_path: Path) -> None:
         assert store.results("adult") == []
 
 
-def test_known_tells_the_status_of_thousands_of_keys(tmp_path: Path) -> None:
+def test_known_tells_the_status_of_thousands_of_results(tmp_path: Path) -> None:
     rows = [trial(play, status="ok" if play % 2 else "timeout") for play in range(5000)]
     with Store(tmp_path / "results.db") as store:
         store.add(rows)
+        store.add([trial(0, scenario="adult")])
         asked = [row.key for row in rows[:4000]] + [digest("unknown", i) for i in range(1000)]
         assert store.known(asked) == {row.key: row.status for row in rows[:4000]}
         assert store.known([]) == {}
+        assert store.statuses("bank") == {row.key: row.status for row in rows}
+        assert store.statuses("none") == {}
 
 
 def test_a_row_of_the_same_key_is_replaced(tmp_path: Path) -> None:
@@ -67,11 +70,11 @@ def test_a_row_of_the_same_key_is_replaced(tmp_path: Path) -> None:
     with Store(tmp_path / "results.db") as store:
         store.add([replace(first, status="error"), other])
         store.add([better])
-        assert store.known([first.key]) == {first.key: "ok"}
+        assert store.statuses("bank") == {first.key: "ok", other.key: "ok"}
         assert store.results() == [other, better]
         # Within one addition the last of a key counts.
         store.add([replace(first, status="oom"), replace(first, status="timeout")])
-        assert store.known([first.key]) == {first.key: "timeout"}
+        assert store.statuses("bank") == {first.key: "timeout", other.key: "ok"}
 
 
 def test_the_newest_row_of_an_identity_counts(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -22,7 +23,10 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
+    from scenarios.display import Display
     from scenarios.plan import Plan
+    from scenarios.runner import Backend
+    from scenarios.units import Catalogue
 
 EPILOG = """\b
 Examples:
@@ -32,9 +36,24 @@ Examples:
   tokumei run --data people.csv --roles roles.toml --db people.db
   tokumei run bank -d mymodule:MyDefense
   tokumei run my-scenario.toml --format csv > board.csv
+  tokumei run bank --explain
+  tokumei run bank --time-limit 60 --memory-limit 2G
+  tokumei run bank --backend dask --scheduler tcp://host:8786 --db postgresql+psycopg://host/board
   tokumei run pram-histogram --html pram.html
 """
-INTERRUPTED = 130
+BACKENDS = ("local", "dask")
+# A process that a signal ends has this and the signal's number as its exit code.
+SIGNALLED = 128
+
+
+def _size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
+    """Bytes of a size such as ``4G``."""
+    from scenarios.limits import read_size
+
+    try:
+        return None if value is None else read_size(value)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
 
 
 @click.command(epilog=EPILOG)
@@ -55,6 +74,16 @@ INTERRUPTED = 130
 @format_option
 @matrix_option
 @click.option("--fresh", is_flag=True, help="Play everything again, known or not.")
+@click.option("--explain", is_flag=True, help="Say why each trial would be played, and play none.")
+@click.option("--time-limit", type=float, metavar="SECONDS", help="Of each trial; the scenario's own otherwise (600).")
+@click.option(
+    "--memory-limit", callback=_size, metavar="SIZE", help="Of each trial, as in 4G; the scenario's own otherwise (4G)."
+)
+@click.option(
+    "--backend", type=click.Choice(BACKENDS), default="local", show_default=True, help="Where trials are played."
+)
+@click.option("--scheduler", metavar="URL", help="Scheduler of the Dask cluster, as in tcp://host:8786.")
+@click.option("--quiet", is_flag=True, help="Show no progress and no failures; the board and the exit code tell.")
 def run(
     scenarios: tuple[str, ...],
     defenses: tuple[str, ...],
@@ -70,18 +99,26 @@ def run(
     *,
     matrix: bool,
     fresh: bool,
+    explain: bool,
+    time_limit: float | None,
+    memory_limit: int | None,
+    backend: str,
+    scheduler: str | None,
+    quiet: bool,
 ) -> None:
     """Play scenarios and show their board.
 
     SCENARIO is the name of a shipped scenario (`tokumei list scenarios`) or a TOML file; if none is given `bank`,
     or `table` with --data.
-    Results are kept: a second run plays only what is missing. A scenario that is an experiment (`pram-histogram`)
+    Results are kept: a second run plays only what is missing, which is what failed, and what changed since in source,
+    parameters, data, seed or numeric packages (`--explain` says what). A trial that passes a limit is stopped; the
+    others go on. A scenario that is an experiment (`pram-histogram`)
     runs alone, reports in tables of its own and keeps nothing.
     """
     from scenarios.commands.experiment import run_experiment, sole_experiment
     from scenarios.display import Display
 
-    display = Display()
+    display = Display(quiet=quiet)
     display.say_on_terminal("reading data and scenario")
     with bad_input():
         if html is not None and not html.absolute().parent.is_dir():
@@ -103,25 +140,32 @@ def run(
             display,
         )
     from leaderboard.store import Store
+    from scenarios.interrupts import terminable
     from scenarios.runner import guarantees
     from scenarios.runner import run as run_plan
     from scenarios.units import Catalogue
 
+    # What is loaded by now stays: the collector need not look through it again for every thousand results.
+    gc.freeze()
     with bad_input():
+        plans = [_limited(plan, time_limit, memory_limit) for plan in plans]
+        where = _backend(backend, scheduler, jobs)
         catalogues = [Catalogue(plan, tuple(str(promise) for promise in guarantees(plan))) for plan in plans]
-        store = Store(db)
-    with store:
-        failed, interrupted = 0, False
+    if explain:
+        _explain(catalogues, db, form, fresh=fresh)
+        return
+    interrupted = 0
+    with bad_input(), Store(db) as store:
         for plan, catalogue in zip(plans, catalogues, strict=True):
-            listener = display.listener(plan, catalogue, store)
-            with listener:
-                summary = run_plan(plan, catalogue, store, listener, jobs=jobs or _cores(), fresh=fresh)
-            failed += summary.failed
-            interrupted = interrupted or summary.interrupted
+            with terminable(), display.listener(plan, catalogue, store) as listener:
+                interrupted = run_plan(plan, catalogue, store, listener, backend=where, fresh=fresh).interrupted
             if interrupted:
                 break
-        keys = {key for catalogue in catalogues for key in catalogue.keys}
-        results = [result for plan in plans for result in store.results(plan.name) if result.key in keys]
+        results = [
+            result
+            for plan, catalogue in zip(plans, catalogues, strict=True)
+            for result in store.results(plan.name, catalogue.keys)
+        ]
     if results:
         echo_board(written_board(results, form, matrix=matrix))
         if html is not None:
@@ -130,7 +174,7 @@ def run(
             display.say(f"page written to {html}")
     if interrupted:
         display.say("interrupted; the same command plays what is missing")
-        sys.exit(INTERRUPTED)
+        sys.exit(SIGNALLED + interrupted)
     sys.exit(FAILED_TRIALS if any(result.status not in ("ok", "skipped") for result in results) else 0)
 
 
@@ -142,18 +186,17 @@ def _plans(
     attacks: tuple[str, ...],
     plays: int | None,
     seed: int | None,
-    display: object,
+    display: Display,
 ) -> list[Plan]:
     from dataclasses import replace
 
-    from scenarios.display import Display
     from scenarios.plan import read_plan
     from scenarios.tables import load_table
 
     if roles is not None and data is None:
         raise ValueError("--roles describes a table; name it with --data")
     dataset = load_table(data, roles) if data is not None else None
-    if dataset is not None and isinstance(display, Display):
+    if dataset is not None:
         for note in dataset.notes:
             display.say(note)
     plans = []
@@ -167,7 +210,42 @@ def _plans(
     return plans
 
 
-def _cores() -> int:
-    import os
+def _limited(plan: Plan, time: float | None, memory: int | None) -> Plan:
+    """The plan with the limits that the command line gives."""
+    from dataclasses import replace
 
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    limits = plan.limits
+    if time is not None:
+        limits = replace(limits, time=time)
+    if memory is not None:
+        limits = replace(limits, memory=memory)
+    return replace(plan, limits=limits)
+
+
+def _backend(name: str, scheduler: str | None, jobs: int | None) -> Backend:
+    """Where trials are played."""
+    if name == "dask":
+        from scenarios.cluster import DaskCluster
+
+        if scheduler is None:
+            raise ValueError("--backend dask: name its scheduler, as in --scheduler tcp://host:8786")
+        if jobs is not None:
+            raise ValueError("--jobs: the workers of the cluster say how many trials they play at a time")
+        return DaskCluster(scheduler)
+    if scheduler is not None:
+        raise ValueError("--scheduler: goes with --backend dask")
+    from scenarios.local import LocalProcesses, cores
+
+    return LocalProcesses(jobs or cores())
+
+
+def _explain(catalogues: list[Catalogue], db: str, form: str, *, fresh: bool) -> None:
+    """Say why each trial would be played; a database that does not exist is not made."""
+    from leaderboard.store import Store
+    from scenarios.explanation import explain
+    from scenarios.explanation_text import written_explanations
+
+    absent = "://" not in db and not Path(db).exists()
+    with bad_input(), Store("sqlite://" if absent else db) as store:
+        explanations = [one for catalogue in catalogues for one in explain(catalogue, store, fresh=fresh)]
+    echo_board(written_explanations(explanations, form))

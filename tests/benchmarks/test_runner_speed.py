@@ -1,0 +1,147 @@
+"""What the runner itself takes: 20,000 trials of nothing, a run that finds all done, and two processes beside one.
+
+Times are of the whole command, the start of Python and the reading of data included. On a machine that does other
+things at the same time they say little.
+"""
+
+import os
+import re
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PLAYS, DEFENSES, ATTACKS = 1000, 4, 5
+TRIALS = PLAYS * DEFENSES * ATTACKS
+TINY = '''
+"""The smallest game that there can be: what a trial takes is the runner's own."""
+from dataclasses import dataclass
+
+from attacks import Attack
+from attacks.attack import Knowledge
+from attacks.claims import Decisions
+from defenses import Identity
+from defenses.microdata import Microdata
+from scenarios.game import Game, Secret
+
+
+@dataclass(frozen=True)
+class TinySecret(Secret):
+    records: Microdata
+
+
+class Tiny(Game):
+    goal = "membership"
+    attacker_knows = "mechanism"
+
+    def __init__(self, *, records):
+        self.records = records
+
+    def draw(self, rng, choice=None):
+        return TinySecret(self.records.take([0, 1]))
+
+    def knowledge(self, secret, defense):
+        return Knowledge(secret.records.frame, secret.records)
+
+    def score(self, secret, published, claims, rng):
+        return {"membership": float(rng.random() < 0.75), "membership_chance": 0.5, "membership_trials": 1}
+
+    def utility(self, secret, release):
+        return {"utility_tiny": 1.0}
+
+
+class Guess(Attack):
+    goal = "membership"
+
+    def __init__(self, *, number=0):
+        self.number = number
+
+    def run(self, release, knowledge, rng):
+        return Decisions([0.0])
+
+
+class Open(Identity):
+    def __init__(self, *, number=0):
+        self.number = number
+'''
+SCENARIO = f"""
+[scenario]
+name = "tiny"
+dataset = "bank"
+game = {{ use = "tiny:Tiny" }}
+plays = {PLAYS}
+
+[[defense]]
+use = "tiny:Open"
+number = {list(range(DEFENSES))}
+
+[[attack]]
+use = "tiny:Guess"
+number = {list(range(ATTACKS))}
+"""
+
+
+class Run:
+    """A run of the command, and the memory of its process in MB every fifth of a second."""
+
+    def __init__(self, folder, *arguments):
+        command = [sys.executable, "-m", "tokumei", "run", *map(str, arguments), "--format", "csv"]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
+        started = time.perf_counter()
+        self.process = subprocess.Popen(command, cwd=folder, env=environment, **options)
+        self.memory = []
+        watch = threading.Thread(target=self._watch, daemon=True)
+        watch.start()
+        self.board, _ = self.process.communicate(timeout=1200)
+        self.seconds = time.perf_counter() - started
+        watch.join()
+        assert self.process.returncode == 0
+
+    def _watch(self):
+        while self.process.poll() is None:
+            try:
+                status = Path(f"/proc/{self.process.pid}/status").read_text()
+            except OSError:
+                return
+            found = re.search(r"VmRSS:\s+(\d+)", status)
+            self.memory += [int(found[1]) / 1024] if found else []
+            time.sleep(0.2)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "tiny.py").write_text(TINY)
+    (tmp_path / "tiny.toml").write_text(SCENARIO)
+    return tmp_path
+
+
+@pytest.mark.long
+def test_twenty_thousand_small_trials(benchmark, folder):
+    first = benchmark.pedantic(Run, args=[folder, "tiny.toml", "-j", 2], rounds=1)
+    second = Run(folder, "tiny.toml", "-j", 2)
+    benchmark.extra_info["milliseconds a trial"] = 1000 * first.seconds / TRIALS
+    benchmark.extra_info["seconds of a second run"] = second.seconds
+    # Between a quarter and the end of the playing; the board at the end needs all results at once.
+    quarter, end = (first.memory[int(len(first.memory) * share)] for share in (0.25, 0.8))
+    benchmark.extra_info["MB at a quarter, at four fifths"] = [quarter, end]
+    assert second.board == first.board
+    assert first.seconds / TRIALS <= 0.003
+    assert second.seconds <= 2
+    assert end - quarter <= 20
+
+
+@pytest.mark.long
+def test_two_processes_beside_one(benchmark, folder):
+    # Long enough that the start of the command, which no process can share, does not count.
+    plays = 20
+    benchmark.group = "default scenario"
+    two = benchmark.pedantic(Run, args=[folder, "bank", "--plays", plays, "-j", 2, "--db", "two.db"], rounds=1)
+    one = Run(folder, "bank", "--plays", plays, "-j", 1, "--db", "one.db")
+    benchmark.extra_info["throughput of two beside one"] = one.seconds / two.seconds
+    assert one.board == two.board
+    assert one.seconds / two.seconds >= 1.7

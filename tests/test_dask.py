@@ -1,0 +1,188 @@
+"""A Dask cluster gives the same board as this machine, byte for byte, whatever becomes of its workers."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from scenarios import cluster
+from scenarios.cli import cli
+
+pytest.importorskip("distributed", reason="dask.distributed is not installed (pip install 'tokumei[cluster]')")
+
+ROOT = Path(__file__).parents[1]
+SCENARIO = """
+[scenario]
+name = "small"
+dataset = "bank"
+game = { use = "CandidateFile", originals = 20, candidates = 40, decoys = ["random", "hard"] }
+plays = 3
+time_limit = 1
+seed = 5
+
+[[defense]]
+use = "Mondrian"
+k = [2, 5]
+
+[[attack]]
+use = "NearestNeighbour"
+
+[[attack]]
+use = "mine:Slow"
+
+[[attack]]
+use = "mine:Exits"
+"""
+MINE = """
+import os, time
+from attacks import NearestNeighbour
+
+class Slow(NearestNeighbour):
+    def run(self, release, knowledge, rng):
+        time.sleep(1000 if rng.integers(5) == 0 else 0.02)
+        return super().run(release, knowledge, rng)
+
+class Exits(NearestNeighbour):
+    def run(self, release, knowledge, rng):
+        os._exit(7)
+"""
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cluster")
+    (folder / "small.toml").write_text(SCENARIO)
+    (folder / "mine.py").write_text(MINE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def local(folder):
+    """What this machine alone makes of the scenario."""
+    return run(folder, "local.db", "-j", "2")
+
+
+def start(folder, db, *arguments):
+    command = [sys.executable, "-m", "tokumei", "run", "small.toml", "--db", db, "--matrix", "--format", "csv"]
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([*command, *arguments], cwd=folder, env=ENVIRONMENT, **options)
+
+
+def run(folder, db, *arguments):
+    process = start(folder, db, *arguments)
+    output, errors = process.communicate(timeout=300)
+    assert process.returncode == 3, errors
+    return output
+
+
+@contextmanager
+def dask(folder, workers, *options):
+    """A scheduler and workers, separate processes on loopback; its address and the workers' processes."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    address = f"tcp://127.0.0.1:{port}"
+    commands = [["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]]
+    for number in range(workers):
+        place = ["--local-directory", str(folder / f"worker{number}"), "--no-dashboard", *options]
+        commands.append(["distributed.cli.dask_worker", address, "--nthreads", "1", *place])
+    processes = []
+    try:
+        for command in commands:
+            log = (folder / "dask.log").open("a")
+            processes.append(
+                subprocess.Popen([sys.executable, "-m", *command], env=ENVIRONMENT, stdout=log, stderr=log)
+            )
+        yield address, processes[1:]
+    finally:
+        for process in processes:
+            process.terminate()
+        for process in processes:
+            try:
+                process.wait(timeout=20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def test_a_worker_is_killed_in_the_middle(folder, local):
+    with dask(folder, 2, "--no-nanny") as (address, workers):
+        process = start(folder, "killed.db", "--backend", "dask", "--scheduler", address)
+        for line in process.stderr:
+            if "mine:Exits" in line:
+                break
+        workers[0].send_signal(signal.SIGKILL)
+        output, errors = process.communicate(timeout=300)
+    assert process.returncode == 3, errors
+    assert output == local
+    assert "timeout" in output
+    assert "error" in output
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("workers", [1, 2, 4])
+def test_any_number_of_workers(folder, local, workers):
+    with dask(folder, workers) as (address, _):
+        assert run(folder, f"{workers}.db", "--backend", "dask", "--scheduler", address) == local
+
+
+@pytest.mark.long
+def test_an_interrupted_run_leaves_no_process_on_the_cluster(folder):
+    with dask(folder, 1) as (address, _):
+        process = start(folder, "interrupted.db", "--backend", "dask", "--scheduler", address, "--plays", "4000")
+        for line in process.stderr:
+            if "first board" in line:
+                break
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+        assert process.returncode == 130, errors
+        assert "Mondrian" in output
+        assert "Traceback" not in errors
+        time.sleep(1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--backend", "dask"], "name its scheduler"),
+        (["--scheduler", "tcp://127.0.0.1:1"], "goes with --backend dask"),
+        (["--backend", "dask", "--scheduler", "tcp://127.0.0.1:1", "-j", "2"], "--jobs"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(arguments, says):
+    refused = CliRunner().invoke(cli, ["run", "bank", "--db", "sqlite://", *arguments])
+    assert refused.exit_code == 2
+    assert says in refused.stderr
+
+
+def test_a_scheduler_that_is_not_there_is_named(monkeypatch):
+    monkeypatch.setattr(cluster, "PATIENCE", 0.2)
+    refused = CliRunner().invoke(
+        cli,
+        ["run", "bank", "--plays", "1", "--db", "sqlite://", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:1"],
+    )
+    assert refused.exit_code == 2
+    assert "tcp://127.0.0.1:1" in refused.stderr.splitlines()[-1]
+
+
+def test_the_extra_is_named_where_it_is_absent(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ValueError, match=r"pip install 'tokumei\[cluster\]'"):
+        cluster.DaskCluster("tcp://127.0.0.1:1")
+
+
+def test_a_worker_of_another_version_is_refused():
+    share = cluster._Share("plan", b"", None, (), ("scenarios.worker",), {"numpy": "0.1"})
+    cluster.keep(share)
+    try:
+        with pytest.raises(ValueError, match="other versions than this machine of numpy"):
+            cluster.play_unit("plan", None)
+    finally:
+        cluster.forget("plan")

@@ -1,0 +1,170 @@
+"""A run that is ended from outside leaves a whole database and no process, and the next run completes it."""
+
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SCENARIO = """
+[scenario]
+name = "small"
+dataset = "bank"
+game = { use = "CandidateFile", originals = 20, candidates = 40 }
+plays = 12
+seed = 5
+
+[[defense]]
+use = "Mondrian"
+k = [2, 5]
+
+[[attack]]
+use = "NearestNeighbour"
+
+[[attack]]
+use = "mine:Forks"
+"""
+MINE = """
+import os, time
+from attacks import NearestNeighbour
+
+class Forks(NearestNeighbour):
+    # Whatever a method starts must be gone with it too.
+    def run(self, release, knowledge, rng):
+        if os.fork() == 0:
+            time.sleep(0.3)
+            os._exit(0)
+        return super().run(release, knowledge, rng)
+"""
+TOTAL = 12 * 2 * 3
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    """The board of a run that nobody disturbs, and how long it takes."""
+    folder = tmp_path_factory.mktemp("uninterrupted")
+    _prepare(folder)
+    started = time.monotonic()
+    return complete(folder), time.monotonic() - started
+
+
+def _prepare(folder):
+    (folder / "small.toml").write_text(SCENARIO)
+    (folder / "mine.py").write_text(MINE)
+
+
+def start(folder):
+    command = [sys.executable, "-m", "tokumei", "run", "small.toml", "-j", "2", "--format", "csv"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen(command, cwd=folder, env=environment, **options)
+
+
+def complete(folder):
+    process = start(folder)
+    output, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    return output
+
+
+def rows(folder):
+    """How many results there are; the file must open and be whole."""
+    if not (folder / "tokumei.db").exists():
+        return 0
+    with sqlite3.connect(folder / "tokumei.db") as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'tokumei_results'").fetchone():
+            return 0
+        return connection.execute("SELECT count(*) FROM tokumei_results").fetchone()[0]
+
+
+def processes_of(folder):
+    """Processes that work in a folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            if path.resolve() == folder.resolve():
+                found.append(path.parent.name)
+        except OSError:
+            continue
+    return found
+
+
+def wait_until_gone(folder):
+    ends = time.monotonic() + 5
+    while left := processes_of(folder):
+        assert time.monotonic() < ends, f"processes {left} outlive the run"
+        time.sleep(0.05)
+
+
+def killed(folder, seconds):
+    """Start a run, kill it after so many seconds; how many results are there, and whether it was through."""
+    process = start(folder)
+    try:
+        output, _ = process.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        output, _ = process.communicate()
+    if Path("/proc/self").exists():
+        wait_until_gone(folder)
+    return rows(folder), output
+
+
+def check_moments(tmp_path, uninterrupted, count, seed):
+    board, duration = uninterrupted
+    moments = random.Random(seed)
+    partial = 0
+    for number in range(count):
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        _prepare(folder)
+        left, _ = killed(folder, moments.uniform(0.05, duration))
+        partial += 0 < left < TOTAL
+        assert complete(folder) == board
+        assert rows(folder) == TOTAL
+    return partial
+
+
+def test_killed_at_moments_in_the_middle_the_rerun_completes(tmp_path, uninterrupted):
+    board, duration = uninterrupted
+    _prepare(tmp_path)
+    before = 0
+    for share in (0.3, 0.8):
+        left, _ = killed(tmp_path, share * duration)
+        assert left >= before
+        before = left
+    assert complete(tmp_path) == board
+    assert rows(tmp_path) == TOTAL
+
+
+@pytest.mark.long
+def test_killed_at_fifty_random_moments(tmp_path, uninterrupted):
+    # Some of them must have met the run at work, or this shows nothing.
+    assert check_moments(tmp_path, uninterrupted, count=50, seed=8) >= 10
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_run_that_is_asked_to_end_says_what_it_has(tmp_path, number):
+    _prepare(tmp_path)
+    (tmp_path / "small.toml").write_text(SCENARIO.replace("plays = 12", "plays = 4000"))
+    process = start(tmp_path)
+    for line in process.stderr:
+        if "first board" in line:
+            break
+    process.send_signal(number)
+    output, errors = process.communicate(timeout=60)
+    assert process.returncode == 128 + number
+    assert "Mondrian" in output
+    assert "interrupted; the same command plays what is missing" in errors
+    assert "Traceback" not in errors
+    assert rows(tmp_path) >= 6
+    # The file is left in one piece.
+    assert not (tmp_path / "tokumei.db-wal").exists()
+    if Path("/proc/self").exists():
+        wait_until_gone(tmp_path)

@@ -1,0 +1,115 @@
+"""What a run shows: live on a terminal, plain lines elsewhere, nothing where it is to be quiet."""
+
+import io
+import json
+import os
+import pty
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from leaderboard import Result
+from scenarios.display import Display, RunDisplay
+from scenarios.standing import Standing
+
+ROOT = Path(__file__).parents[1]
+SCENARIO = """
+[scenario]
+name = "small"
+dataset = "bank"
+game = { use = "CandidateFile", originals = 20, candidates = 40 }
+plays = 2
+
+[[defense]]
+use = "Mondrian"
+k = 2
+
+[[attack]]
+use = "NearestNeighbour"
+"""
+
+
+def result(play=0, attack="NearestNeighbour", rate=0.5, **changes):
+    values = {"reidentification": rate, "chance": 0.1, "rows": 20.0}
+    known = {"key": str(play), "scenario": "small", "defense": "Mondrian", "parameters": {"k": 2}, "play": play}
+    return Result(**{**known, "attack": attack, "values": values, **changes})
+
+
+class Plan:
+    name, plays, games, defenses, attacks = "small", 3, [None], [None], [None, None]
+
+
+def shown(results, *, terminal, quiet=False):
+    display = Display(quiet=quiet)
+    text = io.StringIO()
+    display.console = Console(
+        file=text, force_terminal=terminal, width=100, highlight=False, soft_wrap=True, quiet=quiet, color_system=None
+    )
+    with RunDisplay(display, Plan, None, None) as listener:
+        listener.started(len(results), 0)
+        for one in results:
+            listener.said = 0.0
+            listener.ended([one])
+        if listener.live is not None:
+            listener.live.refresh()
+    return text.getvalue()
+
+
+def test_the_worst_attack_of_each_defense_is_known_at_any_time():
+    standing = Standing()
+    assert standing.worst() == []
+    other = {"attack": "FellegiSunter", "rate": 0.9}
+    standing.add([result(0), result(1, **other), result(2, rate=0.7), result(3, status="error", values={})])
+    standing.add([result(0, defense="Constant", parameters={}, rate=0.1), result(4, attack=None)])
+    worst, constant = standing.worst()
+    assert (worst.defense, worst.attack, worst.plays) == ("Mondrian k=2", "FellegiSunter", 1)
+    assert worst.advantage == pytest.approx((0.9 - 0.1) / 0.9)
+    assert (constant.defense, constant.success, constant.plays) == ("Constant", 0.1, 1)
+    standing.add([result(5, attack="FellegiSunter", rate=0.1)])
+    assert standing.worst()[0].attack == "NearestNeighbour"
+    assert standing.worst()[0].success == pytest.approx(0.6)
+
+
+def test_lines_off_a_terminal_say_progress_time_left_failures_and_who_is_worst():
+    failure = result(1, status="timeout", reason="the trial took longer than 2 s\nFile somewhere", values={})
+    text = shown([result(0), failure, result(2)], terminal=False)
+    assert "\x1b" not in text
+    assert re.search(r"small: 1 of 3 results, about \d+ s left; worst so far: Mondrian k=2, 50% of rows", text)
+    assert "timeout: Mondrian k=2 against NearestNeighbour, play 1: the trial took longer than 2 s\n" in text
+    assert "small: 3 of 3 results known after 0 s, 1 of them failed" in text
+
+
+def test_a_terminal_shows_a_table_and_a_bar():
+    text = shown([result(0), result(1)], terminal=True)
+    assert "worst attack so far" in text
+    assert re.search(r"Mondrian k=2 +NearestNeighbour +rows +50% +10\.0% +2", text)
+    assert "2/2" in text
+
+
+def test_quiet_says_nothing():
+    assert shown([result(0), result(1, status="error", reason="no")], terminal=True, quiet=True) == ""
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_json_is_alone_on_standard_output(tmp_path, quiet):
+    (tmp_path / "small.toml").write_text(SCENARIO)
+    owner, terminal = pty.openpty()
+    command = [sys.executable, "-m", "tokumei", "run", "small.toml", "--format", "json", *["--quiet"] * quiet]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
+    options = {"cwd": tmp_path, "env": environment, "stdout": subprocess.PIPE, "check": True, "timeout": 120}
+    done = subprocess.run(command, stderr=terminal, **options)
+    os.close(terminal)
+    said = b""
+    try:
+        while part := os.read(owner, 65536):
+            said += part
+    except OSError:
+        pass
+    os.close(owner)
+    assert [row["defense"] for row in json.loads(done.stdout)] == ["Mondrian"]
+    assert (b"first board" in said) is not quiet
+    assert said == b"" if quiet else b"4 of 4 results known" in said
