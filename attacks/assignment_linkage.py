@@ -6,7 +6,9 @@ from numpy.random import Generator
 
 from attacks.attack import Attack, Knowledge
 from attacks.claims import RankedAnswers
-from attacks.linkage import assignment_answers, gower_distance, matching_posterior, shared_columns
+from attacks.linkage import gower_distance, shared_columns
+from attacks.linkage_answers import assignment_answers
+from attacks.row_matching import matching_posterior
 from defenses.parameters import check_real
 from defenses.release import MicrodataRelease
 
@@ -16,12 +18,13 @@ class AssignmentLinkage(Attack):
 
     It knows that two rows cannot stem from one candidate, which helps where rows are noisy copies. It hurts, against
     `NearestNeighbour`, where several rows are equal (microaggregation): all but one of them are pushed away from
-    candidates that are as near.
+    candidates that are as near. Distances are no probabilities, so that its answers state no confidence.
 
     Parameters
     ----------
     sharpness : float
-        Confidences fall by ``exp(-sharpness * distance)``; the assignment does not depend on it.
+        Answers beyond the assigned one are ranked, and members found, as if likelihoods fell by
+        ``exp(-sharpness * distance)``; the assignment does not depend on it.
 
     References
     ----------
@@ -33,6 +36,6 @@ class AssignmentLinkage(Attack):
         check_real("sharpness", sharpness, low=0, open_low=True)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
-        """Assign one to one; candidates left over are ranked by confidence."""
+        """Assign one to one."""
         scores = -gower_distance(shared_columns(release, knowledge))
-        return assignment_answers(scores, matching_posterior(self.sharpness * scores), rng)
+        return assignment_answers(scores, matching_posterior(self.sharpness * scores), rng, calibrated=False)

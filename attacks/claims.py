@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -57,11 +57,14 @@ class RankedAnswers(Claims):
         The higher, the surer; comparable within a target.
     membership : Decisions, optional
         How surely each possible answer is among the originals; the best score that names it where not given.
+    confidence : ndarray of float, shape (claims,), optional
+        Probability that the claim is right, as the attack sees it; None where it has no idea of it.
 
     Raises
     ------
     ValueError
-        If the arrays differ in length, a position is out of range, a pair stands twice or a score is NaN.
+        If the arrays differ in length, a position is out of range, a pair stands twice, a score is NaN or a confidence
+        lies outside [0, 1].
     """
 
     targets: int
@@ -70,6 +73,7 @@ class RankedAnswers(Claims):
     answer: NDArray[np.intp]
     score: NDArray[np.float64]
     membership: Decisions | None = None
+    confidence: NDArray[np.float64] | None = None
 
     def __post_init__(self) -> None:
         for name, dtype in (("target", np.intp), ("answer", np.intp), ("score", float)):
@@ -88,10 +92,22 @@ class RankedAnswers(Claims):
             raise ValueError("a pair of target and answer stands twice")
         if self.membership is not None and self.membership.scores.shape != (self.answers,):
             raise ValueError(f"membership must hold {self.answers} scores, one a possible answer")
+        if self.confidence is not None:
+            object.__setattr__(self, "confidence", np.asarray(self.confidence, dtype=float))
+            if self.confidence.shape != self.target.shape:
+                raise ValueError("confidence must hold one probability a claim")
+            if not ((self.confidence >= 0) & (self.confidence <= 1)).all():
+                raise ValueError("confidence must lie in [0, 1]")
 
     @classmethod
     def from_scores(
-        cls, scores: ArrayLike, rng: Generator, *, depth: int = 10, membership: Decisions | None = None
+        cls,
+        scores: ArrayLike,
+        rng: Generator,
+        *,
+        depth: int = 10,
+        membership: Decisions | None = None,
+        confidence: ArrayLike | None = None,
     ) -> RankedAnswers:
         """Keep each target's `depth` best answers of a full table of scores; ties are broken at random.
 
@@ -105,6 +121,8 @@ class RankedAnswers(Claims):
             How many answers to keep for each target.
         membership : Decisions, optional
             See the class.
+        confidence : array_like, shape (targets, answers), optional
+            Probability that each answer is right, in [0, 1].
         """
         table = np.asarray(scores, dtype=float)
         targets, answers = table.shape
@@ -115,7 +133,9 @@ class RankedAnswers(Claims):
         possible = table[target, answer] > -np.inf
         if membership is None and targets:
             membership = Decisions(table.max(axis=0))
-        return cls(targets, answers, target[possible], answer[possible], table[target, answer][possible], membership)
+        target, answer = target[possible], answer[possible]
+        sure = None if confidence is None else np.asarray(confidence, dtype=float)[target, answer]
+        return cls(targets, answers, target, answer, table[target, answer], membership, sure)
 
     def ranking(self, rng: Generator) -> NDArray[np.intp]:
         """Rank of each claim within its target, shape (claims,), 0 the surest; ties are broken at random."""
@@ -147,14 +167,50 @@ class ValueClaims(Claims):
 
     Parameters
     ----------
-    values : DataFrame, shape (persons, columns)
-        One row a person, missing where the attack abstains.
-    confidence : ndarray of float, shape (persons,)
+    values : DataFrame, shape (claims, columns)
+        One row a claim, missing where the attack abstains.
+    confidence : ndarray of float, shape (claims,)
         The higher, the surer.
+    person : ndarray of int, shape (claims,), optional
+        Whom each claim is about; claim i is about person i where not given.
+    share : ndarray of float, shape (claims,), optional
+        How probably the attack gives this answer where it draws one of several, ties for instance, in [0, 1]; 1 where
+        not given. Games count expected successes, so that ties cost no randomness.
+
+    Raises
+    ------
+    ValueError
+        If the arrays differ in length, a confidence is NaN, a share lies outside [0, 1], or those of one person add
+        up to more than 1.
     """
 
     values: pd.DataFrame
     confidence: NDArray[np.float64]
+    person: NDArray[np.intp] | None = None
+    share: NDArray[np.float64] | None = None
+
+    def __post_init__(self) -> None:
+        count = len(self.values)
+        object.__setattr__(self, "confidence", np.asarray(self.confidence, dtype=float))
+        person, share = self.about, self.weight
+        if not self.confidence.shape == person.shape == share.shape == (count,):
+            raise ValueError("values, confidence, person and share must be of one length")
+        if np.isnan(self.confidence).any():
+            raise ValueError("confidence must not be NaN")
+        if not ((share >= 0) & (share <= 1)).all() or (person < 0).any():
+            raise ValueError("shares must lie in [0, 1] and persons be positions from 0")
+        if count and np.bincount(person, weights=share).max() > 1 + 1e-9:
+            raise ValueError("the shares of one person must not add up to more than 1")
+
+    @property
+    def about(self) -> NDArray[np.intp]:
+        """Whom each claim is about, shape (claims,)."""
+        return np.arange(len(self.values)) if self.person is None else np.asarray(self.person, dtype=np.intp)
+
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """How probably the attack gives each answer, shape (claims,)."""
+        return np.ones(len(self.values)) if self.share is None else np.asarray(self.share, dtype=float)
 
 
 @dataclass(frozen=True)
@@ -163,8 +219,8 @@ class Predicates(Claims):
 
     Parameters
     ----------
-    predicates : list of callable
+    predicates : sequence of callable
         Each maps a frame of original records, shape (n, columns), to booleans, shape (n,).
     """
 
-    predicates: list[Callable[[pd.DataFrame], NDArray[np.bool_]]]
+    predicates: Sequence[Callable[[pd.DataFrame], NDArray[np.bool_]]]

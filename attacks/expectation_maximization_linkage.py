@@ -9,16 +9,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.attack import Attack, Knowledge
-from attacks.claims import RankedAnswers
-from attacks.linkage import (
-    Floats,
-    SharedColumn,
-    assignment_answers,
-    gower_distance,
-    matching_posterior,
-    shared_columns,
-)
+from attacks.attack import Knowledge
+from attacks.linkage import SharedColumn, gower_distance, shared_columns
+from attacks.linkage_answers import Linkage
+from attacks.row_matching import Floats, matching_posterior
 from defenses.parameters import check_real, check_whole
 from defenses.release import MicrodataRelease
 from metrics.cells import NumericCells
@@ -30,13 +24,14 @@ SMALLEST_SHARE = 1e-4
 SETTLED = 2e-3
 
 
-class ExpectationMaximizationLinkage(Attack):
+class ExpectationMaximizationLinkage(Linkage):
     """Estimates, per column, how often values were kept, disturbed or replaced, while matching rows to candidates.
 
     Model: the released cell of a record with value x covers x with probability a (kept), is x plus Gaussian noise of
     standard deviation s with probability b (numbers only), or is any released cell with probability c, a + b + c = 1.
     Expectation: the matching posterior under the current a, b, c, s of each column. Maximization: their shares and
     the noise's variance among expected matches. A column that was shuffled ends at c = 1 and weighs nothing.
+    Where rows are equal in groups it falls below `NearestNeighbour` (`GroupLinkage` does not).
 
     Parameters
     ----------
@@ -58,11 +53,12 @@ class ExpectationMaximizationLinkage(Attack):
         check_whole("iterations", iterations, low=1)
         check_real("sharpness", sharpness, low=0, open_low=True)
 
-    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
-        """Alternate between matching and learning, then assign one to one."""
+    def evidence(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Floats:
+        """Alternate between matching and learning; the log-likelihood learned last, shape (rows, candidates)."""
         columns = shared_columns(release, knowledge)
         posterior = matching_posterior(-self.sharpness * gower_distance(columns))
         models = [ColumnModel.start(column) for column in columns]
+        scores: Floats = np.zeros_like(posterior)
         for _ in range(self.iterations):
             learned = [model.maximized(posterior) for model in models]
             moved = max(float(np.abs(new.shares - old.shares).max()) for new, old in zip(learned, models, strict=True))
@@ -71,7 +67,7 @@ class ExpectationMaximizationLinkage(Attack):
             posterior = matching_posterior(scores)
             if moved < SETTLED:
                 break
-        return assignment_answers(scores, posterior, rng)
+        return scores
 
 
 @dataclass(frozen=True)

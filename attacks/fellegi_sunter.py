@@ -14,13 +14,21 @@ from numpy.typing import NDArray
 
 from attacks.attack import Attack, Knowledge
 from attacks.claims import RankedAnswers
-from attacks.linkage import Floats, SharedColumn, assignment_answers, matching_posterior, shared_columns
+from attacks.linkage import SharedColumn, shared_columns
+from attacks.linkage_answers import assignment_answers
+from attacks.row_matching import Floats, matching_posterior
+from attacks.simulated_pairs import simulated_pairs
 from defenses.parameters import check_real, check_whole
 from defenses.release import MicrodataRelease
 from metrics.cells import NumericCells
 
 # Agreement that never occurs among matches, or always, would weigh infinitely; e^20 settles any pair.
 LARGEST_WEIGHT = 20.0
+CLASSIFIERS = ("ecm", "logistic", "svm")
+# Releases simulated for classifiers that learn from known answers.
+SIMULATIONS = 5
+# Name of the column that says which pairs match.
+MATCH = "\0match"
 
 
 class FellegiSunter(Attack):
@@ -37,12 +45,22 @@ class FellegiSunter(Attack):
     of the rows, this 97 %); without random pairs it takes chance agreement of the nearest for the rule (82 %). It stops
     early: a tolerance of .001 took three times as long and found less (60 % replaced: 50 % of the rows, not 57 %).
 
+    It sees of two numbers only whether they are equal and in one bin: under noise on numbers it falls far below
+    `NearestNeighbour` (bank customers, noise of half a standard deviation: 44 %, not 98 %), and where rows are equal in
+    groups below it as well.
+
+    Match weights add up as if columns agreed independently, which they do not: answers state no confidence.
+
     Parameters
     ----------
+    classifier : {"ecm", "logistic", "svm"}
+        How weights are learned: by expectation maximization from the pairs themselves, or by logistic regression or a
+        linear support vector machine from pairs with known answers, which come from repeating the defense on the
+        attacker's own people (five times; `attacks.simulated_pairs`).
     near, far : int
         Pairs per released row to fit on: those with the most agreements, and random ones.
     tolerance : float
-        The fit ends when no parameter moves by more than this.
+        The fit of ECM ends when no parameter moves by more than this.
 
     References
     ----------
@@ -50,26 +68,71 @@ class FellegiSunter(Attack):
     record linkage techniques, chapter 9; de Bruin (2019), Python Record Linkage Toolkit.
     """
 
-    def __init__(self, *, near: int = 5, far: int = 10, tolerance: float = 1e-2) -> None:
+    def __init__(self, *, classifier: str = "ecm", near: int = 5, far: int = 10, tolerance: float = 1e-2) -> None:
+        self.classifier = classifier
         self.near = near
         self.far = far
         self.tolerance = tolerance
+        if classifier not in CLASSIFIERS:
+            raise ValueError(f"classifier must be one of {', '.join(CLASSIFIERS)}, got {classifier!r}")
         check_whole("near", near, low=1)
         check_whole("far", far, low=0)
         check_real("tolerance", tolerance, low=0, open_low=True)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
-        """Compare all pairs, fit, weigh, assign."""
-        rows, candidates = len(release.frame), len(knowledge.candidates)
-        agreement = compare(shared_columns(release, knowledge), rows, candidates)
-        count = agreement.to_numpy().sum(axis=1).reshape(rows, candidates) + rng.random((rows, candidates)) / 2
+        """Compare all pairs, fit, weigh, assign.
+
+        Raises
+        ------
+        NotApplicable
+            If the classifier learns from known answers and the attacker cannot repeat the defense.
+        """
+        columns = shared_columns(release, knowledge)
+        agreement = compare(columns, *_shape(columns))
+        if self.classifier == "ecm":
+            weights = fitted_weights(agreement.iloc[self._chosen(agreement, _shape(columns), rng)], self.tolerance)
+        else:
+            weights = self._trained_weights(release, knowledge, rng)
+        # A comparison that simulated releases had and this one lacks (bins of a column without intervals) is left out.
+        shared = weights[1][weights[1].index.isin(agreement.columns)]
+        table = (weights[0] + agreement[shared.index].to_numpy() @ shared.to_numpy()).reshape(_shape(columns))
+        return assignment_answers(table, matching_posterior(table), rng, calibrated=False)
+
+    def _chosen(self, agreement: pd.DataFrame, shape: tuple[int, int], rng: Generator) -> NDArray[np.intp]:
+        """Pairs to fit on."""
+        rows, candidates = shape
+        count = agreement.to_numpy().sum(axis=1).reshape(shape) + rng.random(shape) / 2
         near = np.argpartition(-count, min(self.near, candidates) - 1, axis=1)[:, : self.near]
         far = rng.integers(0, candidates, size=(rows, self.far))
-        chosen = np.unique(np.arange(rows)[:, None] * candidates + np.hstack([near, far]))
-        weights = fitted_weights(agreement.iloc[chosen], self.tolerance)
-        scores = weights[0] + agreement[weights[1].index].to_numpy() @ weights[1].to_numpy()
-        table = scores.reshape(rows, candidates)
-        return assignment_answers(table, matching_posterior(table), rng)
+        return np.unique(np.arange(rows)[:, None] * candidates + np.hstack([near, far]))
+
+    def _trained_weights(
+        self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator
+    ) -> tuple[float, pd.Series[Any]]:
+        """Weights learned from simulated releases."""
+        samples = []
+        for columns, truth in simulated_pairs(release, knowledge, SIMULATIONS, rng):
+            agreement = compare(columns, *_shape(columns))
+            own = np.flatnonzero(truth >= 0)
+            matches = own * _shape(columns)[1] + truth[own]
+            chosen = np.union1d(self._chosen(agreement, _shape(columns), rng), matches)
+            samples.append(agreement.iloc[chosen].assign(**{MATCH: np.isin(chosen, matches)}))
+        together = pd.concat(samples, ignore_index=True).dropna(axis=1)
+        matched = together.pop(MATCH).to_numpy(dtype=bool)
+        classifier = _supervised(self.classifier)
+        classifier.fit(together, together.index[matched])
+        coefficients = pd.Series(np.ravel(classifier.kernel.coef_), index=together.columns)
+        return float(np.ravel(classifier.kernel.intercept_)[0]), coefficients
+
+
+def _shape(columns: list[SharedColumn]) -> tuple[int, int]:
+    return columns[0].cells.codes.size, columns[0].codes.size
+
+
+def _supervised(name: str) -> Any:
+    from recordlinkage import LogisticRegressionClassifier, SVMClassifier
+
+    return LogisticRegressionClassifier() if name == "logistic" else SVMClassifier()
 
 
 def compare(columns: list[SharedColumn], rows: int, candidates: int) -> pd.DataFrame:

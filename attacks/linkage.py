@@ -1,4 +1,4 @@
-"""What linkage attacks share: released cells beside candidates' values, distances, and one-to-one answers."""
+"""What linkage attacks share: released cells beside candidates' values, and distances."""
 
 from __future__ import annotations
 
@@ -8,20 +8,14 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.random import Generator
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attacks.attack import Knowledge
-from attacks.claims import Decisions, RankedAnswers
 from defenses.release import MicrodataRelease
 from metrics.cells import Cells, NumericCells, read_cells
 
 Floats = NDArray[np.float64]
-
-
-# Keeps needs finite where a row has one candidate only.
-SMALLEST = 1e-200
 
 
 @dataclass(frozen=True)
@@ -137,72 +131,3 @@ def _column_distance(column: SharedColumn) -> Floats:
             graded = np.clip(beyond / span, 0.0, 1.0)
             distance = np.where(covered, 0.0, np.where(np.isnan(graded), 1.0, graded))
     return distance
-
-
-def one_to_one(scores: Floats) -> NDArray[np.intp]:
-    """Assign rows to different candidates so that the scores add up to the most; -1 for rows that are left over.
-
-    Parameters
-    ----------
-    scores : ndarray of float, shape (rows, candidates)
-        Finite scores.
-
-    References
-    ----------
-    Crouse (2016), On implementing 2D rectangular assignment algorithms (`scipy.optimize.linear_sum_assignment`).
-    """
-    from scipy.optimize import linear_sum_assignment
-
-    rows, candidates = linear_sum_assignment(scores, maximize=True)
-    result = np.full(scores.shape[0], -1, dtype=np.intp)
-    result[rows] = candidates
-    return result
-
-
-def matching_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
-    """Approximate probability that each row stems from each candidate when no candidate has two rows.
-
-    Exact marginals of a random matching are permanents; this is loopy belief propagation between rows, which stem from
-    exactly one candidate each, and candidates, which have at most one row. With w the likelihoods, a row tells a
-    candidate how surely it needs it, need = w / sum of w x free over the others; a candidate tells a row how free it
-    is of the others, free = 1 / (1 + sum of their needs); the posterior is w x free, normalised by row. Exact for one
-    row; where few rows compete for a candidate, within a few hundredths.
-
-    Parameters
-    ----------
-    log_likelihood : ndarray of float, shape (rows, candidates)
-        Finite or -inf, with a finite entry in each row.
-    rounds : int
-        Rounds of messages.
-
-    References
-    ----------
-    Williams and Lau (2014), Approximate evaluation of marginal association probabilities with belief propagation.
-    """
-    weight = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
-    posterior: Floats = weight.copy()
-    for _ in range(rounds):
-        need = weight / np.maximum(posterior.sum(axis=1, keepdims=True) - posterior, SMALLEST)
-        posterior = weight / (1 + np.maximum(need.sum(axis=0) - need, 0))
-    posterior /= posterior.sum(axis=1, keepdims=True)
-    return posterior
-
-
-def assignment_answers(scores: Floats, posterior: Floats, rng: Generator) -> RankedAnswers:
-    """Answer with the best one-to-one assignment first and the others in the order of their posterior.
-
-    Parameters
-    ----------
-    scores : ndarray of float, shape (rows, candidates)
-        What the assignment maximises, finite.
-    posterior : ndarray of float, shape (rows, candidates)
-        In [0, 1]; summed over rows it says how surely a candidate is among the originals.
-    rng : Generator
-        Breaks ties: rows and candidates are assigned in random order, since equal assignments are found by position.
-    """
-    rows, candidates = rng.permutation(scores.shape[0]), rng.permutation(scores.shape[1])
-    shuffled = one_to_one(scores[np.ix_(rows, candidates)])
-    ranked = posterior.copy()
-    found = shuffled >= 0
-    ranked[rows[found], candidates[shuffled[found]]] += 1.0
-    return RankedAnswers.from_scores(ranked, rng, membership=Decisions(posterior.sum(axis=0)))

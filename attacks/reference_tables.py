@@ -6,6 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.attack import Knowledge, NotApplicable
+from defenses.defense import released_frame, rowwise_release
 from defenses.release import MicrodataRelease
 
 
@@ -49,5 +50,4 @@ def _table(knowledge: Knowledge, chosen: np.ndarray, rng: Generator) -> Microdat
             pass
         else:
             return simulated
-    frame = sample.frame[list(sample.released_columns)]
-    return MicrodataRelease(frame, np.full(len(frame), -1))
+    return rowwise_release(released_frame(sample), None)

@@ -13,6 +13,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.channel import Channel
+from metrics.domains import Domain
 
 
 @dataclass(frozen=True)
@@ -152,25 +153,180 @@ class ModelRelease(Release):
         return self
 
 
+class ExampleBound(Protocol):
+    """The public rule by which clients scale examples' gradients down."""
+
+    def example_factors(self, norms: NDArray[np.float64]) -> NDArray[np.float64]:
+        """What each example's gradient is multiplied by, given its norm, shape (n,)."""
+
+
+class TrainedNetwork(Protocol):
+    """The public form of a model in training; weights are one vector, shape (size,)."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of features, of units of hidden layers if any, of classes."""
+
+    def layers(self, weights: NDArray[np.float64]) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
+        """Matrix, shape (inputs, outputs), and biases, shape (outputs,), of each layer."""
+
+    def activations(
+        self, weights: NDArray[np.float64], features: NDArray[np.float64]
+    ) -> tuple[list[NDArray[np.float64]], NDArray[np.float64]]:
+        """Inputs of each layer, shape (n, inputs), and class probabilities, shape (n, classes)."""
+
+    def probabilities(self, weights: NDArray[np.float64], features: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Class probabilities, shape (n, classes)."""
+
+    def losses(
+        self, weights: NDArray[np.float64], features: NDArray[np.float64], labels: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Loss of each example, shape (n,)."""
+
+    def example_gradients(
+        self, weights: NDArray[np.float64], features: NDArray[np.float64], labels: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Gradient of each example's loss, shape (n, size)."""
+
+    def gradient(
+        self, weights: NDArray[np.float64], features: NDArray[np.float64], labels: NDArray[np.intp]
+    ) -> NDArray[np.float64]:
+        """Gradient of the mean loss, shape (size,)."""
+
+
+class TrainingEncoding(Protocol):
+    """The public way from records to features and labels, and back."""
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Input columns, then the target."""
+
+    @property
+    def target(self) -> str:
+        """The column to be predicted."""
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """Its categories."""
+
+    @property
+    def slices(self) -> Mapping[str, slice]:
+        """Where each input column's features stand; the last of them says that the value is missing."""
+
+    @property
+    def domains(self) -> Mapping[str, Domain]:
+        """Public domains of the input columns."""
+
+    def features(self, frame: pd.DataFrame) -> NDArray[np.float64]:
+        """Features of records, shape (n, width)."""
+
+    def labels(self, frame: pd.DataFrame) -> NDArray[np.intp]:
+        """Class of each record, shape (n,)."""
+
+    def decode(self, features: NDArray[np.float64], labels: NDArray[np.intp] | None = None) -> pd.DataFrame:
+        """Records that features and labels stand for."""
+
+    def same_cells(self, left: pd.DataFrame, right: pd.DataFrame) -> NDArray[np.bool_]:
+        """Which cells of two tables agree, shape (n, columns)."""
+
+    def codes(self, frame: pd.DataFrame) -> list[NDArray[np.intp]]:
+        """Category or public bin of each cell, one array of shape (n,) a column."""
+
+
 @dataclass(frozen=True)
+class FinalModel:
+    """The classifier that a training ended with, for people in clear.
+
+    Parameters
+    ----------
+    network : TrainedNetwork
+        Its form.
+    weights : ndarray, shape (size,)
+        Its weights.
+    encoding : TrainingEncoding
+        From people to features.
+    """
+
+    network: TrainedNetwork
+    weights: NDArray[np.float64] = field(repr=False)
+    encoding: TrainingEncoding = field(repr=False)
+
+    @property
+    def target(self) -> str:
+        """The column that it predicts."""
+        return self.encoding.target
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The categories, in the order of the probabilities."""
+        return self.encoding.classes
+
+    def predict_proba(self, people: pd.DataFrame) -> NDArray[np.float64]:
+        """Class probabilities, shape (people, classes)."""
+        return self.network.probabilities(self.weights, self.encoding.features(people))
+
+
+@dataclass(frozen=True, kw_only=True)
 class TrainingRelease(Release):
     """A model in training, as the server sees it.
+
+    An update is what a client's local steps went along: (weights before - weights after) / learning rate; with one
+    step it is the gradient of its mean loss.
 
     Parameters
     ----------
     updates : sequence of mapping of int to ndarray
-        Per round: what arrived from each client.
+        Per round: what arrived from each client, shape (size,); empty where updates were added up unseen.
+    aggregates : sequence of ndarray
+        Per round: the mean of the updates, weighted by the clients' sizes, shape (size,), before the server's noise.
+    participants : sequence of ndarray of int
+        Per round: which clients took part.
     models : sequence of ndarray
-        Weights sent out before each round, and the final ones.
-    gradient : callable
-        ``gradient(weights, features, labels)``, the public training step.
+        Weights sent out before each round, and the final ones, shape (size,).
+    sizes : tuple of int
+        How many records each client holds.
+    learning_rate : float
+        Length of a step.
+    local_epochs : int
+        Steps that a client makes in a round.
+    clipping : ExampleBound, optional
+        How clients clip; None where they do not.
+    noise : float
+        Standard deviation of the noise on each coordinate of an update, or of the aggregate where that is all that is
+        seen; 0 without noise.
+    network : TrainedNetwork
+        The public form of the model, with its gradient.
+    encoding : TrainingEncoding
+        The public way from records to features.
+    holder : ndarray of int, shape (records,)
+        The client that holds each record. It is the game's secret; -1 in what attacks get.
     """
 
     kind: ClassVar[str] = "training"
-    updates: Sequence[Mapping[int, NDArray[np.float64]]]
-    models: Sequence[NDArray[np.float64]]
-    gradient: Callable[..., NDArray[np.float64]]
+    updates: Sequence[Mapping[int, NDArray[np.float64]]] = field(repr=False)
+    aggregates: Sequence[NDArray[np.float64]] = field(repr=False)
+    participants: Sequence[NDArray[np.intp]] = field(repr=False)
+    models: Sequence[NDArray[np.float64]] = field(repr=False)
+    sizes: tuple[int, ...]
+    learning_rate: float
+    local_epochs: int
+    clipping: ExampleBound | None
+    noise: float
+    network: TrainedNetwork
+    encoding: TrainingEncoding = field(repr=False)
+    holder: NDArray[np.intp] = field(repr=False)
+
+    def final(self) -> ModelRelease:
+        """Return the final model alone."""
+        return ModelRelease(FinalModel(self.network, self.models[-1], self.encoding))
+
+    def contributions(self, turn: int, features: NDArray[np.float64], labels: NDArray[np.intp]) -> NDArray[np.float64]:
+        """What each example would add to the sum behind a round's update by its first step, shape (n, size)."""
+        gradients = self.network.example_gradients(self.models[turn], features, labels)
+        if self.clipping is None:
+            return gradients
+        return gradients * self.clipping.example_factors(np.linalg.norm(gradients, axis=1))[:, None]
 
     def view(self, rng: Generator) -> TrainingRelease:
-        """Return what the server saw."""
-        return self
+        """Return what the server saw: everything but which record lies where."""
+        return replace(self, holder=np.full(sum(self.sizes), -1))

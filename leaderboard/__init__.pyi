@@ -14,6 +14,7 @@ from .exports import matrix_to_csv as matrix_to_csv
 from .exports import matrix_to_json as matrix_to_json
 from .exports import to_csv as to_csv
 from .exports import to_json as to_json
+from .gate import gate_reasons as gate_reasons
 from .history import history_of as history_of
 from .history import history_report as history_report
 from .line_chart import Lines as Lines

@@ -7,6 +7,7 @@ from .cells import NumericCells as NumericCells
 from .cells import read_cells as read_cells
 from .classes import equivalence_classes as equivalence_classes
 from .classes import k_anonymity as k_anonymity
+from .control import risk_after_control as risk_after_control
 from .diversity import alpha_anonymity as alpha_anonymity
 from .diversity import entropy_l_diversity as entropy_l_diversity
 from .diversity import l_diversity as l_diversity
@@ -16,6 +17,8 @@ from .diversity import t_closeness_ordered as t_closeness_ordered
 from .domains import CategoricalDomain as CategoricalDomain
 from .domains import NumericDomain as NumericDomain
 from .domains import infer_domain as infer_domain
+from .empirical_epsilon import clopper_pearson as clopper_pearson
+from .empirical_epsilon import epsilon_lower_bound as epsilon_lower_bound
 from .estimate import Estimate as Estimate
 from .estimate import across_plays as across_plays
 from .estimate import wilson as wilson
@@ -34,6 +37,8 @@ from .risk import ReidentificationRisk as ReidentificationRisk
 from .risk import journalist_risk as journalist_risk
 from .risk import marketer_risk as marketer_risk
 from .risk import prosecutor_risk as prosecutor_risk
+from .roc import pooled_true_positive_rate as pooled_true_positive_rate
+from .roc import true_positive_rate as true_positive_rate
 from .suda import minimal_sample_uniques as minimal_sample_uniques
 from .suda import suda_scores as suda_scores
 from .uniques import pitman_uniques as pitman_uniques

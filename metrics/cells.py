@@ -65,6 +65,13 @@ def plain_values(column: pd.Series[Any], domain: Domain | None) -> pd.Series[Any
     return pd.Series(values[codes], index=column.index, name=column.name, dtype=object)
 
 
+def named_categories(column: pd.Series[Any]) -> set[str]:
+    """Categories that the cells of a released column name, alone or in sets."""
+    texts = [str(cell) for cell in column.dropna().unique() if str(cell) != SUPPRESSED]
+    sets = [_split(text[1:-1]) if text.startswith("{") and text.endswith("}") else [text] for text in texts]
+    return {unescape(part) for parts in sets for part in parts}
+
+
 def set_cell(categories: Iterable[str]) -> str:
     """Cell for a set of categories, or the plain cell where there is only one."""
     names = [escape(name) for name in categories]

@@ -17,12 +17,11 @@ from defenses.defense import Defense
 from defenses.microdata import Microdata
 from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease, Release
-from metrics.classes import k_anonymity
-from metrics.diversity import l_diversity
 from metrics.ranking import area_under_curve
 from metrics.utility import TableUtility, prediction_target
 from scenarios.decoys import Neighbours
 from scenarios.game import KNOWS, Game, Secret
+from scenarios.table_worth import table_worth
 
 DECOYS = ("random", "hard")
 
@@ -188,15 +187,7 @@ class CandidateFile(Game):
 
     def utility(self, secret: CandidateFileSecret, release: MicrodataRelease) -> dict[str, float | None]:
         """Anchored utility of the table (`metrics.utility.TableUtility`), and its k and l as measured."""
-        roles = secret.records
-        measured: dict[str, float | None] = {"k": None, "l": None}
-        if roles.quasi_identifiers and len(release.frame):
-            measured["k"] = k_anonymity(release.frame, roles.quasi_identifiers)
-            if roles.sensitive:
-                measured["l"] = min(
-                    l_diversity(release.frame, roles.quasi_identifiers, name) for name in roles.sensitive
-                )
-        return {**secret.utility.score(release.frame), **measured}
+        return table_worth(secret.utility, secret.records, release.frame)
 
 
 def score_answers(

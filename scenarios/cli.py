@@ -7,6 +7,8 @@ from importlib import metadata
 
 import click
 
+from scenarios.commands.attack import attack
+from scenarios.commands.audit import audit
 from scenarios.commands.board import board
 from scenarios.commands.check import check
 from scenarios.commands.compare import compare
@@ -15,6 +17,7 @@ from scenarios.commands.info import info
 from scenarios.commands.list import list_
 from scenarios.commands.risk import risk
 from scenarios.commands.run import run
+from scenarios.commands.tournament import tournament
 from scenarios.commands.utility import utility
 from scenarios.commands.validate import validate
 
@@ -40,7 +43,7 @@ def cli() -> None:
     """
 
 
-for command in (run, board, compare, defend, risk, utility, list_, info, validate, check):
+for command in (run, board, compare, defend, attack, risk, utility, list_, info, validate, check, tournament, audit):
     cli.add_command(command)
 
 

@@ -20,6 +20,8 @@ CONTRACTS = {
     "experiments": ("scenarios", "Experiment"),
 }
 """Kinds of method: the package that exports them, and their base."""
+PARTS = {"defenses": ("defenses", "defenses.federated")}
+"""Where the parts are exported that a method may be composed of (a noise, a clipping, a model)."""
 
 
 def exported(package: str) -> dict[str, type[Method]]:
@@ -81,8 +83,11 @@ def build(table: Mapping[str, Any], package: str) -> Any:
     ValueError
         If the name or a parameter is unknown, or a value is refused.
     """
+    return _build(table, find(str(table["use"]), package), package)
+
+
+def _build(table: Mapping[str, Any], method: type[Method], package: str) -> Any:
     arguments = {name: _built(value, package) for name, value in table.items() if name != "use"}
-    method = find(str(table["use"]), package)
     unknown = sorted(set(arguments) - set(method.parameter_names()))
     if unknown:
         known = method.parameter_names()
@@ -119,7 +124,20 @@ def _kind(package: str) -> str:
     return CONTRACTS[package][1].lower()
 
 
-def _elsewhere(name: str, package: str) -> type[Method]:
+def _find_part(name: str, package: str) -> type[Method]:
+    """Class of what another method is made of: a method of this kind, or a part of one."""
+    if ":" in name:
+        return _elsewhere(name, package, Parametrized)
+    for place in PARTS.get(package, ()):
+        module = importlib.import_module(place)
+        part = getattr(module, name) if name in module.__all__ else None
+        if inspect.isclass(part) and issubclass(part, Parametrized) and not inspect.isabstract(part):
+            return part
+    return find(name, package)
+
+
+def _elsewhere(name: str, package: str, base: type[Method] | None = None) -> type[Method]:
+    base = base or _contract(package)
     module_name, _, class_name = name.partition(":")
     if not module_name or not class_name:
         raise ValueError(f"{name!r} must name a module and a class, as in mymodule:MyClass")
@@ -131,16 +149,14 @@ def _elsewhere(name: str, package: str) -> type[Method]:
     except ImportError as error:
         raise ValueError(f"{name!r}: cannot import {module_name!r} ({error})") from None
     method = getattr(module, class_name, None)
-    if not inspect.isclass(method) or not issubclass(method, _contract(package)) or inspect.isabstract(method):
-        raise ValueError(
-            f"{name!r} is no {_kind(package)}: it must be a concrete subclass of {_contract(package).__name__}"
-        )
+    if not inspect.isclass(method) or not issubclass(method, base) or inspect.isabstract(method):
+        raise ValueError(f"{name!r} is no {_kind(package)}: it must be a concrete subclass of {base.__name__}")
     return method
 
 
 def _built(value: Any, package: str) -> Any:
     if isinstance(value, Mapping) and "use" in value:
-        return build(value, package)
+        return _build(value, _find_part(str(value["use"]), package), package)
     if isinstance(value, list | tuple):
         return [_built(item, package) for item in value]
     return value

@@ -92,5 +92,5 @@ def steps(protocol: FrequencyOracle, n: int) -> int:
     if isinstance(protocol, CountMeanSketch):
         return n * protocol.m + protocol.k * protocol.d
     if isinstance(protocol, HadamardCountMeanSketch):
-        return n + protocol.k * (protocol.m * protocol.m.bit_length() + protocol.d)
+        return n + protocol.k * (protocol.m * int(protocol.m).bit_length() + protocol.d)
     return n * protocol.d

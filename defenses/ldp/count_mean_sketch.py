@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.ldp.frequency_oracle import Floats, PureOracle, Reports
+from defenses.ldp.frequency_oracle import Floats, Part, PureOracle, Reports, numbers_to, packed
 from defenses.ldp.hashing import buckets, seeds_of
 from defenses.ldp.packed_bits import bits_at, grouped_counts, one_hot_reports
 from defenses.parameters import check_whole
@@ -197,13 +197,18 @@ class CountMeanSketch(Sketch):
     @property
     def report_bits(self) -> int:
         """The signs and the number of the function."""
-        return self.m + (self.k - 1).bit_length()
+        return int(self.m) + (int(self.k) - 1).bit_length()
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """The hash function's number, and the signs."""
+        return {"hash": numbers_to(self.k - 1), "bits": packed(self.m)}
 
     def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
         functions = rng.integers(self.k, size=values.size)
         columns = buckets(self._seeds(functions), values, self.m)
         bits = one_hot_reports(columns, self.m, self._flip, self._flip, rng)
-        return {"hash": functions.astype(np.min_scalar_type(self.k - 1)), "bits": bits}
+        return {"hash": functions.astype(self.parts["hash"].dtype), "bits": bits}
 
     def _sketch(self, reports: Reports) -> Floats:
         functions = reports.parts["hash"]

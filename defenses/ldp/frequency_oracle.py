@@ -21,6 +21,48 @@ SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 100.0
 LARGEST_DOMAIN = 2**32
 
 
+@dataclass(frozen=True)
+class Part:
+    """What one array of a protocol's reports must be.
+
+    Parameters
+    ----------
+    dtype : type
+        Of NumPy, exactly.
+    columns : int, optional
+        Entries a person; one plain number where not given.
+    top : int, optional
+        Largest number, where not every one of the type is a report; the smallest is 0.
+    """
+
+    dtype: Any
+    columns: int | None = None
+    top: int | None = None
+
+    def fits(self, array: Any) -> bool:
+        """Whether an array is such a part."""
+        if not isinstance(array, np.ndarray) or array.dtype != self.dtype:
+            return False
+        if array.shape[1:] != (() if self.columns is None else (self.columns,)):
+            return False
+        return self.top is None or not array.size or bool(array.min() >= 0 and array.max() <= self.top)
+
+    def __str__(self) -> str:
+        shape = "(n,)" if self.columns is None else f"(n, {self.columns})"
+        within = "" if self.top is None else f", within 0..{self.top}"
+        return f"{np.dtype(self.dtype)}, shape {shape}{within}"
+
+
+def numbers_to(top: int) -> Part:
+    """A part of one number a person, 0 to `top`, in the smallest type that holds them."""
+    return Part(np.min_scalar_type(int(top)), top=int(top))
+
+
+def packed(width: int) -> Part:
+    """A part of `width` bits a person, eight to a byte."""
+    return Part(np.uint8, columns=-(-int(width) // 8))
+
+
 @dataclass(frozen=True, eq=False)
 class Reports:
     """Reports of one protocol, one a person.
@@ -35,15 +77,18 @@ class Reports:
     Raises
     ------
     ValueError
-        If the arrays differ in length.
+        If there is no array, one is none, or they differ in length.
     """
 
     protocol: FrequencyOracle
     parts: Mapping[str, NDArray[Any]] = field(repr=False)
 
     def __post_init__(self) -> None:
-        if len({len(part) for part in self.parts.values()}) != 1:
-            raise ValueError("the parts of reports must have one length, one entry a person")
+        arrays = list(self.parts.values())
+        if any(not isinstance(part, np.ndarray) or not part.ndim for part in arrays) or (
+            len({len(part) for part in arrays}) != 1
+        ):
+            raise ValueError("the parts of reports must be arrays of one length, one entry a person")
 
     def __len__(self) -> int:
         return len(next(iter(self.parts.values())))
@@ -102,6 +147,11 @@ class FrequencyOracle(Parametrized, ABC):
     def report_bits(self) -> int:
         """Length of one report as sent, in bits."""
 
+    @property
+    @abstractmethod
+    def parts(self) -> Mapping[str, Part]:
+        """What each report consists of, by name."""
+
     def privatize(self, values: ArrayLike, rng: Generator) -> Reports:
         """Randomize each person's value.
 
@@ -135,7 +185,7 @@ class FrequencyOracle(Parametrized, ABC):
         Raises
         ------
         ValueError
-            If there is no report, or another protocol made them.
+            If there is no report, another protocol made them, or they are not as `privatize` returns them.
         """
         self.check_reports(reports)
         if not len(reports):
@@ -179,12 +229,17 @@ class FrequencyOracle(Parametrized, ABC):
         """
 
     def check_reports(self, reports: Reports) -> None:
-        """Raise ValueError unless this protocol, with these parameters, made the reports."""
+        """Raise ValueError unless this protocol, with these parameters, made the reports, and they are whole."""
         if not isinstance(reports, Reports):
             raise ValueError(f"reports must be what privatize returns, got {type(reports).__name__}")
         maker = reports.protocol
         if type(maker) is not type(self) or maker.get_params() != self.get_params():
             raise ValueError(f"reports of another protocol: {maker!r} made them, not {self!r}")
+        if reports.parts.keys() != self.parts.keys():
+            raise ValueError(f"reports must consist of {', '.join(self.parts)}, got {', '.join(reports.parts)}")
+        for name, part in self.parts.items():
+            if not part.fits(reports.parts[name]):
+                raise ValueError(f"reports: {name} must be {part}, as privatize returns it")
 
     @abstractmethod
     def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from defenses.ldp import hadamard
 from defenses.ldp.count_mean_sketch import Sketch
-from defenses.ldp.frequency_oracle import Floats, Reports
+from defenses.ldp.frequency_oracle import Floats, Part, Reports, numbers_to
 from defenses.ldp.hashing import buckets
 
 
@@ -69,7 +69,12 @@ class HadamardCountMeanSketch(Sketch):
     @property
     def report_bits(self) -> int:
         """A sign, a coordinate and the number of the function."""
-        return 1 + (self.m - 1).bit_length() + (self.k - 1).bit_length()
+        return 1 + (int(self.m) - 1).bit_length() + (int(self.k) - 1).bit_length()
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """The hash function's number, the coordinate, and whether the sign is negative."""
+        return {"hash": numbers_to(self.k - 1), "coordinate": numbers_to(self.m - 1), "negative": Part(np.bool_)}
 
     def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
         functions = rng.integers(self.k, size=values.size)
@@ -77,8 +82,8 @@ class HadamardCountMeanSketch(Sketch):
         negative = hadamard.minus(coordinate, buckets(self._seeds(functions), values, self.m))
         negative ^= rng.random(values.size) < 1 / (np.exp(self.epsilon) + 1)
         return {
-            "hash": functions.astype(np.min_scalar_type(self.k - 1)),
-            "coordinate": coordinate.astype(np.min_scalar_type(self.m - 1)),
+            "hash": functions.astype(self.parts["hash"].dtype),
+            "coordinate": coordinate.astype(self.parts["coordinate"].dtype),
             "negative": negative,
         }
 

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.ldp import hadamard
-from defenses.ldp.frequency_oracle import Floats, FrequencyOracle, Reports
+from defenses.ldp.frequency_oracle import Floats, FrequencyOracle, Part, Reports, numbers_to
 
 
 class HadamardResponse(FrequencyOracle):
@@ -42,12 +42,12 @@ class HadamardResponse(FrequencyOracle):
     @property
     def blocks(self) -> int:
         """Number of blocks B: a half of e^epsilon, or of 2 d, rounded up to a power of two."""
-        return 1 << (math.ceil(math.log2(min(math.exp(self.epsilon), 2 * self.d))) - 1)
+        return 1 << (math.ceil(math.log2(min(math.exp(self.epsilon), 2 * int(self.d)))) - 1)
 
     @property
     def block_size(self) -> int:
         """Answers in a block, b; b - 1 values have their rows there."""
-        return 1 << (-(-self.d // self.blocks)).bit_length()
+        return 1 << (-(-int(self.d) // self.blocks)).bit_length()
 
     @property
     def _z(self) -> float:
@@ -62,6 +62,11 @@ class HadamardResponse(FrequencyOracle):
     def report_bits(self) -> int:
         """Length of an answer."""
         return (self.blocks * self.block_size - 1).bit_length()
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """The answer."""
+        return {"answer": numbers_to(self.blocks * self.block_size - 1)}
 
     def _places(self, values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Block and row of each value."""
@@ -84,7 +89,7 @@ class HadamardResponse(FrequencyOracle):
         sent = block * b + column
         other = drawn[drawn >= s] - s
         sent[outside] = other + b * (other >= block[outside] * b)
-        return {"answer": sent.astype(np.min_scalar_type(answers - 1))}
+        return {"answer": sent.astype(self.parts["answer"].dtype)}
 
     def _estimated(self, reports: Reports) -> Floats:
         b = self.block_size

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.frequency_oracle import Floats, FrequencyOracle, Reports
+from defenses.ldp.frequency_oracle import Floats, FrequencyOracle, Part, Reports
 from defenses.ldp.unary_encoding import UnaryEncoding
 
 # Numbers whose noise is drawn at a time.
@@ -49,7 +49,12 @@ class SummationHistogramEncoding(FrequencyOracle):
     @property
     def report_bits(self) -> int:
         """A 32-bit number a value."""
-        return 32 * self.d
+        return 32 * int(self.d)
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """The noisy numbers, in grid points."""
+        return {"number": Part(np.int32, columns=int(self.d))}
 
     def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
         numbers = np.empty((values.size, self.d), dtype=np.int32)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.frequency_oracle import PureOracle, Reports
+from defenses.ldp.frequency_oracle import Part, PureOracle, Reports, numbers_to
 from defenses.ldp.hashing import buckets, hits
 
 # More buckets than this spare no variance that could be measured, and would bend the probabilities 1/g.
@@ -50,13 +50,18 @@ class LocalHashing(PureOracle):
         """A 64-bit seed and a bucket."""
         return 64 + (self.buckets - 1).bit_length()
 
+    @property
+    def parts(self) -> dict[str, Part]:
+        """The hash function's seed, and the bucket sent."""
+        return {"seed": Part(np.uint64), "bucket": numbers_to(self.buckets - 1)}
+
     def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
         g = self.buckets
         seeds = rng.integers(1 << 64, size=values.size, dtype=np.uint64)
         sent = buckets(seeds, values, g)
         liars = np.flatnonzero(rng.random(values.size) < (g - 1) / (np.exp(self.epsilon) + g - 1))
         sent[liars] = (sent[liars] + rng.integers(1, g, size=liars.size)) % g
-        return {"seed": seeds, "bucket": sent.astype(np.min_scalar_type(g - 1))}
+        return {"seed": seeds, "bucket": sent.astype(self.parts["bucket"].dtype)}
 
     def supports(self, reports: Reports) -> NDArray[np.bool_]:
         """Which values each report's function maps to its bucket, shape (n, d)."""

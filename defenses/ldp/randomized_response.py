@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.frequency_oracle import PureOracle, Reports
+from defenses.ldp.frequency_oracle import Part, PureOracle, Reports, numbers_to
 
 
 class GeneralizedRandomizedResponse(PureOracle):
@@ -47,13 +47,18 @@ class GeneralizedRandomizedResponse(PureOracle):
     @property
     def report_bits(self) -> int:
         """Length of a value."""
-        return (self.d - 1).bit_length()
+        return (int(self.d) - 1).bit_length()
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """The value sent."""
+        return {"value": numbers_to(self.d - 1)}
 
     def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
         # Comparing the lie, not the truth, with the double rounds the lie's probability up, never down.
         liars = np.flatnonzero(rng.random(values.size) < self.lie)
         other = rng.integers(self.d - 1, size=liars.size)
-        sent = values.astype(np.min_scalar_type(self.d - 1))
+        sent = values.astype(self.parts["value"].dtype)
         sent[liars] = other + (other >= values[liars])
         return {"value": sent}
 

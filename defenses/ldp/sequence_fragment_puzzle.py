@@ -12,7 +12,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.ldp.count_mean_sketch import CountMeanSketch
-from defenses.ldp.frequency_oracle import Floats, FrequencyOracle, Reports
+from defenses.ldp.frequency_oracle import Floats, FrequencyOracle, Part, Reports, numbers_to
 from defenses.ldp.hashing import buckets, seeds_of
 from defenses.parameters import check_real, check_whole
 
@@ -123,7 +123,14 @@ class SequenceFragmentPuzzle(FrequencyOracle):
     @property
     def report_bits(self) -> int:
         """Both sketches' reports, and the place."""
-        return (self.places - 1).bit_length() + self.word_sketch.report_bits + self.fragment_sketch.report_bits
+        return (int(self.places) - 1).bit_length() + self.word_sketch.report_bits + self.fragment_sketch.report_bits
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """The place, and the parts of both sketches' reports."""
+        own = {"word": self.word_sketch, "fragment": self.fragment_sketch}
+        sketched = {f"{name} {part}": what for name, sketch in own.items() for part, what in sketch.parts.items()}
+        return {"place": numbers_to(self.places - 1), **sketched}
 
     def encode(self, words: Sequence[str]) -> NDArray[np.int64]:
         """Numbers of words, shape (n,); short ones are filled up.
@@ -224,7 +231,7 @@ class SequenceFragmentPuzzle(FrequencyOracle):
             "fragment": self.fragment_sketch.privatize(fragment, fragment_rng),
         }
         parts = {f"{name} {part}": array for name, own in sent.items() for part, array in own.parts.items()}
-        return {"place": place.astype(np.min_scalar_type(self.places)), **parts}
+        return {"place": place.astype(self.parts["place"].dtype), **parts}
 
     def _estimated(self, reports: Reports) -> Floats:
         return self.word_sketch.estimate(self._part(reports, "word"))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.frequency_oracle import PureOracle, Reports
+from defenses.ldp.frequency_oracle import Part, PureOracle, Reports, packed
 from defenses.ldp.packed_bits import column_counts
 
 # Keys drawn at a time.
@@ -59,10 +59,15 @@ class SubsetSelection(PureOracle):
     @property
     def report_bits(self) -> int:
         """A bit a value, or the set's values one by one where that is shorter."""
-        return min(self.d, self.size * (self.d - 1).bit_length())
+        return min(int(self.d), self.size * (int(self.d) - 1).bit_length())
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """The set, a bit a value."""
+        return {"bits": packed(self.d)}
 
     def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
-        packed = np.empty((values.size, -(-self.d // 8)), dtype=np.uint8)
+        sets = np.empty((values.size, self.parts["bits"].columns or 0), dtype=np.uint8)
         step = max(1, _AT_ONCE // self.d)
         for start in range(0, values.size, step):
             own = values[start : start + step]
@@ -72,8 +77,8 @@ class SubsetSelection(PureOracle):
             chosen = np.argpartition(order, self.size - 1, axis=1)[:, : self.size]
             bits = np.zeros((own.size, self.d), dtype=bool)
             np.put_along_axis(bits, chosen, True, axis=1)
-            packed[start : start + step] = np.packbits(bits, axis=1)
-        return {"bits": packed}
+            sets[start : start + step] = np.packbits(bits, axis=1)
+        return {"bits": sets}
 
     def supports(self, reports: Reports) -> NDArray[np.bool_]:
         """Which values are in each set, shape (n, d)."""

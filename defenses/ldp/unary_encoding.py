@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.frequency_oracle import PureOracle, Reports
+from defenses.ldp.frequency_oracle import Part, PureOracle, Reports, packed
 from defenses.ldp.packed_bits import column_counts, one_hot_reports
 
 
@@ -39,7 +39,12 @@ class UnaryEncoding(PureOracle):
     @property
     def report_bits(self) -> int:
         """One bit a value."""
-        return self.d
+        return int(self.d)
+
+    @property
+    def parts(self) -> dict[str, Part]:
+        """The bits."""
+        return {"bits": packed(self.d)}
 
     def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
         return {"bits": one_hot_reports(values, self.d, self.unset, self.q, rng)}

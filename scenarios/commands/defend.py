@@ -66,7 +66,7 @@ def defend(
     from scenarios.tables import load_table
 
     with bad_input():
-        defense = build({"use": method, **_parameters(parameters)}, "defenses")
+        defense = build({"use": method, **given_parameters(parameters)}, "defenses")
         if not isinstance(defense, MicrodataDefense):
             raise ValueError(f"{method} releases {defense.kind}, no table")
         if truth == STANDARD:
@@ -102,7 +102,7 @@ def _alone(records: Microdata) -> list[str]:
     return [name for name in columns if frame[name].dtype == object and len(frame) > 1 and frame[name].is_unique]
 
 
-def _parameters(texts: tuple[str, ...]) -> dict[str, Any]:
+def given_parameters(texts: tuple[str, ...]) -> dict[str, Any]:
     """Parameters given as NAME=VALUE; a value is TOML, or text where it is none."""
     found: dict[str, Any] = {}
     for text in texts:

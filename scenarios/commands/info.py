@@ -21,7 +21,8 @@ def info(name: str) -> None:
         click.echo(library()[name].read_text(encoding="utf-8"))
         found = True
     if name in dataset_names():
-        _dataset(name)
+        with bad_input():
+            _dataset(name)
         found = True
     if not found:
         with bad_input():

@@ -31,9 +31,9 @@ def _entries(kind: str) -> dict[str, str]:
         files = {name: tomllib.loads(path.read_text(encoding="utf-8")) for name, path in library().items()}
         return {name: file["scenario"].get("title", "") for name, file in files.items()}
     if kind == "datasets":
-        from scenarios.datasets import dataset_names, load
+        from scenarios.datasets import dataset_names
 
-        return {name: load(name).title for name in dataset_names()}
+        return {name: _title(name) for name in dataset_names()}
     from scenarios.descriptions import metrics, summary
 
     if kind == "metrics":
@@ -41,3 +41,13 @@ def _entries(kind: str) -> dict[str, str]:
     from scenarios.methods import exported
 
     return {name: summary(thing) for name, thing in exported(kind).items()}
+
+
+def _title(name: str) -> str:
+    """Title of a data set, or how to install the package that it comes with."""
+    from scenarios.datasets import load
+
+    try:
+        return load(name).title
+    except ValueError as error:
+        return str(error)

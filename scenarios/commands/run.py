@@ -23,6 +23,8 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
+    from leaderboard.result import Result
+    from leaderboard.store import Store
     from scenarios.display import Display
     from scenarios.plan import Plan
     from scenarios.runner import Backend
@@ -34,7 +36,7 @@ Examples:
   tokumei run bank --plays 50 --html board.html
   tokumei run bank -d Mondrian -d Microaggregation -a LikelihoodAssignment
   tokumei run --data people.csv --roles roles.toml --db people.db
-  tokumei run bank -d mymodule:MyDefense
+  tokumei run bank -d mymodule:MyDefense --min-utility 0.5 --max-success 0.3
   tokumei run my-scenario.toml --format csv > board.csv
   tokumei run bank --explain
   tokumei run bank --time-limit 60 --memory-limit 2G
@@ -42,6 +44,7 @@ Examples:
   tokumei run pram-histogram --html pram.html
 """
 BACKENDS = ("local", "dask")
+GATE_FAILED = 1
 # A process that a signal ends has this and the signal's number as its exit code.
 SIGNALLED = 128
 
@@ -83,6 +86,14 @@ def _size(context: click.Context, parameter: click.Parameter, value: str | None)
     "--backend", type=click.Choice(BACKENDS), default="local", show_default=True, help="Where trials are played."
 )
 @click.option("--scheduler", metavar="URL", help="Scheduler of the Dask cluster, as in tcp://host:8786.")
+@click.option(
+    "--min-utility", type=click.FloatRange(0, 1), help="Gate: exit with 1 if a defense's utility is below this."
+)
+@click.option(
+    "--max-success",
+    type=click.FloatRange(0, 1),
+    help="Gate: exit with 1 if an attack on a defense succeeds more often.",
+)
 @click.option("--quiet", is_flag=True, help="Show no progress and no failures; the board and the exit code tell.")
 def run(
     scenarios: tuple[str, ...],
@@ -104,6 +115,8 @@ def run(
     memory_limit: int | None,
     backend: str,
     scheduler: str | None,
+    min_utility: float | None,
+    max_success: float | None,
     quiet: bool,
 ) -> None:
     """Play scenarios and show their board.
@@ -123,7 +136,8 @@ def run(
     with bad_input():
         if html is not None and not html.absolute().parent.is_dir():
             raise ValueError(f"--html: there is no folder {html.absolute().parent}")
-        of_boards = {"--defense": defenses, "--attack": attacks, "--data": data, "--roles": roles, "--matrix": matrix}
+        of_boards: dict[str, object] = {"--defense": defenses, "--attack": attacks, "--data": data, "--roles": roles}
+        of_boards |= {"--matrix": matrix, "--min-utility": min_utility, "--max-success": max_success}
         experiment = sole_experiment(scenarios, of_boards)
     if experiment is not None:
         run_experiment(experiment, plays, seed, form, html, display)
@@ -156,6 +170,7 @@ def run(
         return
     interrupted = 0
     with bad_input(), Store(db) as store:
+        _remember(store, catalogues)
         for plan, catalogue in zip(plans, catalogues, strict=True):
             with terminable(), display.listener(plan, catalogue, store) as listener:
                 interrupted = run_plan(plan, catalogue, store, listener, backend=where, fresh=fresh).interrupted
@@ -175,7 +190,34 @@ def run(
     if interrupted:
         display.say("interrupted; the same command plays what is missing")
         sys.exit(SIGNALLED + interrupted)
-    sys.exit(FAILED_TRIALS if any(result.status not in ("ok", "skipped") for result in results) else 0)
+    if any(result.status not in ("ok", "skipped") for result in results):
+        sys.exit(FAILED_TRIALS)
+    sys.exit(_gate(results, min_utility, max_success))
+
+
+def _remember(store: Store, catalogues: list[Catalogue]) -> None:
+    """Record this run, and which results it is about."""
+    from datetime import UTC, datetime
+
+    from leaderboard.runs import record_run
+    from scenarios.provenance import provenance
+
+    about = provenance([catalogue.plan.name for catalogue in catalogues])
+    record_run(
+        store, datetime.now(UTC).isoformat(timespec="seconds"), about, set().union(*(c.keys for c in catalogues))
+    )
+
+
+def _gate(results: list[Result], min_utility: float | None, max_success: float | None) -> int:
+    """Exit code of the gate; what does not hold goes to standard error."""
+    import leaderboard as lb
+
+    if min_utility is None and max_success is None:
+        return 0
+    reasons = lb.gate_reasons(lb.rank(results), min_utility=min_utility, max_success=max_success)
+    for reason in reasons:
+        click.echo(f"gate: {reason}", err=True)
+    return GATE_FAILED if reasons else 0
 
 
 def _plans(

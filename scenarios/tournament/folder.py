@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -51,6 +51,8 @@ class Submission:
         SHA-256 of the file, under which it is kept.
     number : int
         Its line in the log.
+    rows : int
+        How many rows it has.
     """
 
     team: str
@@ -58,6 +60,7 @@ class Submission:
     against: str | None
     content: str
     number: int
+    rows: int
 
 
 class Tournament:
@@ -94,12 +97,12 @@ class Tournament:
             raise ValueError(f"there is no team {team[:40]!a}; the teams are {', '.join(self.settings.teams[:20])}")
         return self.folder / "teams" / team
 
-    def phase(self, entries: list[Entry]) -> Phase:
+    def phase(self, entries: Sequence[Entry]) -> Phase:
         """What teams may submit now."""
         moves = [entry.details["to"] for entry in entries if entry.kind == "advanced"]
         return Phase(moves[-1]) if moves else Phase.ANONYMIZE
 
-    def accepted(self, entries: list[Entry]) -> list[Submission]:
+    def accepted(self, entries: Sequence[Entry]) -> list[Submission]:
         """Everything that was accepted, in order."""
         return [
             Submission(
@@ -108,16 +111,17 @@ class Tournament:
                 entry.details["against"],
                 entry.details["sha256"],
                 entry.number,
+                entry.details["rows"],
             )
             for entry in entries
             if entry.kind == "submitted"
         ]
 
-    def tables(self, entries: list[Entry]) -> dict[str, Submission]:
+    def tables(self, entries: Sequence[Entry]) -> dict[str, Submission]:
         """Each team's table that counts: the last one accepted."""
         return {one.team: one for one in self.accepted(entries) if one.against is None}
 
-    def attacks(self, entries: list[Entry]) -> dict[tuple[str, str], Submission]:
+    def attacks(self, entries: Sequence[Entry]) -> dict[tuple[str, str], Submission]:
         """Each correspondence table that counts, by attacker and target: the last one accepted."""
         return {(one.team, one.against): one for one in self.accepted(entries) if one.against is not None}
 

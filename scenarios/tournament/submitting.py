@@ -9,6 +9,7 @@ from __future__ import annotations
 import getpass
 import hashlib
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -65,30 +66,71 @@ def submit(tournament: Tournament, team: str, path: Path, now: datetime, *, agai
         If it cannot be kept; nothing has changed then.
     """
     tournament.team_folder(team)
-    data = read_submission(path)
     with tournament.log.locked():
         tournament.sweep()
-        entries = tournament.log.entries()
-        phase = _open_phase(tournament, entries, now)
-        target = _target(tournament, team, path, against) if phase is Phase.ATTACK else None
-        if target is None and against is not None:
-            raise ValueError(f"correspondence tables are handed in while attacking; the phase is {phase}")
-        merit = _validate(tournament, entries, team, target, path.name, data)
-        content = hashlib.sha256(data).hexdigest()
-        write_whole(tournament.submissions / content, data, mode=0o400)
-        details = {
-            "team": team,
-            "phase": str(phase),
-            "against": target,
-            "sha256": content,
-            "bytes": len(data),
-            "by": _user(),
-        }
-        entry = tournament.log.append("submitted", details, now)
-    return Receipt(Submission(team, phase, target, content, entry.number), entry, merit)
+        return _submit(tournament, team, path, now, against)
 
 
-def _open_phase(tournament: Tournament, entries: list[Entry], now: datetime) -> Phase:
+def submit_all(
+    tournament: Tournament, team: str, paths: Sequence[Path], now: datetime
+) -> Iterator[Receipt | ValueError]:
+    """Validate and keep files one after another; what is wrong with one keeps none of the others back.
+
+    Parameters
+    ----------
+    tournament, team, now
+        See `submit`.
+    paths : sequence of Path
+        Whom correspondence tables are about is read from their names.
+
+    Yields
+    ------
+    Receipt or ValueError
+        For each file, as soon as it is accepted or refused. The tournament is locked until the last one.
+
+    Raises
+    ------
+    ValueError
+        If there is no such team.
+    OSError
+        If a file cannot be kept; those before it are.
+    """
+    tournament.team_folder(team)
+    with tournament.log.locked():
+        tournament.sweep()
+        for path in paths:
+            try:
+                told: Receipt | ValueError = _submit(tournament, team, path, now, None)
+            except ValueError as error:
+                told = error
+            yield told
+
+
+def _submit(tournament: Tournament, team: str, path: Path, now: datetime, against: str | None) -> Receipt:
+    """Validate and keep a file; the log must be locked."""
+    entries = tournament.log.head().lasting
+    phase = _open_phase(tournament, entries, now)
+    data = read_submission(path)
+    target = _target(tournament, team, path, against) if phase is Phase.ATTACK else None
+    if target is None and against is not None:
+        raise ValueError(f"correspondence tables are handed in while attacking; the phase is {phase}")
+    rows, merit = _validate(tournament, entries, team, target, path.name, data)
+    content = hashlib.sha256(data).hexdigest()
+    write_whole(tournament.submissions / content, data, mode=0o400)
+    details = {
+        "team": team,
+        "phase": str(phase),
+        "against": target,
+        "sha256": content,
+        "bytes": len(data),
+        "rows": rows,
+        "by": _user(),
+    }
+    entry = tournament.log.append("submitted", details, now)
+    return Receipt(Submission(team, phase, target, content, entry.number, rows), entry, merit)
+
+
+def _open_phase(tournament: Tournament, entries: Sequence[Entry], now: datetime) -> Phase:
     phase = tournament.phase(entries)
     if phase is Phase.CLOSED:
         raise ValueError("the tournament is closed; nothing is accepted any more")
@@ -115,18 +157,16 @@ def _target(tournament: Tournament, team: str, path: Path, against: str | None) 
 
 
 def _validate(
-    tournament: Tournament, entries: list[Entry], team: str, target: str | None, name: str, data: bytes
-) -> Merit | None:
-    """Check a file; what a table is worth."""
+    tournament: Tournament, entries: Sequence[Entry], team: str, target: str | None, name: str, data: bytes
+) -> tuple[int, Merit | None]:
+    """Check a file; how many rows it has, and what a table is worth."""
     if target is None:
         sheet = read_sheet(name, data, tournament.form(team))
-        return tournament.originals(team).merit(sheet.frame, sheet.origin)
+        return len(sheet.frame), tournament.originals(team).merit(sheet.frame, sheet.origin)
     table = tournament.tables(entries).get(target)
     if table is None:
         raise ValueError(f"{target} has handed in no table; there is nothing to attack")
-    released = read_sheet(target, tournament.content(table.content), tournament.form(target))
-    read_answers(name, data, len(released.frame), tournament.settings.candidates)
-    return None
+    return read_answers(name, data, table.rows, tournament.settings.candidates).target.size, None
 
 
 def _user() -> str:

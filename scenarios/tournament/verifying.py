@@ -16,9 +16,11 @@ def verify(tournament: Tournament) -> str:
     entries = tournament.log.entries()
     if not entries or entries[0].kind != "opened" or entries[0].details.get("teams") != tournament.settings.teams:
         raise ValueError(f"{tournament.log.path}: does not begin with the opening of this tournament")
+    if tournament.log.head().lasting != tuple(entry for entry in entries if entry.lasting):
+        raise ValueError(f"{tournament.log.path}.checkpoint: says other than the log; remove it")
     accepted = tournament.accepted(entries)
-    for submission in accepted:
-        tournament.content(submission.content)
+    for content in dict.fromkeys(submission.content for submission in accepted):
+        tournament.content(content)
     return (
         f"{len(entries)} entries and {len(accepted)} accepted files are whole; phase {tournament.phase(entries)}; "
         f"last hash {entries[-1].hash}"

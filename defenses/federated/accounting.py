@@ -1,0 +1,182 @@
+"""What Gaussian noise of a given multiplier (standard deviation / sensitivity) costs over many rounds.
+
+Neighbouring tables differ in one record's values (replace-one). Two outputs of a Gaussian mechanism then are normal
+with means one sensitivity apart; T rounds with multiplier z, chosen adaptively, are dominated by one with z / sqrt(T).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from defenses.parameters import check_real, check_whole
+
+
+def uplink_sensitivity(clip: float, size: int) -> float:
+    """The lecture's sensitivity of a client's parameters: 2C / n_i for n_i records.
+
+    Parameters
+    ----------
+    clip : float
+        The bound C.
+    size : int
+        Number of the client's records.
+    """
+    check_real("clip", clip, low=0, open_low=True)
+    check_whole("size", size, low=1)
+    return 2 * clip / size
+
+
+def downlink_sensitivity(clip: float, share: float, smallest: int) -> float:
+    """The lecture's sensitivity of the aggregated parameters: 2 p C / m.
+
+    Parameters
+    ----------
+    clip : float
+        The bound C.
+    share : float
+        Largest weight p_i of a client, in (0, 1].
+    smallest : int
+        Number m of records of the smallest client.
+    """
+    check_real("share", share, low=0, high=1, open_low=True)
+    return share * uplink_sensitivity(clip, smallest)
+
+
+def classical_multiplier(epsilon: float, delta: float) -> float:
+    """Noise multiplier of the classical Gaussian mechanism, sqrt(2 ln(1.25 / delta)) / epsilon.
+
+    Raises
+    ------
+    ValueError
+        If delta lies outside (0, 1), or epsilon outside (0, 1): for larger ones the formula is not proved.
+
+    References
+    ----------
+    Dwork and Roth (2014), Theorem A.1.
+    """
+    check_real("epsilon", epsilon, low=0, high=1, open_low=True, open_high=True)
+    check_delta(delta)
+    return float(np.sqrt(2 * np.log(1.25 / delta)) / epsilon)
+
+
+def serial_composition(epsilon: float, delta: float, rounds: int, directions: int) -> tuple[float, float]:
+    """Budget of `rounds` rounds that cost (epsilon, delta) in each of `directions` directions: all of it added up."""
+    return rounds * directions * epsilon, rounds * directions * delta
+
+
+def gaussian_delta(epsilon: float, shift: float) -> float:
+    """Smallest delta at which a Gaussian mechanism is (epsilon, delta)-private.
+
+    Parameters
+    ----------
+    epsilon : float
+        At least 0.
+    shift : float
+        mu = sensitivity / standard deviation, positive; sqrt(T) / z after T rounds with multiplier z.
+
+    References
+    ----------
+    Balle and Wang (2018), Theorem 5.
+    """
+    from scipy.special import log_ndtr, ndtr
+
+    # exp(epsilon) alone may overflow.
+    return float(ndtr(shift / 2 - epsilon / shift) - np.exp(epsilon + log_ndtr(-shift / 2 - epsilon / shift)))
+
+
+def gaussian_epsilon(shift: float, delta: float) -> float:
+    """Smallest epsilon at which a Gaussian mechanism of this shift is (epsilon, delta)-private.
+
+    Raises
+    ------
+    ValueError
+        If delta lies outside (0, 1) or the shift is no finite number above 0.
+    """
+    from scipy.optimize import brentq
+
+    check_delta(delta)
+    check_real("shift", shift, low=0, open_low=True)
+    if gaussian_delta(0.0, shift) <= delta:
+        return 0.0
+    high = 1.0
+    while gaussian_delta(high, shift) > delta:
+        high *= 2
+    return float(brentq(lambda epsilon: gaussian_delta(epsilon, shift) - delta, 0.0, high, xtol=1e-12))
+
+
+def gaussian_shift(epsilon: float, delta: float) -> float:
+    """Largest shift at which a Gaussian mechanism is (epsilon, delta)-private; the inverse of `gaussian_epsilon`.
+
+    Raises
+    ------
+    ValueError
+        If epsilon is no finite number above 0 or delta lies outside (0, 1).
+    """
+    from scipy.optimize import brentq
+
+    check_delta(delta)
+    check_real("epsilon", epsilon, low=0, open_low=True)
+    low, high = 1.0, 1.0
+    while gaussian_delta(epsilon, high) < delta:
+        high *= 2
+    while gaussian_delta(epsilon, low) > delta:
+        low /= 2
+    return float(brentq(lambda shift: gaussian_delta(epsilon, shift) - delta, low, high, xtol=1e-12))
+
+
+def privacy_loss_epsilon(multiplier: float, rounds: int, delta: float) -> float:
+    """Epsilon of so many rounds by numeric composition of privacy-loss distributions (dp-accounting, pessimistic)."""
+    from dp_accounting import GaussianDpEvent, SelfComposedDpEvent
+    from dp_accounting.pld import PLDAccountant
+
+    _check(multiplier, rounds, delta)
+    event = SelfComposedDpEvent(GaussianDpEvent(multiplier), rounds)
+    return float(PLDAccountant().compose(event).get_epsilon(delta))
+
+
+def renyi_epsilon(multiplier: float, rounds: int, delta: float) -> float:
+    """Epsilon of so many rounds by Rényi divergences (dp-accounting); an upper bound.
+
+    References
+    ----------
+    Mironov (2017); Canonne, Kamath and Steinke (2020), Proposition 12, for the conversion.
+    """
+    from dp_accounting import GaussianDpEvent, SelfComposedDpEvent
+    from dp_accounting.rdp import RdpAccountant
+
+    _check(multiplier, rounds, delta)
+    event = SelfComposedDpEvent(GaussianDpEvent(multiplier), rounds)
+    return float(RdpAccountant().compose(event).get_epsilon(delta))
+
+
+@cache
+def renyi_multiplier(epsilon: float, delta: float, rounds: int) -> float:
+    """Smallest noise multiplier at which `renyi_epsilon` does not exceed epsilon, up to one part in a million.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    """
+    # The exact multiplier bounds it from below.
+    low = np.sqrt(rounds) / gaussian_shift(epsilon, delta)
+    high = 2 * low
+    while renyi_epsilon(high, rounds, delta) > epsilon:
+        high *= 2
+    while high - low > 1e-6 * low:
+        middle = (low + high) / 2
+        low, high = (low, middle) if renyi_epsilon(middle, rounds, delta) <= epsilon else (middle, high)
+    return float(high)
+
+
+def check_delta(delta: float) -> None:
+    """Raise ValueError unless delta lies in (0, 1)."""
+    check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
+
+
+def _check(multiplier: float, rounds: int, delta: float) -> None:
+    check_real("multiplier", multiplier, low=0, open_low=True)
+    check_whole("rounds", rounds, low=1)
+    check_delta(delta)

@@ -1,0 +1,198 @@
+"""Tabular records as numbers for models and back, by public domains alone."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from defenses.microdata import Microdata
+from metrics.domains import CategoricalDomain, Domain, NumericDomain
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Encoding:
+    """How records become features and labels.
+
+    A categorical column becomes one feature a category and one for a missing value, of which one is 1 and the others
+    0. A number becomes its position in [0, 1] on the public scale on which all public bins are equally wide, and a
+    feature that is 1 where it is missing. Both can be undone.
+
+    Parameters
+    ----------
+    domains : mapping of str to Domain
+        Public domains of the input columns, in order.
+    target : str
+        The column to be predicted.
+    classes : tuple of str
+        Its public categories.
+    """
+
+    domains: Mapping[str, Domain]
+    target: str
+    classes: tuple[str, ...]
+
+    @classmethod
+    def of(cls, records: Microdata, target: str | None = None) -> Encoding:
+        """The encoding of a table: every released column but the target is an input.
+
+        Parameters
+        ----------
+        records : Microdata
+            Roles and domains are read, records are not.
+        target : str, optional
+            The column to be predicted; the first sensitive one by default.
+
+        Raises
+        ------
+        ValueError
+            If there is no such column, it has fewer than two categories, there is no input, or a column has no
+            declared domain.
+        """
+        if target is None and not records.sensitive:
+            raise ValueError("target: the table has no sensitive column to predict; name a target")
+        name = records.sensitive[0] if target is None else target
+        if name not in records.released_columns:
+            raise ValueError(
+                f"target: there is no released column {name!r}; released are {', '.join(records.released_columns)}"
+            )
+        bare = [column for column in records.released_columns if column not in records.domains]
+        if bare:
+            raise ValueError(f"column {bare[0]!r} has no public domain; models are encoded by public domains alone")
+        domain = records.domains[name]
+        if not isinstance(domain, CategoricalDomain) or domain.size < 2:
+            raise ValueError(f"target: column {name!r} must have at least two categories")
+        inputs = {column: records.domains[column] for column in records.released_columns if column != name}
+        if not inputs:
+            raise ValueError(f"target: there is no column to predict {name!r} from")
+        return cls(inputs, name, domain.categories)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Input columns, then the target."""
+        return (*self.domains, self.target)
+
+    @cached_property
+    def slices(self) -> dict[str, slice]:
+        """Where each input column's features stand; the last of them says that the value is missing."""
+        result, start = {}, 0
+        for name, domain in self.domains.items():
+            width = 1 + (domain.size if isinstance(domain, CategoricalDomain) else 1)
+            result[name] = slice(start, start + width)
+            start += width
+        return result
+
+    @cached_property
+    def width(self) -> int:
+        """Number of features."""
+        return max(int(part.stop) for part in self.slices.values())
+
+    def features(self, frame: pd.DataFrame) -> Floats:
+        """Features of records, shape (n, width), each in [0, 1].
+
+        Raises
+        ------
+        ValueError
+            If a column is missing or holds an unknown category or an infinity; names the column.
+        """
+        result = np.zeros((len(frame), self.width))
+        for name, domain in self.domains.items():
+            if name not in frame:
+                raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, frame.columns))}")
+            block = result[:, self.slices[name]]
+            if isinstance(domain, CategoricalDomain):
+                block[np.arange(len(frame)), _codes(name, domain, frame[name])] = 1
+            else:
+                values = pd.to_numeric(frame[name]).to_numpy(dtype=float, na_value=np.nan)
+                if np.isinf(values).any():
+                    raise ValueError(f"column {name!r} holds an infinity; numbers must be finite")
+                block[:, 1] = np.isnan(values)
+                block[:, 0] = np.where(np.isnan(values), 0.0, _position(domain, values))
+        return result
+
+    def labels(self, frame: pd.DataFrame) -> NDArray[np.intp]:
+        """Class of each record, shape (n,).
+
+        Raises
+        ------
+        ValueError
+            If the target is missing, as a column or in a record, or holds an unknown class.
+        """
+        if self.target not in frame:
+            raise ValueError(f"there is no column {self.target!r}; the table has {', '.join(map(str, frame.columns))}")
+        codes = _codes(self.target, CategoricalDomain(self.classes), frame[self.target])
+        if (codes == len(self.classes)).any():
+            row = int(np.flatnonzero(codes == len(self.classes))[0]) + 1
+            raise ValueError(f"column {self.target!r}, row {row}: the class is missing")
+        return codes
+
+    def decode(self, features: Floats, labels: NDArray[np.intp] | None = None) -> pd.DataFrame:
+        """Records that the features stand for: the largest feature's category, the number at a position.
+
+        Parameters
+        ----------
+        features : ndarray, shape (n, width)
+            May be noisy.
+        labels : ndarray of int, shape (n,), optional
+            Classes; without them the frame has no target.
+        """
+        columns: dict[str, Any] = {}
+        for name, domain in self.domains.items():
+            block = features[:, self.slices[name]]
+            if isinstance(domain, CategoricalDomain):
+                columns[name] = np.array([*domain.categories, None], dtype=object)[block.argmax(axis=1)]
+            else:
+                values = _number(domain, block[:, 0])
+                columns[name] = np.where(block[:, 1] > 0.5, np.nan, values)
+        if labels is not None:
+            columns[self.target] = np.array(self.classes, dtype=object)[labels]
+        return pd.DataFrame(columns, index=pd.RangeIndex(len(features)))
+
+    def same_cells(self, left: pd.DataFrame, right: pd.DataFrame) -> NDArray[np.bool_]:
+        """Which cells agree, shape (n, columns): the same category, a number in the same public bin."""
+        return np.stack([a == b for a, b in zip(self.codes(left), self.codes(right), strict=True)], axis=-1)
+
+    def codes(self, frame: pd.DataFrame) -> list[NDArray[np.intp]]:
+        """Category or public bin of each cell, one array of shape (n,) a column, the target last.
+
+        Raises
+        ------
+        ValueError
+            If a column is missing or holds an unknown category.
+        """
+        known = {**self.domains, self.target: CategoricalDomain(self.classes)}
+        for name in known:
+            if name not in frame:
+                raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, frame.columns))}")
+        return [_codes(name, domain, frame[name]) for name, domain in known.items()]
+
+
+def _codes(name: str, domain: Domain, values: Sequence[Any] | pd.Series[Any]) -> NDArray[np.intp]:
+    try:
+        return domain.codes(np.asarray(values))
+    except ValueError as error:
+        raise ValueError(f"column {name!r}: {error}") from None
+
+
+def _scale(domain: NumericDomain) -> tuple[Floats, Floats]:
+    """Ends of the public bins and their positions in [0, 1]; a range of one value has the position 0."""
+    edges = np.array([domain.low, *domain.cuts, domain.high])
+    edges = edges[np.concatenate([[True], np.diff(edges) > 0])]
+    return edges, np.linspace(0, 1, edges.size) if edges.size > 1 else np.zeros(1)
+
+
+def _position(domain: NumericDomain, values: Floats) -> Floats:
+    return np.interp(values, *_scale(domain))
+
+
+def _number(domain: NumericDomain, positions: Floats) -> Floats:
+    edges, places = _scale(domain)
+    values = np.interp(positions, places, edges)
+    return np.round(values) if domain.integer else values

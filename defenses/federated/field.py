@@ -1,0 +1,106 @@
+"""Arithmetic modulo a prime on arrays of unsigned 64-bit words, without overflow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+Words = NDArray[np.uint64]
+MERSENNE = 2**61 - 1
+_LOW, _MIDDLE = np.uint64(31), np.uint64(30)
+_LOW_MASK, _MIDDLE_MASK = np.uint64(2**31 - 1), np.uint64(2**30 - 1)
+_HALF, _HALF_MASK = np.uint64(32), np.uint64(2**32 - 1)
+
+
+class AggregationError(ValueError):
+    """A sum that cannot be trusted or must not be computed: a wrong share, too few parties, an overflow."""
+
+
+@dataclass(frozen=True)
+class PrimeField:
+    """The integers modulo a prime; elements are words below it.
+
+    Parameters
+    ----------
+    prime : int
+        2^61 - 1, or a prime below 2^31.
+
+    Raises
+    ------
+    ValueError
+        If the number is no such prime.
+    """
+
+    prime: int = MERSENNE
+
+    def __post_init__(self) -> None:
+        if self.prime == MERSENNE:
+            return
+        small = 2 <= self.prime < 2**31
+        if not small or any(self.prime % divisor == 0 for divisor in range(2, int(self.prime**0.5) + 1)):
+            raise ValueError(f"prime must be 2^61 - 1 or a prime below 2^31, got {self.prime!r}")
+
+    def elements(self, numbers: ArrayLike) -> Words:
+        """Whole numbers, of any sign, as elements."""
+        return np.mod(np.asarray(numbers, dtype=np.int64), np.int64(self.prime)).astype(np.uint64)
+
+    def signed(self, words: Words) -> NDArray[np.int64]:
+        """Elements as whole numbers between -prime / 2 and prime / 2."""
+        numbers = words.astype(np.int64)
+        return np.where(numbers > self.prime // 2, numbers - self.prime, numbers)
+
+    def random(self, shape: tuple[int, ...], rng: Generator) -> Words:
+        """Independent uniform elements."""
+        return rng.integers(0, self.prime, shape, dtype=np.uint64)
+
+    def add(self, left: Words, right: Words) -> Words:
+        """Left + right."""
+        return self._reduced(left + right)
+
+    def subtract(self, left: Words, right: Words) -> Words:
+        """Left - right."""
+        return self._reduced(left + (np.uint64(self.prime) - right))
+
+    def multiply(self, left: Words, right: Words) -> Words:
+        """Left * right.
+
+        For 2^61 - 1 either factor is a 2^31 + b; since 2^61 = 1 there, a a' 2^62 = 2 a a', and of the mixed products
+        the bits from 2^30 on wrap around. No sum reaches 2^64.
+        """
+        if self.prime != MERSENNE:
+            return (left * right) % np.uint64(self.prime)
+        high, low = left >> _LOW, left & _LOW_MASK
+        other_high, other_low = right >> _LOW, right & _LOW_MASK
+        mixed = high * other_low + low * other_high
+        product = low * other_low
+        total = (
+            ((high * other_high) << np.uint64(1))
+            + (mixed >> _MIDDLE)
+            + ((mixed & _MIDDLE_MASK) << _LOW)
+            + (product >> np.uint64(61))
+            + (product & np.uint64(MERSENNE))
+        )
+        return self._reduced((total & np.uint64(MERSENNE)) + (total >> np.uint64(61)))
+
+    def sum(self, words: Words, axis: int) -> Words:
+        """Sum along an axis, of at most 2^32 elements."""
+        high, low = (words >> _HALF).sum(axis=axis), (words & _HALF_MASK).sum(axis=axis)
+        prime = np.uint64(self.prime)
+        return self.add(self.multiply(high % prime, np.asarray(2**32 % self.prime, dtype=np.uint64)), low % prime)
+
+    def inverse(self, number: int) -> int:
+        """1 / number.
+
+        Raises
+        ------
+        ValueError
+            If the number is 0 in the field.
+        """
+        return pow(int(number), -1, self.prime)
+
+    def _reduced(self, words: Words) -> Words:
+        """Words below twice the prime as elements."""
+        return words - np.where(words >= np.uint64(self.prime), np.uint64(self.prime), np.uint64(0))

@@ -1,0 +1,150 @@
+"""Gaussian noise for one direction of a training, by the way its budget is accounted for.
+
+A noise object states the budget of one direction over the whole training. It gives a multiplier z: what is sent in
+each round gets noise of standard deviation z times its sensitivity.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.federated.accounting import (
+    check_delta,
+    classical_multiplier,
+    gaussian_shift,
+    renyi_multiplier,
+)
+from defenses.parameters import Parametrized, check_real
+
+Floats = NDArray[np.float64]
+GRID_BITS = 20
+"""Noisy numbers are rounded to a grid of at most 2**-GRID_BITS standard deviations."""
+
+
+class Noise(Parametrized, ABC):
+    """Gaussian noise at a stated budget.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Budget of one direction over all rounds; epsilon > 0, 0 < delta < 1. Neighbours differ in one record's values.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    """
+
+    def __init__(self, *, epsilon: float = 8.0, delta: float = 1e-5) -> None:
+        check_real("epsilon", epsilon, low=0, open_low=True)
+        check_delta(delta)
+        self.epsilon = epsilon
+        self.delta = delta
+
+    @abstractmethod
+    def multiplier(self, rounds: int) -> float:
+        """Standard deviation over sensitivity in each of so many rounds."""
+
+
+class SerialNoise(Noise):
+    """The lecture's way: every round is a classical Gaussian mechanism at (epsilon / T, delta / T), and budgets add up.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Budget of one direction over all T rounds; epsilon / T must stay below 1, where the formula is proved.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    """
+
+    def multiplier(self, rounds: int) -> float:
+        """sqrt(2 ln(1.25 T / delta)) T / epsilon.
+
+        Raises
+        ------
+        ValueError
+            If epsilon / T is 1 or more.
+        """
+        if self.epsilon >= rounds:
+            raise ValueError(
+                f"epsilon: {self.epsilon:g} over {rounds} rounds is 1 or more in each, where the classical formula "
+                "is not proved"
+            )
+        return classical_multiplier(self.epsilon / rounds, self.delta / rounds)
+
+
+class RenyiNoise(Noise):
+    """Just enough noise for the budget by composition of Rényi divergences (dp-accounting).
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Budget of one direction over all rounds.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+
+    References
+    ----------
+    Mironov (2017), Rényi differential privacy.
+    """
+
+    def multiplier(self, rounds: int) -> float:
+        """Smallest multiplier that the accountant accepts."""
+        return renyi_multiplier(self.epsilon, self.delta, rounds)
+
+
+class PrivacyLossNoise(Noise):
+    """Just enough noise for the budget by the distribution of the privacy loss: the least that any accountant allows.
+
+    The privacy loss of a Gaussian mechanism is normal with mean mu²/2 and variance mu², mu = 1/z; losses of T rounds
+    add up to mean T mu²/2 and variance T mu², which is one mechanism of shift sqrt(T) mu. That is exact, in closed
+    form; numeric composition (`privacy_loss_epsilon`) only approaches it from above.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Budget of one direction over all rounds.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+
+    References
+    ----------
+    Sommer, Meiser and Mohammadi (2019), Privacy loss classes, section 6; Balle and Wang (2018), Theorem 5.
+    """
+
+    def multiplier(self, rounds: int) -> float:
+        """sqrt(T) / mu with mu the largest shift that the budget allows."""
+        return float(np.sqrt(rounds) / gaussian_shift(self.epsilon, self.delta))
+
+
+def noisy(values: Floats, scale: float, rng: Generator) -> Floats:
+    """Values with normal noise, on a public grid.
+
+    The last bits of a floating-point sum tell values apart that noise should hide (Mironov 2012); rounding to a grid
+    much finer than the noise and much coarser than those bits drops them. It is no proof of exactness, which only
+    discrete noise has.
+
+    Parameters
+    ----------
+    values : ndarray
+        Of any shape.
+    scale : float
+        Standard deviation of the noise, positive.
+    rng : Generator
+        Draws the noise.
+    """
+    grid = 2.0 ** (np.floor(np.log2(scale)) - GRID_BITS)
+    return np.asarray(np.round((values + rng.normal(0.0, scale, values.shape)) / grid) * grid)

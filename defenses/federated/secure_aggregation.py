@@ -1,0 +1,83 @@
+"""Secure aggregation: real vectors in, their sum out, nothing else seen; never a wrong sum."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.federated.field import AggregationError, PrimeField
+from defenses.federated.fixed_point import FixedPoint
+from defenses.federated.protocols import AdditiveShares, SumProtocol
+from defenses.parameters import Parametrized, check_real, check_whole
+
+
+class SecureAggregation(Parametrized):
+    """Sums of clients' vectors by a protocol that shows the sum alone.
+
+    Numbers are rounded to fixed point in the field of 2^61 - 1 elements and carry a check word (see `FixedPoint`).
+
+    Parameters
+    ----------
+    protocol : SumProtocol, optional
+        How; additive shares to three aggregators by default.
+    fraction_bits : int
+        Bits after the point; a sum of n numbers is off by n 2^-(fraction_bits + 1) at most.
+    limit : float
+        Largest absolute value of a client's number; larger ones are refused.
+    minimum : int
+        Fewest clients whose sum is computed, at least 2: the sum of one is that one.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range or `protocol` is none.
+    """
+
+    def __init__(
+        self,
+        *,
+        protocol: SumProtocol | None = None,
+        fraction_bits: int = 24,
+        limit: float = 65536.0,
+        minimum: int = 3,
+    ) -> None:
+        if protocol is not None and not isinstance(protocol, SumProtocol):
+            raise ValueError(f"protocol must be a SumProtocol, got {protocol!r}")
+        check_whole("fraction_bits", fraction_bits, low=0)
+        check_real("limit", limit, low=0, open_low=True)
+        check_whole("minimum", minimum, low=2)
+        self.protocol = protocol
+        self.fraction_bits = fraction_bits
+        self.limit = limit
+        self.minimum = minimum
+
+    def total(self, values: NDArray[np.float64], rng: Generator, dropped: Sequence[int] = ()) -> NDArray[np.float64]:
+        """Sum over clients, shape (length,), of vectors of shape (clients, length).
+
+        Parameters
+        ----------
+        values : ndarray, shape (clients, length)
+            The vectors.
+        rng : Generator
+            Draws whatever the protocol draws.
+        dropped : sequence of int
+            Parties that drop out (see the protocol).
+
+        Raises
+        ------
+        AggregationError
+            If there are too few clients, a number is not finite or too large, too many parties drop out or a share is
+            wrong.
+        """
+        if values.ndim != 2 or len(values) < self.minimum:
+            raise AggregationError(f"too few clients: {len(values)} send and {self.minimum} are needed")
+        field = PrimeField()
+        numbers = FixedPoint(self.fraction_bits, self.limit, field)
+        key_rng, protocol_rng = rng.spawn(2)
+        key = numbers.key(values.shape[1], key_rng)
+        protocol = self.protocol or AdditiveShares()
+        words = protocol.sum(numbers.encode(values, key), field, protocol_rng, dropped)
+        return numbers.decode(words, key, len(values))

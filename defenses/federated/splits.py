@@ -1,0 +1,164 @@
+"""Which client holds which record."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.parameters import Parametrized, check_real, check_whole
+
+Whole = NDArray[np.intp]
+
+
+class Split(Parametrized, ABC):
+    """A way to spread records over clients; how many each holds is public and known beforehand.
+
+    Attributes
+    ----------
+    clients : int
+        Number of clients, at least 2.
+    """
+
+    clients: int
+
+    @abstractmethod
+    def sizes(self, records: int) -> Whole:
+        """How many records each client holds, shape (clients,).
+
+        Raises
+        ------
+        ValueError
+            If a client would be empty.
+        """
+
+    @abstractmethod
+    def assign(self, labels: Whole, rng: Generator) -> Whole:
+        """Client of each record, shape (n,), given the records' classes, shape (n,)."""
+
+
+class EqualSplit(Split):
+    """Clients of equal size (up to one record) with records at random.
+
+    Parameters
+    ----------
+    clients : int
+        Number of clients, at least 2.
+
+    Raises
+    ------
+    ValueError
+        If `clients` is no whole number of at least 2.
+    """
+
+    def __init__(self, *, clients: int = 10) -> None:
+        check_whole("clients", clients, low=2)
+        self.clients = clients
+
+    def sizes(self, records: int) -> Whole:
+        """Equal sizes, the first clients one larger where they must be."""
+        _check_enough(self.clients, records)
+        return np.full(self.clients, records // self.clients) + (np.arange(self.clients) < records % self.clients)
+
+    def assign(self, labels: Whole, rng: Generator) -> Whole:
+        """Deal at random."""
+        return rng.permutation(np.repeat(np.arange(self.clients), self.sizes(labels.size)))
+
+
+class UnequalSplit(Split):
+    """Clients whose sizes grow evenly from the smallest to the largest, with records at random.
+
+    Parameters
+    ----------
+    clients : int
+        Number of clients, at least 2.
+    ratio : float
+        Size of the largest client over that of the smallest, at least 1.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    """
+
+    def __init__(self, *, clients: int = 10, ratio: float = 10.0) -> None:
+        check_whole("clients", clients, low=2)
+        check_real("ratio", ratio, low=1)
+        self.clients = clients
+        self.ratio = ratio
+
+    def sizes(self, records: int) -> Whole:
+        """Sizes in proportion to 1, ..., ratio, rounded so that they add up."""
+        _check_enough(self.clients, records)
+        shares = np.linspace(1, self.ratio, self.clients)
+        ends = np.round(np.cumsum(shares) / shares.sum() * records).astype(np.intp)
+        sizes: Whole = np.diff(ends, prepend=0)
+        if (sizes < 1).any():
+            raise ValueError(f"ratio: at {self.ratio:g} the smallest of {self.clients} clients would have no record")
+        return sizes
+
+    def assign(self, labels: Whole, rng: Generator) -> Whole:
+        """Deal at random."""
+        return rng.permutation(np.repeat(np.arange(self.clients), self.sizes(labels.size)))
+
+
+class LabelSkewedSplit(Split):
+    """Clients of equal size whose classes are mixed differently.
+
+    Each client draws shares of the classes from a Dirichlet distribution around the table's shares and takes records
+    accordingly; where a class has run out, it takes what is left of others.
+
+    Parameters
+    ----------
+    clients : int
+        Number of clients, at least 2.
+    concentration : float
+        Of the Dirichlet distribution, positive: near 0 a client has one class, at large values the table's mixture.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+
+    References
+    ----------
+    Hsu, Qi and Brown (2019), Measuring the effects of non-identical data distribution, section 3.
+    """
+
+    def __init__(self, *, clients: int = 10, concentration: float = 1.0) -> None:
+        check_whole("clients", clients, low=2)
+        check_real("concentration", concentration, low=0, open_low=True)
+        self.clients = clients
+        self.concentration = concentration
+
+    def sizes(self, records: int) -> Whole:
+        """Equal sizes."""
+        return EqualSplit(clients=self.clients).sizes(records)
+
+    def assign(self, labels: Whole, rng: Generator) -> Whole:
+        """Let each client in turn take its mixture."""
+        sizes = self.sizes(labels.size)
+        _, classes, left = np.unique(labels, return_inverse=True, return_counts=True)
+        prior = left / left.sum()
+        order = rng.permutation(labels.size)
+        pools = [order[classes[order] == label] for label in range(left.size)]
+        result = np.empty(labels.size, dtype=np.intp)
+        for client in rng.permutation(self.clients):
+            shares = rng.dirichlet(np.maximum(self.concentration * prior, 1e-3))
+            wanted = np.minimum(rng.multinomial(sizes[client], shares), left)
+            # What a class lacks is taken from the others, in proportion to what is left of them.
+            missing = int(sizes[client] - wanted.sum())
+            if missing:
+                wanted = wanted + rng.multivariate_hypergeometric(left - wanted, missing)
+            for label, count in enumerate(wanted):
+                result[pools[label][:count]] = client
+                pools[label] = pools[label][count:]
+            left = left - wanted
+        return result
+
+
+def _check_enough(clients: int, records: int) -> None:
+    if records < clients:
+        raise ValueError(f"clients: {records} records leave some of {clients} clients empty")

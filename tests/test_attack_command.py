@@ -1,0 +1,216 @@
+"""`tokumei attack`: what `tokumei defend` released is linked, scored, and bad input refused in one line."""
+
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from scenarios import load
+from scenarios.cli import cli
+from scenarios.seeds import generator
+
+COLUMNS = ["age", "job", "marital", "balance", "month", "duration", "y"]
+ROLES = """
+sensitive = ["y"]
+[columns.age]
+type = "number"
+low = 0
+high = 120
+integer = true
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("attack")
+    people = load("bank").records.frame[COLUMNS].sample(80, random_state=generator(1, "people"))
+    people.to_csv(folder / "people.csv", index=False)
+    people.to_parquet(folder / "people.parquet", index=False)
+    (folder / "roles.toml").write_text(ROLES)
+    for name, method, *parameters in (
+        ("noisy", "AdditiveNoise", "-p", "scale=0.2"),
+        ("pram", "RetentionReplacement", "-p", "retention=0.8"),
+        ("groups", "Mondrian", "-p", "k=4"),
+        ("copy", "Identity"),
+    ):
+        done = run(
+            "defend",
+            method,
+            *parameters,
+            folder / "people.csv",
+            "--seed",
+            3,
+            "-o",
+            folder / f"{name}.csv",
+            "--channel",
+            folder / f"{name}.toml",
+            "--truth",
+            folder / f"{name}-who.csv",
+        )
+        assert done.exit_code == 0, done.output
+    return folder
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments], standalone_mode=True)
+
+
+def attack(folder, name, *arguments, released="copy", candidates="people.csv"):
+    output = folder / "answer.csv"
+    done = run(
+        "attack",
+        name,
+        "-r",
+        folder / f"{released}.csv",
+        "-c",
+        folder / candidates,
+        "-o",
+        output,
+        "--force",
+        "--truth",
+        folder / f"{released}-who.csv",
+        *arguments,
+    )
+    assert done.exit_code == 0, done.output
+    return pd.read_csv(output), done.output
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "NearestNeighbour",
+        "AssignmentLinkage",
+        "ExpectationMaximizationLinkage",
+        "FellegiSunter",
+        "GroupLinkage",
+        "EnsembleLinkage",
+    ],
+)
+def test_attacks_that_need_no_channel_find_a_copy(folder, name):
+    answer, output = attack(folder, name)
+    who = pd.read_csv(folder / "copy-who.csv")
+    assert list(answer.columns) == ["released_row", "candidate_row", "confidence"]
+    assert answer["released_row"].tolist() == list(range(80))
+    assert (answer["candidate_row"] == who["record"]).mean() > 0.95
+    assert answer["confidence"].between(0, 1).all()
+    assert "80 of 80 released rows answered" in output
+    assert "right: " in output
+
+
+@pytest.mark.parametrize("released", ["noisy", "pram", "groups"])
+def test_a_channel_is_read_and_confidences_tell_the_rate(folder, released):
+    answer, output = attack(folder, "LikelihoodAssignment", "--channel", folder / f"{released}.toml", released=released)
+    right = (answer["candidate_row"] == pd.read_csv(folder / f"{released}-who.csv")["record"]).mean()
+    # 80 rows: what is stated and what is found differ by chance by .06 or so.
+    assert answer["confidence"].mean() == pytest.approx(right, abs=0.15)
+    assert f"{right:.1%}" in output
+
+
+def test_parameters_roles_parquet_and_seeds(folder):
+    first, _ = attack(
+        folder,
+        "NearestNeighbour",
+        "-p",
+        "metric=euclidean",
+        "--roles",
+        folder / "roles.toml",
+        released="pram",
+        candidates="people.parquet",
+    )
+    again, _ = attack(
+        folder,
+        "NearestNeighbour",
+        "-p",
+        "metric=euclidean",
+        "--roles",
+        folder / "roles.toml",
+        released="pram",
+        candidates="people.parquet",
+    )
+    pd.testing.assert_frame_equal(first, again)
+
+
+def test_the_answer_goes_to_standard_output_and_remarks_elsewhere(folder):
+    done = run("attack", "AssignmentLinkage", "-r", folder / "copy.csv", "-c", folder / "people.csv")
+    assert done.exit_code == 0
+    lines = done.stdout.splitlines()
+    assert lines[0] == "released_row,candidate_row,confidence"
+    assert len(lines) == 81
+    assert "expected to be right" in done.stderr
+
+
+def test_candidates_that_lack_a_column_are_compared_in_the_others(folder):
+    pd.read_csv(folder / "people.csv").drop(columns="y").to_csv(folder / "less.csv", index=False)
+    answer, output = attack(folder, "AssignmentLinkage", "--roles", folder / "roles.toml", candidates="less.csv")
+    assert "the candidates lack y" in output
+    assert (answer["candidate_row"] == pd.read_csv(folder / "copy-who.csv")["record"]).mean() > 0.9
+
+
+def test_more_rows_than_candidates_leave_rows_out(folder):
+    pd.read_csv(folder / "people.csv").head(20).to_csv(folder / "few.csv", index=False)
+    output = folder / "few-answer.csv"
+    done = run("attack", "AssignmentLinkage", "-r", folder / "copy.csv", "-c", folder / "few.csv", "-o", output)
+    assert done.exit_code == 0, done.output
+    assert "20 of 80 released rows answered" in done.output
+    assert pd.read_csv(output)["candidate_row"].is_unique
+
+
+def test_categories_that_only_the_release_names_are_no_error_unless_domains_are_declared(folder):
+    people = pd.read_csv(folder / "copy.csv")
+    people.loc[0, "job"] = "astronaut"
+    people.to_csv(folder / "unseen.csv", index=False)
+    (folder / "strict.toml").write_text('[columns.job]\ntype = "category"\ncategories = ["admin."]\n')
+    done = run("attack", "AssignmentLinkage", "-r", folder / "unseen.csv", "-c", folder / "people.csv")
+    assert done.exit_code == 0
+    done = run(
+        "attack",
+        "AssignmentLinkage",
+        "-r",
+        folder / "unseen.csv",
+        "-c",
+        folder / "people.csv",
+        "--roles",
+        folder / "strict.toml",
+    )
+    assert_refused(done, "job")
+
+
+def test_no_confidence_is_said_where_there_is_none(folder, monkeypatch):
+    monkeypatch.setattr("scenarios.commands.attack.MOST_LEARNED", 10)
+    answer, output = attack(folder, "AssignmentLinkage")
+    assert answer["confidence"].isna().all()
+    assert "no confidence can be stated" in output
+
+
+def assert_refused(done, words):
+    assert done.exit_code == 2, done.output
+    errors = [line for line in done.stderr.splitlines() if line.startswith("Error")]
+    assert len(errors) == 1
+    assert words in errors[0]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["LikelihoodAssignment"], "channel"),
+        (["LearnedLinkage"], "repeat the defense"),
+        (["BestPosterior"], "links tables"),
+        (["NoSuchAttack"], "no attack"),
+        (["NearestNeighbour", "-p", "metric=far"], "metric"),
+        (["NearestNeighbour", "-p", "speed=1"], "speed"),
+        (["LikelihoodAssignment", "--channel", "people.csv"], "people.csv"),
+        (["AssignmentLinkage", "--truth", "people.csv"], "released_row"),
+        (["AssignmentLinkage", "-c", "none.csv"], "none.csv"),
+        (["AssignmentLinkage", "-c", "other.csv"], "none of the released columns"),
+        (["AssignmentLinkage", "-c", "words.csv", "--roles", "roles.toml"], "age"),
+        (["AssignmentLinkage", "-r", "words.csv", "--roles", "roles.toml"], "age"),
+        (["AssignmentLinkage", "--truth", "beyond.csv"], "record"),
+        (["AssignmentLinkage", "-o", "people.csv", "--force"], "input"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(folder, monkeypatch, arguments, words):
+    monkeypatch.chdir(folder)
+    pd.DataFrame({"height": [1, 2]}).to_csv("other.csv", index=False)
+    pd.DataFrame({"age": ["old", "young"]}).to_csv("words.csv", index=False)
+    pd.DataFrame({"released_row": [0], "record": [80]}).to_csv("beyond.csv", index=False)
+    given = [arguments[0], "-r", "copy.csv", "-c", "people.csv", *arguments[1:]]
+    assert_refused(run("attack", *given), words)
