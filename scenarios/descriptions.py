@@ -44,7 +44,9 @@ def look_up(name: str) -> object:
     ValueError
         If nothing has this name; suggests the nearest.
     """
-    things: dict[str, object] = {**metrics()}
+    from scenarios.audit_names import mechanisms
+
+    things: dict[str, object] = {**metrics(), **mechanisms()}
     for package in PACKAGES:
         things.update(exported(package))
     if name not in things:

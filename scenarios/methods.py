@@ -20,6 +20,8 @@ CONTRACTS = {
     "experiments": ("scenarios", "Experiment"),
 }
 """Kinds of method: the package that exports them, and their base."""
+LISTED = 40
+"""How many known names a message lists."""
 PARTS = {"defenses": ("defenses", "defenses.federated")}
 """Where the parts are exported that a method may be composed of (a noise, a clipping, a model)."""
 
@@ -66,13 +68,15 @@ def find(name: str, package: str) -> type[Method]:
 
 
 def suggestion(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
-    """The end of a message about an unknown name: the nearest known one, or all where none is near."""
+    """The end of a message about an unknown name: the nearest known one, or all where none is near and they are few."""
     lowered = {other.lower(): other for other in known}
     within = [other for other in lowered if len(name) > 3 and name.lower() in other]
     if within:
         return f"; did you mean {lowered[min(within, key=len)]!r}?"
     near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
-    return f"; did you mean {lowered[near[0]]!r}?" if near else f"; known are {', '.join(sorted(known))}"
+    if near:
+        return f"; did you mean {lowered[near[0]]!r}?"
+    return f"; known are {', '.join(sorted(known))}" if len(known) <= LISTED else "; `tokumei list` shows what there is"
 
 
 def build(table: Mapping[str, Any], package: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable
 
 import click
 
@@ -12,7 +13,7 @@ from scenarios.commands.common import bad_input
 @click.command(epilog="\b\nExamples:\n  tokumei info Mondrian\n  tokumei info bank\n  tokumei info k_anonymity\n")
 @click.argument("name")
 def info(name: str) -> None:
-    """Say what NAME is: a defense, attack, game, metric, scenario or data set, with parameters and source."""
+    """Say what NAME is (a defense, mechanism, attack, game, metric, scenario or data set), its parameters and source."""
     from scenarios.datasets import dataset_names
     from scenarios.plan import library
 
@@ -38,7 +39,13 @@ def _thing(name: str) -> None:
     bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
     click.secho(f"{name}{signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)}", bold=True)
     click.echo(f"\n{inspect.getdoc(thing)}\n")
-    click.echo(f"from {thing.__module__.partition('.')[0]} import {name}    # {inspect.getsourcefile(thing)}")
+    click.echo(f"from {_exporter(thing)} import {name}    # {inspect.getsourcefile(thing)}")
+
+
+def _exporter(thing: type | Callable[..., object]) -> str:
+    """The package that exports a class or function: the innermost one around its module."""
+    package, _, module = thing.__module__.rpartition(".")
+    return package or module
 
 
 def _dataset(name: str) -> None:

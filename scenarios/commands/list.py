@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import click
 
-KINDS = ("defenses", "attacks", "metrics", "scenarios", "datasets")
+KINDS = ("defenses", "mechanisms", "attacks", "metrics", "scenarios", "datasets")
 
 
 @click.command(name="list", epilog="\b\nExamples:\n  tokumei list\n  tokumei list attacks\n")
 @click.argument("kind", type=click.Choice(KINDS), required=False)
 def list_(kind: str | None) -> None:
-    """List what there is: defenses, attacks, metrics, scenarios, datasets; all of it if none is named."""
+    """List what there is of one KIND; all of it if none is named.
+
+    Mechanisms are those of differential privacy, central (`defenses.dp`) and local (`defenses.ldp`).
+    """
     from tabulate import tabulate
 
     for name in [kind] if kind else KINDS:
@@ -36,6 +39,10 @@ def _entries(kind: str) -> dict[str, str]:
         return {name: _title(name) for name in dataset_names()}
     from scenarios.descriptions import metrics, summary
 
+    if kind == "mechanisms":
+        from scenarios.audit_names import mechanisms
+
+        return {name: summary(thing) for name, thing in mechanisms().items()}
     if kind == "metrics":
         return {name: summary(thing) for name, thing in metrics().items()}
     from scenarios.methods import exported
