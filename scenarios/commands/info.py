@@ -13,7 +13,7 @@ from scenarios.commands.common import bad_input
 @click.command(epilog="\b\nExamples:\n  tokumei info Mondrian\n  tokumei info bank\n  tokumei info k_anonymity\n")
 @click.argument("name")
 def info(name: str) -> None:
-    """Say what NAME is (a defense, mechanism, attack, game, metric, scenario or data set), its parameters and source."""
+    """Say what NAME is (defense, mechanism, attack, game, metric, scenario or data set), its parameters and source."""
     from scenarios.datasets import dataset_names
     from scenarios.plan import library
 
