@@ -12,8 +12,8 @@ from attacks.attack import Attack, Knowledge, NotApplicable
 from attacks.claims import ValueClaims
 from attacks.column_matrix import Floats, cell_codes, column_matrix
 from attacks.linkage import common_columns
-from attacks.matching import claims_from_scores, sensitive_mass
 from attacks.naive_bayes import NaiveBayes
+from attacks.released_classes import claims_from_scores, sensitive_mass
 from defenses.channel import Channel
 from defenses.release import MicrodataRelease
 from metrics.domains import Domain

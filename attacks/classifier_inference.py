@@ -10,7 +10,7 @@ from numpy.random import Generator
 from attacks.attack import Attack, Knowledge, NotApplicable
 from attacks.claims import ValueClaims
 from attacks.linkage import shared_columns
-from attacks.matching import claims_from_scores, features, sensitive_mass
+from attacks.released_classes import claims_from_scores, features, sensitive_mass
 from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 from attacks.attack import Attack, Knowledge
 from attacks.claims import ValueClaims
 from attacks.linkage import common_columns
-from attacks.matching import Floats, claims_from_scores, match, sensitive_mass
 from attacks.naive_bayes import NaiveBayes
+from attacks.released_classes import Floats, claims_from_scores, match, sensitive_mass
 from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease
 from metrics.classes import equivalence_classes

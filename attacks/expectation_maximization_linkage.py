@@ -22,6 +22,8 @@ START = np.array([0.5, 0.3, 0.2])
 SMALLEST_SHARE = 1e-4
 # Rounds end when no share moves by more than this.
 SETTLED = 2e-3
+# How many rows what candidates show of the replaced cells' frequencies counts for.
+PRIOR = 2.0
 
 
 class ExpectationMaximizationLinkage(Linkage):
@@ -31,7 +33,14 @@ class ExpectationMaximizationLinkage(Linkage):
     standard deviation s with probability b (numbers only), or is any released cell with probability c, a + b + c = 1.
     Expectation: the matching posterior under the current a, b, c, s of each column. Maximization: their shares and
     the noise's variance among expected matches. A column that was shuffled ends at c = 1 and weighs nothing.
-    Where rows are equal in groups it falls below `NearestNeighbour` (`GroupLinkage` does not).
+
+    Noise gives a number only to within the distance between neighbouring numbers that occur on either side. Counted to
+    the unit instead, that a released number is somebody's would be a miracle unless it was kept, and where numbers were
+    swapped rows would be matched by one exact but shuffled column: seven columns swapped within a tenth of the ranks
+    were found to 46 % with 90 % confidence, not to 81 %.
+
+    Where rows are equal in groups it falls below `NearestNeighbour` (`GroupLinkage` does not). Where nothing can be
+    found because all columns were shuffled, its confidences are too high (.2).
 
     Parameters
     ----------
@@ -85,8 +94,10 @@ class ColumnModel:
         Released minus original number, NaN where there is none; None for columns without noise.
     shares : ndarray of float, shape (3,)
         Of kept, disturbed and replaced values.
-    deviation, step : float
-        The noise's standard deviation, and the distance between neighbouring values, in the column's unit.
+    deviation : float
+        The noise's standard deviation, in the column's unit.
+    width : ndarray of float, shape (cells, 1)
+        The stretch of numbers that each cell stands for, in the column's unit; any for columns without noise.
     """
 
     column: SharedColumn
@@ -95,29 +106,34 @@ class ColumnModel:
     residual: Floats | None
     shares: NDArray[np.float64]
     deviation: float
-    step: float
+    width: Floats
 
     @classmethod
     def start(cls, column: SharedColumn) -> ColumnModel:
         """The model before anything is learned."""
         cells = column.cells
-        frequency = np.bincount(cells.codes, minlength=cells.missing.size) / max(1, cells.codes.size)
+        count = np.bincount(cells.codes, minlength=cells.missing.size)
         # Where cells overlap, a kept value shows as one of those that cover it, by their frequency.
-        covering = column.contains() * frequency[:, None]
+        covering = column.contains() * (count / max(1, cells.codes.size))[:, None]
         reached = covering.sum(axis=0)
         kept = np.divide(covering, reached, out=np.zeros_like(covering), where=reached > 0)
+        # Few rows say little of how frequent their cells are: a single one would seem to be what everybody has.
+        share = np.bincount(column.codes, minlength=len(column.values)) / column.codes.size
+        replaced = (count + PRIOR * (kept @ share)) / (cells.codes.size + PRIOR)
         noisy = isinstance(cells, NumericCells) and bool(cells.plain.all())
         if not noisy or len(column.values) < 2:
             shares = START * [1, 0, 1]
-            return cls(column, kept, frequency[:, None], None, shares / shares.sum(), 1.0, 1.0)
+            return cls(column, kept, replaced[:, None], None, shares / shares.sum(), 1.0, np.ones(1))
         assert isinstance(cells, NumericCells)  # noqa: S101 (for the type checker; `noisy` says so)
         kept = column.contains().astype(float)
-        values = column.values.astype(float)
-        residual = cells.hull()[0][:, None] - values
-        gaps = np.diff(np.unique(values[~np.isnan(values)]))
-        step = float(gaps.min()) if gaps.size else 1.0
-        replaced = _background(cells.hull()[0], frequency, step)
-        return cls(column, kept, replaced[:, None], residual, START, 0.3 * float(np.nanstd(values)) or 1.0, step)
+        values, numbers = column.values.astype(float), cells.hull()[0]
+        # A number stands for the stretch to its released neighbours, of which `width` is itself.
+        width = _stretch(numbers, np.r_[numbers, values])
+        replaced *= np.minimum(1.0, width / _stretch(numbers, numbers))
+        residual = numbers[:, None] - values
+        return cls(
+            column, kept, replaced[:, None], residual, START, 0.3 * float(np.nanstd(values)) or 1.0, width[:, None]
+        )
 
     @cached_property
     def components(self) -> list[Floats]:
@@ -126,7 +142,7 @@ class ColumnModel:
         parts = [kept * self.kept, np.zeros_like(self.kept), replaced * self.replaced]
         if self.residual is not None and disturbed > 0:
             density = np.exp(-0.5 * (self.residual / self.deviation) ** 2) / (self.deviation * np.sqrt(2 * np.pi))
-            parts[1] = np.where(np.isnan(density), 0.0, disturbed * np.minimum(1.0, self.step * density))
+            parts[1] = np.where(np.isnan(density), 0.0, disturbed * np.minimum(1.0, self.width * density))
         return parts
 
     @cached_property
@@ -145,23 +161,21 @@ class ColumnModel:
         deviation = self.deviation
         if self.residual is not None and expected[1].sum() > 0:
             variance = np.nansum(expected[1] * self.residual**2) / expected[1].sum()
-            deviation = max(float(np.sqrt(variance)), self.step / 2)
+            deviation = max(float(np.sqrt(variance)), float(self.width.min()) / 2)
         return ColumnModel(
-            self.column, self.kept, self.replaced, self.residual, shares / shares.sum(), deviation, self.step
+            self.column, self.kept, self.replaced, self.residual, shares / shares.sum(), deviation, self.width
         )
 
 
-def _background(numbers: Floats, frequency: Floats, step: float) -> Floats:
-    """Probability of each released number if it were anybody's, shape (cells,).
+def _stretch(numbers: Floats, occurring: Floats) -> Floats:
+    """Half the distance between the neighbours of each number among those that occur, itself one; 1 where missing.
 
-    A number that occurs once has not the probability 1 / rows, which is far more than noise gives to any single
-    number, so that noise would never be seen: what it stands for is the stretch to its neighbours, one step of which
-    is itself.
+    The least and the largest stand for as much as the widest stretch between.
     """
-    order = np.argsort(numbers)
-    ordered = numbers[order]
-    reach = np.empty(numbers.size)
-    inner = (np.r_[ordered[1:], np.nan] - np.r_[np.nan, ordered[:-1]]) / 2
-    reach[order] = np.where(np.isnan(inner), np.nanmax(inner, initial=step), inner)
-    share = np.minimum(1.0, step / np.maximum(reach, step))
-    return frequency * share
+    occurring = np.unique(occurring[~np.isnan(occurring)])
+    if occurring.size < 2:
+        return np.ones(numbers.size)
+    between = (occurring[2:] - occurring[:-2]) / 2
+    widest = float(between.max()) if between.size else float(occurring[1] - occurring[0])
+    stretch = np.r_[widest, between, widest][np.minimum(np.searchsorted(occurring, numbers), occurring.size - 1)]
+    return np.where(np.isnan(numbers), 1.0, stretch)

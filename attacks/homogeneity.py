@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from attacks.attack import Attack, Knowledge
 from attacks.claims import ValueClaims
-from attacks.matching import claims_from_scores, match
+from attacks.released_classes import claims_from_scores, match
 from defenses.release import MicrodataRelease
 
 
@@ -31,7 +31,7 @@ class Homogeneity(Attack):
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Claim the values of targets in homogeneous classes."""
         matching = match(release, knowledge)
-        counts = matching.nearest.T.astype(float) @ matching.counts
+        counts = matching.near_counts
         alone = (counts > 0).sum(axis=1) == 1
         confidence = np.ones(len(counts))
         return claims_from_scores(counts * alone[:, None], matching.column, matching.domain, confidence)

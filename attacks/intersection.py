@@ -11,7 +11,7 @@ from numpy.random import Generator
 
 from attacks.attack import Attack, Knowledge, NotApplicable
 from attacks.claims import ValueClaims
-from attacks.matching import claims_from_scores, match
+from attacks.released_classes import claims_from_scores, match
 from defenses.release import MicrodataRelease
 
 
@@ -50,7 +50,7 @@ class CompositionAttack(Attack):
         if not isinstance(knowledge, OtherRelease):
             raise NotApplicable("there is no second release")
         first, second = match(release, knowledge), match(knowledge.other, knowledge)
-        here, there = (matching.nearest.T.astype(float) @ matching.counts for matching in (first, second))
+        here, there = first.near_counts, second.near_counts
         share = np.maximum((first.table + second.table) / 2, 1e-300)
         both = here * there / share
         empty = both.sum(axis=1) == 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.random import Generator
 
@@ -12,10 +14,13 @@ from attacks.linkage import common_columns
 from attacks.linkage_answers import Linkage
 from attacks.row_matching import Floats
 from defenses.channel import Likelihood
+from defenses.channel_parts import GroupMean, GroupMode
 from defenses.release import MicrodataRelease
 
 # Pairs up to which all of them are weighed and matched.
 DENSE = 10**6
+# What a cell of a group counts for: see the class.
+GROUPED = 0.5
 
 
 class LikelihoodAssignment(Linkage):
@@ -23,8 +28,13 @@ class LikelihoodAssignment(Linkage):
 
     For a mechanism that treats records independently this is the maximum-likelihood matching: with all matchings
     equally likely beforehand, log-likelihoods of the pairs add up. Confidences are the marginals of a random matching,
-    exact for at most 12 candidates. Where rows are equal in groups (microaggregation) `NearestNeighbour` may find more,
-    and `GroupLinkage` does.
+    exact for at most 12 candidates.
+
+    Microaggregation does not treat records independently: who lies far from its group in one column does so in others,
+    so that columns are no separate evidence. The log-likelihoods of its cells count by half (a composite likelihood).
+    The half is measured: of 1, .7, .5 and .35 it gave the true candidates the largest mean log-probability, or within
+    .1 of it, for groups of 3, 5 and 10 by three methods on two tables; counted in full, confidences are .03 to .1 too
+    high. Where rows are equal in groups `NearestNeighbour` may find more, and `GroupLinkage` does.
 
     Tables of more than a million pairs are matched sparsely: every row keeps its 40 likeliest candidates
     (`attacks.candidate_search`), which the assignment and the confidences are then computed from. Bank customers
@@ -33,7 +43,8 @@ class LikelihoodAssignment(Linkage):
     References
     ----------
     Jaro (1989), Advances in record-linkage methodology, section 5, for assignment on pair weights; Gouweleeuw and
-    others (1998), Post randomisation for statistical disclosure control, for mechanisms that are public.
+    others (1998), Post randomisation for statistical disclosure control, for mechanisms that are public; Varin, Reid
+    and Firth (2011), An overview of composite likelihood methods, section 2.3, for adding up what is not independent.
     """
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
@@ -70,4 +81,11 @@ def _likelihoods(release: MicrodataRelease, knowledge: Knowledge) -> list[Likeli
     if release.channel is None:
         raise NotApplicable("the release discloses no channel")
     domains = dict(knowledge.domains(common_columns(release, knowledge)))
-    return list(release.channel.likelihoods(release.frame, knowledge.candidates, domains).values())
+    grouped = {part.columns for part in release.channel.parts if isinstance(part, GroupMean | GroupMode)}
+    parts = release.channel.likelihoods(release.frame, knowledge.candidates, domains)
+    return [_weakened(part) if columns in grouped else part for columns, part in parts.items()]
+
+
+def _weakened(part: Likelihood) -> Likelihood:
+    """A part whose log-likelihoods count by half."""
+    return replace(part, kernel=lambda *sides: GROUPED * part.kernel(*sides))

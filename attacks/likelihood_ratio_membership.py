@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
@@ -9,6 +11,7 @@ from numpy.typing import NDArray
 from attacks.attack import Attack, Knowledge
 from attacks.claims import Decisions
 from attacks.model_confidence import classifier, logit_confidence, shadows
+from defenses.microdata import Microdata
 from defenses.parameters import check_whole
 from defenses.release import ModelRelease
 
@@ -55,7 +58,7 @@ class LikelihoodRatioAttack(Attack):
             If the candidates lack a column of the model's, or somebody's class is none of its.
         """
         own = logit_confidence(classifier(release.model), knowledge.candidates)
-        pool = knowledge.auxiliary.with_frame(knowledge.candidates)
+        pool = _candidates(knowledge)
         trained = list(shadows(knowledge, pool, len(pool) // 2, self.shadows, rng))
         said = np.array([logit_confidence(shadow.model, knowledge.candidates) for shadow in trained])
         member = np.array([shadow.member for shadow in trained])
@@ -106,6 +109,14 @@ class OfflineLikelihoodRatioAttack(Attack):
         said = np.array([logit_confidence(shadow.model, knowledge.candidates) for shadow in trained])
         mean, deviation = _normal(said, np.ones(said.shape, dtype=bool))
         return Decisions((own - mean) / deviation)
+
+
+def _candidates(knowledge: Knowledge) -> Microdata:
+    """The candidates in the roles of the attacker's own people, without the identifiers, which no candidate shows."""
+    own, frame = knowledge.auxiliary, knowledge.candidates
+    domains = {name: domain for name, domain in own.domains.items() if name in frame}
+    hierarchies = {name: levels for name, levels in own.hierarchies.items() if name in frame}
+    return replace(own, frame=frame, identifiers=(), domains=domains, hierarchies=hierarchies)
 
 
 def _normal(said: Floats, chosen: NDArray[np.bool_]) -> tuple[Floats, float]:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from attacks.attack import Attack, Knowledge, NotApplicable
 from attacks.claims import Claims
 from attacks.linkage import gower_distance, shared_columns
-from attacks.matching import TIE, Floats
+from attacks.released_classes import TIE, Floats
 from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease
 

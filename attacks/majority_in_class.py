@@ -8,7 +8,7 @@ from numpy.random import Generator
 
 from attacks.attack import Attack, Knowledge
 from attacks.claims import ValueClaims
-from attacks.matching import claims_from_scores, match
+from attacks.released_classes import claims_from_scores, match
 from defenses.release import MicrodataRelease
 
 
@@ -28,4 +28,4 @@ class MajorityInClass(Attack):
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Claim the majority's value."""
         matching = match(release, knowledge)
-        return claims_from_scores(matching.nearest.T.astype(float) @ matching.counts, matching.column, matching.domain)
+        return claims_from_scores(matching.near_counts, matching.column, matching.domain)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from attacks.attack import Attack, Knowledge, NotApplicable
 from attacks.claims import ValueClaims
 from attacks.linkage import common_columns
-from attacks.matching import Floats, Matching, claims_from_scores, match
+from attacks.released_classes import Floats, Matching, claims_from_scores, match
 from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease
 
@@ -67,7 +67,7 @@ class Minimality(Attack):
             raise NotApplicable("sensitive values are generalized, so that classes have no exact values to hand out")
         # A target of several overlapping classes belongs to the one with the fewest people to choose from.
         owner = _owner(matching)
-        scores = matching.nearest.T.astype(float) @ matching.counts
+        scores = matching.near_counts
         known = knowledge.candidates[common_columns(release, knowledge)]
         codes = np.column_stack([column.codes for column in matching.columns]).astype(np.intp)
         covered = np.flatnonzero(owner >= 0)

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from attacks.attack import Attack, Knowledge
 from attacks.claims import ValueClaims
-from attacks.matching import match, value_claims
+from attacks.released_classes import match, value_claims
 from defenses.release import MicrodataRelease
 
 
@@ -31,8 +31,7 @@ class NearestRowInference(Attack):
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Claim the nearest rows' values."""
         matching = match(release, knowledge)
-        near = matching.nearest.T.astype(float)
-        counts = near @ matching.counts
+        counts = matching.near_counts
         rows = np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
         # Rows without a value answer nothing: their share is an abstention.
         return value_claims(counts / rows, matching.column, matching.domain, (counts / rows).max(axis=1))

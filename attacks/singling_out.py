@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from attacks.attack import Attack, Knowledge
 from attacks.claims import Predicates
 from attacks.conditions import AtLeast, AtMost, Condition, Conjunction, Covered
-from attacks.matching import Floats
+from attacks.released_classes import Floats
 from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease
 from metrics.cells import Cells, NumericCells, read_cells

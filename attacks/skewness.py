@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from attacks.attack import Attack, Knowledge
 from attacks.claims import ValueClaims
-from attacks.matching import claims_from_scores, match
+from attacks.released_classes import claims_from_scores, match
 from defenses.parameters import check_real
 from defenses.release import MicrodataRelease
 
@@ -42,7 +42,7 @@ class Skewness(Attack):
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Claim the most over-represented values."""
         matching = match(release, knowledge)
-        counts = matching.nearest.T.astype(float) @ matching.counts
+        counts = matching.near_counts
         size = counts.sum(axis=1, keepdims=True)
         excess = np.maximum(np.divide(counts, size, out=np.zeros_like(counts), where=size > 0) - matching.table, 0)
         far = (excess.sum(axis=1) > self.distance) & (size[:, 0] > 0)

@@ -20,6 +20,21 @@ from metrics.cells import read_cells
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 
 Floats = NDArray[np.float64]
+# What fields of parts are annotated with: the types in a channel file, and how messages call them.
+_TYPES: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "float": (float, int),
+    "int": (int,),
+    "bool": (bool,),
+    "Domain": (NumericDomain, CategoricalDomain),
+}
+_NAMES = {
+    "str": "text",
+    "float": "a number",
+    "int": "a whole number",
+    "bool": "true or false",
+    "Domain": "a table with low and high, or with categories",
+}
 
 
 @dataclass(frozen=True)
@@ -208,8 +223,12 @@ class Channel:
         unknown = sorted(set(content) - {"sampling_rate", "part"})
         if unknown:
             raise ValueError(f"the channel has no key {unknown[0]!r}; it has sampling_rate and part")
-        parts = [_read_part(dict(part), number) for number, part in enumerate(content.get("part", []), start=1)]
-        return Channel(tuple(parts), float(content.get("sampling_rate", 1.0)))
+        parts, rate = content.get("part", []), content.get("sampling_rate", 1.0)
+        if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+            raise ValueError("the channel's parts must be tables under [[part]]")
+        if not _is_a(rate, "float"):
+            raise ValueError(f"sampling_rate must be a number, got {rate!r}")
+        return Channel(tuple(_read_part(dict(part), number) for number, part in enumerate(parts, start=1)), float(rate))
 
 
 def _kinds(base: type[ChannelPart] = ChannelPart) -> dict[str, type[ChannelPart]]:
@@ -226,13 +245,29 @@ def _read_part(content: dict[str, Any], number: int) -> ChannelPart:
     kind = content.pop("kind", None)
     if kind not in kinds:
         raise ValueError(f"part {number} of the channel has kind {kind!r}; known are {', '.join(sorted(kinds))}")
-    names = {f.name for f in fields(kinds[kind])}
-    if set(content) != names:
-        wrong = sorted(set(content) ^ names)[0]
-        raise ValueError(
-            f"part {number} of the channel ({kind}): {'unknown' if wrong in content else 'no'} field {wrong!r}"
-        )
-    return kinds[kind](**{name: _rich(value) for name, value in content.items()})
+    types = {f.name: str(f.type) for f in fields(kinds[kind])}
+    where = f"part {number} of the channel ({kind})"
+    if set(content) != set(types):
+        wrong = sorted(set(content) ^ set(types))[0]
+        raise ValueError(f"{where}: {'unknown' if wrong in content else 'no'} field {wrong!r}")
+    try:
+        values = {name: _rich(value) for name, value in content.items()}
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{where}: {error}") from None
+    for name, value in values.items():
+        if not _is_a(value, types[name]):
+            raise ValueError(f"{where}: field {name!r} must be {_NAMES.get(types[name], 'a list')}")
+    return kinds[kind](**values)
+
+
+def _is_a(value: Any, annotation: str) -> bool:
+    """Whether a value read from TOML is of the type that a part's field is annotated with."""
+    if annotation.startswith("tuple["):
+        element = annotation.removeprefix("tuple[").removesuffix(", ...]")
+        return isinstance(value, tuple) and all(_is_a(item, element) for item in value)
+    if isinstance(value, bool):
+        return annotation == "bool"
+    return isinstance(value, _TYPES[annotation])
 
 
 def _plain(value: Any) -> Any:
@@ -249,5 +284,7 @@ def _plain(value: Any) -> Any:
 
 def _rich(value: Any) -> Any:
     if isinstance(value, dict):
+        if not isinstance(value.get("categories", []), list):
+            raise ValueError("categories must be a list")
         return CategoricalDomain(**value) if "categories" in value else NumericDomain(**value)
     return tuple(_rich(item) for item in value) if isinstance(value, Sequence) and not isinstance(value, str) else value

@@ -204,10 +204,18 @@ class GroupMode(ColumnPart):
     ----------
     agreement : float
         Share of the records whose group's most frequent category is their own, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If the probability lies outside [0, 1].
     """
 
     kind: ClassVar[str] = "group_mode"
     agreement: float
+
+    def __post_init__(self) -> None:
+        _check_probability("agreement", self.agreement)
 
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""
@@ -228,11 +236,19 @@ class Retention(ColumnPart):
         Probability of being kept, in [0, 1].
     categories : int
         How many there are: the domain's, and one more where a missing value counts as one.
+
+    Raises
+    ------
+    ValueError
+        If the probability lies outside [0, 1].
     """
 
     kind: ClassVar[str] = "retention"
     retention: float
     categories: int
+
+    def __post_init__(self) -> None:
+        _check_probability("retention", self.retention)
 
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""
@@ -279,6 +295,11 @@ class Presence(ValuePart):
         with np.errstate(divide="ignore"):
             table = np.log(count / max(1, cells.size))
         return Likelihood((np.zeros(len(released)),), (table[codes[cells.size :]],), np.add)
+
+
+def _check_probability(name: str, value: float) -> None:
+    if not 0 <= value <= 1:
+        raise ValueError(f"{name} must lie in [0, 1], got {value}")
 
 
 def _equal(cell: Floats, value: Floats) -> Floats:

@@ -40,6 +40,9 @@ class FederatedAveraging(Defense):
         Length of a step, positive.
     participation : float
         Share of the clients drawn in each round, in (0, 1].
+    dropout : float
+        Share of the drawn clients, in [0, 1) and rounded down, that fall silent before their updates arrive. Noise on
+        a secure sum is spread over the others, so that its budget holds.
     clipping : Clipping, optional
         Bounds on updates.
     uplink, downlink : Noise, optional
@@ -69,6 +72,7 @@ class FederatedAveraging(Defense):
         local_epochs: int = 1,
         learning_rate: float = 0.5,
         participation: float = 1.0,
+        dropout: float = 0.0,
         clipping: Clipping | None = None,
         uplink: Noise | None = None,
         downlink: Noise | None = None,
@@ -78,6 +82,7 @@ class FederatedAveraging(Defense):
         check_whole("local_epochs", local_epochs, low=1)
         check_real("learning_rate", learning_rate, low=0, open_low=True)
         check_real("participation", participation, low=0, high=1, open_low=True)
+        check_real("dropout", dropout, low=0, high=1, open_high=True)
         for name, part, kind in (
             ("model", model, Architecture),
             ("split", split, Split),
@@ -103,6 +108,7 @@ class FederatedAveraging(Defense):
         self.local_epochs = local_epochs
         self.learning_rate = learning_rate
         self.participation = participation
+        self.dropout = dropout
         self.clipping = clipping
         self.uplink = uplink
         self.downlink = downlink
@@ -116,6 +122,7 @@ class FederatedAveraging(Defense):
             self.local_epochs,
             self.learning_rate,
             self.participation,
+            self.dropout,
             self.clipping,
             self.uplink,
             self.downlink,
@@ -185,7 +192,11 @@ class FederatedAveraging(Defense):
         epsilon, delta = self.uplink.epsilon, self.uplink.delta
         if isinstance(self.uplink, SerialNoise) and isinstance(self.downlink, SerialNoise):
             epsilon, delta = epsilon + self.downlink.epsilon, delta + self.downlink.delta
-        seen = "all updates" if self.aggregation is None else "sums of updates, if every client adds its noise"
+        seen = (
+            "all updates"
+            if self.aggregation is None
+            else "sums of updates, if every client that answers adds its noise"
+        )
         return Guarantee(epsilon=epsilon, delta=delta, statement=f"{seen}; {neighbours}; {whole}")
 
     def _sensitivities(self, sizes: NDArray[np.intp], noise: Noise) -> tuple[float, float]:

@@ -75,6 +75,8 @@ class LocalReports(Defense):
         check_whole("rounds", rounds, low=1)
         if not isinstance(memoize, bool):
             raise ValueError(f"memoize must be true or false, got {memoize!r}")
+        if column is not None and not isinstance(column, str):
+            raise ValueError(f"column must be a name, got {column!r}")
         if missing not in MISSING:
             raise ValueError(f"missing must be one of {', '.join(MISSING)}, got {missing!r}")
         if options is not None and not isinstance(options, Mapping):
@@ -152,7 +154,10 @@ class LocalReports(Defense):
         if column not in records.domains:
             raise ValueError(f"column: {column!r} has no declared domain, and one read from the records is not public")
         domain = records.domains[column]
-        codes = domain.codes(records.frame[column]).astype(np.int64)
+        try:
+            codes = domain.codes(records.frame[column]).astype(np.int64)
+        except ValueError:  # whose text names the value
+            raise ValueError(f"column: {column!r} holds a category that its domain does not declare") from None
         if self.missing == "refuse" and (codes == domain.size).any():
             row = int(np.flatnonzero(codes == domain.size)[0])
             raise ValueError(f"missing: column {column!r} has no value in row {row + 1}")

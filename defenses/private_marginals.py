@@ -37,7 +37,9 @@ ROUNDS = 20
 
 @dataclass(frozen=True)
 class Budget:
-    """Zero-concentrated privacy of the three steps, an equal third each, and the noise that follows.
+    """Zero-concentrated privacy of the three steps and the noise that follows.
+
+    An equal third each; of one column alone there is nothing to choose, and its counts have all of it.
 
     Parameters
     ----------
@@ -53,7 +55,7 @@ class Budget:
     @property
     def single(self) -> Fraction:
         """Variance of the noise on every column's counts: replacing a record moves each column by sqrt 2 in L2 norm."""
-        return Fraction(2 * self.columns) / (2 * Fraction(self.rho / 3))
+        return Fraction(2 * self.columns) / (2 * Fraction(self.rho / (3 if self.columns > 1 else 1)))
 
     @property
     def choice(self) -> float:
@@ -85,7 +87,7 @@ class PrivateMarginals(MicrodataDefense):
 
     Notes
     -----
-    Zero-concentrated privacy rho, the most that gives (epsilon, delta), in three parts:
+    Zero-concentrated privacy rho, the most that gives (epsilon, delta), in three parts (one for a single column):
 
     1. The counts of every column with discrete Gaussian noise, made a distribution by projection.
     2. Pairs of columns, one after the other, by the exponential mechanism, such that they form no cycle. A pair's score

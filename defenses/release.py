@@ -280,7 +280,7 @@ class TrainingRelease(Release):
     aggregates : sequence of ndarray
         Per round: the mean of the updates, weighted by the clients' sizes, shape (size,), before the server's noise.
     participants : sequence of ndarray of int
-        Per round: which clients took part.
+        Per round: the clients whose updates count.
     models : sequence of ndarray
         Weights sent out before each round, and the final ones, shape (size,).
     sizes : tuple of int

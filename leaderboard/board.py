@@ -9,9 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.pairs import Pair, Success, goals, matrix, variant
+from leaderboard.pairs import Pair, Success, by_pair, goals, pair_of
 from leaderboard.result import FAILURES, Result, canonical
 from leaderboard.utility import Utility, pooled_utility
+
+ENDED = ("ok", "skipped")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,31 +109,25 @@ def rank(results: Sequence[Result]) -> list[Row]:
         Releases and trials, at most one per release and trial, in any order.
     """
     releases: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
-    trials: dict[tuple[str, str, str, str], list[Result]] = defaultdict(list)
-    variants: dict[str, set[str]] = defaultdict(set)
     for result in sorted(results, key=lambda result: result.play):
-        method = (result.defense, canonical(result.parameters))
         if result.attack is None:
-            releases[(result.scenario, *method)].append(result)
-        else:
-            decoys = variant(result.game)
-            trials[(result.scenario, decoys, *method)].append(result)
-            variants[result.scenario].add(decoys)
+            releases[result.scenario, result.defense, canonical(result.parameters)].append(result)
+    trials: dict[tuple[str, ...], dict[tuple[str, ...], list[Result]]] = defaultdict(dict)
+    variants: dict[str, set[str]] = defaultdict(set)
+    known: dict[tuple[str, str], set[tuple[str, ...]]] = defaultdict(set)
+    for (scenario, decoys, *method, attack, attack_parameters), group in sorted(by_pair(results).items()):
+        trials[(scenario, decoys, *method)][attack, attack_parameters] = group
+        variants[scenario].add(decoys)
+        known[scenario, decoys].add((attack, attack_parameters))
     # A scenario of which no trial has ended yet has releases to show, and no variant.
     identities = set(trials) | {
         (scenario, decoys, *method) for scenario, *method in releases for decoys in variants[scenario] or {""}
     }
-    known: dict[tuple[str, str], set[tuple[str, str]]] = defaultdict(set)
-    for (scenario, decoys, *_), group in trials.items():
-        known[scenario, decoys] |= {_attack(trial) for trial in group}
-    pairs: dict[tuple[str, ...], list[Pair]] = defaultdict(list)
-    for pair in matrix(results):
-        pairs[pair.scenario, pair.decoys, pair.defense, canonical(pair.parameters)].append(pair)
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for scenario, decoys, defense, parameters in sorted(identities):
         identity = (scenario, decoys, defense, parameters)
         own = releases[scenario, defense, parameters]
-        row = _row(decoys, own, trials[identity], pairs[identity], known[scenario, decoys])
+        row = _row(decoys, own, trials[identity], known[scenario, decoys])
         groups[scenario, decoys].append(row)
     return [row for place in sorted(groups) for row in ranked(groups[place])]
 
@@ -139,13 +135,14 @@ def rank(results: Sequence[Result]) -> list[Row]:
 def _row(
     decoys: str,
     releases: Sequence[Result],
-    trials: Sequence[Result],
-    pairs: Sequence[Pair],
-    known: set[tuple[str, str]],
+    trials: Mapping[tuple[str, ...], Sequence[Result]],
+    known: set[tuple[str, ...]],
 ) -> Row:
-    everything = [*releases, *trials]
+    pairs = [pair_of(group) for group in trials.values()]
+    together = (trial for group in trials.values() for trial in group)
+    everything = [*releases, *sorted(together, key=lambda trial: trial.play)]
     first = everything[0]
-    ended = {(trial.play, *_attack(trial)) for trial in trials if trial.status in ("ok", "skipped")}
+    ended = {(trial.play, *attack) for attack, group in trials.items() for trial in group if trial.status in ENDED}
     released = [release for release in releases if release.status == "ok"]
     plays = {result.play for result in everything}
     complete = [
@@ -237,10 +234,6 @@ def ranked(rows: Sequence[Row]) -> list[Row]:
         for row, place, below in zip(scored, places.tolist(), dominated, strict=True)
     ]
     return sorted(placed, key=lambda row: row.rank or 0) + [row for row in rows if row.score is None]
-
-
-def _attack(trial: Result) -> tuple[str, str]:
-    return str(trial.attack), canonical(trial.attack_parameters)
 
 
 def by_place(rows: Sequence[Row]) -> Mapping[tuple[str, str], list[Row]]:

@@ -20,6 +20,8 @@ RELEASE = 4
 """Parts of a release's identity: scenario, variant, defense, parameters; a trial's has two more."""
 COMPARABLE = 3
 """Fewer defenses than these do not tell what they have in common."""
+FIRM, LOOSE = 0.05, 0.5
+"""Slowing down that is let pass by default, as a share: where the machine's pace is known, and where it is not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -77,12 +79,13 @@ class Change:
 class Tolerance:
     """Changes that are let pass: in utility and success (in their own unit), and in time (as a share).
 
-    Time depends on what else the machine does, hence its larger default.
+    Time depends on what else the machine does; unless it is given, `FIRM` of it is let pass where `pace` tells how fast
+    the machine was, and `LOOSE` where nothing does.
     """
 
     utility: float = 0.0
     success: float = 0.0
-    time: float = 0.05
+    time: float | None = None
 
 
 def compare(
@@ -96,7 +99,8 @@ def compare(
     classifier's part is pooled over plays), of time by Wilcoxon's signed rank of the logarithms' differences. Since n
     plays can be sign-flipped in 2ⁿ ways, no p is taken to be below 2¹⁻ⁿ, however equal the differences are. Each test
     is against the tolerance, not against zero. Holm's correction holds the chance of any false alarm among all
-    measures to `level`. Time is compared after `pace` is divided out, since a busy machine slows all defenses alike.
+    measures to `level`. Time is compared of what both sides have played anew, after `pace` is divided out, since a busy
+    machine slows all defenses alike.
 
     A trial that ended in the base and fails in the head is a worsening, whatever the level.
 
@@ -128,31 +132,45 @@ def compare(
     if not 0 < level < 1:
         raise ValueError(f"level must lie in (0, 1), got {level}")
     for name in ("utility", "success", "time"):
-        if not 0 <= getattr(allowed, name) < np.inf:
-            raise ValueError(f"tolerance of {name} must be a finite number of at least 0, got {getattr(allowed, name)}")
+        given = getattr(allowed, name)
+        if given is not None and not 0 <= given < np.inf:
+            raise ValueError(f"tolerance of {name} must be a finite number of at least 0, got {given}")
     before, after = _groups(base), _groups(head)
     both = pace(base, head)
+    if allowed.time is None:
+        allowed = replace(allowed, time=LOOSE if both is None else FIRM)
     changes = [
         change
         for identity in sorted(set(before) & set(after), key=str)
-        for change in _changes(before[identity], after[identity], allowed, level, both)
+        for change in _changes(before[identity], after[identity], allowed, level, both or 1.0)
     ]
     return _corrected(changes, level)
 
 
-def pace(base: Sequence[Result], head: Sequence[Result]) -> float:
-    """How many times as long the head's releases took, as the median over defenses; 1 where fewer than three compare.
+def pace(base: Sequence[Result], head: Sequence[Result]) -> float | None:
+    """How many times as long the head took for the same work; None where that cannot be told from a change.
 
-    What all defenses have in common is the machine, or code that all of them use: it is told, and not held against one
-    of them.
+    It is the median over the releases of at least three defenses, else over the trials of at least three pairs of
+    defense and attack, which are timed apart from the release. What all have in common is the machine, or code that all
+    of them use: it is told, and not held against one of them. Only what both sides have played anew says anything; a
+    result that a run knew from an earlier one was timed then.
     """
     before, after = _groups(base), _groups(head)
-    shifts = []
+    shifts: dict[bool, list[float]] = {True: [], False: []}
     for identity in set(before) & set(after):
-        ratios = _log_ratios(_ended(before[identity], after[identity]))
-        if ratios.size and len(identity) == RELEASE:
-            shifts.append(float(np.median(ratios)))
-    return float(np.exp(np.median(shifts))) if len(shifts) >= COMPARABLE else 1.0
+        pairs = _ended(before[identity], after[identity])
+        ratios = _log_ratios([pair for pair in pairs if _anew(*pair)])
+        if ratios.size:
+            shifts[len(identity) == RELEASE].append(float(np.median(ratios)))
+    for found in (shifts[True], shifts[False]):
+        if len(found) >= COMPARABLE:
+            return float(np.exp(np.median(found)))
+    return None
+
+
+def _anew(base: Result, head: Result) -> bool:
+    """Whether two results are of two plays, and not one that both runs know."""
+    return (base.key, base.created, base.seconds) != (head.key, head.created, head.seconds)
 
 
 def _groups(results: Sequence[Result]) -> Mapping[tuple[str, ...], dict[int, Result]]:
@@ -186,7 +204,8 @@ def _changes(
     ended = _ended(base, head)
     if len(ended) > 1:
         if ended[0][0].attack is None:
-            found += [*_utility(ended, allowed.utility, level), *_time(ended, allowed.time, level, both)]
+            timed = [pair for pair in ended if _anew(*pair)]
+            found += [*_utility(ended, allowed.utility, level), *_time(timed, allowed.time or 0.0, level, both)]
         else:
             found += _successes(ended, allowed.success, level)
     return found

@@ -14,10 +14,22 @@ GOALS = ("reidentification", "membership")
 
 _CHANCE = {"reidentification": "chance"}
 _TRIALS = {"reidentification": "rows", "membership": "persons"}
-_WORDS = {"reidentification": "rows", "membership": "members"}
+_WORDS = {
+    "reidentification": "rows",
+    "membership": "members",
+    "attribute": "values",
+    "deanonymization": "pseudonyms",
+    "downcoding": "cells",
+    "linkability": "links",
+}
 _TITLES = {
     "reidentification": "Which row is whose (re-identification of rows)",
     "membership": "Who is in the release (membership)",
+    "attribute": "What is people's sensitive value (attribute inference)",
+    "deanonymization": "Which pseudonym is whose (de-anonymization)",
+    "downcoding": "What stands behind generalized cells (downcoding)",
+    "linkability": "Which parts of two files are one person's (linkability)",
+    "singling_out": "What holds of one person alone (singling out)",
 }
 
 

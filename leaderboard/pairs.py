@@ -142,16 +142,23 @@ def matrix(results: Sequence[Result]) -> list[Pair]:
     results : sequence of Result
         Releases and trials, at most one per release and trial, in any order.
     """
+    groups = by_pair(results)
+    return [pair_of(groups[identity]) for identity in sorted(groups)]
+
+
+def by_pair(results: Sequence[Result]) -> Mapping[tuple[str, ...], list[Result]]:
+    """Trials of each pair in order of play, by scenario, variant, defense, its parameters, attack, its parameters."""
     groups: dict[tuple[str, ...], list[Result]] = defaultdict(list)
     for result in sorted(results, key=lambda result: result.play):
         if result.attack is not None:
             defense, attack = canonical(result.parameters), canonical(result.attack_parameters)
             identity = (result.scenario, variant(result.game), result.defense, defense, result.attack, attack)
             groups[identity].append(result)
-    return [_pair(groups[identity]) for identity in sorted(groups)]
+    return groups
 
 
-def _pair(trials: Sequence[Result]) -> Pair:
+def pair_of(trials: Sequence[Result]) -> Pair:
+    """What the trials of one pair come to."""
     first = trials[0]
     played = [trial for trial in trials if trial.status == "ok"]
     failures = Counter(trial.status for trial in trials if trial.status in FAILURES)

@@ -92,8 +92,20 @@ def recorded_runs(store: Store) -> list[Run]:
     return [Run(row["id"], row["started"], json.loads(row["about"])) for row in rows]
 
 
-def find_run(store: Store, name: str) -> Run:
+def find_run(store: Store, name: str, revision: str = "") -> Run:
     """The run of this number, or the latest of the revision that starts with this name (four digits or more).
+
+    Runs on files that differ from their revision, marked by ``+``, count where the revision itself was not run, or
+    where the name is all of theirs.
+
+    Parameters
+    ----------
+    store : Store
+        Where.
+    name : str
+        Number or revision.
+    revision : str, optional
+        The revision that the name stands for in the repository, such as a branch's.
 
     Raises
     ------
@@ -105,14 +117,16 @@ def find_run(store: Store, name: str) -> Run:
     if numbered:
         return numbered[0]
     found = [run for run in runs if len(name) >= 4 and run.revision.startswith(name)]
+    if not found and revision:
+        found = [run for run in runs if run.revision.startswith(revision)]
     if not found:
         known = ", ".join(str(run.number) for run in runs[-5:]) or "none"
         raise ValueError(f"there is no run {name!r}; the latest runs are {known}")
-    if len({run.revision for run in found}) > 1:
-        raise ValueError(
-            f"runs of several revisions start with {name!r}: {', '.join(sorted({r.revision for r in found}))}"
-        )
-    return found[-1]
+    revisions = sorted({run.revision.removesuffix("+") for run in found})
+    if len(revisions) > 1:
+        raise ValueError(f"runs of several revisions start with {name!r}: {', '.join(revisions)}")
+    clean = [run for run in found if not run.revision.endswith("+")]
+    return (clean or found)[-1]
 
 
 def results_of(store: Store, run: Run) -> list[Result]:

@@ -43,6 +43,7 @@ _results = sql.Table(
     sql.Column("parts", sql.String(64), nullable=False, server_default=""),
     sqlite_autoincrement=True,
 )
+_NAMES = tuple(_results.c.keys())
 # What results depend on, JSON by its hash: many results share a document.
 _documents = sql.Table(
     "tokumei_documents",
@@ -209,7 +210,7 @@ class Store:
             query = query.where(_results.c.id.in_(_newest(scenario)))
         with self.transaction() as connection:
             rows = connection.execute(query).all()
-        place = list(_results.c.keys()).index("key")
+        place = _NAMES.index("key")
         return [_result(row) for row in rows if keys is None or row[place] in keys]
 
     def traces(self, scenario: str) -> dict[tuple[Any, ...], Trace]:
@@ -321,7 +322,7 @@ def _text(text: str) -> str:
 
 
 def _result(row: Sequence[Any]) -> Result:
-    known = dict(zip(_results.c.keys(), row, strict=True))
+    known = dict(zip(_NAMES, row, strict=True))
     del known["id"]
     for name in _DOCUMENTS:
         known[name] = dict(_parsed(known[name]))

@@ -9,6 +9,7 @@ from .datasets import load as load
 from .downcoding_game import DowncodingGame as DowncodingGame
 from .emoji import Emoji as Emoji
 from .distinguishing_game import DistinguishingGame as DistinguishingGame
+from .epsilon_audit import EpsilonAudit as EpsilonAudit
 from .experiment import Experiment as Experiment
 from .federated_curves import FederatedCurves as FederatedCurves
 from .game import Game as Game

@@ -29,7 +29,8 @@ def of_defense(defense: Defense) -> Subject:
     """A subject of a defense that claims epsilon: 20 records of a category and a number, one of which is replaced.
 
     The replaced record holds the first category and the smallest number, or the last and the largest; all others hold
-    the first and the smallest. Measured are: of tables the replaced row's cells and each column's counts, of curators
+    the first and the smallest. Tables are also tried with a single column of two categories, 200 records half and half,
+    which leaves a count no other place to go. Measured are: of tables the replaced row's cells and each column's counts, of curators
     the answers to a count, a sum, a mean, a histogram, two counts, and one count again and again, each of these in
     sessions of its own whose budget is divided evenly; where the curator keeps no account its own share is spent.
 
@@ -49,6 +50,9 @@ def of_defense(defense: Defense) -> Subject:
         ]
     elif defense.kind == "microdata":
         pairs = [Neighbours("first record", partial(_rows, defense, first), partial(_rows, defense, second))]
+        if not isinstance(defense, RetentionReplacement):
+            halves = [partial(_counts, defense, halved(which)) for which in (0, 1)]
+            pairs.append(Neighbours("one of 200 records of two categories", *halves))
     else:
         raise ValueError(f"{type(defense).__name__} releases {defense.kind}; audit the mechanism behind it")
     runs = 200_000 if isinstance(defense, RetentionReplacement) else RUNS
@@ -67,6 +71,18 @@ def table(which: int, size: int = SIZE) -> Microdata:
             "answer": CategoricalDomain(("no", "maybe", "yes")),
             "amount": NumericDomain(0, 10, cuts=(2.0, 4.0, 6.0, 8.0)),
         },
+    )
+
+
+def halved(which: int, size: int = 200) -> Microdata:
+    """A column of two categories; the first record of the second table (1) has the other one."""
+    answers = np.repeat(np.array(["no", "yes"], dtype=object), size // 2)
+    if which:
+        answers[0] = "yes"
+    return Microdata(
+        pd.DataFrame({"answer": answers}),
+        quasi_identifiers=("answer",),
+        domains={"answer": CategoricalDomain(("no", "yes"))},
     )
 
 
@@ -111,6 +127,18 @@ def _rows(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Ou
         assert isinstance(release, MicrodataRelease)  # noqa: S101 (of a defense of this kind)
         outputs.append(_table_features(release))
     return np.array(outputs)
+
+
+def _counts(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Outputs:
+    """How many cells of each table are the first category, and how many are neither, shape (runs, 2)."""
+    outputs = np.empty((runs, 2))
+    for row in outputs:
+        release = defense.apply(records, rng)
+        assert isinstance(release, MicrodataRelease)  # noqa: S101 (of a defense of this kind)
+        cells = release.frame["answer"].astype(str)
+        no = int((cells == "no").sum())
+        row[:] = no, len(cells) - no - int((cells == "yes").sum())
+    return outputs
 
 
 def _table_features(release: MicrodataRelease) -> Outputs:

@@ -95,12 +95,8 @@ class ClassifierMembership(Membership):
             raise ValueError("records: there is no sensitive column of categories for a model to predict")
 
     @cached_property
-    def _domains(self) -> dict[str, Any]:
-        return {name: self.records.domain(name) for name in self.records.released_columns}
-
-    @cached_property
     def _target(self) -> str | None:
-        return prediction_target(self.records.sensitive, self._domains)
+        return prediction_target(self.records.sensitive, self.domains)
 
     def draw(self, rng: Generator, choice: Any = None) -> Any:
         """Draw members, as many others, and bystanders, all different people."""
@@ -115,7 +111,7 @@ class ClassifierMembership(Membership):
     def publish(self, release: Release, rng: Generator) -> ModelRelease:
         """Train the classifier, and publish it alone."""
         assert self._target is not None  # noqa: S101 (checked at construction)
-        return ModelRelease(TableModel(self._domains, self._target, self.model).fit(table(release).frame, rng))
+        return ModelRelease(TableModel(self.domains, self._target, self.model).fit(table(release).frame, rng))
 
     def utility(self, secret: Any, release: Any) -> dict[str, float | None]:
         """Area under the curve of the model on people held out, ``classifier_auc``, and of one without a defense."""
@@ -129,7 +125,7 @@ class ClassifierMembership(Membership):
         if held_out.empty:
             return None
         assert self._target is not None  # noqa: S101 (checked at construction)
-        model = TableModel(self._domains, self._target, self.model).fit(released, np.random.default_rng(seed))
+        model = TableModel(self.domains, self._target, self.model).fit(released, np.random.default_rng(seed))
         truth, predicted = held_out[self._target].to_numpy(), model.predict_proba(held_out)
         areas = [
             area_under_curve(predicted[:, number], truth == name)

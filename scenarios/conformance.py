@@ -15,12 +15,10 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.attack import Attack, Knowledge, NotApplicable
-from attacks.claims import Claims, Decisions, RankedAnswers
+from attacks.attack import Attack
 from defenses.channel import Channel
 from defenses.defense import Defense
 from defenses.hierarchy import Hierarchy, TableHierarchy
-from defenses.identity import Identity
 from defenses.microdata import Microdata
 from defenses.parameters import Parametrized
 from defenses.release import MicrodataRelease
@@ -28,9 +26,7 @@ from metrics.cells import read_cells
 from metrics.classes import k_anonymity
 from metrics.diversity import l_diversity
 from metrics.domains import CategoricalDomain, NumericDomain
-from scenarios.attribute_conformance import attribute_checks
-from scenarios.candidate_file import CandidateFile
-from scenarios.playing import play
+from scenarios.attack_conformance import attack_checks
 from scenarios.seeds import generator
 
 Check = tuple[str, Callable[[], None]]
@@ -44,12 +40,8 @@ def checks(method: type[Parametrized]) -> Iterator[Check]:
     yield "pickles", partial(_pickles, method)
     if issubclass(method, Defense) and method.kind == "microdata":
         yield from _defense_checks(method)
-    if issubclass(method, Attack) and method.goal == "reidentification":
-        yield from _attack_checks(method)
-    if issubclass(method, Attack) and method.goal == "membership" and method.kind == "microdata":
-        yield from _membership_checks(method)
-    if issubclass(method, Attack) and method.goal == "attribute":
-        yield from attribute_checks(method, people)
+    if issubclass(method, Attack):
+        yield from attack_checks(method, people)
 
 
 def people(count: int, rng: Generator, *, missing: bool = False, constant: bool = False) -> Microdata:
@@ -162,33 +154,6 @@ def _defense_checks(method: type[Defense]) -> Iterator[Check]:
     yield "answers unseen categories", partial(_unseen, method)
 
 
-def _attack_checks(method: type[Attack]) -> Iterator[Check]:
-    yield "leaves what it is given as it is", partial(_knowledge_unmodified, method)
-    yield "same seed, same answers", partial(_same_answers, method)
-    yield "finds 90 % of the people in a plain copy", partial(_finds, method)
-    for title, records in {
-        "missing values": people(40, generator(0, "missing"), missing=True),
-        "constant columns": people(40, generator(0, "constant"), constant=True),
-        "two candidates": people(2, generator(0, "two")),
-    }.items():
-        yield f"answers {title}", partial(_answers, method, records)
-    yield "answers a wholly suppressed table", partial(_suppressed, method)
-    yield "says that there is no common column", partial(_no_common_column, method)
-
-
-def _membership_checks(method: type[Attack]) -> Iterator[Check]:
-    yield "leaves what it is given as it is", partial(_unmodified_by, method, _decide)
-    yield "same seed, same decisions", partial(_same_decisions, method)
-    for title, records in {
-        "missing values": people(40, generator(0, "missing"), missing=True),
-        "constant columns": people(40, generator(0, "constant"), constant=True),
-        "two candidates": people(2, generator(0, "two")),
-    }.items():
-        yield f"decides about {title}", partial(_decides, method, records)
-    yield "decides by an empty and by a wholly suppressed table", partial(_decides_by_nothing, method)
-    yield "says that there is no common column", partial(_no_common_column_for, method, _decide)
-
-
 def _apply(method: type[Defense], records: Microdata, *names: str | int) -> MicrodataRelease:
     release = method.example().apply(records, generator(0, *names))
     if not isinstance(release, MicrodataRelease):
@@ -268,104 +233,3 @@ def _unseen(method: type[Defense]) -> None:
         _apply(method, records.with_frame(frame), "release")
     except ValueError as error:
         _require("Atlantis" in str(error) or "city" in str(error), "the refusal names neither column nor category")
-
-
-def _game(records: Microdata) -> CandidateFile:
-    # The half that does not play are the attacker's own people, and those on whom classifiers are tried.
-    return CandidateFile(records=records, originals=len(records) // 4, candidates=len(records) // 2)
-
-
-def _handed(records: Microdata) -> tuple[MicrodataRelease, Knowledge]:
-    """A plain copy of half of the people, and everybody as candidates."""
-    release = Identity().apply(records.take(np.arange(len(records) // 2)), generator(0, "release"))
-    candidates = records.frame[list(records.released_columns)]
-    return release, Knowledge(candidates, people(50, generator(0, "others")), Identity().apply)
-
-
-def _run(method: type[Attack], release: MicrodataRelease, knowledge: Knowledge) -> RankedAnswers:
-    claims = method.example().run(release, knowledge, generator(0, "attack"))
-    if not isinstance(claims, RankedAnswers):
-        raise AssertionError(f"a re-identification attack makes {type(claims).__name__}")
-    sizes = (claims.targets, claims.answers)
-    _require(sizes == (len(release.frame), len(knowledge.candidates)), "it is about other rows or candidates")
-    return claims
-
-
-def _decide(method: type[Attack], release: MicrodataRelease, knowledge: Knowledge) -> Decisions:
-    claims = method.example().run(release, knowledge, generator(0, "attack"))
-    if not isinstance(claims, Decisions):
-        raise AssertionError(f"a membership attack makes {type(claims).__name__}")
-    _require(claims.scores.shape == (len(knowledge.candidates),), "it decides about other candidates")
-    return claims
-
-
-def _knowledge_unmodified(method: type[Attack]) -> None:
-    _unmodified_by(method, _run)
-
-
-def _unmodified_by(method: type[Attack], run: Callable[..., Claims]) -> None:
-    release, knowledge = _handed(people(60, generator(0, "people")))
-    frame, candidates = release.frame.copy(), knowledge.candidates.copy()
-    run(method, release, knowledge)
-    pd.testing.assert_frame_equal(release.frame, frame)
-    pd.testing.assert_frame_equal(knowledge.candidates, candidates)
-
-
-def _same_answers(method: type[Attack]) -> None:
-    first, second = (_run(method, *_handed(people(60, generator(0, "people")))) for _ in range(2))
-    for part in ("target", "answer", "score"):
-        _require(np.array_equal(getattr(first, part), getattr(second, part)), f"{part} differs between equal seeds")
-
-
-def _same_decisions(method: type[Attack]) -> None:
-    first, second = (_decide(method, *_handed(people(60, generator(0, "people")))).scores for _ in range(2))
-    _require(np.array_equal(first, second), "decisions differ between equal seeds")
-
-
-def _decides(method: type[Attack], records: Microdata) -> None:
-    _decide(method, *_handed(records))
-
-
-def _decides_by_nothing(method: type[Attack]) -> None:
-    release, knowledge = _handed(people(60, generator(0, "people")))
-    for rows in (release.frame.index, release.frame.index[:0]):
-        frame = pd.DataFrame("*", index=rows, columns=release.frame.columns)
-        try:
-            decided = _decide(method, MicrodataRelease(frame, release.origin[: len(frame)], Channel()), knowledge)
-        except NotApplicable:
-            continue
-        _require(not np.isnan(decided.scores).any(), "a score is NaN")
-
-
-def _finds(method: type[Attack]) -> None:
-    outcome = play(Identity(), method.example(), _game(people(400, generator(0, "people"))), generator(0, "play"))
-    rate = outcome.scores["reidentification"]
-    _require(rate is not None and rate >= 0.9, f"it finds {rate} of a plain copy")
-
-
-def _answers(method: type[Attack], records: Microdata) -> None:
-    _run(method, *_handed(records))
-
-
-def _suppressed(method: type[Attack]) -> None:
-    release, knowledge = _handed(people(60, generator(0, "people")))
-    frame = pd.DataFrame("*", index=release.frame.index, columns=release.frame.columns)
-    try:
-        _run(method, MicrodataRelease(frame, release.origin, Channel()), knowledge)
-    except NotApplicable:
-        return
-
-
-def _no_common_column(method: type[Attack]) -> None:
-    _no_common_column_for(method, _run)
-
-
-def _no_common_column_for(method: type[Attack], run: Callable[..., Claims]) -> None:
-    release, knowledge = _handed(people(60, generator(0, "people")))
-    stranger = MicrodataRelease(release.frame.add_prefix("other "), release.origin, Channel())
-    try:
-        run(method, stranger, knowledge)
-    except (ValueError, NotApplicable) as error:
-        _require("column" in str(error), "the error does not speak of columns")
-    else:
-        raise AssertionError("tables without a common column are accepted")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,13 +11,12 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.defense import Defense
 from defenses.microdata import Microdata
 from defenses.parameters import check_whole
-from defenses.release import MicrodataRelease, Release
+from defenses.release import MicrodataRelease
 from metrics.control import risk_after_control
-from metrics.utility import TableUtility, prediction_target
-from scenarios.game import KNOWS, Game, Secret
+from scenarios.game import Secret
+from scenarios.table_game import TableGame, check_attacker_knows
 from scenarios.table_worth import table_worth
 
 
@@ -50,13 +47,6 @@ class ControlGroupSecret(Secret):
     rng: Generator = field(repr=False)
     query_rng: Generator = field(repr=False)
 
-    @cached_property
-    def utility(self) -> TableUtility:
-        """Scores releases of these originals; classifiers are tested on the strangers."""
-        domains = {name: self.records.domain(name) for name in self.records.released_columns}
-        target = prediction_target(self.records.sensitive, domains)
-        return TableUtility(self.records.frame, domains, self.strangers.frame, target, deepcopy(self.query_rng))
-
     @property
     def member(self) -> NDArray[np.bool_]:
         """Whether each person that the attacker meets is in the table, shape (people,)."""
@@ -68,7 +58,7 @@ class ControlGroupSecret(Secret):
         return everybody.iloc[self.order].reset_index(drop=True)
 
 
-class ControlGroupGame(Game):
+class ControlGroupGame(TableGame):
     """A game on a table of originals with as many strangers as a control group.
 
     Originals, strangers and the attacker's own people are all different, and drawn alike.
@@ -107,8 +97,7 @@ class ControlGroupGame(Game):
         check_whole("originals", originals, low=1)
         check_whole("strangers", strangers, low=1)
         check_whole("auxiliary", auxiliary, low=0)
-        if attacker_knows not in KNOWS:
-            raise ValueError(f"attacker_knows must be one of {', '.join(KNOWS)}, got {attacker_knows!r}")
+        check_attacker_knows(attacker_knows)
         if len(records) < originals + strangers:
             raise ValueError(
                 f"originals and strangers: {originals + strangers} records are needed, the table has {len(records)}"
@@ -135,29 +124,16 @@ class ControlGroupGame(Game):
         return ControlGroupSecret(
             records,
             strangers,
-            population.take(drawn[met:]),
+            self.public(population.take(drawn[met:])),
             order_rng.permutation(met),
             own_rng,
             query_rng,
         )
 
-    def publish(self, release: Release, rng: Generator) -> MicrodataRelease:
-        """Shuffle the rows."""
-        if not isinstance(release, MicrodataRelease):
-            raise TypeError(f"{type(self).__name__} publishes tables, got a {release.kind} release")
-        return release.shuffled(rng)
-
-    def simulation(self, defense: Defense) -> Callable[[Microdata, Generator], MicrodataRelease] | None:
-        """What repeats defense and publication on other records, where the game discloses the mechanism."""
-
-        def simulate(records: Microdata, rng: Generator) -> MicrodataRelease:
-            return self.publish(defense.clone().apply(records, rng), rng)
-
-        return simulate if self.attacker_knows == "mechanism" else None
-
     def utility(self, secret: ControlGroupSecret, release: MicrodataRelease) -> dict[str, float | None]:
-        """Anchored utility of the table (`metrics.utility.TableUtility`), and its k and l as measured."""
-        return table_worth(secret.utility, secret.records, release.frame)
+        """Anchored utility of the table, classifiers being tested on the strangers, and its k and l as measured."""
+        utility = self.table_utility(secret.records, secret.strangers, deepcopy(secret.query_rng))
+        return table_worth(utility, secret.records, release.frame)
 
 
 def controlled(goal: str, successes: float, trials: int, control_successes: float, control_trials: int) -> Any:

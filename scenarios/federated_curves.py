@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ from defenses.federated.encoding import Encoding
 from defenses.federated.models import Network, SoftmaxRegression
 from defenses.federated.noise import SerialNoise
 from defenses.parameters import check_real, check_whole
-from leaderboard.report import Bars, Section, Table
+from leaderboard.line_chart import Lines, Series
+from leaderboard.report import Section, Table
 from scenarios.experiment import Experiment
 from scenarios.seeds import generator
 
@@ -52,6 +54,16 @@ class Gap:
 
     mean: float
     half: float
+
+    @property
+    def low(self) -> float:
+        """Lower end of the interval."""
+        return self.mean - self.half
+
+    @property
+    def high(self) -> float:
+        """Upper end of the interval."""
+        return self.mean + self.half
 
 
 class FederatedCurves(Experiment):
@@ -152,35 +164,41 @@ class FederatedCurves(Experiment):
         theory: list[tuple[str | float, ...]] = [
             (f"N = {count}", *(shape[Point(count, turns, budget)] for budget in budgets)) for count in self.clients
         ]
-        falls = [
-            all(
-                gaps[Point(more, turns, budget)].mean < gaps[Point(fewer, turns, budget)].mean
-                for fewer, more in zip(sorted(self.clients), sorted(self.clients)[1:], strict=False)
-            )
-            for budget in self.epsilon
-        ]
-        pictures = tuple(
-            self._bars(
-                f"epsilon = {budget:g}, T = {turns}, over N",
-                [Point(count, turns, budget) for count in self.clients],
+        over_clients = tuple(
+            self._curve(
+                f"epsilon = {budget:g}, T = {turns}",
+                "clients",
+                [Point(count, turns, budget) for count in sorted(self.clients)],
                 gaps,
                 shape,
-                ("N = " + str(self.clients[0]), str(self.clients[-1])),
             )
             for budget in self.epsilon
         )
+        over_epsilon = tuple(
+            self._curve(
+                f"N = {count}, T = {turns}",
+                "epsilon",
+                [Point(count, turns, budget) for budget in sorted(self.epsilon)],
+                gaps,
+                shape,
+            )
+            for count in self.clients
+        )
+        by_budget = [[gaps[Point(count, turns, budget)] for count in sorted(self.clients)] for budget in self.epsilon]
+        falls = sum(all(more.mean < fewer.mean for fewer, more in pairwise(row)) for row in by_budget)
+        clearly = sum(all(more.high < fewer.low for fewer, more in pairwise(row)) for row in by_budget)
         return Section(
             "Loss gap against epsilon and the number of clients",
             (
                 f"{self.dataset}: {self.records} records a client, T = {turns}, {plays} repetitions; the best loss is "
-                f"{best:.4f}. The gap falls with N at {sum(falls)} of {len(falls)} epsilons. Bars: measured; outline: "
-                "the theory's shape with constants fitted to all settings.",
+                f"{best:.4f}. The gap falls with N at {falls} of {len(self.epsilon)} epsilons, at {clearly} by more "
+                "than the intervals. The theory's constants are fitted to all settings at once.",
             ),
             (
                 Table("Measured gap, 95 % interval", columns, rows, digits=3),
                 Table("The theory's shape", columns, theory, digits=3, note=_SHAPE_NOTE),
             ),
-            pictures,
+            lines=(*over_clients, *over_epsilon),
         )
 
     def _by_rounds(self, gaps: dict[Point, Gap], shape: dict[Point, float]) -> Section:
@@ -193,15 +211,7 @@ class FederatedCurves(Experiment):
                 rows.append((f"N = {count}", *(text(gaps[point]) for point in points), best_rounds(points, gaps)))
                 if not np.isinf(budget):
                     found.append((count, budget, best_rounds(points, gaps)))
-                    pictures.append(
-                        self._bars(
-                            f"N = {count}, {name}, over T",
-                            points,
-                            gaps,
-                            shape,
-                            (f"T = {self.rounds[0]}", str(self.rounds[-1])),
-                        )
-                    )
+                    pictures.append(self._curve(f"N = {count}, {name}", "rounds", points, gaps, shape))
             columns = ("", *(f"T = {turns}" for turns in self.rounds), "best T")
             tables.append(Table(f"Measured gap, {name}", columns, rows, digits=3))
         inside = sum(verdict.endswith("inside") for _, _, verdict in found)
@@ -214,17 +224,32 @@ class FederatedCurves(Experiment):
                 "assumed.",
             ),
             tuple(tables),
-            tuple(pictures),
+            lines=tuple(pictures),
         )
 
     @staticmethod
-    def _bars(
-        title: str, points: Sequence[Point], gaps: dict[Point, Gap], shape: dict[Point, float], ends: tuple[str, str]
-    ) -> Bars:
-        measured, theory = [gaps[point].mean for point in points], [shape[point] for point in points]
-        return Bars(title, measured, theory, max(*measured, *theory), ends)
+    def _curve(
+        title: str, along: str, points: Sequence[Point], gaps: dict[Point, Gap], shape: dict[Point, float]
+    ) -> Lines:
+        """Measured gaps with intervals, and the theory's shape, along one attribute of points."""
+        places = [float(getattr(point, along)) for point in points]
+        found = [gaps[point] for point in points]
+        means = [gap.mean for gap in found]
+        known = [gap for gap in found if np.isfinite(gap.half)]
+        return Lines(
+            title,
+            _AXES[along],
+            "loss gap",
+            (
+                Series("measured", places, means, [gap.low for gap in known], [gap.high for gap in known]),
+                Series("the theory's shape", places, [shape[point] for point in points]),
+            ),
+            better="lower",
+            scale="logarithmic",
+        )
 
 
+_AXES = {"clients": "clients N", "epsilon": "epsilon", "rounds": "rounds T"}
 _SHAPE_NOTE = (
     "P^T Theta + (k1 T / (m sqrt(N) epsilon) + k0 T^2 / (m^2 N epsilon^2)) (1 - P^T) (Wei et al. 2020, Theorem 2, at "
     "fixed C): P on a grid, Theta, k1 and k0 at least 0 by least squares on the gap divided by what was measured."
@@ -320,8 +345,7 @@ def best_rounds(points: Sequence[Point], gaps: dict[Point, Gap]) -> str:
     place = list(points).index(best)
 
     def worse(others: Sequence[Point]) -> bool:
-        bar = gaps[best].mean + gaps[best].half
-        return any(gaps[other].mean - gaps[other].half > bar for other in others)
+        return any(gaps[other].low > gaps[best].high for other in others)
 
     inside = worse(points[:place]) and worse(points[place + 1 :])
     return f"{best.rounds}, inside" if inside else str(best.rounds)

@@ -14,8 +14,7 @@ from attacks.claims import Claims, RankedAnswers
 from defenses.microdata import Microdata
 from defenses.parameters import check_real, check_whole
 from defenses.release import MicrodataRelease
-from scenarios.game import KNOWS
-from scenarios.table_game import TableGame, TableSecret, table_utility
+from scenarios.table_game import CandidatesGame, TableSecret, check_attacker_knows
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,7 @@ class JoinSecret(TableSecret):
     place: NDArray[np.intp] = field(repr=False)
 
 
-class Join(TableGame):
+class Join(CandidatesGame):
     """A de-identified medical table and a named register, made of the same records by splitting their columns.
 
     Per play some records are drawn as patients, whose quasi-identifiers and sensitive columns the defense releases.
@@ -99,8 +98,7 @@ class Join(TableGame):
         check_real("outdated", outdated, low=0, high=1)
         if missing + outdated > 1:
             raise ValueError(f"missing and outdated must add up to at most 1, got {missing + outdated:g}")
-        if attacker_knows not in KNOWS:
-            raise ValueError(f"attacker_knows must be one of {', '.join(KNOWS)}, got {attacker_knows!r}")
+        check_attacker_knows(attacker_knows)
         if not records.quasi_identifiers:
             raise ValueError("records: there is no quasi-identifier to join by")
         if self._on_register > register:
@@ -133,7 +131,7 @@ class Join(TableGame):
             records,
             self._entries(listed[order], register_rng),
             self.records.take(others[: self.auxiliary]),
-            table_utility(self.records, records, self.records.take(held_out), query_rng),
+            self.table_utility(records, self.records.take(held_out), query_rng),
             place,
         )
 

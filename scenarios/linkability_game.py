@@ -138,8 +138,6 @@ def common_row_probability(first: Rows, second: Rows) -> NDArray[np.float64]:
     second then misses a + j rows with probability C(u - a - j, n) / C(u, n). Summed over j this is the probability of
     no common row.
     """
-    from scipy.special import comb
-
     m, n = first.drawn, second.drawn
     t, u = first.tied.sum(axis=0), second.tied.sum(axis=0)
     a = (first.sure & second.tied).sum(axis=0)
@@ -147,9 +145,20 @@ def common_row_probability(first: Rows, second: Rows) -> NDArray[np.float64]:
     c = (first.tied & second.tied).sum(axis=0)
     none = np.zeros(m.size)
     for j in range(int(m.max(initial=0)) + 1):
-        drawn = comb(c, j) * comb(t - b - c, m - j) / comb(t, m)
-        none += drawn * comb(u - a - j, n) / comb(u, n)
-    return np.where((first.sure & second.sure).any(axis=0), 1.0, 1.0 - none)
+        drawn = _log_ways(c, j) + _log_ways(t - b - c, m - j) - _log_ways(t, m)
+        none += np.exp(drawn + _log_ways(u - a - j, n) - _log_ways(u, n))
+    return np.where((first.sure & second.sure).any(axis=0), 1.0, np.clip(1.0 - none, 0.0, 1.0))
+
+
+def _log_ways(of: NDArray[np.intp], drawn: NDArray[np.intp] | int) -> NDArray[np.float64]:
+    """Logarithm of the number of ways to draw some of several, whose own size no float holds; -inf for none."""
+    from scipy.special import gammaln
+
+    count = np.broadcast_to(drawn, of.shape)
+    ways = np.full(of.shape, -np.inf)
+    some = (count >= 0) & (count <= of)
+    ways[some] = gammaln(of[some] + 1) - gammaln(count[some] + 1) - gammaln(of[some] - count[some] + 1)
+    return ways
 
 
 def _second_order(secret: ControlGroupSecret) -> NDArray[np.intp]:

@@ -6,6 +6,7 @@ import os
 import pickle
 import queue
 import threading
+from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -33,17 +34,13 @@ class LocalProcesses:
 
     def played(self, plan: Plan, units: Sequence[Unit]) -> Generator[list[Result], None, None]:
         """Results as they end; closing the iterator ends the processes."""
-        waiting, ended = iter(units), queue.SimpleQueue[list[Result] | BaseException | None]()
-        taking = threading.Lock()
+        waiting, ended = Waiting(units), queue.SimpleQueue[list[Result] | BaseException | None]()
         packed, folders = pickle.dumps(plan), (str(Path.cwd()),)
 
-        def take() -> Unit | None:
-            with taking:
-                return next(waiting, None)
-
         def play(supervisor: Supervisor) -> None:
+            unit = None
             try:
-                while (unit := take()) is not None:
+                while (unit := waiting.next_after(unit)) is not None:
                     for results in supervisor.play(unit):
                         if results:
                             ended.put(results)
@@ -64,6 +61,44 @@ class LocalProcesses:
                 supervisor.stop()
             for supervisor in supervisors:
                 supervisor.close()
+
+
+class Waiting:
+    """Units that nobody has taken yet.
+
+    The first play is shared by all processes, so that a first board comes early. Of the others each process takes one
+    to its end, and draws it once where all would draw it; one that has no play left helps with those of the others.
+    """
+
+    def __init__(self, units: Sequence[Unit]) -> None:
+        self._plays: dict[int, deque[Unit]] = {}
+        for unit in units:
+            self._plays.setdefault(unit.play, deque()).append(unit)
+        self._first = min(self._plays, default=0)
+        self._untouched = deque(sorted(self._plays))
+        self._taking = threading.Lock()
+
+    def next_after(self, last: Unit | None) -> Unit | None:
+        """A unit for the process that played this one last; None where none is left."""
+        with self._taking:
+            if not self._plays:
+                return None
+            play = self._choice(last)
+            unit = self._plays[play].popleft()
+            if not self._plays[play]:
+                del self._plays[play]
+            return unit
+
+    def _choice(self, last: Unit | None) -> int:
+        if self._first in self._plays:
+            return self._first
+        if last is not None and last.play in self._plays:
+            return last.play
+        while self._untouched:
+            play = self._untouched.popleft()
+            if play in self._plays:
+                return play
+        return max(self._plays, key=lambda play: len(self._plays[play]))
 
 
 def _gathered(ended: queue.SimpleQueue[list[Result] | BaseException | None], running: int) -> Iterator[list[Result]]:

@@ -15,8 +15,7 @@ from defenses.microdata import Microdata
 from defenses.parameters import check_whole
 from metrics.ranking import area_under_curve
 from metrics.roc import true_positive_rate
-from scenarios.game import KNOWS
-from scenarios.table_game import TableGame, TableSecret, table_utility
+from scenarios.table_game import CandidatesGame, TableSecret, check_attacker_knows
 
 
 class Drawn(NamedTuple):
@@ -54,7 +53,7 @@ class MembershipSecret(TableSecret):
     member: NDArray[np.bool_] = field(repr=False)
 
 
-class Membership(TableGame):
+class Membership(CandidatesGame):
     """Membership in a released table: half of the candidates are its originals, the others are held out.
 
     Per play some records are drawn as members and released; the attacker sees the release, rows shuffled, and the
@@ -102,8 +101,7 @@ class Membership(TableGame):
         check_whole("members", members, low=1)
         check_whole("auxiliary", auxiliary, low=0)
         check_whole("held_out", held_out, low=0)
-        if attacker_knows not in KNOWS:
-            raise ValueError(f"attacker_knows must be one of {', '.join(KNOWS)}, got {attacker_knows!r}")
+        check_attacker_knows(attacker_knows)
         if not records.released_columns:
             raise ValueError("records: every column is an identifier, so that nothing would be released")
         if len(records) < 2 * members:
@@ -128,7 +126,7 @@ class Membership(TableGame):
         """Draw members, as many others, and bystanders, all different people."""
         people_rng, query_rng = rng.spawn(2)
         drawn = self.people(people_rng)
-        utility = table_utility(self.records, drawn.records, drawn.held_out, query_rng)
+        utility = self.table_utility(drawn.records, drawn.held_out, query_rng)
         return MembershipSecret(drawn.records, drawn.candidates, drawn.auxiliary, utility, drawn.member)
 
     def score(

@@ -44,6 +44,11 @@ def revision(folder: Path) -> str:
     return head + "+" if head and _git(folder, "status", "--porcelain", "--untracked-files=no") else head
 
 
+def revision_named(folder: Path, name: str) -> str:
+    """Revision that a branch, a tag or ``HEAD~1`` stands for in a folder; nothing where there is no such thing."""
+    return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
+
+
 def _git(folder: Path, *arguments: str) -> str:
     command = ["git", "-C", str(folder), *arguments]
     try:

@@ -18,7 +18,8 @@ from defenses.microdata import Microdata
 from defenses.parameters import check_real, check_whole
 from defenses.release import MicrodataRelease, Release
 from metrics.ratings import RatingUtility
-from scenarios.game import KNOWS, Game, Secret
+from scenarios.game import Secret
+from scenarios.table_game import TableGame, check_attacker_knows, table
 
 REDRAWS = 1000
 
@@ -46,7 +47,7 @@ class SparseRatingsSecret(Secret):
     known: pd.DataFrame = field(repr=False)
 
 
-class SparseRatings(Game):
+class SparseRatings(TableGame):
     """De-anonymization of ratings: the attacker knows a few ratings of each target, some of them wrong.
 
     All ratings are released under fresh pseudonyms, rows shuffled. Of each target some of its ratings are known, with
@@ -115,8 +116,7 @@ class SparseRatings(Game):
             raise ValueError(f"wrong must be at most known ({known}), got {wrong}")
         if not isinstance(dates, bool):
             raise ValueError(f"dates must be true or false, got {dates!r}")
-        if attacker_knows not in KNOWS:
-            raise ValueError(f"attacker_knows must be one of {', '.join(KNOWS)}, got {attacker_knows!r}")
+        check_attacker_knows(attacker_knows)
         if records.person is None:
             raise ValueError("records: no column says whose row it is; declare it as person")
         for parameter in ("item", "rating", "date"):
@@ -199,9 +199,7 @@ class SparseRatings(Game):
 
     def publish(self, release: Release, rng: Generator) -> MicrodataRelease:
         """Replace the persons by random numbers, and shuffle the rows."""
-        if not isinstance(release, MicrodataRelease):
-            raise TypeError(f"the game on ratings publishes tables, got a {release.kind} release")
-        shuffled = release.shuffled(rng)
+        shuffled = table(release).shuffled(rng)
         name = self.records.person
         if name not in shuffled.frame:
             return shuffled
@@ -211,12 +209,7 @@ class SparseRatings(Game):
 
     def knowledge(self, secret: SparseRatingsSecret, defense: Defense) -> Knowledge:
         """Hand over the known ratings, the public roles and domains, and the mechanism where the game discloses it."""
-
-        def simulate(records: Microdata, rng: Generator) -> MicrodataRelease:
-            return self.publish(defense.clone().apply(records, rng), rng)
-
-        known = simulate if self.attacker_knows == "mechanism" else None
-        return Knowledge(secret.known.copy(), self.records.take([]), known)
+        return Knowledge(secret.known.copy(), self.public(self.records.take([])), self.simulation(defense))
 
     def score(
         self, secret: SparseRatingsSecret, published: MicrodataRelease, claims: Claims, rng: Generator

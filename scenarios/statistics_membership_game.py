@@ -65,7 +65,7 @@ class StatisticsMembership(Membership):
 
     def knowledge(self, secret: CandidatesSecret, defense: Defense) -> Knowledge:
         """Hand over the candidates and other people."""
-        return Knowledge(secret.candidates.copy(), secret.auxiliary)
+        return Knowledge(secret.candidates.copy(), self.public(secret.auxiliary))
 
     def utility(self, secret: Any, release: Any) -> dict[str, float | None]:
         """How near the histograms of all columns come, asked in one session with the budget divided evenly.

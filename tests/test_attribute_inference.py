@@ -362,6 +362,17 @@ def test_unseen_categories_and_other_goals(adult):
         play(Constant(), NearestNeighbour(), AttributeInference(records=adult), generator(0))
 
 
+def test_what_columns_may_hold_is_public_where_it_is_not_declared():
+    # Eighty rare values: the attacker's own people have hardly any of those in the release.
+    number = np.arange(160)
+    frame = pd.DataFrame({"age": number, "illness": np.char.add("i", (number // 2).astype(str)).astype(object)})
+    records = Microdata(frame, quasi_identifiers=("age",), sensitive=("illness",))
+    game = AttributeInference(records=records, originals=50, strangers=50)
+    outcome = play(Identity(), MajorityInClass(), game, generator(0))
+    assert outcome.scores["attribute"] == 1
+    assert outcome.utility["marginals"] == 1
+
+
 class Unseeded(MajorityInClass):
     """Claims at random, from no generator of the game's."""
 

@@ -10,7 +10,7 @@ from test_comparison import played
 
 from leaderboard import Store, find_run, record_run, recorded_runs, results_of
 from scenarios.cli import cli
-from scenarios.provenance import provenance, revision
+from scenarios.provenance import provenance, revision, revision_named
 
 
 def filled(path, results, runs=()):
@@ -61,9 +61,9 @@ def test_nothing_changed_shows_nothing_unless_asked(two):
     done = tokumei("compare", two[0], two[0], "--all", "--format", "csv")
     assert done.exit_code == 0
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
-    assert len(rows) == 24
+    assert len(rows) == 20
     assert {row["alarm"] for row in rows} == {"false"}
-    assert "24 measures" in done.stderr
+    assert "20 measures" in done.stderr
 
 
 def test_markdown_and_json(two):
@@ -98,7 +98,7 @@ def test_runs_of_one_database_compare_by_number_and_revision(tmp_path):
     first, second = keyed(played(0), "one"), keyed(played(1, useless=0.3), "two")
     runs = ([result.key for result in first], [result.key for result in second])
     db = filled(tmp_path / "all.db", [*first, *second], runs)
-    for base, head in (("1", "2"), ("abc0", "abc1ef")):
+    for base, head in (("1", "2"), ("abc0", "abc1ef"), ("abc0ef0123", "2")):
         done = tokumei("compare", base, head, "--db", db)
         assert (done.exit_code, "utility" in done.stdout) == (1, True)
     assert tokumei("compare", "1", "1", "--db", db).exit_code == 0
@@ -119,6 +119,14 @@ def test_a_database_remembers_its_runs(tmp_path):
         assert [len(results_of(store, run)) for run in runs] == [3, 3, 5]
         assert results_of(store, runs[0]) == results[:3]
         assert find_run(store, "abcd") == runs[2]
+        # What was run on changed files counts only where nothing else did, or by its full name.
+        changed = record_run(store, "2026-11-02", {"revision": "abcdef+"}, keys)
+        assert find_run(store, "abcd") == runs[2]
+        assert find_run(store, "abcdef+") == changed
+        # A branch's name, which the repository resolves.
+        assert find_run(store, "main", "abcdef") == runs[2]
+        with pytest.raises(ValueError, match="no run 'main'"):
+            find_run(store, "main", "fedcba")
         record_run(store, "2026-11-02", {"revision": "abcd99"}, [])
         with pytest.raises(ValueError, match="several revisions"):
             find_run(store, "abcd")
@@ -155,3 +163,5 @@ def test_provenance_says_where_a_run_ran(tmp_path):
     assert len(clean) == 40
     (tmp_path / "file").write_text("two")
     assert revision(tmp_path) == clean + "+"
+    assert revision_named(tmp_path, "HEAD") == clean
+    assert {revision_named(tmp_path, name) for name in ("nobody", "", "--all", "../x")} == {""}

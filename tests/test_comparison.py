@@ -25,11 +25,13 @@ def played(seed, *, plays=20, defenses=DEFENSES, weakened=0.0, slower=1.0, usele
             results.append(Result(key=f"{defense} {play}", values=values, seconds=took, **common))
             for attack in ATTACKS:
                 rows = rng.binomial(100, 0.5 + (weakened if changed else 0)) / 100
+                took = 3 * seconds * machine * rng.lognormal(0, 0.05)
                 members = rng.binomial(100, 0.7) / 100
                 values = {"reidentification": rows, "chance": 0.005, "rows": 100.0}
                 values |= {"membership": members, "membership_chance": 0.5, "persons": 100.0}
                 key = f"{defense} {attack} {play}"
-                results.append(Result(key=key, attack=attack, values=values, game={"decoys": "hard"}, **common))
+                trial = {"key": key, "attack": attack, "game": {"decoys": "hard"}, "seconds": took}
+                results.append(Result(**trial, values=values, **common))
     return results
 
 
@@ -40,8 +42,8 @@ def alarms(base, head, **options):
 def test_equal_results_have_nothing_to_tell():
     results = played(0)
     changes = compare(results, results)
-    # Utility and time of each defense, two goals of each of its attacks.
-    assert len(changes) == len(DEFENSES) * (2 + 2 * len(ATTACKS))
+    # Utility of each defense, two goals of each of its attacks; the time of one play tells nothing about two.
+    assert len(changes) == len(DEFENSES) * (1 + 2 * len(ATTACKS))
     assert {(change.change, change.p, change.significant) for change in changes} == {(0.0, 1.0, False)}
 
 
@@ -71,10 +73,35 @@ def test_a_slower_machine_is_told_and_nobody_blamed():
     base, head = played(0), played(1, machine=1.5)
     assert pace(base, head) == pytest.approx(1.5, rel=0.05)
     assert not alarms(base, head)
-    # One defense alone cannot be told from its machine.
-    base, head = played(0, defenses=("Alpha",)), played(1, defenses=("Alpha",), machine=1.5)
-    assert pace(base, head) == 1.0
-    assert [change.measure for change in alarms(base, head)] == ["time"]
+
+
+def test_attacks_tell_the_pace_where_defenses_are_few():
+    few = {"defenses": DEFENSES[:2]}
+    assert pace(played(0, **few), played(1, **few, machine=1.5)) == pytest.approx(1.5, rel=0.05)
+    assert not alarms(played(0, **few), played(1, **few, machine=1.5))
+    found = alarms(played(0, **few), played(1, **few, machine=1.5, slower=1.2))
+    assert [(change.defense, change.measure) for change in found] == [("Alpha", "time")]
+
+
+def test_a_defense_alone_cannot_be_told_from_its_machine():
+    alone = {"defenses": DEFENSES[:1]}
+    base, busy, slow = (played(seed, **alone, slower=by) for seed, by in ((0, 1), (1, 1.3), (2, 2)))
+    assert pace(base, busy) is None
+    # So that more is let pass, unless the tolerance is given.
+    assert not alarms(base, busy)
+    assert [change.measure for change in alarms(base, slow)] == ["time"]
+    assert [change.measure for change in alarms(base, busy, tolerance=Tolerance(time=0.05))] == ["time"]
+
+
+def test_only_what_was_played_anew_is_timed():
+    base = played(0)
+    replayed = {result.key: result for result in played(1, machine=0.5)}
+    # The machine was quick while three of four defenses were played anew; the fourth is known from the base.
+    head = [result if result.defense == "Delta" else replayed[result.key] for result in base]
+    assert pace(base, head) == pytest.approx(0.5, rel=0.05)
+    times = [change for change in compare(base, head) if change.measure == "time"]
+    assert {change.defense for change in times} == {"Alpha", "Beta", "Gamma"}
+    assert not any(change.significant for change in times)
 
 
 def test_lost_utility_is_caught_and_gained_utility_is_none_to_alarm():

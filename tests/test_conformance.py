@@ -1,10 +1,18 @@
 """Every exported defense and attack passes the conformance suite, and the suite catches broken ones."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from attacks import (
+    Downcoding,
+    LossThreshold,
+    NearestRowLinkability,
+    ScoreboardDeanonymization,
+    UnivariateSinglingOut,
+)
 from attacks.attack import Attack
-from attacks.claims import RankedAnswers
+from attacks.claims import Predicates, RankedAnswers, ValueClaims
 from defenses.channel import Channel
 from defenses.defense import MicrodataDefense, released_frame, rowwise_release
 from defenses.guarantee import Guarantee
@@ -86,6 +94,35 @@ class Unseeded2(Attack):
         return RankedAnswers.from_scores(scores, rng)
 
 
+class MeddlingPredicates(UnivariateSinglingOut):
+    def run(self, release, knowledge, rng):
+        said = super().run(release, knowledge, rng)
+        knowledge.auxiliary.frame["age"] = 50
+        return said
+
+
+class UnseededLinks(NearestRowLinkability):
+    def run(self, release, knowledge, rng):
+        return super().run(release.shuffled(np.random.default_rng()), knowledge, rng)
+
+
+class ChattyRefusal(ScoreboardDeanonymization):
+    def run(self, release, knowledge, rng):
+        if len(release.frame) < 2:
+            raise ValueError("two\nlines")
+        return super().run(release, knowledge, rng)
+
+
+class AnyColumns(Downcoding):
+    def run(self, release, knowledge, rng):
+        return ValueClaims(pd.DataFrame(index=release.frame.index), np.ones(len(release.frame)))
+
+
+class OtherClaims(LossThreshold):
+    def run(self, release, knowledge, rng):
+        return Predicates([])
+
+
 @pytest.mark.parametrize(
     ("method", "title"),
     [
@@ -97,7 +134,12 @@ class Unseeded2(Attack):
         (Careless, "parameters that are no numbers are refused"),
         (ByFileOrder, "finds 90 % of the people in a plain copy"),
         (ByFileOrder, "says that there is no common column"),
-        (Unseeded2, "same seed, same answers"),
+        (Unseeded2, "same seed, same claims"),
+        (MeddlingPredicates, "leaves what it is given as it is"),
+        (UnseededLinks, "same seed, same claims"),
+        (ChattyRefusal, "answers a release of one row, or says why not"),
+        (AnyColumns, "says that there is no common column"),
+        (OtherClaims, "answers two people"),
     ],
 )
 def test_a_broken_method_is_caught(method, title):

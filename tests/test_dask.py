@@ -95,11 +95,14 @@ def dask(folder, workers, *options):
         place = ["--local-directory", str(folder / f"worker{number}"), "--no-dashboard", *options]
         commands.append(["distributed.cli.dask_worker", address, "--nthreads", "1", *place])
     processes = []
+    (folder / "cluster").mkdir(exist_ok=True)
     try:
         for command in commands:
             log = (folder / "dask.log").open("a")
             processes.append(
-                subprocess.Popen([sys.executable, "-m", *command], env=ENVIRONMENT, stdout=log, stderr=log)
+                subprocess.Popen(
+                    [sys.executable, "-m", *command], cwd=folder / "cluster", env=ENVIRONMENT, stdout=log, stderr=log
+                )
             )
         yield address, processes[1:]
     finally:
@@ -110,6 +113,20 @@ def dask(folder, workers, *options):
                 process.wait(timeout=20)
             except subprocess.TimeoutExpired:
                 process.kill()
+
+
+def playing(folder):
+    """How many processes play trials for the cluster: children of the servers that its workers fork them from."""
+    parents, servers = {}, set()
+    for place in Path("/proc").glob("[0-9]*"):
+        try:
+            if (place / "cwd").resolve() == (folder / "cluster").resolve():
+                parents[place.name] = (place / "stat").read_text().rpartition(")")[2].split()[1]
+                if "multiprocessing.forkserver" in (place / "cmdline").read_text():
+                    servers.add(place.name)
+        except OSError:
+            continue
+    return sum(parent in servers for parent in parents.values())
 
 
 def test_a_worker_is_killed_in_the_middle(folder, local):
@@ -134,18 +151,23 @@ def test_any_number_of_workers(folder, local, workers):
 
 
 @pytest.mark.long
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no way to see processes")
 def test_an_interrupted_run_leaves_no_process_on_the_cluster(folder):
     with dask(folder, 1) as (address, _):
         process = start(folder, "interrupted.db", "--backend", "dask", "--scheduler", address, "--plays", "4000")
         for line in process.stderr:
             if "first board" in line:
                 break
+        assert playing(folder) == 1
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=60)
         assert process.returncode == 130, errors
         assert "Mondrian" in output
         assert "Traceback" not in errors
-        time.sleep(1)
+        ends = time.monotonic() + 10
+        while playing(folder) and time.monotonic() < ends:
+            time.sleep(0.05)
+        assert playing(folder) == 0
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from defenses.dp import (
     Staircase,
 )
 from defenses.dp.exact import ExponentialChance, GeometricDigit, LogisticChance, categories, geometric, settle_below
-from defenses.dp.gaussian import gaussian_delta
+from defenses.dp.continuous_gaussian import gaussian_delta
 from defenses.queries import BudgetSpent
 
 ALARM = 1e-4

@@ -47,11 +47,16 @@ TOTAL = 12 * 2 * 3
 
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory):
-    """The board of a run that nobody disturbs, and how long it takes."""
+    """The board of a run that nobody disturbs, and how long it takes before and while it plays."""
     folder = tmp_path_factory.mktemp("uninterrupted")
     _prepare(folder)
     started = time.monotonic()
-    return complete(folder), time.monotonic() - started
+    process = start(folder)
+    wait_until_playing(process)
+    playing = time.monotonic()
+    output, errors = process.communicate(timeout=300)
+    assert process.returncode == 0, errors
+    return output, playing - started, time.monotonic() - playing
 
 
 def _prepare(folder):
@@ -71,6 +76,13 @@ def complete(folder):
     output, errors = process.communicate(timeout=300)
     assert process.returncode == 0, errors
     return output
+
+
+def wait_until_playing(process):
+    """Read until the run says what it has to do."""
+    for line in process.stderr:
+        if "results known" in line:
+            return
 
 
 def rows(folder):
@@ -103,40 +115,47 @@ def wait_until_gone(folder):
         time.sleep(0.05)
 
 
-def killed(folder, seconds):
-    """Start a run, kill it after so many seconds; how many results are there, and whether it was through."""
+def killed(folder, seconds, *, playing):
+    """Start a run and kill it so many seconds after its start, or after it began to play; how many results are there.
+
+    Two clocks, since a busy machine may take any time to start.
+    """
     process = start(folder)
+    if playing:
+        wait_until_playing(process)
     try:
-        output, _ = process.communicate(timeout=seconds)
+        process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
         process.kill()
-        output, _ = process.communicate()
+        process.communicate()
     if Path("/proc/self").exists():
         wait_until_gone(folder)
-    return rows(folder), output
+    return rows(folder)
 
 
 def check_moments(tmp_path, uninterrupted, count, seed):
-    board, duration = uninterrupted
+    """Kill at random moments, every other one of them while it plays; how many runs had played a part by then."""
+    board, starting, duration = uninterrupted
     moments = random.Random(seed)
     partial = 0
     for number in range(count):
         folder = tmp_path / str(number)
         folder.mkdir()
         _prepare(folder)
-        left, _ = killed(folder, moments.uniform(0.05, duration))
-        partial += 0 < left < TOTAL
+        playing = bool(number % 2)
+        moment = moments.uniform(0, duration if playing else starting + duration)
+        partial += 0 < killed(folder, moment, playing=playing) < TOTAL
         assert complete(folder) == board
         assert rows(folder) == TOTAL
     return partial
 
 
 def test_killed_at_moments_in_the_middle_the_rerun_completes(tmp_path, uninterrupted):
-    board, duration = uninterrupted
+    board, _, duration = uninterrupted
     _prepare(tmp_path)
     before = 0
-    for share in (0.3, 0.8):
-        left, _ = killed(tmp_path, share * duration)
+    for share in (0.3, 0.5):
+        left = killed(tmp_path, share * duration, playing=True)
         assert left >= before
         before = left
     assert complete(tmp_path) == board

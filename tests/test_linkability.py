@@ -36,6 +36,14 @@ def test_expected_links_equal_enumeration(count):
     assert_allclose(found, expected, atol=1e-12)
 
 
+def test_expected_links_of_large_tables():
+    # All of 5,000 rows tied: of 2,500 drawn twice some row is common; of one drawn twice with probability 1/5,000.
+    everybody = np.ones((5000, 1), dtype=bool)
+    for count, expected in ((1, 1 / 5000), (2, 1 - 4998 * 4997 / (5000 * 4999)), (2500, 1.0)):
+        rows = Rows(~everybody, everybody, np.array([count]))
+        assert_allclose(common_row_probability(rows, rows), [expected], rtol=1e-7)
+
+
 def table(rows, rng):
     domain = CategoricalDomain(tuple("abc"))
     frame = pd.DataFrame({name: rng.choice(list("abc"), rows) for name in ("p", "q", "r", "s")})

@@ -180,6 +180,14 @@ def test_unseen_categories_and_other_types(game):
         assert np.isfinite(attack.run(release, few, np.random.default_rng(0)).scores).any()
 
 
+def test_people_in_clear_stand_in_where_the_mechanism_is_unknown():
+    # Categories that look like sets or stars are escaped in the attacker's own tables as in the release.
+    people = pd.DataFrame({"city": ["*", "{Kobe}", "Nara|Uji", "Osaka"] * 20, "age": np.arange(80)})
+    game = Membership(records=Microdata(people), members=20, attacker_knows="nothing")
+    for attack in (DistanceToClosestRecord(), DensityRatioMembership(), Homer(), MarginalLikelihoodRatio()):
+        assert play(Identity(), attack, game, np.random.default_rng(0)).scores["membership"] >= 0.5
+
+
 def test_a_mechanism_that_refuses_the_attackers_people_is_left_out():
     def refuse(records, rng):
         raise ValueError("too few")

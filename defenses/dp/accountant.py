@@ -22,8 +22,8 @@ from defenses.dp.composition import group_privacy, zcdp_epsilon, zcdp_rho
 from defenses.parameters import check_real
 from defenses.queries import BudgetSpent
 
-TOLERANCE = 1e-12
-"""Relative excess that counts as none: ten tenths are one."""
+TOLERANCE = 2.0**-50
+"""Relative excess that counts as none, of a sum of rounded shares: ten tenths are one."""
 
 
 class Account(ABC):

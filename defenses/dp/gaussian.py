@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from functools import lru_cache
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.dp.composition import zcdp_rho
+from defenses.dp.continuous_gaussian import SMALLEST_DELTA, unit_sigma
+from defenses.dp.discrete_gaussian_calibration import discrete_gaussian_sigma
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
 from defenses.dp.exact import Integers, fraction
 from defenses.dp.mechanism import (
@@ -59,8 +59,9 @@ class DiscreteGaussian(NoiseMechanism):
     Notes
     -----
     For values at distance s the Rényi divergence of order a is at most a s^2 / (2 sigma^2), for arrays as for numbers:
-    the sum over z of e^(-(z - t)^2 / (2 sigma^2)) is largest at whole t. So it is rho-zero-concentrated, and sigma
-    is the least for which that gives (epsilon, delta) by `zcdp_delta`.
+    the sum over z of e^(-(z - t)^2 / (2 sigma^2)) is largest at whole t. So it is rho-zero-concentrated. By itself that
+    would ask for more noise than (epsilon, delta) does; `discrete_gaussian_sigma` finds a sigma near the analytic
+    Gaussian's, with proofs.
 
     Exact: the law of the noise is the stated one for the rational number that sigma stores. Sigma itself is a
     floating-point number, rounded up by 10^-9.
@@ -82,7 +83,7 @@ class DiscreteGaussian(NoiseMechanism):
     @property
     def sigma(self) -> float:
         """The parameter."""
-        return float(self.sensitivity) / math.sqrt(2 * zcdp_rho(float(self.epsilon), float(self.delta))) * (1 + 1e-9)
+        return discrete_gaussian_sigma(float(self.epsilon), float(self.delta), float(self.sensitivity))
 
     @property
     def rho(self) -> float:
@@ -194,13 +195,13 @@ class Gaussian(NoiseMechanism):
     def resolution(self) -> float:
         """Step of the lattice."""
         sensitivity = float(self.sensitivity)
-        return lattice_step(sensitivity, sensitivity * _unit_sigma(float(self.epsilon), float(self.delta) * ON_LATTICE))
+        return lattice_step(sensitivity, sensitivity * unit_sigma(float(self.epsilon), float(self.delta) * ON_LATTICE))
 
     @property
     def sigma(self) -> float:
         """Standard deviation."""
         steps = math.ceil(fraction(self.sensitivity) / fraction(self.resolution)) + 1
-        return steps * self.resolution * _unit_sigma(float(self.epsilon), float(self.delta) * ON_LATTICE)
+        return steps * self.resolution * unit_sigma(float(self.epsilon), float(self.delta) * ON_LATTICE)
 
     @property
     def guarantee(self) -> Guarantee:
@@ -245,33 +246,8 @@ class Gaussian(NoiseMechanism):
         return float(noisy[0])
 
 
-def gaussian_delta(sigma: float, epsilon: float, sensitivity: float = 1.0) -> float:
-    """Return the least delta of normal noise with standard deviation sigma (Balle and Wang 2018, theorem 8)."""
-    from scipy.special import log_ndtr
-
-    half, shift = sensitivity / (2 * sigma), epsilon * sigma / sensitivity
-    first, second = float(log_ndtr(half - shift)), float(log_ndtr(-half - shift))
-    # In logarithms: e^epsilon alone may overflow.
-    return math.exp(first) * -math.expm1(min(0.0, epsilon + second - first))
-
-
 def check_real_delta(delta: float) -> None:
     """Raise ValueError unless delta lies in [10^-300, 1)."""
     check_delta(delta)
-    if delta < 1e-300:
+    if delta < SMALLEST_DELTA:
         raise ValueError(f"delta must be at least 1e-300, got {delta!r}")
-
-
-@lru_cache(maxsize=1024)
-def _unit_sigma(epsilon: float, delta: float) -> float:
-    """Least sigma at sensitivity 1, rounded up by 10^-9."""
-    low, high = 1e-9, 1.0
-    while gaussian_delta(high, epsilon) > delta:
-        high *= 2
-    for _ in range(100):
-        middle = math.sqrt(low * high)
-        if gaussian_delta(middle, epsilon) > delta:
-            low = middle
-        else:
-            high = middle
-    return high * (1 + 1e-9)

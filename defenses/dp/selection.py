@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from defenses.dp.exact import fraction, geometric
+from defenses.dp.exact import Integers, fraction, geometric
 from defenses.dp.mechanism import (
     Floats,
     Mechanism,
@@ -53,7 +54,6 @@ class Selection(Mechanism):
             statement=f"neighbours: tables between which no option's score differs by more than {self.sensitivity:g}",
         )
 
-    @abstractmethod
     def release(self, scores: ArrayLike, rng: Generator) -> int:
         """Return the position of the chosen option.
 
@@ -69,6 +69,22 @@ class Selection(Mechanism):
         ValueError
             If there is no score, or one is NaN or infinite; nothing is chosen then.
         """
+        return int(self.repeated(scores, 1, rng)[0])
+
+    def repeated(self, scores: ArrayLike, runs: int, rng: Generator) -> NDArray[np.intp]:
+        """Choose over and over, each run by itself, shape (runs,). For simulations: every run costs epsilon.
+
+        Raises
+        ------
+        ValueError
+            If there is no score, one is NaN or infinite, or `runs` is no whole number of at least 1.
+        """
+        check_whole("runs", runs, low=1)
+        return np.asarray(np.argmax(self._noisy(checked_scores(scores), runs, rng), axis=1))
+
+    @abstractmethod
+    def _noisy(self, values: Floats, runs: int, rng: Generator) -> NDArray[Any]:
+        """What is highest for the option to be chosen, shape (runs, options)."""
 
     @abstractmethod
     def probabilities(self, scores: ArrayLike) -> Floats:
@@ -143,11 +159,9 @@ class Exponential(Selection):
     McSherry and Talwar (2007), Mechanism design via differential privacy, theorem 6.
     """
 
-    def release(self, scores: ArrayLike, rng: Generator) -> int:
-        """Return the position of the chosen option."""
-        values = checked_scores(scores)
+    def _noisy(self, values: Floats, runs: int, rng: Generator) -> Floats:
         weights = (values - values.max()) * (float(self.epsilon) / (2 * float(self.sensitivity)))
-        return int(np.argmax(weights + rng.gumbel(size=values.size)))
+        return np.asarray(weights + rng.gumbel(size=(runs, values.size)))
 
     def probabilities(self, scores: ArrayLike) -> Floats:
         """Probability of each option, shape (options,)."""
@@ -190,14 +204,12 @@ class ReportNoisyMax(Selection):
     permute-and-flip mechanism is identical to report-noisy-max with exponential noise.
     """
 
-    def release(self, scores: ArrayLike, rng: Generator) -> int:
-        """Return the position of the chosen option."""
-        values = checked_scores(scores)
+    def _noisy(self, values: Floats, runs: int, rng: Generator) -> Integers:
         sensitivity = float(self.sensitivity)
         step = lattice_step(sensitivity, sensitivity / float(self.epsilon))
         between = math.ceil(fraction(sensitivity) / fraction(step)) + 1
-        noise = geometric(fraction(self.epsilon) / (2 * between), values.size, rng)
-        return int(np.argmax(on_lattice(values, step) + noise))
+        noise = geometric(fraction(self.epsilon) / (2 * between), runs * values.size, rng)
+        return on_lattice(values, step) + noise.reshape(runs, values.size)
 
     def probabilities(self, scores: ArrayLike) -> Floats:
         """Probability of each option up to the lattice, shape (options,).

@@ -54,10 +54,14 @@ def clip(values: ArrayLike, low: float, high: float, missing: float | None = Non
     Raises
     ------
     ValueError
-        If the bounds are reversed or not finite, `missing` is outside, or a value is NaN.
+        If the bounds are reversed or not finite, `missing` is outside, or a value is NaN or no number.
     """
     check_bounds(low, high)
-    numbers = np.asarray(values, dtype=float)
+    try:
+        numbers = np.asarray(values, dtype=float)
+    except (TypeError, ValueError):
+        # The converter's own message holds the text that it failed on.
+        raise ValueError("values must be numbers") from None
     holes = np.isnan(numbers)
     if missing is not None:
         check_real("missing", missing, low=low, high=high)

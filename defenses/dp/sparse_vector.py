@@ -129,11 +129,34 @@ class SparseVector(Mechanism):
         ValueError
             If a value is NaN or infinite; nothing is answered then.
         """
+        (answers,) = self.repeated(values, 1, rng)
+        return np.asarray(answers[answers >= 0] == 1)
+
+    def repeated(self, values: ArrayLike, runs: int, rng: Generator) -> NDArray[np.int8]:
+        """Answer a stream over and over, each run by itself: 1 above, 0 below, -1 once stopped; shape (runs, values).
+
+        For simulations: every run costs epsilon.
+
+        Raises
+        ------
+        ValueError
+            If a value is NaN or infinite, or `runs` is no whole number of at least 1; nothing is answered then.
+        """
         numbers = checked_numbers(values).ravel()
-        session = self.start(rng)
-        above = session._compare(numbers)
-        stop = np.flatnonzero(above)[: self.count]
-        return above[: stop[-1] + 1] if stop.size == self.count else above
+        check_whole("runs", runs, low=1)
+        threshold = self._noisy_threshold(runs, rng)[:, None]
+        above = self._noisy(np.broadcast_to(numbers, (runs, numbers.size)), rng) >= threshold
+        before = np.cumsum(above, axis=1) - above
+        return np.where(before < self.count, above, -1).astype(np.int8)
+
+    def _noisy_threshold(self, size: int, rng: Generator) -> Integers:
+        noise = two_sided_geometric(fraction(self.shares[0]) / self._between(), size, rng)
+        return on_lattice(np.array([float(self.threshold)]), self._step()) + noise
+
+    def _noisy(self, numbers: NDArray[np.float64], rng: Generator) -> Integers:
+        rate = fraction(self.shares[1]) / (2 * self.count * self._between())
+        noise = two_sided_geometric(rate, numbers.size, rng).reshape(numbers.shape)
+        return on_lattice(numbers, self._step()) + noise
 
     def _step(self) -> float:
         sensitivity = float(self.sensitivity)
@@ -164,9 +187,7 @@ class SparseVectorSession:
         self._mechanism = mechanism
         self._rng = rng
         self._left = mechanism.count
-        first = fraction(mechanism.shares[0])
-        noise = two_sided_geometric(first / mechanism._between(), 1, rng)
-        self._threshold: Integers = on_lattice(np.array([float(mechanism.threshold)]), mechanism._step()) + noise
+        self._threshold = mechanism._noisy_threshold(1, rng)
 
     def above(self, value: float) -> bool:
         """Whether a value lies above the threshold.
@@ -185,12 +206,6 @@ class SparseVectorSession:
         numbers = checked_numbers(value)
         if numbers.ndim:
             raise ValueError(f"value must be a single number, got shape {numbers.shape}")
-        answer = bool(self._compare(numbers.ravel())[0])
+        answer = bool((self._mechanism._noisy(numbers.ravel(), self._rng) >= self._threshold)[0])
         self._left -= answer
         return answer
-
-    def _compare(self, numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
-        mechanism = self._mechanism
-        rate = fraction(mechanism.shares[1]) / (2 * mechanism.count * mechanism._between())
-        noise = two_sided_geometric(rate, numbers.size, self._rng)
-        return np.asarray(on_lattice(numbers, mechanism._step()) + noise >= self._threshold)

@@ -11,6 +11,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.federated.clipping import Clipping
+from defenses.federated.discrete_noise import noisy_on_grid, part_of_noise
 from defenses.federated.models import Floats, Labels, Network
 from defenses.federated.noise import Noise, noisy
 
@@ -18,8 +19,12 @@ from defenses.federated.noise import Noise, noisy
 class Summation(Protocol):
     """Something that adds up clients' vectors so that the server sees the sum alone."""
 
-    def total(self, values: Floats, rng: Generator) -> Floats:
-        """Sum over clients, shape (length,), of vectors of shape (clients, length)."""
+    @property
+    def step(self) -> float:
+        """Step of the grid that numbers are rounded to."""
+
+    def total(self, values: Floats, rng: Generator, dropped: Sequence[int] = ()) -> Floats:
+        """Sum over clients that do not drop out, shape (length,), of vectors of shape (clients, length)."""
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,8 @@ class Rules:
         Length of a step.
     participation : float
         Share of the clients that are drawn in each round, in (0, 1]; at least two.
+    dropout : float
+        Share of the drawn clients, in [0, 1) and rounded down, that fall silent before their updates arrive.
     clipping : Clipping, optional
         Bounds updates.
     uplink, downlink : Noise, optional
@@ -65,6 +72,7 @@ class Rules:
     local_epochs: int
     learning_rate: float
     participation: float = 1.0
+    dropout: float = 0.0
     clipping: Clipping | None = None
     uplink: Noise | None = None
     downlink: Noise | None = None
@@ -82,7 +90,7 @@ class Training:
     aggregates : tuple of ndarray
         Per round the weighted mean of the updates, shape (size,), before the server's noise.
     participants : tuple of ndarray of int
-        Per round the clients that took part.
+        Per round the clients whose updates count.
     models : tuple of ndarray
         Weights before each round, and the final ones, shape (size,).
     noise : float
@@ -102,7 +110,9 @@ def federated_averaging(network: Network, clients: Sequence[Client], rules: Rule
 
     In each round the server sends weights w, each client i makes local steps from there and sends its update u_i, the
     sum of the gradients it stepped along, and the server steps to w - rate * sum_i p_i u_i with
-    p_i = n_i / sum_j n_j over the clients of the round: the weighted mean of the clients' weights.
+    p_i = n_i / sum_j n_j over the clients that answer: the weighted mean of the clients' weights. Under secure
+    aggregation clients weigh themselves before they know who answers, by all that were drawn, and the server divides
+    the sum by the weights of those that did.
 
     Parameters
     ----------
@@ -120,6 +130,8 @@ def federated_averaging(network: Network, clients: Sequence[Client], rules: Rule
     ValueError
         If there is one client only, a client is empty, has features that are no finite numbers or another set of
         classes than the first, noise is to be added without clipping, or a gradient is not finite.
+    AggregationError
+        If fewer clients answer than a secure sum needs.
 
     References
     ----------
@@ -131,74 +143,78 @@ def federated_averaging(network: Network, clients: Sequence[Client], rules: Rule
     weights = network.initial(start_rng)
     count = max(2, round(rules.participation * len(clients)))
     models, updates, aggregates, participants = [weights], [], [], []
+    up, down = (None if noise is None else noise.multiplier(rules.rounds) for noise in (rules.uplink, rules.downlink))
+    moved = Sensitivities(0.0, 0.0)
     seen_noise = 0.0
     for turn in range(1, rules.rounds + 1):
         drawn = np.sort(draw_rng.choice(len(clients), count, replace=False))
+        silent = np.sort(draw_rng.permutation(count)[: int(rules.dropout * count)])
+        answering = np.delete(drawn, silent)
         sent = local_updates(network, weights, table.take(drawn), rules, turn)
-        shares = table.sizes[drawn] / table.sizes[drawn].sum()
-        scales = NoiseScales.of(rules, table.sizes, drawn)
-        if scales.uplink is not None:
-            seen_noise = max(seen_noise, scales.uplink * (1 if rules.aggregation is None else np.sqrt(count)))
+        if up is not None or down is not None:
+            moved = Sensitivities.of(rules, table.sizes, drawn, answering)
         if rules.aggregation is None:
-            sent = sent if scales.uplink is None else noisy(sent, scales.uplink, noise_rng)
-            updates.append({int(client): update for client, update in zip(drawn, sent, strict=True)})
-            aggregate = shares @ sent
+            sent = np.delete(sent, silent, axis=0)
+            if up is not None:
+                sent = noisy(sent, up * moved.uplink, noise_rng)
+                seen_noise = max(seen_noise, up * moved.uplink)
+            updates.append({int(client): update for client, update in zip(answering, sent, strict=True)})
+            aggregate = table.sizes[answering] / table.sizes[answering].sum() @ sent
         else:
-            weighted = shares[:, None] * sent
-            weighted = weighted if scales.uplink is None else noisy(weighted, scales.uplink, noise_rng)
+            sent = table.sizes[drawn][:, None] / table.sizes[drawn].sum() * sent
+            answered = table.sizes[answering].sum() / table.sizes[drawn].sum()
+            if up is not None:
+                step = rules.aggregation.step
+                part = part_of_noise(up, moved.uplink, network.size, step, answering.size)
+                sent = noisy_on_grid(sent, part, step, noise_rng)
+                seen_noise = max(seen_noise, part * step * np.sqrt(answering.size) / answered)
             updates.append({})
-            aggregate = rules.aggregation.total(weighted, sum_rng)
-        step = aggregate if scales.downlink is None else noisy(aggregate, scales.downlink, noise_rng)
+            aggregate = rules.aggregation.total(sent, sum_rng, silent.tolist()) / answered
+        change = aggregate if down is None else noisy(aggregate, down * moved.downlink, noise_rng)
         with np.errstate(over="ignore"):
-            weights = weights - rules.learning_rate * step
+            weights = weights - rules.learning_rate * change
         models.append(weights)
         aggregates.append(aggregate)
-        participants.append(drawn)
+        participants.append(answering)
     return Training(tuple(updates), tuple(aggregates), tuple(participants), tuple(models), float(seen_noise))
 
 
 @dataclass(frozen=True)
-class NoiseScales:
-    """Standard deviations of the noise in one round; None where there is none.
+class Sensitivities:
+    """How far one record's replacement moves at most, in L2 norm, what is noised in one round.
 
     Parameters
     ----------
-    uplink : float or None
-        On each coordinate of what a client sends: its update, or, where updates are added up unseen, its weighted one.
-    downlink : float or None
-        On each coordinate of the mean update.
+    uplink : float
+        What the server gets: each client's update, or, where they are added up unseen, the weighted sum.
+    downlink : float
+        The mean update.
     """
 
-    uplink: float | None
-    downlink: float | None
+    uplink: float
+    downlink: float
 
     @classmethod
-    def of(cls, rules: Rules, sizes: NDArray[np.intp], drawn: NDArray[np.intp]) -> NoiseScales:
-        """Scales of a round.
+    def of(
+        cls, rules: Rules, sizes: NDArray[np.intp], drawn: NDArray[np.intp], answering: NDArray[np.intp]
+    ) -> Sensitivities:
+        """Sensitivities of a round.
 
-        Where the server sees each update, the sensitivity is the largest over clients, for n_i records 2C/n_i. Where
-        it sees the sum alone, that is what needs noise: its sensitivity is the largest p_i times the client's, and
-        each of the round's clients adds its part of the variance. The mean's is p_i times the largest uplink
-        sensitivity.
+        Where the server sees each update, the largest over clients, for n_i records 2C/n_i. Where it sees the sum
+        alone, the largest p_i times the client's. The mean's is the largest p_i times the largest over clients.
 
         Raises
         ------
         ValueError
-            If there is noise without clipping, or a multiplier cannot be had.
+            If updates are not clipped.
         """
-        if rules.uplink is None and rules.downlink is None:
-            return cls(None, None)
         if rules.clipping is None:
             raise ValueError("clipping: noise needs a bound on what a record can do; clip examples or updates")
         record = np.array([rules.clipping.record_sensitivity(int(size), rules.local_epochs) for size in sizes])
         shares = sizes[drawn] / sizes[drawn].sum()
-        uplink = downlink = None
-        if rules.uplink is not None:
-            needed = record.max() if rules.aggregation is None else (shares * record[drawn]).max() / np.sqrt(drawn.size)
-            uplink = float(rules.uplink.multiplier(rules.rounds) * needed)
-        if rules.downlink is not None:
-            downlink = float(rules.downlink.multiplier(rules.rounds) * shares.max() * record.max())
-        return cls(uplink, downlink)
+        uplink = record.max() if rules.aggregation is None else (shares * record[drawn]).max()
+        largest = sizes[answering].max() / sizes[answering].sum()
+        return cls(float(uplink), float(largest * record.max()))
 
 
 def local_updates(network: Network, weights: Floats, table: _Table, rules: Rules, turn: int) -> Floats:

@@ -133,9 +133,12 @@ class PrivacyLossNoise(Noise):
 def noisy(values: Floats, scale: float, rng: Generator) -> Floats:
     """Values with normal noise, on a public grid.
 
-    The last bits of a floating-point sum tell values apart that noise should hide (Mironov 2012); rounding to a grid
-    much finer than the noise and much coarser than those bits drops them. It is no proof of exactness, which only
-    discrete noise has.
+    Rounding comes after the noise, so that it is post-processing and costs nothing: the guarantee is that of normal
+    noise. It drops the last bits of the floating-point sum, which would tell values apart that the noise should hide
+    (Mironov 2012), since the grid is much coarser than those bits. What remains is that the generator's normal
+    numbers are floating-point numbers themselves; exact is the discrete noise of sums (`discrete_noise`). It is not
+    used here because vectors that are seen one by one have no fixed point, and need a draw for each client, round and
+    weight.
 
     Parameters
     ----------

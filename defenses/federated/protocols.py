@@ -28,7 +28,14 @@ class SumProtocol(Parametrized, ABC):
     """A way to add up vectors of field elements."""
 
     @abstractmethod
-    def sum(self, words: Words, field: PrimeField, rng: Generator, dropped: Sequence[int] = ()) -> Words:
+    def sum(
+        self,
+        words: Words,
+        field: PrimeField,
+        rng: Generator,
+        dropped: Sequence[int] = (),
+        failed: Sequence[int] = (),
+    ) -> Words:
         """Sum of the clients' vectors, shape (length,), over the clients that did not drop out.
 
         Parameters
@@ -40,12 +47,16 @@ class SumProtocol(Parametrized, ABC):
         rng : Generator
             Draws shares, seeds, masks.
         dropped : sequence of int
-            Parties that fall silent after the first message; see the class for who they are.
+            Clients that fall silent before their vectors have arrived.
+        failed : sequence of int
+            Aggregators that fall silent after they got their shares, where the protocol has aggregators.
 
         Raises
         ------
         AggregationError
-            If too many parties drop out, or what arrives does not fit together.
+            If too many fall silent, or what arrives does not fit together.
+        ValueError
+            If a client or aggregator is named that there is not.
         """
 
 
@@ -85,10 +96,18 @@ class AdditiveShares(SumProtocol):
             raise AggregationError(f"too few shares: {len(sums)} arrived and {self.aggregators} are needed")
         return field.sum(sums, axis=0)
 
-    def sum(self, words: Words, field: PrimeField, rng: Generator, dropped: Sequence[int] = ()) -> Words:
-        """Sum over clients; `dropped` are aggregators."""
+    def sum(
+        self,
+        words: Words,
+        field: PrimeField,
+        rng: Generator,
+        dropped: Sequence[int] = (),
+        failed: Sequence[int] = (),
+    ) -> Words:
+        """Sum over the clients that answer; no aggregator may fail."""
+        words = words[_present("client", len(words), dropped)]
         sums = _collected(words, self.aggregators, field, lambda part: self.share(part, field, rng))
-        return self.rebuild(sums[_present(self.aggregators, dropped)], field)
+        return self.rebuild(sums[_present("aggregator", self.aggregators, failed)], field)
 
 
 class ShamirShares(SumProtocol):
@@ -128,10 +147,18 @@ class ShamirShares(SumProtocol):
         """
         return shamir_rebuild(sums, [aggregator + 1 for aggregator in present], self.threshold, field)
 
-    def sum(self, words: Words, field: PrimeField, rng: Generator, dropped: Sequence[int] = ()) -> Words:
-        """Sum over clients; `dropped` are aggregators."""
+    def sum(
+        self,
+        words: Words,
+        field: PrimeField,
+        rng: Generator,
+        dropped: Sequence[int] = (),
+        failed: Sequence[int] = (),
+    ) -> Words:
+        """Sum over the clients that answer, from aggregators of which threshold + 1 must answer."""
+        words = words[_present("client", len(words), dropped)]
         sums = _collected(words, self.aggregators, field, lambda part: self.share(part, field, rng))
-        present = _present(self.aggregators, dropped)
+        present = _present("aggregator", self.aggregators, failed)
         return self.rebuild(sums[present], present.tolist(), field)
 
 
@@ -141,15 +168,24 @@ class PairwiseMasks(SumProtocol):
     Neighbours form a random ring graph with k = O(log n) of them for each client (Bell et al. 2020); all-pairs masks
     are the case k >= n - 1. Each client shares the seeds of its masks among its neighbours by Shamir's scheme. After
     the masked vectors have arrived, neighbours reveal for each client either its own mask's seed (it answered) or its
-    pairwise seeds (it dropped out), never both; the server takes these masks off the sum. A dealer of pairwise seeds
-    stands in for the key agreement; masks are expanded from seeds by SHAKE-128.
+    pairwise seeds (it dropped out), never both; the server takes these masks off the sum. Masks are expanded from
+    seeds by SHAKE-128.
+
+    Honest but curious throughout: everybody follows the protocol, nobody adds up what several have seen beyond the
+    threshold. In particular a dealer, who draws the pairwise seeds and forgets them, stands in for the key agreement,
+    and the server tells everyone the same list of who dropped out; against a server that lies about it, Bonawitz et
+    al. add a round of signatures, which is not here.
+
+    More than half of every client's neighbours must answer. That also keeps masks from falling apart: a client with
+    more than k/2 answering neighbours has one on either side of the ring, so that masks connect all who answer and the
+    server cannot split their sum in two.
 
     Parameters
     ----------
     neighbours : int, optional
         k, even, at least 2; by default twice the binary logarithm of the number of clients, rounded up to be even.
     threshold : int, optional
-        So many neighbours learn nothing of a client's seeds and one more rebuild them; k / 2 by default.
+        So many neighbours learn nothing of a client's seeds and one more rebuild them; at least k / 2, the default.
 
     Raises
     ------
@@ -169,8 +205,10 @@ class PairwiseMasks(SumProtocol):
                 raise ValueError(f"neighbours must be even, got {neighbours}")
         if threshold is not None:
             check_whole("threshold", threshold, low=1)
-            if neighbours is not None and threshold >= neighbours:
-                raise ValueError(f"threshold must be below the {neighbours} neighbours, got {threshold}")
+            if neighbours is not None and not neighbours / 2 <= threshold < neighbours:
+                raise ValueError(
+                    f"threshold must be at least half of the {neighbours} neighbours and below them, got {threshold}"
+                )
         self.neighbours = neighbours
         self.threshold = threshold
 
@@ -209,16 +247,28 @@ class PairwiseMasks(SumProtocol):
                 result[other] = field.subtract(result[other], mask)
         return result
 
-    def sum(self, words: Words, field: PrimeField, rng: Generator, dropped: Sequence[int] = ()) -> Words:
-        """Sum over the clients that answer; `dropped` are clients, silent after they shared their seeds."""
+    def sum(
+        self,
+        words: Words,
+        field: PrimeField,
+        rng: Generator,
+        dropped: Sequence[int] = (),
+        failed: Sequence[int] = (),
+    ) -> Words:
+        """Sum over the clients that answer; the others fell silent after they had shared their seeds."""
         clients = len(words)
-        present = _present(clients, dropped)
+        present = _present("client", clients, dropped)
+        _present("aggregator", 0, failed)
         graph = self.graph(clients, rng)
         degree = graph.shape[1]
         threshold = degree // 2 if self.threshold is None else self.threshold
         if threshold >= degree:
             raise AggregationError(
                 f"too few clients: each of {clients} has {degree} neighbours, and threshold {threshold} needs more"
+            )
+        if threshold < degree // 2:
+            raise AggregationError(
+                f"too many clients: each of {clients} has {degree} neighbours, and threshold {threshold} is below half"
             )
         own = field.random((clients, _SEED_WORDS), rng)
         pairs = _pair_seeds(graph, field, rng)
@@ -255,8 +305,8 @@ class Paillier(SumProtocol):
     """Clients encrypt under a key of which the aggregator has the public half; ciphertexts multiply to the sum's.
 
     Several words travel in one plaintext, each with room for the sum. Who holds the private key sees the sum alone, if
-    the aggregator does not hand on single ciphertexts. No party may drop out after sending; those in `dropped` did not
-    send. Needs the package ``phe``.
+    the aggregator does not hand on single ciphertexts. Clients may drop out before they send. Needs the package
+    ``phe``.
 
     Parameters
     ----------
@@ -277,7 +327,14 @@ class Paillier(SumProtocol):
         check_whole("bits", bits, low=256)
         self.bits = bits
 
-    def sum(self, words: Words, field: PrimeField, rng: Generator, dropped: Sequence[int] = ()) -> Words:
+    def sum(
+        self,
+        words: Words,
+        field: PrimeField,
+        rng: Generator,
+        dropped: Sequence[int] = (),
+        failed: Sequence[int] = (),
+    ) -> Words:
         """Sum over the clients that send.
 
         Keys and ciphertexts draw from the system's source of randomness; the sum does not depend on it.
@@ -293,12 +350,14 @@ class Paillier(SumProtocol):
             from phe import paillier
         except ModuleNotFoundError:
             raise ModuleNotFoundError("Paillier needs the package phe: pip install 'tokumei[paillier]'") from None
-        present = _present(len(words), dropped)
+        present = _present("client", len(words), dropped)
+        _present("aggregator", 0, failed)
         if not present.size:
             raise AggregationError("too few clients: nobody sends")
         public, private = paillier.generate_paillier_keypair(n_length=self.bits)
         width = (field.prime - 1).bit_length() + len(words).bit_length()
-        slots = (self.bits - 2) // width
+        # Numbers up to a third of the modulus are positive in the package, and 2^(bits - 3) is less than that.
+        slots = (self.bits - 3) // width
         totals = None
         for client in present:
             sent = [public.encrypt(number) for number in _packed(words[client], slots, width)]
@@ -308,11 +367,11 @@ class Paillier(SumProtocol):
         return _unpacked(numbers, slots, width, words.shape[1], field)
 
 
-def _present(parties: int, dropped: Sequence[int]) -> NDArray[np.intp]:
-    wrong = [party for party in dropped if not 0 <= party < parties]
+def _present(kind: str, parties: int, silent: Sequence[int]) -> NDArray[np.intp]:
+    wrong = [party for party in silent if not 0 <= party < parties]
     if wrong:
-        raise ValueError(f"dropped: there is no party {wrong[0]}; there are {parties}")
-    return np.setdiff1d(np.arange(parties), np.asarray(dropped, dtype=np.intp))
+        raise ValueError(f"there is no {kind} {wrong[0]} to fall silent; there are {parties}")
+    return np.setdiff1d(np.arange(parties), np.asarray(silent, dtype=np.intp))
 
 
 def _collected(words: Words, aggregators: int, field: PrimeField, share: Callable[[Words], Words]) -> Words:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from defenses.federated.field import AggregationError, PrimeField
 from defenses.federated.fixed_point import FixedPoint
@@ -28,7 +28,7 @@ class SecureAggregation(Parametrized):
     limit : float
         Largest absolute value of a client's number; larger ones are refused.
     minimum : int
-        Fewest clients whose sum is computed, at least 2: the sum of one is that one.
+        Fewest clients whose sum is computed, at least 2: the sum of one is that one. Those that drop out do not count.
 
     Raises
     ------
@@ -47,6 +47,8 @@ class SecureAggregation(Parametrized):
         if protocol is not None and not isinstance(protocol, SumProtocol):
             raise ValueError(f"protocol must be a SumProtocol, got {protocol!r}")
         check_whole("fraction_bits", fraction_bits, low=0)
+        if fraction_bits > 60:
+            raise ValueError(f"fraction_bits must be at most 60, or no number fits the field; got {fraction_bits}")
         check_real("limit", limit, low=0, open_low=True)
         check_whole("minimum", minimum, low=2)
         self.protocol = protocol
@@ -54,30 +56,41 @@ class SecureAggregation(Parametrized):
         self.limit = limit
         self.minimum = minimum
 
-    def total(self, values: NDArray[np.float64], rng: Generator, dropped: Sequence[int] = ()) -> NDArray[np.float64]:
-        """Sum over clients, shape (length,), of vectors of shape (clients, length).
+    @property
+    def step(self) -> float:
+        """Step of the grid that numbers are rounded to."""
+        return 2.0**-self.fraction_bits
+
+    def total(
+        self, values: ArrayLike, rng: Generator, dropped: Sequence[int] = (), failed: Sequence[int] = ()
+    ) -> NDArray[np.float64]:
+        """Sum over clients that do not drop out, shape (length,), of vectors of shape (clients, length).
 
         Parameters
         ----------
-        values : ndarray, shape (clients, length)
+        values : array_like, shape (clients, length)
             The vectors.
         rng : Generator
             Draws whatever the protocol draws.
-        dropped : sequence of int
-            Parties that drop out (see the protocol).
+        dropped, failed : sequence of int
+            Clients and aggregators that fall silent (see `SumProtocol`).
 
         Raises
         ------
         AggregationError
-            If there are too few clients, a number is not finite or too large, too many parties drop out or a share is
+            If too few clients answer, a number is not finite or too large, too many parties fall silent or a share is
             wrong.
         """
-        if values.ndim != 2 or len(values) < self.minimum:
-            raise AggregationError(f"too few clients: {len(values)} send and {self.minimum} are needed")
+        vectors = np.asarray(values, dtype=float)
+        if vectors.ndim != 2:
+            raise AggregationError(f"clients send vectors of one length; got an array of {vectors.ndim} dimensions")
+        answering = len(vectors) - len(set(dropped))
+        if answering < self.minimum:
+            raise AggregationError(f"too few clients: {answering} send and {self.minimum} are needed")
         field = PrimeField()
         numbers = FixedPoint(self.fraction_bits, self.limit, field)
         key_rng, protocol_rng = rng.spawn(2)
-        key = numbers.key(values.shape[1], key_rng)
+        key = numbers.key(vectors.shape[1], key_rng)
         protocol = self.protocol or AdditiveShares()
-        words = protocol.sum(numbers.encode(values, key), field, protocol_rng, dropped)
-        return numbers.decode(words, key, len(values))
+        words = protocol.sum(numbers.encode(vectors, key), field, protocol_rng, dropped, failed)
+        return numbers.decode(words, key, answering)

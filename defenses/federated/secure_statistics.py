@@ -120,8 +120,11 @@ def _standardized(name: str, values: ArrayLike) -> NDArray[np.float64]:
     numbers = np.asarray(values, dtype=float)
     if numbers.ndim != 1 or numbers.size < 2 or not np.isfinite(numbers).all():
         raise ValueError(f"{name} must hold at least two finite numbers in one dimension")
-    centered = numbers - numbers.mean()
-    spread = np.sqrt(np.square(centered).mean())
-    if np.ptp(numbers) == 0:
+    if (numbers == numbers[0]).all():
         raise ValueError(f"{name} is constant; it correlates with nothing")
-    return np.asarray(centered / spread)
+    # Scaled first, so that squares neither overflow nor vanish; by a power of 2, so that no difference is lost.
+    scaled = np.ldexp(numbers, -np.frexp(np.abs(numbers).max())[1])
+    scaled = scaled - scaled[0]
+    scaled /= np.abs(scaled).max()
+    centered = scaled - scaled.mean()
+    return np.asarray(centered / np.sqrt(np.square(centered).mean()))

@@ -65,7 +65,9 @@ def attack(
 
     The answer is a CSV with columns released_row, candidate_row and confidence: for each released row that is answered
     the candidate that it stems from, rows counted from 0, and the probability that this is right. An attack that states
-    no probability is given the one that ExpectationMaximizationLinkage learns for its answers.
+    no probability (NearestNeighbour, AssignmentLinkage, FellegiSunter) is given the one that
+    ExpectationMaximizationLinkage learns for its answers, and a note says so. Probabilities presume that released rows
+    stem from candidates.
     """
     import numpy as np
 
@@ -90,6 +92,8 @@ def attack(
             raise ValueError(f"{assignment} answers with {type(claims).__name__}, no ranked candidates")
         answer = _answer(claims, release, knowledge, rng)
         write_text(as_csv(answer), output)
+    if claims.confidence is None and answer["confidence"].notna().any():
+        notes.append(f"{assignment} states no confidence; it is what ExpectationMaximizationLinkage learned")
     for note in notes:
         click.echo(f"note: {note}", err=True)
     aside = output == STANDARD
@@ -122,14 +126,35 @@ def _read(
 
     known = None
     if channel is not None:
+        text = read_text(Path(channel), read_bytes(Path(channel)))
         try:
-            known = Channel.from_toml(read_text(Path(channel), read_bytes(Path(channel))))
+            known = Channel.from_toml(text)
         except (TypeError, ValueError) as error:
             raise ValueError(f"{channel}: {error}") from None
     columns, notes = text_table(input_path(released), read_bytes(input_path(released)), read_roles(roles).separator)
     frame = _cells(columns)
     knowledge, said = candidates_beside(frame, input_path(candidates), roles, known)
-    return MicrodataRelease(frame, np.full(len(frame), -1), known), knowledge, [*notes, *said]
+    release = MicrodataRelease(frame, np.full(len(frame), -1), known)
+    return release, knowledge, [*notes, *said, *_contradictions(release, knowledge)]
+
+
+def _contradictions(release: MicrodataRelease, knowledge: Knowledge) -> list[str]:
+    """A note on released rows that stem from no candidate under the channel; none of large tables, where it takes long.
+
+    They are of people who are no candidates, or the channel is of another release.
+    """
+    import numpy as np
+
+    from attacks.channel_factors import IMPOSSIBLE
+    from attacks.likelihood_assignment import DENSE, LikelihoodAssignment
+
+    pairs = len(release.frame) * len(knowledge.candidates)
+    if release.channel is None or not 0 < pairs <= DENSE:
+        return []
+    best = LikelihoodAssignment().evidence(release, knowledge, np.random.default_rng(0)).max(axis=1)
+    strange = int((best <= IMPOSSIBLE).sum())
+    rows = len(release.frame)
+    return [f"by the channel {strange} of {rows} released rows stem from no candidate"] if strange else []
 
 
 def _cells(columns: dict[str, TextColumn]) -> pd.DataFrame:
@@ -147,7 +172,7 @@ def _who_is_who(path: Path, rows: int, candidates: int) -> NDArray[np.intp]:
     Raises
     ------
     ValueError
-        If the file has no columns released_row and record, or names rows that do not exist or one twice.
+        If the file has no columns released_row and record, names rows that do not exist or one twice, or lacks one.
     """
     import numpy as np
 
@@ -168,6 +193,8 @@ def _who_is_who(path: Path, rows: int, candidates: int) -> NDArray[np.intp]:
             )
     if np.unique(row).size < row.size:
         raise ValueError(f"{path}: a released row stands twice")
+    if row.size < rows:
+        raise ValueError(f"{path}: is about {row.size} released rows, of which there are {rows}")
     who = np.full(rows, -1, dtype=np.intp)
     who[row.astype(np.intp)] = record.astype(np.intp)
     return who

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,7 @@ from scenarios.commands.common import bad_input
 
 if TYPE_CHECKING:
     from scenarios.tables import Dataset
+    from scenarios.tournament.submitting import Receipt
 
 EPILOG = """\b
 A host's tournament:
@@ -62,6 +63,8 @@ def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, 
         dataset = _dataset(name, data, roles)
         names = read_teams(teams)
         open_tournament(folder, dataset, names, now=_now(), **settings)
+    if settings["seed"] is not None:
+        _say("warning: who guesses the seed knows every secret of this tournament; leave --seed out to play in earnest")
     click.echo(f"{folder}: {len(names)} teams; hand each its folder in {folder / 'teams'}, keep {folder / 'host'}")
 
 
@@ -85,19 +88,40 @@ def check(file: Path, original: Path, roles: Path | None, others: Path | None, f
 @tournament.command()
 @click.argument("folder", type=FOLDER)
 @click.argument("team")
-@click.argument("file", type=FILE)
+@click.argument("files", type=FILE, nargs=-1, required=True)
 @click.option("--against", metavar="TEAM", help="Whom an attack is about; read from the file's name otherwise.")
-def submit(folder: Path, team: str, file: Path, against: str | None) -> None:
-    """Hand in a team's table, or in the attack phase its answers about another team's."""
+def submit(folder: Path, team: str, files: Sequence[Path], against: str | None) -> None:
+    """Hand in a team's table, or in the attack phase its answers about other teams' (any number of files)."""
     with bad_input():
         from scenarios.tournament.folder import Tournament
         from scenarios.tournament.submitting import submit as submit_file
+        from scenarios.tournament.submitting import submit_all
 
-        receipt = submit_file(Tournament(folder), team, file, _now(), against=against)
+        found = Tournament(folder)
+        if len(files) == 1:
+            _tell(submit_file(found, team, files[0], _now(), against=against))
+            return
+        if against is not None:
+            raise ValueError(f"--against names whom one file is about, there are {len(files)}")
+        refused = 0
+        for told in submit_all(found, team, files, _now()):
+            if isinstance(told, ValueError):
+                _say(f"refused: {told}")
+                refused += 1
+            else:
+                _tell(told)
+        if refused:
+            raise ValueError(f"{refused} of {len(files)} files were refused, the others are accepted")
+
+
+def _tell(receipt: Receipt) -> None:
+    """What a team gets for an accepted file."""
     kept = receipt.submission
     what = "table" if kept.against is None else f"attack on {kept.against}"
+    rows = f"{kept.rows} row{'' if kept.rows == 1 else 's'}"
     click.echo(
-        f"accepted: {team}'s {what}, entry {kept.number}, content {kept.content[:16]}, log {receipt.entry.hash[:16]}"
+        f"accepted: {kept.team}'s {what}, {rows}, entry {kept.number}, content {kept.content[:16]}, "
+        f"log {receipt.entry.hash[:16]}"
     )
     if receipt.merit is not None:
         merit = receipt.merit
@@ -195,8 +219,9 @@ def _scored(found: Any, public_share: float, jobs: int | None, form: str) -> Non
     """Score, write boards and reports, show the standings."""
     import os
 
+    from scenarios.tournament.advancing import publish_again
     from scenarios.tournament.boards import standings_csv, standings_table, write_boards
-    from scenarios.tournament.scoring import score as score_all
+    from scenarios.tournament.scoring import score_shares
     from scenarios.tournament.settings import Phase
     from scenarios.tournament.standings import standings
     from scenarios.tournament.team_report import write_reports
@@ -204,10 +229,11 @@ def _scored(found: Any, public_share: float, jobs: int | None, form: str) -> Non
     phase = found.phase(found.log.entries())
     if phase not in (Phase.ATTACK, Phase.CLOSED):
         raise ValueError(f"nothing is published yet; the phase is {phase}")
+    publish_again(found)
     share = 1.0 if phase is Phase.CLOSED else public_share
     cores = jobs or len(os.sched_getaffinity(0))
-    full = score_all(found, 1.0, cores, _progress("scoring"))
-    shown = full if share == 1 else score_all(found, share, cores, _progress("scoring what is public"))
+    scored = score_shares(found, sorted({share, 1.0}), cores, _progress("scoring"))
+    full, shown = scored[1.0], scored[share]
     write_boards(found, full, shown, share)
     write_reports(found, shown, share)
     ranked = standings(found.settings.teams, full)

@@ -6,6 +6,7 @@ writes the same files again and then moves the phase.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime
 
 import pandas as pd
@@ -13,6 +14,7 @@ import pandas as pd
 from scenarios.seeds import generator
 from scenarios.toml_file import read_bytes
 from scenarios.tournament.folder import Tournament, csv_bytes, write_whole
+from scenarios.tournament.log import Entry
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.sheets import Sheet, read_sheet
 
@@ -50,15 +52,37 @@ def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Ph
             raise ValueError(f"phase {phase} runs until {end.isoformat()}; --early closes it before")
         following = tournament.settings.after(phase)
         if phase is Phase.ANONYMIZE:
-            for team in tournament.settings.teams:
-                path = tournament.candidate_path(team)
-                write_whole(tournament.public / path.name, read_bytes(path))
+            _publish_candidates(tournament)
         if following is Phase.ATTACK:
-            for team, submission in tournament.tables(entries).items():
-                sheet = published(tournament, team, submission.content)
-                write_whole(tournament.public / f"{team}_anonymized.csv", csv_bytes(sheet.frame))
+            _publish_tables(tournament, entries)
         tournament.log.append("advanced", {"from": str(phase), "to": str(following)}, now)
     return following
+
+
+def publish_again(tournament: Tournament) -> None:
+    """Put back what was published and is no longer there; before the attack phase nothing."""
+    with tournament.log.locked():
+        entries = tournament.log.entries()
+        if tournament.phase(entries) in (Phase.ATTACK, Phase.CLOSED):
+            _publish_candidates(tournament, missing=True)
+            _publish_tables(tournament, entries, missing=True)
+
+
+def _publish_candidates(tournament: Tournament, *, missing: bool = False) -> None:
+    """Publish all candidate files, or those that are missing."""
+    for team in tournament.settings.teams:
+        path = tournament.candidate_path(team)
+        place = tournament.public / path.name
+        if not (missing and place.is_file()):
+            write_whole(place, read_bytes(path))
+
+
+def _publish_tables(tournament: Tournament, entries: Sequence[Entry], *, missing: bool = False) -> None:
+    """Publish all tables that count, or those that are missing."""
+    for team, submission in tournament.tables(entries).items():
+        place = tournament.public / f"{team}_anonymized.csv"
+        if not (missing and place.is_file()):
+            write_whole(place, csv_bytes(published(tournament, team, submission.content).frame))
 
 
 def published(tournament: Tournament, team: str, content: str) -> Sheet:

@@ -12,7 +12,7 @@ import leaderboard as lb
 from leaderboard.board import ranked
 from leaderboard.result import Result
 from scenarios.descriptions import one_liners
-from scenarios.tournament.folder import Tournament, write_whole
+from scenarios.tournament.folder import PRIVATE, PUBLIC, Tournament, write_whole
 from scenarios.tournament.scoring import HOUSE
 from scenarios.tournament.standings import GOAL_WORDS, Standing, standings
 
@@ -90,7 +90,7 @@ def write_boards(tournament: Tournament, full: Sequence[Result], shown: Sequence
         if results:
             pages["board.html"] = _page(found, results, about)
         for name, text in pages.items():
-            write_whole(folder / name, text.encode())
+            write_whole(folder / name, text.encode(), mode=PRIVATE if folder == tournament.host else PUBLIC)
 
 
 def _page(found: Sequence[Standing], results: Sequence[Result], about: Mapping[str, str]) -> str:

@@ -83,7 +83,7 @@ def check(path: Path, original: Path, *, roles: Path | None = None, others: Path
     if others is None:
         return Outlook(sheet, merit, (), 0)
     people = load_table(others, roles).records
-    maps = {"declared": sheet.origin, "assigned": scale.best_origin(sheet.frame, generator(0, "check", "map"))}
+    maps = scale.maps(sheet.origin, sheet.frame, generator(0, "check", "map"))
     blows = _blows(sheet, records, people, settings, maps)
     count = min(settings.candidates - settings.originals, len(people))
     return Outlook(sheet, merit, tuple(sorted(blows, key=lambda one: -one.advantage)), count)

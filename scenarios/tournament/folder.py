@@ -98,7 +98,15 @@ class Tournament:
         return self.folder / "teams" / team
 
     def phase(self, entries: Sequence[Entry]) -> Phase:
-        """What teams may submit now."""
+        """What teams may submit now.
+
+        Raises
+        ------
+        ValueError
+            If the log does not begin with the opening of this tournament: it is not there, or another's.
+        """
+        if not entries or entries[0].kind != "opened" or entries[0].details.get("teams") != self.settings.teams:
+            raise ValueError(f"{self.log.path}: does not begin with the opening of this tournament; put it back")
         moves = [entry.details["to"] for entry in entries if entry.kind == "advanced"]
         return Phase(moves[-1]) if moves else Phase.ANONYMIZE
 

@@ -41,7 +41,8 @@ def _described(domain: Domain, decimals: int) -> str:
     if isinstance(domain, CategoricalDomain):
         order = ", in this order" if domain.ordered else ""
         return "one of " + ", ".join(f"`{category}`" for category in domain.categories) + order
-    digits = "whole numbers" if domain.integer else f"numbers with at most {decimals} digits after the point"
+    places = f"{decimals} digit{'' if decimals == 1 else 's'}"
+    digits = "whole numbers" if domain.integer else f"numbers with at most {places} after the point"
     return f"{digits} from {format_number(domain.low)} to {format_number(domain.high)}"
 
 
@@ -58,7 +59,8 @@ to them; then try to trace the other teams' tables. Files are UTF-8 text with co
 - 1 to {originals} rows in any order, with all columns below and the column `original_row`: the row of your
   original (counted from 0) that this row stems from, each at most once, or nothing where it stems from none. The host
   strips that column and shuffles the rows before anybody sees them.
-- A cell is a value, an interval `[20,29]` (or `[20,30)` without its upper end), a set `{{a|b}}`, or `*` for any value.
+- A cell is a value, an interval `[20,29]` (or `[20,30)` without its upper end), a set `{{a|b}}`, or `*` for any value;
+  or nothing, a missing value, in columns where some of your originals have none.
   Text that holds one of `\\ | [ {{ *` has a backslash before each of them.
 - Only what a cell says is published, not how it was written.
 
@@ -77,13 +79,15 @@ out rows that you do not want to answer. Several files about one team: the last 
 - *of the table*: the mean of how well it keeps the columns' distributions, the associations between columns and
   counts over ranges (compared in public bins; a generalized cell is spread evenly over what it covers);
 - *of the records*: how similar your originals are to the rows that you declare as theirs (numbers by their bins'
-  distance, categories equal or not, a generalized cell as similar as what it covers is on average). An original
-  without a row counts as if its row were the one of all-alike rows.
+  distance, categories equal or not, a generalized cell as similar as what it covers is on average), or to those that
+  the host's own assignment gives them, whichever is less. An original without a row counts as if its row were the
+  one of all-alike rows.
 
 **Success** of an attack is the larger of
 - *rows*: right answers among the released rows that stem from an original; guessing reaches {row_chance}. Right is
-  counted by the origins that the team declares and again by the host's own best one-to-one assignment of rows to
-  originals, and the higher counts: declaring false origins gains nothing;
+  counted by the origins that the team declares and again by the host's own two one-to-one assignments of rows to
+  originals (`AssignmentLinkage` and `ExpectationMaximizationLinkage` among your originals alone), and the highest
+  counts: declaring false origins gains nothing;
 - *members*: originals among the {originals} candidates named most surely; guessing reaches {member_chance}.
 
 Its **advantage** is (success - chance) / (1 - chance), at least 0.

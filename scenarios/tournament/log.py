@@ -54,7 +54,6 @@ class Entry:
     previous: str
     hash: str
 
-
     @property
     def lasting(self) -> bool:
         """Whether later commands depend on it: all but correspondence tables, of which there are many."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
 import shutil
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
@@ -17,14 +19,14 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.microdata import Microdata
-from metrics.domains import CategoricalDomain, Domain
+from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from scenarios.decoys import Neighbours
 from scenarios.seeds import generator
 from scenarios.tables import Dataset
 from scenarios.tournament.folder import PRIVATE, PUBLIC, csv_bytes, toml_bytes, write_whole
 from scenarios.tournament.guide import rules
 from scenarios.tournament.log import Log
-from scenarios.tournament.settings import FILE, Phase, Settings, team_name
+from scenarios.tournament.settings import FILE, Phase, Settings, moment, team_name
 
 OTHERS = 1000
 """How many people are handed to everybody to study, where so many are left."""
@@ -106,6 +108,16 @@ def open_tournament(
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder} exists already; name a new folder")
+    for option, end in (
+        ("--anonymize-until", anonymize_until),
+        ("--anonymize-again-until", anonymize_again_until),
+        ("--attack-until", attack_until),
+    ):
+        try:
+            moment(end or anonymize_until)
+        except ValueError as error:
+            raise ValueError(f"{option}: {error}") from None
+    records = rounded(dataset.records)
     secret = secrets.randbits(63) if seed is None else seed
     settings = Settings(
         title=dataset.title or dataset.name,
@@ -118,13 +130,13 @@ def open_tournament(
         anonymize_again_until=anonymize_again_until,
         attack_until=attack_until,
         queries_seed=int(generator(secret, "tournament", "public").integers(2**31)),
-        decimals=decimals(dataset.records),
+        decimals=decimals(records),
     )
     _check_phases(settings, now)
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     try:
-        _fill(unfinished, settings, dataset.records, secret, now)
+        _fill(unfinished, settings, records, secret, now)
         if folder.exists():
             folder.rmdir()
         unfinished.rename(folder)
@@ -209,6 +221,21 @@ def _draw(
             decoys.append(near)
             rest = rest[~np.isin(rest, near)]
     return originals, decoys, rest[:OTHERS]
+
+
+def rounded(records: Microdata) -> Microdata:
+    """The records with at most `MOST_DECIMALS` digits after the point, so that the originals keep the rules themselves.
+
+    Public ranges widen to numbers of as many digits.
+    """
+    frame, domains, scale = records.frame.copy(), dict(records.domains), 10**MOST_DECIMALS
+    for name in records.released_columns:
+        domain = records.domain(name)
+        if isinstance(domain, NumericDomain) and not domain.integer:
+            low, high = math.floor(domain.low * scale) / scale, math.ceil(domain.high * scale) / scale
+            domains[name] = replace(domain, low=min(low, domain.low), high=max(high, domain.high))
+            frame[name] = frame[name].round(MOST_DECIMALS)
+    return replace(records, frame=frame, domains=domains)
 
 
 def decimals(records: Microdata) -> dict[str, int]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
@@ -28,9 +29,10 @@ from scenarios.seeds import generator
 from scenarios.tournament.advancing import published
 from scenarios.tournament.folder import Submission, Tournament
 from scenarios.tournament.sheets import read_answers
+from scenarios.tournament.telling import nearest_originals
 
 SCENARIO = "tournament"
-SCORER = 1
+SCORER = 2
 """Raised when the meaning of a stored number changes."""
 HOUSE = "house:"
 """Prefix of the host's own attacks, which no team's name can have."""
@@ -60,8 +62,8 @@ class Target:
         What was handed in.
     attacks : mapping of str to Submission
         Correspondence tables by attacker.
-    share : float
-        Share of the rows that count, in (0, 1]; members are scored only where all rows are.
+    shares : tuple of float
+        Shares of the rows that count, in (0, 1]; members are scored only where all rows are.
     missing : frozenset of str
         Keys of the results that are to be computed.
     """
@@ -69,21 +71,28 @@ class Target:
     team: str
     table: Submission
     attacks: Mapping[str, Submission]
-    share: float
+    shares: tuple[float, ...]
     missing: frozenset[str]
 
 
 def score(
     tournament: Tournament, share: float, jobs: int, progress: Callable[[int, int], None] | None = None
 ) -> list[Result]:
+    """Score all tables against all attackers by one share of the rows; see `score_shares`."""
+    return score_shares(tournament, (share,), jobs, progress)[share]
+
+
+def score_shares(
+    tournament: Tournament, shares: Sequence[float], jobs: int, progress: Callable[[int, int], None] | None = None
+) -> dict[float, list[Result]]:
     """Score all tables against all attackers; what was scored before is not computed again.
 
     Parameters
     ----------
     tournament : Tournament
         Which; its tables must have been published.
-    share : float
-        Share of the rows that count, in (0, 1].
+    shares : sequence of float
+        Shares of the rows that count, in (0, 1]; attacks are played once for all of them.
     jobs : int
         Number of processes.
     progress : callable, optional
@@ -91,42 +100,39 @@ def score(
 
     Returns
     -------
-    list of Result
-        A release for each team's table, and a trial for each attack on it, in order of their names.
+    dict of float to list of Result
+        For each share a release for each team's table, and a trial for each attack on it, in order of their names.
     """
     entries = tournament.log.entries()
-    attacks = tournament.attacks(entries)
+    attacks: dict[str, dict[str, Submission]] = defaultdict(dict)
+    for (attacker, against), one in sorted(tournament.attacks(entries).items()):
+        attacks[against][attacker] = one
     targets = []
+    wanted: dict[float, list[str]] = {share: [] for share in shares}
     with Store(tournament.host / "results.db") as store:
-        wanted: list[str] = []
         for team, table in sorted(tournament.tables(entries).items()):
-            own = {attacker: one for (attacker, against), one in sorted(attacks.items()) if against == team}
-            target = Target(team, table, own, share, frozenset())
-            keys = list(_keys(target).values())
-            wanted += keys
-            known = store.known(keys)
-            targets.append(replace(target, missing=frozenset(keys) - set(known)))
+            target = Target(team, table, attacks[team], tuple(wanted), frozenset())
+            keys = [(share, key) for share in wanted for key in _keys(target, share).values()]
+            for share, key in keys:
+                wanted[share].append(key)
+            everything = frozenset(key for _, key in keys)
+            targets.append(replace(target, missing=everything - set(store.known(everything))))
         waiting = [target for target in targets if target.missing]
         for done, results in enumerate(_computed(tournament.folder, waiting, jobs), start=1):
             store.add(results)
             if progress:
                 progress(done, len(waiting))
-        found = {result.key: result for result in store.results(keys=frozenset(wanted))}
-    return [found[name] for name in wanted]
+        asked = frozenset(key for keys in wanted.values() for key in keys)
+        found = {result.key: result for result in store.results(keys=asked)}
+    return {share: [found[key] for key in keys] for share, keys in wanted.items()}
 
 
-def _keys(target: Target) -> dict[str, str]:
+def _keys(target: Target, share: float) -> dict[str, str]:
     """Key of the result of the table itself (under no name) and of each attack on it."""
-    common = {
-        "table": target.table.content,
-        "team": target.team,
-        "share": target.share,
-        "scorer": SCORER,
-        "code": _code(),
-    }
+    common = digest([target.table.content, target.team, share, SCORER, _code()])
     teams = {name: digest([common, name, one.content]) for name, one in target.attacks.items()}
     algorithms = {house_name(attack): digest([common, house_name(attack), sources(attack)]) for attack in house()}
-    return {"": digest([common]), **algorithms, **teams}
+    return {"": common, **algorithms, **teams}
 
 
 @cache
@@ -150,31 +156,37 @@ def _prepare() -> None:
 
 def _score_one(folder: Path, target: Target) -> list[Result]:
     """Results of one table that are missing."""
-    tournament, team, keys = Tournament(folder), target.team, _keys(target)
+    tournament, team = Tournament(folder), target.team
+    keys = {share: _keys(target, share) for share in target.shares}
     originals = tournament.originals(team)
     sheet = published(tournament, team, target.table.content)
-    seed = tournament.secret["seed"]
-    names = (seed, "tournament", team, target.table.content)
-    counted = _counted(len(sheet.frame), target.share, generator(*names, "share"))
-    best = originals.best_origin(sheet.frame, generator(*names, "map"))
-    maps = {"declared": np.where(counted, sheet.origin, -1), "assigned": np.where(counted, best, -1)}
+    names = (tournament.secret["seed"], "tournament", team, target.table.content)
+    every = originals.maps(sheet.origin, sheet.frame, generator(*names, "map"))
     candidates = tournament.records(tournament.candidate_path(team))
     answers = tournament.answers(team)
     results = []
-    if keys[""] in target.missing:
+    if any(keys[share][""] in target.missing for share in target.shares):
         merit = originals.merit(sheet.frame, sheet.origin)
         values: dict[str, float | None] = {
             "utility_counted": merit.counted,
             "table": merit.table,
             "record": merit.record,
             **{f"table_{name}": value for name, value in merit.components.items()},
+            **nearest_originals(sheet, candidates, answers),
         }
-        results.append(Result(key=keys[""], scenario=SCENARIO, defense=team, play=0, values=values))
+        results += [
+            Result(key=keys[share][""], scenario=SCENARIO, defense=team, play=0, values=values)
+            for share in target.shares
+        ]
+    counted = {share: _counted(len(sheet.frame), share, generator(*names, "share")) for share in target.shares}
     for name, claims in _claims(tournament, target, sheet.frame, candidates, keys):
-        values = scores(claims, maps, answers, len(candidates), (*names, "score", name))
-        if target.share < 1:
-            values = {name: value for name, value in values.items() if name not in MEMBERS}
-        results.append(Result(key=keys[name], scenario=SCENARIO, defense=team, attack=name, play=0, values=values))
+        for share in target.shares:
+            maps = {map_: np.where(counted[share], origin, -1) for map_, origin in every.items()}
+            values = scores(claims, maps, answers, len(candidates), (*names, "score", name))
+            if share < 1:
+                values = {name: value for name, value in values.items() if name not in MEMBERS}
+            key = keys[share][name]
+            results.append(Result(key=key, scenario=SCENARIO, defense=team, attack=name, play=0, values=values))
     return results
 
 
@@ -185,22 +197,27 @@ def _counted(rows: int, share: float, rng: Generator) -> NDArray[np.bool_]:
 
 
 def _claims(
-    tournament: Tournament, target: Target, frame: Any, candidates: Microdata, keys: Mapping[str, str]
+    tournament: Tournament,
+    target: Target,
+    frame: Any,
+    candidates: Microdata,
+    keys: Mapping[float, Mapping[str, str]],
 ) -> Iterator[tuple[str, RankedAnswers]]:
     """Answers of the house and of the other teams that are yet to be scored."""
+    missing = {name for named in keys.values() for name, key in named.items() if key in target.missing}
     seed = tournament.secret["seed"]
     view = MicrodataRelease(frame, np.full(len(frame), -1))
     others = tournament.others_path
     auxiliary = tournament.records(others) if others.is_file() else candidates.take([])
     for attack in house():
         name = house_name(attack)
-        if keys[name] in target.missing:
+        if name in missing:
             rng = generator(seed, "tournament", "house", target.team, name)
             claims = attack.run(view, Knowledge(candidates.frame.copy(), auxiliary), rng)
             if isinstance(claims, RankedAnswers):
                 yield name, claims
     for attacker, submission in target.attacks.items():
-        if keys[attacker] in target.missing:
+        if attacker in missing:
             data = tournament.content(submission.content)
             yield attacker, read_answers(attacker, data, len(frame), tournament.settings.candidates)
 
@@ -212,9 +229,9 @@ def scores(
     candidates: int,
     seed: Sequence[Any],
 ) -> dict[str, float | None]:
-    """Rates by the declared origins or by the host's own map, whichever are higher.
+    """Rates by the declared origins or by one of the host's own maps, whichever are higher.
 
-    Ties break alike under both maps, since both generators are equal.
+    Ties break alike under all maps, since their generators are equal.
     """
     scored = {name: score_answers(claims, map_, answers, candidates, generator(*seed)) for name, map_ in maps.items()}
     rates = {name: one["reidentification"] for name, one in scored.items()}

@@ -11,7 +11,7 @@ import io
 import os
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -188,11 +188,18 @@ def _table(name: str, data: bytes, most: int) -> tuple[list[str], list[list[str]
 
 
 def _check_columns(name: str, header: Sequence[str], wanted: Sequence[str]) -> None:
+    if len(header) == 1 < len(wanted):
+        for separator, what in ((";", "semicolons"), ("\t", "tabs")):
+            if separator in header[0]:
+                raise ValueError(f"{name}: its fields are separated by {what}; save it with commas")
     for column in header:
         if header.count(column) > 1:
             raise ValueError(f"{name}: column {_shown(column)} stands twice")
         if column not in wanted:
-            raise ValueError(f"{name}: there must be no column {_shown(column)}; the columns are {', '.join(wanted)}")
+            hint = " (row numbers? save it without them)" if column in {"", "Unnamed: 0"} else ""
+            raise ValueError(
+                f"{name}: there must be no column {_shown(column)}{hint}; the columns are {', '.join(wanted)}"
+            )
     for column in wanted:
         if column not in header:
             raise ValueError(f"{name}: column {column!r} is missing")
@@ -236,12 +243,41 @@ def _cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) -> str | 
     if cells.suppressed[0]:
         return SUPPRESSED
     if isinstance(cells, NumericCells):
-        segments = sorted(zip(cells.low.tolist(), cells.high.tolist(), cells.closed.tolist(), strict=True))
-        parts = [interval_cell(low, high, closed=closed) for low, high, closed in dict.fromkeys(segments)]
+        segments = _merged(zip(cells.low.tolist(), cells.high.tolist(), cells.closed.tolist(), strict=True), domain)
+        if segments == [(domain.low, domain.high, True)] and domain.low < domain.high:
+            return SUPPRESSED
+        parts = [interval_cell(low, high, closed=closed) for low, high, closed in segments]
         return parts[0] if len(parts) == 1 else "{" + "|".join(parts) + "}"
     assert isinstance(domain, CategoricalDomain)  # noqa: S101 (for the type checker: numbers have returned)
     covered = [category for category, inside in zip(domain.categories, cells.member[0], strict=True) if inside]
     return SUPPRESSED if len(covered) == domain.size > 1 else set_cell(covered)
+
+
+def _merged(segments: Iterable[tuple[float, float, bool]], domain: Domain) -> list[tuple[float, float, bool]]:
+    """Intervals (low, high, whether high belongs to it) that cover the same numbers, apart and in ascending order.
+
+    Of whole numbers all are closed and no two are neighbours: ``[20,30)``, ``[20,29]`` and ``{[20,25]|[26,29]}`` are
+    one cell.
+
+    Raises
+    ------
+    ValueError
+        If they cover no number of the domain.
+    """
+    assert isinstance(domain, NumericDomain)  # noqa: S101 (for the type checker: only numbers have intervals)
+    merged: list[tuple[float, float, bool]] = []
+    for low, high, closed in sorted(segments):
+        if high > domain.high:
+            high, closed = domain.high, True
+        if domain.integer and not closed:
+            high, closed = high - 1, True
+        if low > high:
+            raise ValueError("covers no possible value")
+        if merged and low <= merged[-1][1] + domain.integer:
+            first, last, whole = merged.pop()
+            low, high, closed = first, max(last, high), (whole and last >= high) or (closed and high >= last)
+        merged.append((low, high, closed))
+    return merged
 
 
 def _check_numbers(text: str, domain: NumericDomain, decimals: int) -> None:

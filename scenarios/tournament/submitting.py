@@ -114,6 +114,8 @@ def _submit(tournament: Tournament, team: str, path: Path, now: datetime, agains
     target = _target(tournament, team, path, against) if phase is Phase.ATTACK else None
     if target is None and against is not None:
         raise ValueError(f"correspondence tables are handed in while attacking; the phase is {phase}")
+    if target is None:
+        _check_owner(tournament, team, path)
     rows, merit = _validate(tournament, entries, team, target, path.name, data)
     content = hashlib.sha256(data).hexdigest()
     write_whole(tournament.submissions / content, data, mode=0o400)
@@ -140,16 +142,22 @@ def _open_phase(tournament: Tournament, entries: Sequence[Entry], now: datetime)
     return phase
 
 
+def _check_owner(tournament: Tournament, team: str, path: Path) -> None:
+    """Refuse a table that is named as another team's."""
+    owner = path.name.removesuffix("_anonymized.csv")
+    if owner != team and owner in tournament.settings.teams:
+        raise ValueError(f"{path.name}: is named as the table of {owner}, not of {team}")
+
+
 def _target(tournament: Tournament, team: str, path: Path, against: str | None) -> str:
-    if against is None:
-        found = _ATTACK_FILE.fullmatch(path.name)
-        if found is None:
-            raise ValueError(
-                f"{path.name}: whom is it about? Name the file {team}_attack_TEAM.csv or say --against TEAM"
-            )
-        if found["attacker"] != team:
-            raise ValueError(f"{path.name}: is named as an attack by {found['attacker'][:40]!a}, not by {team}")
-        against = found["target"]
+    found = _ATTACK_FILE.fullmatch(path.name)
+    if found is not None and found["attacker"] != team:
+        raise ValueError(f"{path.name}: is named as an attack by {found['attacker'][:40]!a}, not by {team}")
+    if found is not None and against not in (None, found["target"]):
+        raise ValueError(f"{path.name}: is named as an attack on {found['target'][:40]!a}, not on {against}")
+    if found is None and against is None:
+        raise ValueError(f"{path.name}: whom is it about? Name the file {team}_attack_TEAM.csv or say --against TEAM")
+    against = against or str(found["target"] if found else "")
     tournament.team_folder(against)
     if against == team:
         raise ValueError(f"{path.name}: {team} cannot attack its own table")

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
-from attacks.attack import Knowledge
-from attacks.linkage import SharedColumn, gower_distance, shared_columns
-from defenses.release import MicrodataRelease
 from leaderboard.result import Result
-from scenarios.tournament.advancing import published
 from scenarios.tournament.folder import Tournament, write_whole
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.standings import GOAL_WORDS, Standing, blow, standings
+from scenarios.tournament.telling import telling_columns
 
 
 def write_reports(tournament: Tournament, results: Sequence[Result], share: float) -> None:
@@ -25,7 +20,7 @@ def write_reports(tournament: Tournament, results: Sequence[Result], share: floa
     for team in tournament.settings.teams:
         lines = [f"# Report for {team}", "", _state(closed, share), ""]
         if team in tables:
-            lines += _table_report(tournament, team, tables[team].content, found[team], results)
+            lines += _table_report(team, found[team], results)
         else:
             lines += ["You have handed in no table; your defence has no score and ranks last.", ""]
         lines += _attack_report(team, found[team], results)
@@ -40,9 +35,7 @@ def _state(closed: bool, share: float) -> str:
     return "The attack phase is open; more attacks may come."
 
 
-def _table_report(
-    tournament: Tournament, team: str, content: str, standing: Standing, results: Sequence[Result]
-) -> list[str]:
+def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> list[str]:
     values = next(result.values for result in results if result.defense == team and result.attack is None)
     lines = [
         "## Your table",
@@ -68,10 +61,7 @@ def _table_report(
         "",
         "| without | nearest | drop |",
         "|---|---|---|",
-        *(
-            f"| {name} | {written(rate)} | {written(drop)} |"
-            for name, rate, drop in telling_columns(tournament, team, content)
-        ),
+        *(f"| {name} | {written(rate)} | {written(drop)} |" for name, rate, drop in telling_columns(values)),
         "",
     ]
     return lines
@@ -87,34 +77,6 @@ def _attack_report(team: str, standing: Standing, results: Sequence[Result]) -> 
             for target, one in own
         ]
     return [*lines, ""]
-
-
-def telling_columns(tournament: Tournament, team: str, content: str) -> list[tuple[str, float, float]]:
-    """Rate of nearest originals with all columns, and without each one, the most telling first.
-
-    Returns
-    -------
-    list of (str, float, float)
-        Column (``(none)`` for all columns), rate without it, and how much it drops; ties count in parts.
-    """
-    sheet = published(tournament, team, content)
-    candidates = tournament.records(tournament.candidate_path(team))
-    release = MicrodataRelease(sheet.frame, np.full(len(sheet.frame), -1))
-    columns = shared_columns(release, Knowledge(candidates.frame, candidates.take([])))
-    rows = np.flatnonzero(sheet.origin >= 0)
-    truth = tournament.answers(team)[sheet.origin[rows]]
-
-    def nearest(kept: list[SharedColumn]) -> float:
-        if not kept or not rows.size:
-            return 0.0
-        distance = np.round(gower_distance(kept)[rows], 9)
-        best = distance == distance.min(axis=1, keepdims=True)
-        return float((best[np.arange(rows.size), truth] / best.sum(axis=1)).mean())
-
-    whole = nearest([*columns])
-    without = [(column.name, nearest([other for other in columns if other is not column])) for column in columns]
-    drops = sorted(((name, rate, whole - rate) for name, rate in without), key=lambda one: (-one[2], one[0]))
-    return [("(none)", whole, 0.0), *drops]
 
 
 def written(value: float | None) -> str:

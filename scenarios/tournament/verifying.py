@@ -14,14 +14,13 @@ def verify(tournament: Tournament) -> str:
         If an entry was changed, dropped or inserted, or an accepted file is missing or was changed.
     """
     entries = tournament.log.entries()
-    if not entries or entries[0].kind != "opened" or entries[0].details.get("teams") != tournament.settings.teams:
-        raise ValueError(f"{tournament.log.path}: does not begin with the opening of this tournament")
+    phase = tournament.phase(entries)
     if tournament.log.head().lasting != tuple(entry for entry in entries if entry.lasting):
         raise ValueError(f"{tournament.log.path}.checkpoint: says other than the log; remove it")
     accepted = tournament.accepted(entries)
     for content in dict.fromkeys(submission.content for submission in accepted):
         tournament.content(content)
     return (
-        f"{len(entries)} entries and {len(accepted)} accepted files are whole; phase {tournament.phase(entries)}; "
+        f"{len(entries)} entries and {len(accepted)} accepted files are whole; phase {phase}; "
         f"last hash {entries[-1].hash}"
     )

@@ -65,6 +65,12 @@ class Matching:
         return near
 
     @property
+    def near_counts(self) -> Floats:
+        """Rows of each target's nearest classes by sensitive value, shape (targets, d)."""
+        counts: Floats = self.nearest.T.astype(float) @ self.counts
+        return counts
+
+    @property
     def table(self) -> Floats:
         """Share of each sensitive value in the release, shape (d,)."""
         total: Floats = self.counts.sum(axis=0)

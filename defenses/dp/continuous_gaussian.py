@@ -1,0 +1,34 @@
+"""The exact privacy of normal noise."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+SMALLEST_DELTA = 1e-300
+"""Below, floating-point numbers do not reach."""
+
+
+def gaussian_delta(sigma: float, epsilon: float, sensitivity: float = 1.0) -> float:
+    """Return the least delta of normal noise with standard deviation sigma (Balle and Wang 2018, theorem 8)."""
+    from scipy.special import log_ndtr
+
+    half, shift = sensitivity / (2 * sigma), epsilon * sigma / sensitivity
+    first, second = float(log_ndtr(half - shift)), float(log_ndtr(-half - shift))
+    # In logarithms: e^epsilon alone may overflow.
+    return math.exp(first) * -math.expm1(min(0.0, epsilon + second - first))
+
+
+@lru_cache(maxsize=1024)
+def unit_sigma(epsilon: float, delta: float) -> float:
+    """Least sigma at sensitivity 1, rounded up by 10^-9; delta in [10^-300, 1)."""
+    low, high = 1e-9, 1.0
+    while gaussian_delta(high, epsilon) > delta:
+        high *= 2
+    for _ in range(100):
+        middle = math.sqrt(low * high)
+        if gaussian_delta(middle, epsilon) > delta:
+            low = middle
+        else:
+            high = middle
+    return high * (1 + 1e-9)
