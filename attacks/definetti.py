@@ -33,6 +33,11 @@ class DeFinetti(Attack):
     It takes every set of sensitive values for a bucket, in which each value occurs equally often. Where nothing is to
     be learned (quasi-identifiers independent of the value) it comes to 1/l, as random worlds do, but not below.
 
+    On Adult (the occupation of 500 people, six quasi-identifiers) it names .60, .45 and .29 of the values in
+    `Anatomy`'s groups for l = 2, 3 and 5, where `MajorityInClass` names .47, .32 and .20 (eight plays), and .59 to .51
+    in `Mondrian`'s classes with l = 2 (six plays); strangers' values it names more often too, so that .09, .07, .03
+    and .06 of this gain are left after control.
+
     Parameters
     ----------
     rounds : int

@@ -15,7 +15,6 @@ from defenses.microdata import Microdata
 from defenses.release import MicrodataRelease
 from metrics.cells import CategoricalCells, NumericCells, read_cells
 from metrics.classes import equivalence_classes
-from metrics.domains import NumericDomain
 
 
 class Downcoding(Attack):
@@ -24,16 +23,22 @@ class Downcoding(Attack):
     A publisher who generalizes no more than needed releases the smallest interval or set that covers a class. Then
     the interval's two ends are values of two of its rows, and each category of a set that of one. The values of a
     class of two are known that way, two thirds of those of a class of three, whatever k-anonymity promises; which
-    of the rows, alike in all quasi-identifiers, has which does not matter. The rest of the rows get quantiles (numbers)
-    or the most frequent values (categories) of the attacker's own people within the cell; nothing is known of ``*``.
+    of the rows, alike in all quasi-identifiers, has which does not matter. The other rows, and those whose cells are
+    not tight (``*``, and columns of which every cell is a level of the public hierarchy), get the values that the
+    attacker's own people have within the cell, in their proportions.
 
-    On `Mondrian` with k = 2 and one column of different numbers it recovers at least two thirds of all values. Where
-    one level serves the whole column (`Incognito`, `GlobalRecoding`) cells are not tight, ends are seldom values of
-    the class, and it may do worse than drawing from one's own people.
+    On `Mondrian` with k = 2 and one column of different numbers it recovers at least two thirds of all values.
+
+    Notes
+    -----
+    On Adult (500 people, seven quasi-identifiers, six plays) the rates, beside those of values drawn from people whom
+    the cells cover, are .92 and .52 on Mondrian's tables with k = 2, .72 and .61 with k = 10, and, where cells are not
+    tight, .73 and .69 on Incognito's (k = 5), .31 and .29 on `CellSuppression`'s.
 
     References
     ----------
-    Cohen (2022), Attacks on deidentification's defenses, section 3.
+    Cohen (2022), Attacks on deidentification's defenses, section 3; Balinski and Young (1982), Fair representation,
+    for shares in whole numbers (Webster's method, whose list for n rows begins that for n + 1).
     """
 
     goal: ClassVar[str] = "downcoding"
@@ -65,39 +70,72 @@ def refine(column: pd.Series[Any], classes: NDArray[np.intp], people: Microdata,
     """
     domain = people.domains[name] if name in people.domains else people.domain(name)
     cells = read_cells(column, domain)
-    numeric = isinstance(domain, NumericDomain)
-    result: NDArray[Any] = np.full(len(column), np.nan) if numeric else np.full(len(column), None, dtype=object)
     order = np.argsort(classes, kind="stable")
     sizes = np.bincount(classes, minlength=1)
     place = np.empty(classes.size, dtype=np.intp)
     place[order] = np.arange(classes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     own = people.frame[name].dropna()
-    wide = ~cells.plain
+    tight = ~cells.suppressed & (not _by_levels(column, people, name))
+    rows = np.flatnonzero(~cells.plain[cells.codes])
     if isinstance(cells, NumericCells):
-        known = np.sort(own.to_numpy(dtype=float))
-        rows = np.flatnonzero(wide[cells.codes])
-        low, high = (end[cells.codes[rows]] for end in cells.hull())
-        # Row 0 of a class has the low end, row 1 the high one, the others evenly spaced quantiles in between.
-        first, last = np.searchsorted(known, low, "left"), np.searchsorted(known, high, "right")
-        step = (place[rows] - 1) / np.maximum(sizes[classes[rows]] - 1, 1)
-        star = cells.suppressed[cells.codes[rows]]
-        step = np.where(star, (place[rows] + 0.5) / sizes[classes[rows]], step)
-        at = np.clip(first + np.floor(step * (last - first)).astype(np.intp), 0, max(known.size - 1, 0))
-        inner = np.where(last > first, known[at] if known.size else np.nan, low)
-        tight = np.where(place[rows] == 0, low, np.where(place[rows] == 1, high, inner))
-        result[rows] = np.where(star, inner, tight)
-    elif isinstance(cells, CategoricalCells):
-        categories = np.array(cells.domain.categories, dtype=object)
-        counts = np.bincount(cells.domain.codes(own), minlength=categories.size)[: categories.size]
-        for cell in np.flatnonzero(wide).tolist():
-            rows = np.flatnonzero(cells.codes == cell)
-            members = np.flatnonzero(cells.member[cell])
-            members = members[np.argsort(-counts[members], kind="stable")]
-            if cells.suppressed[cell]:
-                members = members[:1]
-            # Each category once, the frequent ones first, then the most frequent again.
-            chosen = np.where(
-                place[rows] < members.size, members[np.minimum(place[rows], members.size - 1)], members[0]
-            )
-            result[rows] = categories[chosen]
+        numbers: NDArray[Any] = np.full(len(column), np.nan)
+        numbers[rows] = _numbers(cells, cells.codes[rows], tight, place[rows], sizes[classes[rows]], own)
+        return numbers
+    assert isinstance(cells, CategoricalCells)  # noqa: S101 (there is no third kind)
+    chosen: NDArray[Any] = np.full(len(column), None, dtype=object)
+    chosen[rows] = _categories(cells, cells.codes[rows], tight, place[rows], own)
+    return chosen
+
+
+def _by_levels(column: pd.Series[Any], people: Microdata, name: str) -> bool:
+    """Whether every generalized cell of the column is one of a level of its public hierarchy."""
+    hierarchy = people.hierarchies.get(name)
+    values = people.frame[name].dropna().unique()
+    if hierarchy is None or not len(values):
+        return False
+    levels = {str(cell) for level in range(1, hierarchy.height + 1) for cell in hierarchy.generalize(values, level)}
+    marks = {str(cell) for cell in column.dropna().unique() if str(cell).startswith(("[", "{"))}
+    return marks <= levels
+
+
+def _numbers(
+    cells: NumericCells,
+    codes: NDArray[np.intp],
+    tight: NDArray[np.bool_],
+    place: NDArray[np.intp],
+    size: NDArray[np.intp],
+    own: pd.Series[Any],
+) -> NDArray[np.float64]:
+    """Low end, high end and evenly spaced quantiles of one's own people in between; quantiles alone if not tight."""
+    known = np.sort(own.to_numpy(dtype=float))
+    low, high = (end[codes] for end in cells.hull())
+    first, last = np.searchsorted(known, low, "left"), np.searchsorted(known, high, "right")
+    step = np.where(tight[codes], (place - 1) / np.maximum(size - 1, 1), (place + 0.5) / size)
+    at = np.clip(first + np.floor(step * (last - first)).astype(np.intp), 0, max(known.size - 1, 0))
+    inner = np.where(last > first, known[at] if known.size else np.nan, low)
+    ends = np.where(place == 0, low, np.where(place == 1, high, inner))
+    return np.where(tight[codes], ends, inner)
+
+
+def _categories(
+    cells: CategoricalCells,
+    codes: NDArray[np.intp],
+    tight: NDArray[np.bool_],
+    place: NDArray[np.intp],
+    own: pd.Series[Any],
+) -> NDArray[Any]:
+    """Categories in the proportions of one's own people, each once before any comes twice if tight."""
+    names = np.array(cells.domain.categories, dtype=object)
+    counts = np.bincount(cells.domain.codes(own), minlength=names.size)[: names.size]
+    result = np.empty(codes.size, dtype=object)
+    for cell in np.unique(codes).tolist():
+        rows = np.flatnonzero(codes == cell)
+        members = np.flatnonzero(cells.member[cell])
+        turns = np.arange(place[rows].max() + 1)
+        # Webster: the next row goes to the category with the largest count / (rows that it has + 1/2).
+        claim = (counts[members, None] + 1e-9) / (turns + 0.5)
+        if tight[cell]:
+            claim[:, 0] += claim.max()
+        turn = np.argsort(-claim.ravel(), kind="stable")[: turns.size] // turns.size
+        result[rows] = names[members[turn]][place[rows]]
     return result

@@ -67,6 +67,11 @@ class GradientInversion(Attack):
     - Otherwise, up to 32 records, by optimisation: the label counts follow from the last layer's bias; the average
       person with each label is moved, as little as possible, until the gradient is the one seen.
 
+    What one gradient cannot give: softmax regression in its first round sees of a batch, for each class, the sum of its
+    records up to a common vector. With two classes that is one vector for eight records, and the attack is no better
+    than the guess: on `adult` and `bank` it names 0.56 and 0.52 of the cells, the guess 0.54 both times, and the two
+    classes' exact sums would give 0.57 and 0.54. With 16 classes, a hidden layer or further rounds it is.
+
     Classes follow from the last layer: an example's error is negative for its own class alone. Where the reading does
     not explain what was seen (noise, too large a batch), the most frequent value of each column is answered, as good
     as a guess can be.

@@ -30,7 +30,8 @@ class LearnedLinkage(Linkage):
     ranks; and over all columns Gower's distance, as such and beyond the row's nearest candidate. It needs no channel,
     only the defense to repeat, and finds more than `NearestNeighbour` where values were perturbed at random. Against
     `LikelihoodAssignment`, which knows what it has to learn, it falls behind: bank customers with half of all cells
-    replaced were found to 60 %, not 66 %. Where rows are equal in groups it is no better than `AssignmentLinkage`.
+    replaced were found to 60 %, not 66 %. Where rows are equal in groups it finds less than `GroupLinkage` (16 %, not
+    22 %), and its confidences miss by .05.
 
     Parameters
     ----------

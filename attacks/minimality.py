@@ -29,8 +29,9 @@ class Minimality(Attack):
 
     It applies to `Mondrian` with distinct l-diversity and to other local recoding that keeps cutting while it can, if
     no smallest class size forbids the cuts as well. Beyond classes of few distinct quasi-identifiers the condition
-    rules out few worlds and the answers are those of `MajorityInClass`: on Adult (500 people, six quasi-identifiers)
-    it is no better.
+    rules out few worlds and the answers are those of `MajorityInClass`: on Adult (the occupation of 500 people, six
+    quasi-identifiers) it is no better, with .508 to .510 of the values for l = 2 and .419 to .420 for l = 3 (six plays;
+    95 % intervals of the differences .012 and .016).
 
     Parameters
     ----------

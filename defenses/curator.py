@@ -20,6 +20,8 @@ from defenses.queries import Answer, Query
 from defenses.release import StatisticsRelease
 
 MECHANISMS = ("laplace", "gaussian")
+SMALLEST_SHARE, LARGEST_SHARE = 2.0**-18, 2.0**20
+"""Epsilon of one answer, also where it has up to four parts."""
 
 
 class Curator(Defense):
@@ -81,6 +83,8 @@ class Curator(Defense):
         self.mechanism = mechanism
         self.queries = queries
         self.neighbours = neighbours
+        if mechanism == "laplace" and not SMALLEST_SHARE <= float(epsilon) / int(queries) <= LARGEST_SHARE:
+            raise ValueError(f"epsilon must give each of {queries} queries 2^-18 to 2^20, got {epsilon!r}")
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Epsilon and delta of all answers of a conversation together."""

@@ -172,6 +172,7 @@ class FederatedAveraging(Defense):
         words. Where both are noised serially, the budgets of both directions add up, as the lecture has it; under an
         accountant the uplink's budget is the whole cost, since what the server sends is computed from noised updates.
         That the server knows who takes part forbids to count the drawing of clients as amplification.
+        Neighbours lie at the same clients: a split stands for where records are already and costs nothing.
         """
         split = self.split or EqualSplit()
         sizes = split.sizes(len(records))

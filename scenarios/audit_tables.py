@@ -30,9 +30,10 @@ def of_defense(defense: Defense) -> Subject:
 
     The replaced record holds the first category and the smallest number, or the last and the largest; all others hold
     the first and the smallest. Tables are also tried with a single column of two categories, 200 records half and half,
-    which leaves a count no other place to go. Measured are: of tables the replaced row's cells and each column's counts, of curators
-    the answers to a count, a sum, a mean, a histogram, two counts, and one count again and again, each of these in
-    sessions of its own whose budget is divided evenly; where the curator keeps no account its own share is spent.
+    which leaves a count no other place to go. Measured are: of tables the replaced row's cells and each column's
+    counts, of curators the answers to a count, a sum, a mean, a histogram, two counts, and one count again and again,
+    each of these in sessions of its own whose budget is divided evenly; where the curator keeps no account its own
+    share is spent.
 
     Raises
     ------

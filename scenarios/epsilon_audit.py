@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from defenses.curator import Curator
-from defenses.parameters import Parametrized, check_real, check_whole
+from defenses.parameters import check_real, check_whole
 from defenses.private_marginals import PrivateMarginals
 from defenses.retention_replacement import RetentionReplacement
 from leaderboard.line_chart import Lines, Series
@@ -77,8 +77,8 @@ class EpsilonAudit(Experiment):
         *,
         epsilon: Sequence[float] = (0.5, 1.0, 2.0, 4.0),
         delta: float = 0.01,
-        runs: int = 60_000,
-        releases: int = 1000,
+        runs: int = 40_000,
+        releases: int = 400,
     ) -> None:
         if isinstance(epsilon, str) or not isinstance(epsilon, Sequence) or not epsilon:
             raise ValueError(f"epsilon must be a list, got {epsilon!r}")
@@ -106,10 +106,11 @@ class EpsilonAudit(Experiment):
         rows: list[list[Value]] = []
         lines = [Series("the claim", levels, levels)]
         for name in names:
-            made = [self._mechanism(name, level) for level in levels]
-            bounds = [self._bound(one, self.runs, plays, seed)[0] for one in made]
+            found = [self._bound(self._mechanism(name, level), self.runs, plays, seed) for level in levels]
+            bounds = [bound for bound, _ in found]
             share = max(bound / level for bound, level in zip(bounds, levels, strict=True))
-            holds = all(bound <= level for bound, level in zip(bounds, levels, strict=True))
+            # Against the mechanism's own claim, whatever it was asked for.
+            holds = all(one.holds for _, audits in found for one in audits)
             rows.append([name, *bounds, 100 * share, "holds" if holds else "BROKEN"])
             lines.append(Series(name, levels, bounds))
         return Section(
@@ -118,12 +119,12 @@ class EpsilonAudit(Experiment):
             (
                 Table(
                     "Epsilon is at least",
-                    ("mechanism", *(f"claim {level:g}" for level in levels), "nearest to its claim, %", "claim"),
+                    ("mechanism", *(f"claim {level:g}" for level in levels), "nearest to its claim, %", "verdict"),
                     rows,
                     digits=2,
                     note=f"{self.runs:,} runs on each of two neighbouring inputs, confidence {CONFIDENCE:.1%} a cell; "
-                    f"Gaussian noise at delta {self.delta:g}. Bounds rest on how often a learned event happens, so that "
-                    "small claims and rare events need more runs.",
+                    f"Gaussian noise at delta {self.delta:g}. Bounds rest on how often a learned event happens: small "
+                    "claims and rare events need more runs.",
                 ),
             ),
             lines=(Lines("Measured against claimed epsilon", "claimed epsilon", "epsilon at least", tuple(lines)),),
@@ -131,37 +132,40 @@ class EpsilonAudit(Experiment):
 
     def _curators(self, plays: int, seed: int) -> Section:
         level = max(float(one) for one in self.epsilon)
-        defenses: list[Any] = [
-            Curator(epsilon=level),
-            Curator(epsilon=level, delta=self.delta, mechanism="gaussian"),
-            Curator(epsilon=level, neighbours="add or remove"),
-            PrivateMarginals(epsilon=level, delta=self.delta),
-            RetentionReplacement(epsilon=level),
-        ]
+        delta = f"delta {self.delta:g}"
+        defenses: dict[str, Any] = {
+            "Curator": Curator(epsilon=level),
+            f"Curator, normal noise, {delta}": Curator(epsilon=level, delta=self.delta, mechanism="gaussian"),
+            "Curator, a record added or removed": Curator(epsilon=level, neighbours="add or remove"),
+            f"PrivateMarginals, {delta}": PrivateMarginals(epsilon=level, delta=self.delta),
+            "RetentionReplacement": RetentionReplacement(epsilon=level),
+        }
         rows: list[list[Value]] = []
-        for defense in defenses:
-            of_all, audits = self._bound(defense, self.releases, plays, seed)
+        for name, defense in defenses.items():
+            _, audits = self._bound(defense, self.releases, plays, seed)
+            holds = all(found.holds for found in audits)
             pairs = audits[0].subject.neighbours
             for place, pair in enumerate(pairs):
                 bound = max(found.bounds[place] for found in audits)
-                rows.append([repr(defense), pair.title, bound, "holds" if of_all <= level else "BROKEN"])
+                rows.append([name, pair.title, bound, "holds" if holds else "BROKEN"])
         return Section(
             f"Curators and tables that claim epsilon {level:g}",
             (),
             (
                 Table(
                     "Epsilon is at least, by what is asked or changed",
-                    ("defense", "question or neighbours", "at least", "claim"),
+                    ("defense", "question or neighbours", "at least", "verdict"),
                     rows,
                     digits=2,
                     note=f"{self.releases:,} releases on each of two tables that differ in one record; the bounds of a "
-                    f"defense hold together with {CONFIDENCE:.1%}. Budgets are divided among the questions of a session.",
+                    f"defense hold together with {CONFIDENCE:.1%}. A budget is divided among a session's questions. So "
+                    "few releases prove little where the telling event is rare: with a delta, or many questions.",
                 ),
             ),
         )
 
-    def _mechanism(self, name: str, level: float) -> Parametrized:
-        made = mechanisms()[name]
+    def _mechanism(self, name: str, level: float) -> Any:
+        made: Any = mechanisms()[name]
         known = {**SMALL, "delta": self.delta}
         return made(epsilon=level, **{key: known[key] for key in known if key in made.parameter_names()})
 
@@ -178,4 +182,4 @@ def grouped() -> dict[str, tuple[str, ...]]:
     """Names of all mechanisms by chart; those of no group stand at the end."""
     known = {title: tuple(name for name in names if name in mechanisms()) for title, names in GROUPS.items()}
     rest = tuple(name for name in mechanisms() if not any(name in names for names in GROUPS.values()))
-    return known | ({"Others": rest} if rest else {})
+    return {title: names for title, names in known.items() if names} | ({"Others": rest} if rest else {})

@@ -57,8 +57,8 @@ class Gap:
 
     @property
     def low(self) -> float:
-        """Lower end of the interval."""
-        return self.mean - self.half
+        """Lower end of the interval; no loss lies below the best."""
+        return max(0.0, self.mean - self.half)
 
     @property
     def high(self) -> float:

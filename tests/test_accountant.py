@@ -358,3 +358,13 @@ def test_threads_together_do_not_overspend(tmp_path):
     assert len(answered) == 50
     assert budget.spent[0] == pytest.approx(1.0)
     assert Accountant.restore(tmp_path / "account.json").spent == budget.spent
+
+
+@pytest.mark.parametrize("parts", [3, 7, 10, 11, 49, 1000])
+def test_equal_shares_fit_and_not_even_a_little_more(parts):
+    account = Accountant(epsilon=1.0)
+    for _ in range(parts):
+        account.spend(1.0 / parts)
+    for more in (1e-14, 1.0 / parts):
+        with pytest.raises(BudgetSpent):
+            account.spend(more)

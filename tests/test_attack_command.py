@@ -1,5 +1,7 @@
 """`tokumei attack`: what `tokumei defend` released is linked, scored, and bad input refused in one line."""
 
+import re
+
 import pandas as pd
 import pytest
 from click.testing import CliRunner
@@ -30,6 +32,9 @@ def folder(tmp_path_factory):
         ("noisy", "AdditiveNoise", "-p", "scale=0.2"),
         ("pram", "RetentionReplacement", "-p", "retention=0.8"),
         ("groups", "Mondrian", "-p", "k=4"),
+        ("ranks", "RankSwapping", "-p", "window=0.1"),
+        ("means", "Microaggregation", "-p", "k=4"),
+        ("sample", "Sampling", "-p", "rate=0.5"),
         ("copy", "Identity"),
     ):
         done = run(
@@ -96,13 +101,56 @@ def test_attacks_that_need_no_channel_find_a_copy(folder, name):
     assert "right: " in output
 
 
-@pytest.mark.parametrize("released", ["noisy", "pram", "groups"])
+@pytest.mark.parametrize("released", ["noisy", "pram", "groups", "ranks", "means", "sample"])
 def test_a_channel_is_read_and_confidences_tell_the_rate(folder, released):
     answer, output = attack(folder, "LikelihoodAssignment", "--channel", folder / f"{released}.toml", released=released)
     right = (answer["candidate_row"] == pd.read_csv(folder / f"{released}-who.csv")["record"]).mean()
     # 80 rows: what is stated and what is found differ by chance by .06 or so.
     assert answer["confidence"].mean() == pytest.approx(right, abs=0.15)
     assert f"{right:.1%}" in output
+
+
+@pytest.mark.parametrize("name", ["NearestNeighbour", "AssignmentLinkage", "FellegiSunter"])
+@pytest.mark.parametrize("released", ["noisy", "pram", "groups", "ranks"])
+def test_confidences_that_are_filled_in_tell_the_rate(folder, name, released):
+    answer, _ = attack(folder, name, released=released)
+    right = (answer["candidate_row"] == pd.read_csv(folder / f"{released}-who.csv")["record"]).mean()
+    assert answer["confidence"].mean() == pytest.approx(right, abs=0.15)
+
+
+def test_it_is_said_whose_confidences_are_stated(folder):
+    _, output = attack(folder, "AssignmentLinkage")
+    assert "AssignmentLinkage states no confidence; it is what ExpectationMaximizationLinkage learned" in output
+    _, output = attack(folder, "GroupLinkage")
+    assert "states no confidence" not in output
+
+
+def test_a_channel_of_another_release_is_remarked_on(folder):
+    _, output = attack(folder, "LikelihoodAssignment", "--channel", folder / "groups.toml", released="noisy")
+    assert "of 80 released rows stem from no candidate" in output
+    _, output = attack(folder, "LikelihoodAssignment", "--channel", folder / "noisy.toml", released="noisy")
+    assert "stem from no candidate" not in output
+
+
+@pytest.mark.parametrize("kind", ["semicolon", "floats", "shuffled columns"])
+def test_candidates_written_in_another_way_are_read(folder, kind):
+    people = pd.read_csv(folder / "people.csv")
+    if kind == "floats":
+        people = people.astype({"age": float, "balance": float})
+    if kind == "shuffled columns":
+        people = people[[*reversed(people.columns)]]
+    people.to_csv(folder / "other-way.csv", index=False, sep=";" if kind == "semicolon" else ",")
+    answer, _ = attack(folder, "AssignmentLinkage", candidates="other-way.csv")
+    assert (answer["candidate_row"] == pd.read_csv(folder / "copy-who.csv")["record"]).mean() > 0.95
+
+
+@pytest.mark.parametrize("name", ["NearestNeighbour", "FellegiSunter", "ExpectationMaximizationLinkage"])
+@pytest.mark.parametrize("rows", [1, 20])
+def test_one_row_and_constant_columns(tmp_path, name, rows):
+    pd.DataFrame({"age": [1] * rows, "job": ["x"] * rows}).to_csv(tmp_path / "same.csv", index=False)
+    done = run("attack", name, "-r", tmp_path / "same.csv", "-c", tmp_path / "same.csv")
+    assert done.exit_code == 0, done.output
+    assert f"expected to be right: {1 / rows:.1%}" in done.stderr
 
 
 def test_parameters_roles_parquet_and_seeds(folder):
@@ -205,6 +253,11 @@ def assert_refused(done, words):
         (["AssignmentLinkage", "-r", "words.csv", "--roles", "roles.toml"], "age"),
         (["AssignmentLinkage", "--truth", "beyond.csv"], "record"),
         (["AssignmentLinkage", "-o", "people.csv", "--force"], "input"),
+        (["AssignmentLinkage", "-o", "other.csv"], "exists"),
+        (["AssignmentLinkage", "-r", "empty.csv"], "no record"),
+        (["AssignmentLinkage", "-c", "empty.csv"], "no record"),
+        (["AssignmentLinkage", "--truth", "sample-who.csv"], "40 released rows"),
+        (["LikelihoodAssignment", "--channel", "none.toml"], "Error: none.toml: there is no such file"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(folder, monkeypatch, arguments, words):
@@ -212,5 +265,41 @@ def test_bad_input_is_refused_in_one_line(folder, monkeypatch, arguments, words)
     pd.DataFrame({"height": [1, 2]}).to_csv("other.csv", index=False)
     pd.DataFrame({"age": ["old", "young"]}).to_csv("words.csv", index=False)
     pd.DataFrame({"released_row": [0], "record": [80]}).to_csv("beyond.csv", index=False)
+    pd.DataFrame({"age": []}).to_csv("empty.csv", index=False)
     given = [arguments[0], "-r", "copy.csv", "-c", "people.csv", *arguments[1:]]
     assert_refused(run("attack", *given), words)
+
+
+@pytest.mark.parametrize(
+    ("damaged", "words"),
+    [
+        (lambda text: text[: len(text) // 2], "TOML"),
+        (lambda text: text.replace("deviation", "deviaton", 1), "deviat"),
+        (lambda text: re.sub("deviation = .*", "deviation = 'far'", text), "must be a number"),
+        (lambda text: re.sub("deviation = .*", "deviation = nan", text), "finite"),
+        (lambda text: text.replace('"noise"', '"noisy"', 1), "noisy"),
+        (lambda text: "sampling_rate = 'half'", "sampling_rate"),
+        (lambda text: "sampling_rate = 2", "sampling_rate"),
+        (lambda text: "part = 3", "[[part]]"),
+        (lambda text: "[part]\nkind = 'noise'", "[[part]]"),
+        (lambda text: "[[part]]\nkind = 'containment'\ncolumn = 'job'\ndomain = 3", "domain"),
+        (lambda text: "[[part]]\nkind = 'containment'\ncolumn = ['job']\ndomain = { low = 0, high = 1 }", "column"),
+        (lambda text: "[[part]]\nkind = 'containment'\ncolumn = 'job'\ndomain = { categories = 'ab' }", "categories"),
+        (lambda text: "[[part]]\nkind = 'containment'\ncolumn = 'job'\ndomain = { lowest = 1 }", "lowest"),
+    ],
+)
+def test_damaged_channels_are_refused_in_one_line(folder, damaged, words):
+    channel = folder / "damaged.toml"
+    channel.write_text(damaged((folder / "noisy.toml").read_text()))
+    done = run(
+        "attack",
+        "LikelihoodAssignment",
+        "-r",
+        folder / "noisy.csv",
+        "-c",
+        folder / "people.csv",
+        "--channel",
+        channel,
+    )
+    assert_refused(done, words)
+    assert "damaged.toml" in done.stderr

@@ -375,8 +375,9 @@ class ClaimsAQuarter(PrivateMarginals):
         return Guarantee(epsilon=self.epsilon / 4, delta=self.delta)
 
 
+@pytest.mark.long
 def test_marginals_that_spend_four_times_their_claim_are_caught():
-    found = audit(of_two_categories(ClaimsAQuarter(epsilon=2.0, delta=0.1)), runs=1500, rng=rng())
+    found = audit(of_two_categories(ClaimsAQuarter(epsilon=2.0, delta=0.1)), runs=6000, rng=rng())
     assert not found.holds
     assert found.bound <= 2
 

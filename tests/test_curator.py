@@ -403,3 +403,9 @@ def test_answers_on_neighbours_are_as_alike_as_claimed(query, neighbours, budget
 def test_noise_for_half_the_sensitivity_would_be_caught(query):
     low, high = rates(query, Curator(epsilon=2.0, queries=1))
     assert low > math.e * high
+
+
+@pytest.mark.parametrize("parameters", [{"epsilon": 1e-7}, {"epsilon": 1e-5, "queries": 100}, {"epsilon": 1e8}])
+def test_a_budget_of_which_no_share_can_be_drawn_is_refused_at_once(parameters):
+    with pytest.raises(ValueError, match="epsilon must give each of"):
+        Curator(**parameters)

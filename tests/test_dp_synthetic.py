@@ -70,7 +70,7 @@ def test_the_three_steps_spend_the_budget(columns, epsilon):
     single = 2 * columns / (2 * float(budget.single))
     choices = (columns - 1) * budget.choice**2 / 8
     pairs = (columns - 1) * 2 / (2 * float(budget.pair))
-    assert single + choices + pairs == pytest.approx(rho if columns > 1 else rho / 3)
+    assert single + choices + pairs == pytest.approx(rho)
     assert zcdp_epsilon(single + choices + pairs, 1e-6) <= epsilon * (1 + 1e-6)
 
 

@@ -1,6 +1,7 @@
 """Federated averaging: gradients, splits, clipping, noise scales, guarantees, bad input."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -8,6 +9,7 @@ import pytest
 
 from defenses import FederatedAveraging, Microdata
 from defenses.federated import (
+    AdditiveShares,
     AggregationError,
     Client,
     Encoding,
@@ -16,18 +18,19 @@ from defenses.federated import (
     LabelSkewedSplit,
     Network,
     OneHiddenLayer,
+    PairwiseMasks,
     PrivacyLossNoise,
     RenyiNoise,
     Rules,
     SecureAggregation,
     SerialNoise,
+    ShamirShares,
     SoftmaxRegression,
     UnequalSplit,
     UpdateClipping,
     classical_multiplier,
     downlink_sensitivity,
     federated_averaging,
-    gaussian_delta,
     gaussian_epsilon,
     gaussian_shift,
     privacy_loss_epsilon,
@@ -35,7 +38,8 @@ from defenses.federated import (
     serial_composition,
     uplink_sensitivity,
 )
-from defenses.federated.averaging import NoiseScales
+from defenses.federated.averaging import Sensitivities
+from defenses.federated.discrete_noise import noisy_on_grid, part_of_noise
 from metrics import CategoricalDomain, NumericDomain
 from metrics.empirical_epsilon import epsilon_lower_bound
 from metrics.ranking import area_under_curve
@@ -144,9 +148,107 @@ def test_the_training_uses_these_scales():
     noise = SerialNoise(epsilon=5.0, delta=1e-4)
     rules = Rules(10, 1, 0.5, clipping=ExampleClipping(norm=1.0), uplink=noise, downlink=noise)
     sizes = np.array([100, 300, 600])
-    scales = NoiseScales.of(rules, sizes, np.arange(3))
-    assert scales.uplink == pytest.approx(classical_multiplier(0.5, 1e-5) * uplink_sensitivity(1.0, 100))
-    assert scales.downlink == pytest.approx(classical_multiplier(0.5, 1e-5) * downlink_sensitivity(1.0, 0.6, 100))
+    moved = Sensitivities.of(rules, sizes, np.arange(3), np.arange(3))
+    assert noise.multiplier(10) == pytest.approx(classical_multiplier(0.5, 1e-5))
+    assert moved.uplink == pytest.approx(uplink_sensitivity(1.0, 100))
+    assert moved.downlink == pytest.approx(downlink_sensitivity(1.0, 0.6, 100))
+    # Of a sum, p_i 2C / n_i; of the mean of the first two alone, with the smallest of all clients.
+    hidden = replace(rules, aggregation=SecureAggregation())
+    assert Sensitivities.of(hidden, sizes, np.arange(3), np.arange(2)).uplink == pytest.approx(0.1 * 2 / 100)
+    assert Sensitivities.of(rules, sizes, np.arange(3), np.arange(2)).downlink == pytest.approx(0.75 * 2 / 100)
+
+
+def test_parts_of_discrete_noise_add_up_to_the_multiplier():
+    # Beyond the stated noise by the rounding of vectors and of noise alone.
+    step, length, parties = 2.0**-24, 300, 50
+    part = part_of_noise(4.0, 0.02, length, step, parties)
+    assert part * np.sqrt(parties) * step == pytest.approx(4.0 * 0.02, rel=1e-3)
+    assert part * np.sqrt(parties) >= 4.0 * (0.02 / step + np.sqrt(length))
+    with pytest.raises(ValueError, match="fraction_bits"):
+        part_of_noise(0.1, 1.0, 1, 1.0, 1)
+    values = np.random.default_rng(0).normal(size=(parties, 400))
+    sent = noisy_on_grid(values, part, step, np.random.default_rng(1))
+    np.testing.assert_array_equal(sent / step, np.rint(sent / step))
+    noise = (sent - values).sum(axis=0)
+    assert noise.std() == pytest.approx(4.0 * 0.02, rel=0.15)  # 400 draws: 4.2 standard errors
+
+
+def test_sums_of_discrete_noise_are_discrete_noise_as_the_proof_says():
+    # Two parties of the least parameter allowed; the convolution, exactly, beside one discrete Gaussian.
+    part = 4 * np.sqrt(2)
+    numbers = np.arange(-120, 121)
+
+    def law(parameter, places):
+        weights = np.exp(-np.square(places / parameter) / 2)
+        return weights / weights.sum()
+
+    both = np.convolve(law(part, numbers), law(part, numbers))
+    wide = np.arange(-240, 241)
+    one = law(part * np.sqrt(2), wide)
+    near = np.abs(wide) <= 60
+    np.testing.assert_allclose(both[near], one[near], rtol=1e-12)
+    # And a parameter far below: not the same.
+    narrow, middle = np.convolve(law(0.4, numbers), law(0.4, numbers)), slice(240 - 2, 240 + 3)
+    assert np.abs(narrow[middle] / law(0.4 * np.sqrt(2), wide)[middle] - 1).max() > 1e-3
+    # Rounding normal noise of parameter s by a discrete Gaussian of parameter 4: sqrt(s^2 + 4^2).
+    fine, spread = np.linspace(-80, 80, 40_001), 7.0
+    normal = np.exp(-np.square(fine / spread) / 2)
+    rows = np.exp(-np.square((numbers[:, None] - fine) / 4) / 2)
+    rounded = (rows / rows.sum(axis=0)) @ (normal / normal.sum())
+    expected = law(np.hypot(spread, 4), numbers)
+    near = np.abs(numbers) <= 30
+    np.testing.assert_allclose(rounded[near], expected[near], rtol=1e-9)
+
+
+@pytest.mark.parametrize("make", [SerialNoise, RenyiNoise, PrivacyLossNoise])
+def test_the_noise_of_a_secure_sum_has_its_scale_with_dropouts_too(make):
+    group = clients(np.random.default_rng(7), count=20, n=5, d=60)
+    noise = make(epsilon=0.5, delta=1e-5)
+    noises = {}
+    for dropout in (0.0, 0.3):
+        rules = Rules(1, 1, 0.5, dropout=dropout, clipping=ExampleClipping(norm=1.0), aggregation=SecureAggregation())
+        plain, seen = (
+            federated_averaging(Network((60, 3)), group, part, np.random.default_rng(8))
+            for part in (rules, replace(rules, uplink=noise))
+        )
+        answering = 20 - int(dropout * 20)
+        assert seen.participants[0].size == answering
+        np.testing.assert_array_equal(seen.participants[0], plain.participants[0])
+        # 2C/n of the 100 records drawn, over the weight of those that answer: 2C over their records.
+        wanted = noise.multiplier(1) * 2 / (5 * answering)
+        assert seen.noise == pytest.approx(wanted, rel=1e-3)
+        noises[dropout] = (seen.aggregates[0] - plain.aggregates[0]).std() / wanted
+    # 183 draws each: 4 standard errors.
+    assert list(noises.values()) == pytest.approx([1, 1], abs=0.21)
+
+
+@pytest.mark.parametrize("protocol", [AdditiveShares(), ShamirShares(), PairwiseMasks()], ids=repr)
+def test_clients_drop_out_of_a_training(protocol):
+    group = [Client(*some(np.random.default_rng(n), n), ("a", "b", "c")) for n in range(3, 15)]
+    rules = Rules(6, 2, 0.7, dropout=0.25)
+    plain = federated_averaging(Network((5, 3)), group, rules, np.random.default_rng(0))
+    hidden = federated_averaging(
+        Network((5, 3)),
+        group,
+        replace(rules, aggregation=SecureAggregation(protocol=protocol)),
+        np.random.default_rng(0),
+    )
+    assert [part.size for part in hidden.participants] == [9] * 6
+    assert len({tuple(part) for part in hidden.participants}) > 1
+    for ours, theirs in zip(plain.updates, plain.participants, strict=True):
+        assert sorted(ours) == theirs.tolist()
+    # The mean over those who answer, by their own weights, either way.
+    np.testing.assert_allclose(hidden.models[-1], plain.models[-1], atol=1e-5)
+    few = replace(rules, aggregation=SecureAggregation(protocol=protocol, minimum=10))
+    with pytest.raises(AggregationError, match="too few clients: 9 send and 10 are needed"):
+        federated_averaging(Network((5, 3)), group, few, np.random.default_rng(0))
+
+
+def test_more_dropouts_than_masks_survive_end_a_training():
+    masks = SecureAggregation(protocol=PairwiseMasks())
+    defense = FederatedAveraging(split=EqualSplit(clients=12), dropout=0.7, aggregation=masks)
+    with pytest.raises(AggregationError, match="too many dropouts"):
+        defense.apply(people(60, np.random.default_rng(9)), np.random.default_rng(0))
 
 
 def test_noise_in_the_updates_has_its_scale():
@@ -186,7 +288,11 @@ def test_accountants_agree_with_each_other_and_need_less_noise():
         if budget < rounds:
             assert renyi < SerialNoise(epsilon=budget, delta=1e-5).multiplier(rounds)
     assert gaussian_epsilon(gaussian_shift(2.0, 1e-5), 1e-5) == pytest.approx(2.0)
-    assert gaussian_delta(1.0, 1.0) == pytest.approx(0.1269, abs=1e-4)  # Balle and Wang, Theorem 5
+    # Balle and Wang, theorem 8: Phi(-1/2) - e Phi(-3/2).
+    assert gaussian_epsilon(1.0, 0.30853754 - math.e * 0.06680720) == pytest.approx(1.0, abs=1e-6)
+    for make in (SerialNoise, RenyiNoise, PrivacyLossNoise):
+        multiplier = make(epsilon=4.0, delta=1e-6).multiplier(30)
+        assert gaussian_epsilon(np.sqrt(30) / multiplier, 1e-6) <= 4.0 + 1e-9
 
 
 def test_client_level_follows_group_privacy_of_one_shift():
@@ -228,7 +334,12 @@ def audited(noise, delta, rounds=5, runs=20_000, seed=11):
     direction = clean[1] - clean[0]
     assert np.linalg.norm(direction) == pytest.approx(uplink_sensitivity(1.0, 4), rel=1e-3)
     second, first = (sums(own, noise, runs, rounds) @ direction for own in labels)
-    half = runs // 2
+    return told_apart(first, second, delta)
+
+
+def told_apart(first, second, delta):
+    """Lower bound on epsilon from what an auditor saw in one world and in the other."""
+    half = len(first) // 2
     cuts = np.quantile(first[:half], np.linspace(0.02, 0.98, 49))
 
     def counts(part, cuts):
@@ -252,6 +363,18 @@ def test_an_audit_never_exceeds_the_accountants_bound(make):
     assert bound <= privacy_loss_epsilon(noise.multiplier(5), 5, 1e-3)
     if make is PrivacyLossNoise:
         assert bound > 1.0
+
+
+@pytest.mark.parametrize("share", [1.0, 0.5])
+def test_an_audit_of_a_secure_sums_noise(share):
+    # Five rounds of three parties' sums of one number; at half the noise the audit must catch it. Two audits.
+    step, parties, rounds, runs, sensitivity = 2.0**-12, 3, 5, 20_000, 0.25
+    multiplier = PrivacyLossNoise(epsilon=2.0, delta=1e-3).multiplier(rounds)
+    part = part_of_noise(multiplier, sensitivity, 1, step, parties) * share
+    rng = np.random.default_rng(12)
+    worlds = [noisy_on_grid(np.zeros((runs, rounds * parties)), part, step, rng).sum(axis=1) for _ in range(2)]
+    bound = told_apart(worlds[0] + rounds * sensitivity, worlds[1], 1e-3)
+    assert 1.0 < bound <= 2.0 if share == 1 else bound > 2.0
 
 
 def test_the_audit_catches_half_the_noise():
@@ -371,6 +494,9 @@ def test_defenses_that_make_no_sense_are_refused():
         FederatedAveraging(uplink=PrivacyLossNoise())
     with pytest.raises(ValueError, match="uplink: epsilon"):
         FederatedAveraging(clipping=ExampleClipping(), uplink=SerialNoise(epsilon=8.0), rounds=5)
+    for value in (-0.1, 1.0, math.nan, "half"):
+        with pytest.raises(ValueError, match="dropout"):
+            FederatedAveraging(dropout=value)
     with pytest.raises(ValueError, match="model must be an Architecture"):
         FederatedAveraging(model="softmax")
     with pytest.raises(ValueError, match="clients"):

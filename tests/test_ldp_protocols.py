@@ -327,6 +327,45 @@ def test_bad_parameters_are_refused():
         Reports(GeneralizedRandomizedResponse(), {"value": np.zeros(2), "other": np.zeros(3)})
 
 
+@pytest.mark.parametrize("protocol", [*protocols(1.0, 16), BinaryRandomizedResponse(epsilon=1.0)], ids=named)
+def test_tampered_reports_are_refused(protocol):
+    reports = protocol.privatize(np.arange(8) % protocol.d, np.random.default_rng(0))
+    assert np.isfinite(protocol.estimate(reports)).all()
+    for name, part in reports.parts.items():
+        wide = np.repeat(part[:, None] if part.ndim == 1 else part, 2, axis=1)
+        other = (
+            np.full(part.shape, -1),
+            np.full(part.shape, 2**40),
+            np.full(part.shape, np.nan),
+            part.astype(object),
+            wide,
+        )
+        for tampered in (*other, part.astype(float)):
+            with pytest.raises(ValueError, match=f"reports: {name} must be"):
+                protocol.estimate(Reports(protocol, {**reports.parts, name: tampered}))
+        top = protocol.parts[name].top
+        if top is not None and top < np.iinfo(part.dtype).max:
+            with pytest.raises(ValueError, match=f"within 0..{top}"):
+                protocol.log_likelihood(Reports(protocol, {**reports.parts, name: np.full_like(part, top + 1)}))
+        with pytest.raises(ValueError, match="arrays of one length"):
+            Reports(protocol, {**reports.parts, name: part.tolist()})
+        rest = {key: value for key, value in reports.parts.items() if key != name}
+        with pytest.raises(ValueError, match=r"reports must consist of|arrays of one length"):
+            protocol.estimate(Reports(protocol, rest))
+    with pytest.raises(ValueError, match="reports must consist of"):
+        protocol.estimate(Reports(protocol, {**reports.parts, "more": np.zeros(8)}))
+
+
+@pytest.mark.parametrize("make", CANDIDATES)
+def test_parameters_may_be_numbers_of_numpy(make):
+    plain, numpy = make(epsilon=1.0, d=6), make(epsilon=np.float64(1.0), d=np.int64(6))
+    reports = numpy.privatize(np.arange(6), np.random.default_rng(0))
+    assert (plain.estimate(reports) == numpy.estimate(reports)).all()
+    assert plain.report_bits == numpy.report_bits
+    best = best_protocol(np.float64(1.0), np.int64(6), np.int64(50))
+    assert best.get_params() == best_protocol(1.0, 6, 50).get_params()
+
+
 def test_reports_under_other_public_functions_are_refused():
     first, second = (CountMeanSketch(epsilon=1.0, d=4, m=8, k=2, hash_seed=seed) for seed in (0, 1))
     with pytest.raises(ValueError, match="another protocol"):

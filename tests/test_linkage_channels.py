@@ -86,7 +86,7 @@ def right(attack, release, knowledge, truth):
 
 @pytest.fixture(scope="module")
 def measured(game):
-    """Of each defense, per play: rows found by the channel less those without, how much surer it is, what is possible."""
+    """Of each defense, per play: rows that the channel adds, how much surer it makes, and if the truth is possible."""
 
     @cache
     def measure(name):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from attacks import (
     AssignmentLinkage,
@@ -17,13 +18,13 @@ from attacks import (
     ExpectationMaximizationLinkage,
     FellegiSunter,
     GroupLinkage,
-    LearnedLinkage,
     LikelihoodAssignment,
     NearestNeighbour,
     NotApplicable,
 )
 from defenses import Identity, Microaggregation, Pipeline, RetentionReplacement
 from defenses.additive_noise import AdditiveNoise
+from leaderboard.store import Store
 from scenarios import CandidateFile, load
 from scenarios.seeds import generator
 
@@ -83,14 +84,6 @@ def test_identity_is_found_and_constants_are_not(played, decoys):
 
 
 @pytest.mark.parametrize("decoys", DECOYS)
-def test_microaggregation_hides_most_rows(played, decoys):
-    _, matrix, _ = played
-    attacks = {row["attack"] for row in matrix}
-    # Groups of five equal rows are found to a fifth; the sensitive column, released as it is, tells some rows apart.
-    assert max(rows_found(matrix, decoys, "Microaggregation", attack) for attack in attacks) < 0.25
-
-
-@pytest.mark.parametrize("decoys", DECOYS)
 def test_less_retention_is_safer_and_worth_less(played, decoys):
     board, _, _ = played
     steps = [line(board, decoys, "RetentionReplacement", f'{{"retention":{p}}}') for p in (0.9, 0.7, 0.5, 0.3, 0.1)]
@@ -100,15 +93,122 @@ def test_less_retention_is_safer_and_worth_less(played, decoys):
         assert values[0] > values[-1] + 0.3
 
 
+EVERYTHING = """
+[[attack]]
+use = "EnsembleLinkage"
+
+[[attack]]
+use = "LearnedLinkage"
+"""
+PLAYS = 30
+# Which attack extends which: better ideas on the same ground, never to find significantly less. FellegiSunter extends
+# none of them; its docstring says where it falls behind.
+EXTENDED = (
+    ("AssignmentLinkage", "NearestNeighbour"),
+    ("LikelihoodAssignment", "AssignmentLinkage"),
+    ("LikelihoodAssignment", "ExpectationMaximizationLinkage"),
+    ("ExpectationMaximizationLinkage", "AssignmentLinkage"),
+    ("GroupLinkage", "NearestNeighbour"),
+    ("GroupLinkage", "LikelihoodAssignment"),
+    ("GroupLinkage", "ExpectationMaximizationLinkage"),
+    ("EnsembleLinkage", "NearestNeighbour"),
+    ("EnsembleLinkage", "ExpectationMaximizationLinkage"),
+    ("LearnedLinkage", "NearestNeighbour"),
+)
+# What docstrings admit: where rows are equal in groups, one-to-one answers push all but one away.
+ADMITTED = {
+    ("AssignmentLinkage", "NearestNeighbour", "Microaggregation"),
+    ("LearnedLinkage", "NearestNeighbour", "Microaggregation"),
+}
+# A wrong alarm in one of a hundred runs, were all attacks equally strong: 18 defenses whose rows have an origin, two
+# kinds of decoys, ten pairs. Nine pairs in ten are caught that lose .04 where differences of plays deviate by .035.
+ALARM = 0.01 / (18 * 2 * len(EXTENDED))
+
+
+@pytest.fixture(scope="module")
+def strength(tmp_path_factory):
+    """Share of rows found in each play by each attack, by decoys, defense and its parameters."""
+    folder = tmp_path_factory.mktemp("strength")
+    shipped = (ROOT / "scenarios" / "library" / "bank.toml").read_text()
+    (folder / "strength.toml").write_text(shipped + EVERYTHING)
+    command = [sys.executable, "-m", "tokumei", "run", "strength.toml", "--plays", str(PLAYS), "-j", "2", "--quiet"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    subprocess.run([*command, "--db", "strength.db"], cwd=folder, env=environment, capture_output=True, check=True)
+    return found_in(folder / "strength.db")
+
+
+def found_in(database):
+    found = {}
+    with Store(database) as store:
+        trials = [result for result in store.results() if result.attack and result.status == "ok"]
+    for trial in sorted(trials, key=lambda trial: trial.play):
+        if trial.values["reidentification"] is not None:
+            which = trial.game["decoys"], trial.defense, str(trial.parameters)
+            rates = found.setdefault(which, {}).setdefault(trial.attack, [])
+            rates.append(trial.values["reidentification"])
+    return {which: {name: np.array(rates) for name, rates in rows.items()} for which, rows in found.items()}
+
+
+def significantly_less(better, base, alarm=ALARM):
+    """Whether one attack finds fewer rows than another in the same plays, by Student's paired test."""
+    difference = better - base
+    if difference.std() == 0:
+        return difference.mean() < 0
+    return stats.ttest_1samp(difference, 0, alternative="less").pvalue < alarm
+
+
+def test_the_comparison_catches_an_attack_that_loses_a_thirtieth(strength):
+    rates = strength["random", "RetentionReplacement", "{'retention': 0.5}"]["LikelihoodAssignment"]
+    rng = np.random.default_rng(0)
+    assert significantly_less(rng.binomial(100, np.clip(rates - 1 / 30, 0, 1)) / 100, rates, alarm=0.05)
+    assert not significantly_less(rates, rates)
+
+
+def test_every_defense_was_played_by_every_attack(strength):
+    assert len(strength) == 2 * 18
+    assert {len(rates) for rates in strength.values()} == {8}
+    assert {rate.size for rates in strength.values() for rate in rates.values()} == {PLAYS}
+
+
+def test_no_attack_falls_below_what_it_extends(strength):
+    fallen = [
+        (which, attack, base)
+        for which, rates in strength.items()
+        for attack, base in EXTENDED
+        if (attack, base, which[1]) not in ADMITTED and significantly_less(rates[attack], rates[base])
+    ]
+    assert not fallen
+
+
+def test_the_best_attack_is_at_or_above_all_references(strength):
+    # Each of the four is played as well; the best is one that is not below any of them in the same plays.
+    references = ("NearestNeighbour", "AssignmentLinkage", "LikelihoodAssignment", "ExpectationMaximizationLinkage")
+    for which, rates in strength.items():
+        strongest = max(("GroupLinkage", "LikelihoodAssignment"), key=lambda name: rates[name].mean())
+        for name in references:
+            assert not significantly_less(rates[strongest], rates[name]), (which, strongest, name)
+
+
 @pytest.mark.parametrize("decoys", DECOYS)
-def test_under_pram_and_noise_knowledge_helps_and_can_be_learned(played, decoys):
-    _, matrix, _ = played
-    greedy, aware, learned = (
-        rows_found(matrix, decoys, "Pipeline", attack)
-        for attack in ("NearestNeighbour", "LikelihoodAssignment", "ExpectationMaximizationLinkage")
-    )
-    assert aware > greedy
-    assert learned > aware - 0.08
+def test_all_attacks_find_a_copy_and_none_a_constant(strength, decoys):
+    for rates in strength[decoys, "Identity", "{}"].values():
+        assert rates.mean() >= 0.99
+    for rates in strength[decoys, "Constant", "{}"].values():
+        # Rows of one play are not independent, plays are; one wrong alarm in a hundred runs of 16 comparisons.
+        assert stats.ttest_1samp(rates, 1 / 200).pvalue > 0.01 / 16
+
+
+@pytest.mark.parametrize("decoys", DECOYS)
+def test_groups_hide_all_but_one_of_equal_rows(strength, decoys):
+    """Of g equal rows one is found at most on average, so that distinct rows bound what any attack can find."""
+    distinct = []
+    for number in range(PLAYS):
+        people = load("bank").records.take(generator(9, number).permutation(45000)[:100])
+        release = Microaggregation(k=5).apply(people, generator(9, number))
+        distinct.append(len(release.frame.drop_duplicates()) / len(release.frame))
+    (rates,) = (rates for which, rates in strength.items() if which[:2] == (decoys, "Microaggregation"))
+    best = max(rates.values(), key=np.mean)
+    assert stats.ttest_ind(best, distinct, alternative="greater").pvalue > 0.01
 
 
 ATTACKS = (
@@ -169,29 +269,3 @@ def test_on_adult_the_best_attack_is_as_strong_as_references(name):
     # Two standard errors over 30 plays, ours and theirs.
     error = 2 * np.sqrt(2) * best.std(ddof=1) / np.sqrt(best.size)
     assert best.mean() >= max(references) / 100 - error
-
-
-@pytest.mark.parametrize("decoys", DECOYS)
-@pytest.mark.parametrize(
-    "defense",
-    [Microaggregation(k=5), RetentionReplacement(retention=0.5), AdditiveNoise(scale=0.5)],
-    ids=lambda defense: type(defense).__name__,
-)
-def test_no_attack_falls_below_what_it_extends(defense, decoys):
-    attacks = (
-        *ATTACKS,
-        LearnedLinkage(),
-    )
-    found = rates(defense, CandidateFile(records=load("bank").records, decoys=decoys), attacks, plays=20)
-
-    def at_least(better, base):
-        difference = found[better] - found[base]
-        return difference.mean() >= -2 * difference.std(ddof=1) / np.sqrt(difference.size)
-
-    assert found["GroupLinkage"].mean() >= found["LikelihoodAssignment"].mean() - 0.02
-    assert at_least("EnsembleLinkage", "NearestNeighbour")
-    # Fellegi-Sunter, one-to-one and learned linkage say in their docstrings where they fall behind.
-    assert at_least("LikelihoodAssignment", "AssignmentLinkage")
-    if not isinstance(defense, Microaggregation):
-        assert at_least("ExpectationMaximizationLinkage", "AssignmentLinkage")
-        assert at_least("LearnedLinkage", "NearestNeighbour")

@@ -101,11 +101,17 @@ def table(text):
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def test_one_worker_two_workers_one_board(folder):
-    one = tokumei("run", "small.toml", "-j", 1, "--db", "one.db", "--format", "csv", cwd=folder, check=0)
-    two = tokumei("run", "small.toml", "-j", 2, "--db", "two.db", "--format", "csv", cwd=folder, check=0)
-    assert one.stdout == two.stdout
-    rows = table(one.stdout)
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The board of one worker, as CSV."""
+    folder = tmp_path_factory.mktemp("whole")
+    (folder / "small.toml").write_text(SCENARIO)
+    return tokumei("run", "small.toml", "-j", 1, "--format", "csv", cwd=folder, check=0).stdout
+
+
+def test_one_worker_two_workers_one_board(folder, whole):
+    assert tokumei("run", "small.toml", "-j", 2, "--format", "csv", cwd=folder, check=0).stdout == whole
+    rows = table(whole)
     assert {(row["decoys"], row["defense"], row["parameters"]) for row in rows} == {
         (decoys, defense, parameters)
         for decoys in ("random", "hard")
@@ -118,29 +124,26 @@ def test_one_worker_two_workers_one_board(folder):
     assert {row["plays"] for row in rows} == {"3"}
 
 
-def test_a_second_run_plays_only_what_is_missing(folder):
+def test_a_second_run_plays_only_what_is_missing(folder, whole):
     few = tokumei("run", "small.toml", "--plays", 1, "-d", "Mondrian", cwd=folder, check=0)
     assert "0 of 10 results known" in few.stderr
-    again = tokumei("run", "small.toml", "--plays", 1, "-d", "Mondrian", cwd=folder, check=0)
+    again = tokumei("run", "small.toml", "--plays", 1, "-d", "Mondrian", "--html", "page.html", cwd=folder, check=0)
     assert "10 of 10 results known" in again.stderr
     assert again.stdout == few.stdout
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    assert "Mondrian" in page
+    assert not re.search(r"(src|href)=[\"']?https?:", page)
     more = tokumei("run", "small.toml", "--format", "csv", cwd=folder, check=0)
-    assert "10 of 45 results known" in more.stderr
-    whole = tokumei("run", "small.toml", "--format", "csv", "--db", "other.db", cwd=folder, check=0)
-    assert more.stdout == whole.stdout
+    assert "; 10 of 45 results known" in more.stderr
+    assert more.stdout == whole
     fresh = tokumei("run", "small.toml", "--format", "csv", "--fresh", cwd=folder, check=0)
-    assert ": 0 of 45" not in more.stderr
     assert "; 0 of 45 results known" in fresh.stderr
-    assert fresh.stdout == whole.stdout
-    board = tokumei("board", "--format", "csv", cwd=folder, check=0)
-    assert board.stdout == whole.stdout
+    assert fresh.stdout == whole
+    assert tokumei("board", "--format", "csv", cwd=folder, check=0).stdout == whole
 
 
-def test_other_seeds_other_results(folder):
-    arguments = ("run", "small.toml", "-d", "RetentionReplacement", "--plays", 1, "--format", "csv")
-    first = tokumei(*arguments, cwd=folder, check=0)
-    second = tokumei(*arguments, "--seed", 6, cwd=folder, check=0)
-    assert first.stdout != second.stdout
+def test_other_seeds_other_results(folder, whole):
+    assert tokumei("run", "small.toml", "--format", "csv", "--seed", 6, cwd=folder, check=0).stdout != whole
 
 
 @pytest.mark.long
@@ -198,13 +201,6 @@ def test_an_interrupted_run_leaves_a_board(folder):
     assert "Traceback" not in errors
     board = tokumei("board", cwd=folder, check=0)
     assert "Mondrian k=2" in board.stdout
-
-
-def test_the_page_is_written_and_self_contained(folder):
-    tokumei("run", "small.toml", "--plays", 1, "--html", "page.html", cwd=folder, check=0)
-    page = (folder / "page.html").read_text(encoding="utf-8")
-    assert "Mondrian" in page
-    assert not re.search(r"(src|href)=[\"']?https?:", page)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +268,7 @@ def test_every_unit_is_taken_once_and_plays_are_shared_out():
         taken[who].append(waiting.next_after(taken[who][-1] if taken[who] else None))
     assert waiting.next_after(taken["one"][-1]) is None
     plays = {who: [unit.play for unit in its] for who, its in taken.items()}
-    assert plays == {"one": [0, 0, 1, 1, 1, 3, 3, 3], "two": [0, 2, 2, 2, 4, 4, 4]}
+    assert plays == {"one": [0, 0, 2, 2, 2, 4, 4, 4], "two": [0, 1, 1, 1, 3, 3, 3]}
     assert sorted((unit.play, unit.defense) for its in taken.values() for unit in its) == [
         (unit.play, unit.defense) for unit in units
     ]

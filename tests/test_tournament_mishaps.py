@@ -193,7 +193,7 @@ def played(folder, jobs, share):
     cup = opened(folder)
     rng = np.random.default_rng(0)
     for team in ("kyoto", "osaka"):
-        frame = cup.frame(team)
+        frame = cup.frame(team).astype({"balance": object})
         frame.loc[rng.random(30) < 0.5, "balance"] = "*"
         cup.hand_in(team, frame)
     cup.publish()
@@ -215,7 +215,12 @@ def played(folder, jobs, share):
 def test_equal_submissions_give_equal_files_byte_for_byte(tmp_path):
     first = played(tmp_path / "one", 1, 0.5)
     assert first == played(tmp_path / "another" / "place", 2, 0.5)
-    assert first != played(tmp_path / "share", 1, 0.3)
+
+
+def test_the_page_calls_no_team_incomplete(tmp_path):
+    page = played(tmp_path / "cup", 1, 0.5)["public/board.html"].decode()
+    assert "kyoto" in page
+    assert "incomplete" not in page.partition("<body")[2].partition("<script")[0]
 
 
 def test_what_teams_see_before_the_close_names_nobody(tmp_path):

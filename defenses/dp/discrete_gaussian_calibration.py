@@ -29,15 +29,15 @@ def discrete_gaussian_sigma(epsilon: float, delta: float, sensitivity: float) ->
     The least of three, each of which is enough:
 
     1. s / sqrt(2 rho) with the largest rho whose zero-concentrated privacy gives (epsilon, delta) (`zcdp_rho`).
-    2. sqrt(c^2 + 3) with c the standard deviation at which normal noise has (epsilon, delta). Proof: round x + N(0, c^2)
-       to whole numbers y with chances proportional to e^(-(y - .)^2 / (2 t^2)), t^2 = 3. This is post-processing, and
-       by Poisson's summation formula the weights sum to t sqrt(2 pi) up to a factor of about 1 +- 2 e^(-2 pi^2 t^2),
-       within 1 +- 10^-25. So y - x has the law of discrete Gaussian noise of parameter sqrt(c^2 + t^2) up to such
-       factors, together below e^(10^-12) for up to 2^40 numbers, for which c leaves room.
+    2. sqrt(c^2 + 3) with c the standard deviation at which normal noise has (epsilon, delta). Proof: round
+       x + N(0, c^2) to whole numbers y with chances proportional to e^(-(y - .)^2 / (2 t^2)), t^2 = 3. That is
+       post-processing, and by Poisson's summation formula the weights sum to t sqrt(2 pi) up to a factor of about
+       1 +- 2 e^(-2 pi^2 t^2), within 1 +- 10^-25. So y - x has the law of discrete Gaussian noise of parameter
+       sqrt(c^2 + t^2) up to such factors, together below e^(10^-12) for up to 2^40 numbers, for which c leaves room.
     3. Where s^2 < 5 and sigma is small, the least sigma whose exact delta is small enough for each of the few vectors v
        of whole numbers by which neighbours may then differ: the loss of an answer is linear in W = v . noise, so that
-       delta is the sum over w of P(W = w) (1 - e^(epsilon - (|v|^2 + 2 w) / (2 sigma^2)))+. Of two vectors that agree up
-       to order, signs and zeros W has one law.
+       delta is the sum over w of P(W = w) (1 - e^(epsilon - (|v|^2 + 2 w) / (2 sigma^2)))+. W has one law for all
+       vectors that agree up to order, signs and zeros.
 
     Parameters
     ----------

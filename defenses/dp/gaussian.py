@@ -176,7 +176,9 @@ class Gaussian(NoiseMechanism):
     then a sum over the steps k of f(k) = (p(k) - e^epsilon p'(k))+ in place of the integral over f, which is
     log-concave: the two differ by max f, which is at most the integral over the standard deviation of f. That is at
     least sigma / 40 (for delta above 10^-300), 2^14 steps. Sigma is calibrated to delta (1 - 2^-10), which leaves room
-    for that. (A single number only: rounded noise is not spherically symmetric. `DiscreteGaussian` takes arrays.)
+    for that. Values beyond 2^40 times the smaller of sensitivity and sigma, at least, are clamped to the lattice's end,
+    where the bound on the error does not hold. (A single number only: rounded noise is not spherically symmetric.
+    `DiscreteGaussian` takes arrays.)
 
     References
     ----------

@@ -139,6 +139,9 @@ class Laplace(NoiseMechanism):
 
     P(|noise| > (sensitivity / epsilon) ln(1 / beta)) = beta up to the lattice's 10^-6.
 
+    A value beyond 2^40 times the smaller of sensitivity and scale, at least, is clamped to the lattice's end, and the
+    bound on the error does not hold for it.
+
     References
     ----------
     Dwork, McSherry, Nissim and Smith (2006), Calibrating noise to sensitivity, section 3; Mironov (2012), On

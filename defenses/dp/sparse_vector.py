@@ -146,7 +146,7 @@ class SparseVector(Mechanism):
         check_whole("runs", runs, low=1)
         threshold = self._noisy_threshold(runs, rng)[:, None]
         above = self._noisy(np.broadcast_to(numbers, (runs, numbers.size)), rng) >= threshold
-        before = np.cumsum(above, axis=1) - above
+        before: Integers = np.cumsum(above, axis=1) - above
         return np.where(before < self.count, above, -1).astype(np.int8)
 
     def _noisy_threshold(self, size: int, rng: Generator) -> Integers:

@@ -52,7 +52,9 @@ class Staircase(NoiseMechanism):
     expected absolute error least (Geng and Viswanath); any m would be private.
 
     Exact: k is geometric, the part is chosen with probability m / (m + (s - m) e^-epsilon), the place in it evenly,
-    the sign by a fair bit, and a negative zero is drawn again; all with integers (`defenses.dp.exact`).
+    the sign by a fair bit, and a negative zero is drawn again; all with integers (`defenses.dp.exact`). Values beyond
+    2^40 times the smaller of sensitivity and scale, at least, are clamped to the lattice's end, where the bound on the
+    error does not hold.
 
     References
     ----------

@@ -1,6 +1,5 @@
 from .accounting import classical_multiplier as classical_multiplier
 from .accounting import downlink_sensitivity as downlink_sensitivity
-from .accounting import gaussian_delta as gaussian_delta
 from .accounting import gaussian_epsilon as gaussian_epsilon
 from .accounting import gaussian_shift as gaussian_shift
 from .accounting import privacy_loss_epsilon as privacy_loss_epsilon
@@ -25,14 +24,13 @@ from .noise import Noise as Noise
 from .noise import PrivacyLossNoise as PrivacyLossNoise
 from .noise import RenyiNoise as RenyiNoise
 from .noise import SerialNoise as SerialNoise
-from .protocols import AdditiveShares as AdditiveShares
-from .protocols import Paillier as Paillier
-from .protocols import PairwiseMasks as PairwiseMasks
-from .protocols import ShamirShares as ShamirShares
-from .protocols import SumProtocol as SumProtocol
+from .paillier import Paillier as Paillier
+from .pairwise_masks import PairwiseMasks as PairwiseMasks
 from .secure_aggregation import SecureAggregation as SecureAggregation
 from .secure_statistics import secure_correlation as secure_correlation
 from .secure_statistics import secure_histogram as secure_histogram
+from .share_protocols import AdditiveShares as AdditiveShares
+from .share_protocols import ShamirShares as ShamirShares
 from .sharing import additive_shares as additive_shares
 from .sharing import shamir_rebuild as shamir_rebuild
 from .sharing import shamir_shares as shamir_shares
@@ -40,3 +38,4 @@ from .splits import EqualSplit as EqualSplit
 from .splits import LabelSkewedSplit as LabelSkewedSplit
 from .splits import Split as Split
 from .splits import UnequalSplit as UnequalSplit
+from .sum_protocol import SumProtocol as SumProtocol

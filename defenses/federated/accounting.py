@@ -10,6 +10,7 @@ from functools import cache
 
 import numpy as np
 
+from defenses.dp.continuous_gaussian import gaussian_delta, unit_sigma
 from defenses.parameters import check_real, check_whole
 
 
@@ -66,44 +67,36 @@ def serial_composition(epsilon: float, delta: float, rounds: int, directions: in
     return rounds * directions * epsilon, rounds * directions * delta
 
 
-def gaussian_delta(epsilon: float, shift: float) -> float:
-    """Smallest delta at which a Gaussian mechanism is (epsilon, delta)-private.
+def gaussian_epsilon(shift: float, delta: float) -> float:
+    """Smallest epsilon at which a Gaussian mechanism of this shift is (epsilon, delta)-private.
 
     Parameters
     ----------
-    epsilon : float
-        At least 0.
     shift : float
         mu = sensitivity / standard deviation, positive; sqrt(T) / z after T rounds with multiplier z.
-
-    References
-    ----------
-    Balle and Wang (2018), Theorem 5.
-    """
-    from scipy.special import log_ndtr, ndtr
-
-    # exp(epsilon) alone may overflow.
-    return float(ndtr(shift / 2 - epsilon / shift) - np.exp(epsilon + log_ndtr(-shift / 2 - epsilon / shift)))
-
-
-def gaussian_epsilon(shift: float, delta: float) -> float:
-    """Smallest epsilon at which a Gaussian mechanism of this shift is (epsilon, delta)-private.
+    delta : float
+        In (0, 1).
 
     Raises
     ------
     ValueError
         If delta lies outside (0, 1) or the shift is no finite number above 0.
+
+    References
+    ----------
+    Balle and Wang (2018), Improving the Gaussian mechanism for differential privacy, theorem 8.
     """
     from scipy.optimize import brentq
 
     check_delta(delta)
     check_real("shift", shift, low=0, open_low=True)
-    if gaussian_delta(0.0, shift) <= delta:
+    sigma = 1 / shift
+    if gaussian_delta(sigma, 0.0) <= delta:
         return 0.0
     high = 1.0
-    while gaussian_delta(high, shift) > delta:
+    while gaussian_delta(sigma, high) > delta:
         high *= 2
-    return float(brentq(lambda epsilon: gaussian_delta(epsilon, shift) - delta, 0.0, high, xtol=1e-12))
+    return float(brentq(lambda epsilon: gaussian_delta(sigma, epsilon) - delta, 0.0, high, xtol=1e-12))
 
 
 def gaussian_shift(epsilon: float, delta: float) -> float:
@@ -114,16 +107,9 @@ def gaussian_shift(epsilon: float, delta: float) -> float:
     ValueError
         If epsilon is no finite number above 0 or delta lies outside (0, 1).
     """
-    from scipy.optimize import brentq
-
     check_delta(delta)
     check_real("epsilon", epsilon, low=0, open_low=True)
-    low, high = 1.0, 1.0
-    while gaussian_delta(epsilon, high) < delta:
-        high *= 2
-    while gaussian_delta(epsilon, low) > delta:
-        low /= 2
-    return float(brentq(lambda shift: gaussian_delta(epsilon, shift) - delta, low, high, xtol=1e-12))
+    return 1 / unit_sigma(float(epsilon), float(delta))
 
 
 def privacy_loss_epsilon(multiplier: float, rounds: int, delta: float) -> float:

@@ -10,7 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.federated.field import AggregationError, PrimeField
 from defenses.federated.fixed_point import FixedPoint
-from defenses.federated.protocols import AdditiveShares, SumProtocol
+from defenses.federated.share_protocols import AdditiveShares
+from defenses.federated.sum_protocol import SumProtocol
 from defenses.parameters import Parametrized, check_real, check_whole
 
 

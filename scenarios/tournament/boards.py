@@ -17,6 +17,8 @@ from scenarios.tournament.scoring import HOUSE
 from scenarios.tournament.standings import GOAL_WORDS, Standing, standings
 
 COLUMNS = ("rank", "team", "defence_rank", "defence", "attack_rank", "attack")
+MOST_ATTACKERS = 30
+"""Teams whose attacks the page shows; the matrix of 200 teams would be 23 MB."""
 _DETAILS = ("utility", "utility_table", "utility_record", "worst_attack", "worst_goal", "worst_success", "attacked")
 
 
@@ -96,14 +98,24 @@ def write_boards(tournament: Tournament, full: Sequence[Result], shown: Sequence
 def _page(found: Sequence[Standing], results: Sequence[Result], about: Mapping[str, str]) -> str:
     """The board's page: each team a defense, each team and each attack of the house an attack."""
     places = {one.team: one for one in found}
+    about, pairs = dict(about), lb.matrix(results)
+    best = sorted((one for one in found if one.attacked), key=lambda one: (one.attack_rank, one.team))
+    if len(best) > MOST_ATTACKERS:
+        kept = {one.team for one in best[:MOST_ATTACKERS]}
+        pairs = [pair for pair in pairs if pair.attack in kept or str(pair.attack).startswith(HOUSE)]
+        about["attackers shown"] = f"the house and the best {MOST_ATTACKERS} of {len(best)} teams; matrix.csv has all"
     rows = [_as_scored(row, places[row.defense]) for row in lb.rank(results)]
     described = one_liners({str(result.attack).removeprefix(HOUSE) for result in results if result.attack})
     named = {HOUSE + name: text for name, text in described.items()}
-    return lb.render_page(ranked(rows), lb.matrix(results), about, named)
+    return lb.render_page(ranked(rows), pairs, about, named)
 
 
 def _as_scored(row: lb.Row, standing: Standing) -> lb.Row:
-    """A row of the board with the tournament's own choice of the worst attack."""
+    """A row of the board with the tournament's own choice of the worst attack.
+
+    A tournament is one play, and a row is whole without the attacks that nobody handed in.
+    """
+    row = replace(row, plays=1, complete=True)
     worst = standing.worst
     if worst is None:
         return row

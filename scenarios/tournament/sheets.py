@@ -21,8 +21,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from attacks.claims import RankedAnswers
-from metrics.cells import SUPPRESSED, NumericCells, interval_cell, read_cells, set_cell, unescape
-from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.cells import SUPPRESSED, CategoricalCells, NumericCells, interval_cell, read_cells, set_cell, unescape
+from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
 
 ORIGINAL_ROW = "original_row"
 LARGEST = 4 << 20
@@ -242,18 +242,19 @@ def _cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) -> str | 
         raise ValueError(str(error).partition(repr(text))[2].strip() or "cannot be read") from None
     if cells.suppressed[0]:
         return SUPPRESSED
-    if isinstance(cells, NumericCells):
+    if isinstance(cells, NumericCells) and isinstance(domain, NumericDomain):
         segments = _merged(zip(cells.low.tolist(), cells.high.tolist(), cells.closed.tolist(), strict=True), domain)
         if segments == [(domain.low, domain.high, True)] and domain.low < domain.high:
             return SUPPRESSED
         parts = [interval_cell(low, high, closed=closed) for low, high, closed in segments]
         return parts[0] if len(parts) == 1 else "{" + "|".join(parts) + "}"
-    assert isinstance(domain, CategoricalDomain)  # noqa: S101 (for the type checker: numbers have returned)
+    assert isinstance(cells, CategoricalCells)  # noqa: S101 (for the type checker: numbers have returned)
+    assert isinstance(domain, CategoricalDomain)  # noqa: S101
     covered = [category for category, inside in zip(domain.categories, cells.member[0], strict=True) if inside]
     return SUPPRESSED if len(covered) == domain.size > 1 else set_cell(covered)
 
 
-def _merged(segments: Iterable[tuple[float, float, bool]], domain: Domain) -> list[tuple[float, float, bool]]:
+def _merged(segments: Iterable[tuple[float, float, bool]], domain: NumericDomain) -> list[tuple[float, float, bool]]:
     """Intervals (low, high, whether high belongs to it) that cover the same numbers, apart and in ascending order.
 
     Of whole numbers all are closed and no two are neighbours: ``[20,30)``, ``[20,29]`` and ``{[20,25]|[26,29]}`` are
@@ -264,7 +265,6 @@ def _merged(segments: Iterable[tuple[float, float, bool]], domain: Domain) -> li
     ValueError
         If they cover no number of the domain.
     """
-    assert isinstance(domain, NumericDomain)  # noqa: S101 (for the type checker: only numbers have intervals)
     merged: list[tuple[float, float, bool]] = []
     for low, high, closed in sorted(segments):
         if high > domain.high:
@@ -284,7 +284,9 @@ def _check_numbers(text: str, domain: NumericDomain, decimals: int) -> None:
     """Every number within a cell lies in the public range and is written with no more digits than it may have."""
     if text.count("{") > 1:
         raise ValueError("is a set within a set")
-    high = Decimal(float(domain.edges[-1] if text[0] in "[{" else domain.high))
+    # As they are written: in binary, 32.277248 is a little more than that.
+    low = Decimal(format_number(domain.low))
+    high = Decimal(format_number(domain.edges[-1] if text[0] in "[{" else domain.high))
     for part in _NUMBER.findall(text):
         try:
             number = Decimal(part)
@@ -292,8 +294,9 @@ def _check_numbers(text: str, domain: NumericDomain, decimals: int) -> None:
             raise ValueError("begins like a formula" if text[0] in "=+-@" else "is no number") from None
         if not number.is_finite():
             raise ValueError("is not finite")
-        if not Decimal(domain.low) <= number <= high:
-            raise ValueError(f"lies outside the public range {domain.low:g} to {domain.high:g}")
+        if not low <= number <= high:
+            bounds = f"{format_number(domain.low)} to {format_number(domain.high)}"
+            raise ValueError(f"lies outside the public range {bounds}")
         exponent = number.normalize().as_tuple().exponent
         if isinstance(exponent, int) and -exponent > decimals:
             most = "be whole" if decimals == 0 else f"have at most {decimals} digits after the point"

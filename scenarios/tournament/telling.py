@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,7 +35,7 @@ def nearest_originals(sheet: Sheet, candidates: Microdata, answers: NDArray[np.i
     rows = np.flatnonzero(sheet.origin >= 0)
     truth = answers[sheet.origin[rows]]
 
-    def nearest(kept: Sequence[SharedColumn]) -> float:
+    def nearest(kept: list[SharedColumn]) -> float:
         if not kept or not rows.size:
             return 0.0
         distance = np.round(gower_distance(kept)[rows], 9)
@@ -45,7 +45,7 @@ def nearest_originals(sheet: Sheet, candidates: Microdata, answers: NDArray[np.i
     without = {
         WITHOUT + column.name: nearest([other for other in columns if other is not column]) for column in columns
     }
-    return {NEAREST: nearest(columns), **without}
+    return {NEAREST: nearest([*columns]), **without}
 
 
 def telling_columns(values: Mapping[str, float | None]) -> list[tuple[str, float, float]]:

@@ -1,6 +1,10 @@
 """Exact noise for a million numbers, against one number after the other in the textbook's way at a smaller size."""
 
+import json
+import os
+import subprocess
 import time
+import venv
 from fractions import Fraction
 
 import numpy as np
@@ -10,6 +14,35 @@ from defenses.dp import DiscreteGaussian, DiscreteLaplace, Laplace, Staircase
 
 MILLION = 1_000_000
 NAIVE = 2000
+# The last releases; diffprivlib does not import with a later scikit-learn.
+PEERS = ("opendp==0.16.0", "diffprivlib==0.6.6", "scikit-learn==1.5.2")
+PEER_CODE = """
+import json, sys, time
+import opendp.prelude as dp
+from diffprivlib.mechanisms import GaussianDiscrete, Geometric
+
+sigma, count, few = float(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+dp.enable_features("contrib")
+vector = dp.vector_domain(dp.atom_domain(T=int))
+zeros = [0] * count
+
+def timed(draw, times=1):
+    start = time.perf_counter()
+    draw()
+    return (time.perf_counter() - start) * times
+
+laplace = dp.m.make_laplace(vector, dp.l1_distance(T=int), scale=1.0)
+gaussian = dp.m.make_gaussian(vector, dp.l2_distance(T=float), scale=sigma)
+geometric = Geometric(epsilon=1.0, sensitivity=1)
+discrete = GaussianDiscrete(epsilon=0.99, delta=1e-6, sensitivity=1)
+print(json.dumps({
+    "OpenDP": {"laplace": timed(lambda: laplace(zeros)), "gaussian": timed(lambda: gaussian(zeros))},
+    "diffprivlib": {
+        "laplace": timed(lambda: [geometric.randomise(0) for _ in range(few)], count / few),
+        "gaussian": timed(lambda: [discrete.randomise(0) for _ in range(few)], count / few),
+    },
+}))
+"""
 
 
 def bernoulli_exponential(rate, rng):
@@ -89,3 +122,30 @@ def test_gaussian_against_one_after_the_other(benchmark):
     benchmark.pedantic(lambda: mechanism.sample(MILLION, rng), rounds=3, warmup_rounds=1)
     benchmark.extra_info["naive_seconds_for_a_million"] = naive * MILLION
     assert naive * MILLION >= 20 * benchmark.stats.stats.median
+
+
+@pytest.fixture(scope="module")
+def peers(tmp_path_factory):
+    """Seconds that each peer takes for a million numbers; diffprivlib's from fewer, one after the other."""
+    folder = tmp_path_factory.mktemp("peers")
+    venv.create(folder, with_pip=True)
+    python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
+    for command in ([python, "-m", "pip", "install", "-q", *PEERS], [python, "-c", PEER_CODE, "4.2", MILLION, 10_000]):
+        run = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False)
+        if run.returncode:
+            reason = (run.stderr.strip().splitlines() or ["no reason given"])[-1]
+            pytest.skip(f"OpenDP and diffprivlib cannot be installed or do not run: {reason}")
+    return json.loads(run.stdout)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    ("law", "mechanism"),
+    [("laplace", DiscreteLaplace(epsilon=1.0)), ("gaussian", DiscreteGaussian(epsilon=1.0, delta=1e-6))],
+)
+def test_a_million_numbers_against_peers(benchmark, peers, law, mechanism):
+    rng = np.random.default_rng(4)
+    benchmark.pedantic(lambda: mechanism.sample(MILLION, rng), rounds=3, warmup_rounds=1)
+    benchmark.extra_info["seconds of peers"] = {name: seconds[law] for name, seconds in peers.items()}
+    for seconds in peers.values():
+        assert benchmark.stats.stats.median < seconds[law]

@@ -1,4 +1,8 @@
-"""Every defense, attack and metric on growing tables; the summary fits how each grows."""
+"""Every defense, attack and metric on growing tables; the summary fits how each grows.
+
+Attacks on one table run alone on invented people. Others need what their game hands out, and are measured as a whole
+play of that game, its release and its scoring included.
+"""
 
 import inspect
 
@@ -12,19 +16,43 @@ from metrics.profile import original_profile, profile
 from scenarios.conformance import people
 from scenarios.descriptions import metrics
 from scenarios.methods import exported
+from scenarios.plan import read_plan
+from scenarios.playing import play_alone
 from scenarios.seeds import generator
 
 SIZES = (1000, 4000, 16000)
 # An attack may compare every released row with every candidate.
 PAIRED = (500, 1000, 2000)
-DEFENSES = {name: cls for name, cls in exported("defenses").items() if cls.kind in ("microdata", "reports")}
-ATTACKS = {name: cls for name, cls in exported("attacks").items() if cls.kind == "microdata"}
+DEFENSES, EVERY_ATTACK = exported("defenses"), exported("attacks")
+PLAYED = {
+    "Averaging": ("city-spending", {"residents": 100}),
+    "BestPosterior": ("bank-pk", {"size": 8}),
+    "CompositionAttack": ("intersection", {"originals": 500, "overlap": 250}),
+    "Differencing": ("city-spending", {"residents": 100}),
+    "Distinguishing": ("distinguishing", {"size": 20}),
+    "Downcoding": ("downcoding", {"originals": 500}),
+    "GradientInversion": ("federated-adult", {"members": 400}),
+    "HomerByQueries": ("statistics-membership", {"members": 50}),
+    "LikelihoodRatioAttack": ("models", {"members": 160}),
+    "LongitudinalAveraging": ("reports", {"persons": 4000}),
+    "LossThreshold": ("models", {"members": 160}),
+    "ModelMembership": ("federated-adult", {"members": 400}),
+    "OfflineLikelihoodRatioAttack": ("models", {"members": 160}),
+    "Reconstruction": ("statistics", {"persons": 100}),
+    "ShadowModels": ("models", {"members": 160}),
+    "SweeneyJoin": ("voters-nhanes", {"patients": 200}),
+    "TellingPosterior": ("bank-pk", {"size": 8}),
+    "UpdateMembership": ("federated-adult", {"members": 400}),
+    "ValueGuess": ("reports", {"persons": 4000}),
+}
+"""Attacks that need a game: a shipped scenario with it, and what grows together, up to what."""
+ATTACKS = {name: cls for name, cls in EVERY_ATTACK.items() if name not in PLAYED}
 
 
-def run(benchmark, group, size, call, *arguments):
+def run(benchmark, group, size, call, rounds=3):
     benchmark.group = group
     benchmark.extra_info["size"] = size
-    return benchmark.pedantic(call, arguments, rounds=3, warmup_rounds=1)
+    return benchmark.pedantic(call, rounds=rounds, warmup_rounds=1)
 
 
 @pytest.mark.parametrize("size", SIZES)
@@ -58,6 +86,23 @@ def test_attack(benchmark, name, size):
     except (NotApplicable, ValueError, AttributeError, TypeError, KeyError) as reason:
         pytest.skip(f"needs a game of its own: {reason}")
     run(benchmark, f"attack {name}", size, attack)
+
+
+@pytest.mark.parametrize("share", [0.25, 0.5, 1])
+@pytest.mark.parametrize("name", PLAYED)
+def test_play(benchmark, name, share):
+    """A play against the first defense of the scenario that the attack fits."""
+    scenario, largest = PLAYED[name]
+    try:
+        plan = read_plan(scenario)
+    except ValueError as reason:
+        pytest.skip(f"its data are not here: {reason}")
+    sizes = {parameter: round(share * value) for parameter, value in largest.items()}
+    game = type(plan.games[0])(**{**plan.games[0].get_params(), **sizes})
+    attack = next(entry.method for entry in plan.attacks if type(entry.method).__name__ == name)
+    defense = next(entry.method for entry in plan.defenses if not game.misfit(entry.method, attack))
+    size = next(iter(sizes.values()))
+    run(benchmark, f"play {name}", size, lambda: play_alone(defense, attack, game, generator(0, "play")), rounds=1)
 
 
 def arguments(function, size):

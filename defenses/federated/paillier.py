@@ -1,0 +1,92 @@
+"""Sums under additively homomorphic encryption."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.random import Generator
+
+from defenses.federated.field import AggregationError, PrimeField, Words
+from defenses.federated.sum_protocol import SumProtocol, present
+from defenses.parameters import check_whole
+
+
+class Paillier(SumProtocol):
+    """Clients encrypt under a key of which the aggregator has the public half; ciphertexts multiply to the sum's.
+
+    Several words travel in one plaintext, each with room for the sum. Who holds the private key sees the sum alone, if
+    the aggregator does not hand on single ciphertexts. Clients may drop out before they send. Needs the package
+    ``phe``.
+
+    Parameters
+    ----------
+    bits : int
+        Length of the modulus, at least 256; 2048 or more in earnest.
+
+    Raises
+    ------
+    ValueError
+        If `bits` is no whole number of at least 256.
+
+    References
+    ----------
+    Paillier (1999), Public-key cryptosystems based on composite degree residuosity classes.
+    """
+
+    def __init__(self, *, bits: int = 2048) -> None:
+        check_whole("bits", bits, low=256)
+        self.bits = bits
+
+    def sum(
+        self,
+        words: Words,
+        field: PrimeField,
+        rng: Generator,
+        dropped: Sequence[int] = (),
+        failed: Sequence[int] = (),
+    ) -> Words:
+        """Sum over the clients that send.
+
+        Keys and ciphertexts draw from the system's source of randomness; the sum does not depend on it.
+
+        Raises
+        ------
+        AggregationError
+            If there is no client.
+        ModuleNotFoundError
+            If ``phe`` is not installed.
+        """
+        try:
+            from phe import paillier
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError("Paillier needs the package phe: pip install 'tokumei[paillier]'") from None
+        answering = present("client", len(words), dropped)
+        present("aggregator", 0, failed)
+        if not answering.size:
+            raise AggregationError("too few clients: nobody sends")
+        public, private = paillier.generate_paillier_keypair(n_length=self.bits)
+        width = (field.prime - 1).bit_length() + len(words).bit_length()
+        # Numbers up to a third of the modulus are positive in the package, and 2^(bits - 3) is less than that.
+        slots = (self.bits - 3) // width
+        totals = None
+        for client in answering:
+            sent = [public.encrypt(number) for number in _packed(words[client], slots, width)]
+            totals = sent if totals is None else [a + b for a, b in zip(totals, sent, strict=True)]
+        assert totals is not None  # noqa: S101 (somebody sends)
+        numbers = [private.decrypt(total) for total in totals]
+        return _unpacked(numbers, slots, width, words.shape[1], field)
+
+
+def _packed(words: Words, slots: int, width: int) -> list[int]:
+    numbers = words.tolist()
+    return [
+        sum(number << (width * place) for place, number in enumerate(numbers[start : start + slots]))
+        for start in range(0, len(numbers), slots)
+    ]
+
+
+def _unpacked(numbers: list[int], slots: int, width: int, length: int, field: PrimeField) -> Words:
+    one = (1 << width) - 1
+    words = [(number >> (width * place) & one) % field.prime for number in numbers for place in range(slots)]
+    return np.array(words[:length], dtype=np.uint64)

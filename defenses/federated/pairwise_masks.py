@@ -1,0 +1,175 @@
+"""Sums of vectors under masks that cancel."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.federated.field import MERSENNE, AggregationError, PrimeField, Words
+from defenses.federated.sharing import shamir_rebuild, shamir_shares
+from defenses.federated.sum_protocol import SumProtocol, present
+from defenses.parameters import check_whole
+
+_SEED_WORDS = 2
+
+
+class PairwiseMasks(SumProtocol):
+    """Clients add masks that cancel in the sum, one for each neighbour, and one of their own.
+
+    Neighbours form a random ring graph with k = O(log n) of them for each client (Bell et al. 2020); all-pairs masks
+    are the case k >= n - 1. Each client shares the seeds of its masks among its neighbours by Shamir's scheme. After
+    the masked vectors have arrived, neighbours reveal for each client either its own mask's seed (it answered) or its
+    pairwise seeds (it dropped out), never both; the server takes these masks off the sum. Masks are expanded from
+    seeds by SHAKE-128.
+
+    Honest but curious throughout: everybody follows the protocol, nobody adds up what several have seen beyond the
+    threshold. In particular a dealer, who draws the pairwise seeds and forgets them, stands in for the key agreement,
+    and the server tells everyone the same list of who dropped out; against a server that lies about it, Bonawitz et
+    al. add a round of signatures, which is not here.
+
+    More than half of every client's neighbours must answer. That also keeps masks from falling apart: a client with
+    more than k/2 answering neighbours has one on either side of the ring, so that masks connect all who answer and the
+    server cannot split their sum in two.
+
+    Parameters
+    ----------
+    neighbours : int, optional
+        k, even, at least 2; by default twice the binary logarithm of the number of clients, rounded up to be even.
+    threshold : int, optional
+        So many neighbours learn nothing of a client's seeds and one more rebuild them; at least k / 2, the default.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+
+    References
+    ----------
+    Bonawitz et al. (2017), Practical secure aggregation for privacy-preserving machine learning, section 4; Bell et
+    al. (2020), Secure single-server aggregation with (poly)logarithmic overhead, section 3.
+    """
+
+    def __init__(self, *, neighbours: int | None = None, threshold: int | None = None) -> None:
+        if neighbours is not None:
+            check_whole("neighbours", neighbours, low=2)
+            if neighbours % 2:
+                raise ValueError(f"neighbours must be even, got {neighbours}")
+        if threshold is not None:
+            check_whole("threshold", threshold, low=1)
+            if neighbours is not None and not neighbours / 2 <= threshold < neighbours:
+                raise ValueError(
+                    f"threshold must be at least half of the {neighbours} neighbours and below them, got {threshold}"
+                )
+        self.neighbours = neighbours
+        self.threshold = threshold
+
+    def graph(self, clients: int, rng: Generator) -> NDArray[np.intp]:
+        """Neighbours of each client, shape (clients, k): the nearest on a ring in random order, on both sides."""
+        wanted = self.neighbours or 2 * max(1, int(np.ceil(np.log2(clients))))
+        ring = rng.permutation(clients)
+        reach = min(wanted // 2, (clients - 1) // 2)
+        steps = np.concatenate([np.arange(1, reach + 1), -np.arange(1, reach + 1)])
+        if clients - 1 <= wanted:
+            steps = np.arange(1, clients)
+        result = np.empty((clients, steps.size), dtype=np.intp)
+        result[ring] = ring[(np.arange(clients)[:, None] + steps) % clients]
+        return result
+
+    def masked(self, words: Words, own: Words, pairs: Words, graph: NDArray[np.intp], field: PrimeField) -> Words:
+        """What the clients send, shape (clients, length): vectors under all masks.
+
+        Parameters
+        ----------
+        words : ndarray of uint64, shape (clients, length)
+            The vectors.
+        own, pairs : ndarray of uint64, shapes (clients, 2) and (clients, k, 2)
+            Seeds; those of a pair are equal on both sides.
+        graph : ndarray of int, shape (clients, k)
+            Neighbours.
+        field : PrimeField
+            Where the words are from.
+        """
+        result = words.copy()
+        for client in range(len(words)):
+            result[client] = field.add(result[client], _mask(own[client], words.shape[1], field))
+            for slot in np.flatnonzero(graph[client] > client):
+                mask, other = _mask(pairs[client, slot], words.shape[1], field), graph[client, slot]
+                result[client] = field.add(result[client], mask)
+                result[other] = field.subtract(result[other], mask)
+        return result
+
+    def sum(
+        self,
+        words: Words,
+        field: PrimeField,
+        rng: Generator,
+        dropped: Sequence[int] = (),
+        failed: Sequence[int] = (),
+    ) -> Words:
+        """Sum over the clients that answer; the others fell silent after they had shared their seeds."""
+        clients = len(words)
+        answering = present("client", clients, dropped)
+        present("aggregator", 0, failed)
+        graph = self.graph(clients, rng)
+        degree = graph.shape[1]
+        threshold = degree // 2 if self.threshold is None else self.threshold
+        if threshold >= degree:
+            raise AggregationError(
+                f"too few clients: each of {clients} has {degree} neighbours, and threshold {threshold} needs more"
+            )
+        if threshold < degree // 2:
+            raise AggregationError(
+                f"too many clients: each of {clients} has {degree} neighbours, and threshold {threshold} is below half"
+            )
+        own = field.random((clients, _SEED_WORDS), rng)
+        pairs = _pair_seeds(graph, field, rng)
+        # Shares, shape (k, clients, k + 1, 2): what each client's neighbours hold of its own and its pairwise seeds.
+        secrets = np.concatenate([own[:, None], pairs], axis=1)
+        shares = shamir_shares(secrets, threshold, degree, field, rng)
+        sent = self.masked(words, own, pairs, graph, field)
+        answered = np.zeros(clients, dtype=bool)
+        answered[answering] = True
+        result = field.sum(sent[answering], axis=0)
+        for client in range(clients):
+            holders = np.flatnonzero(answered[graph[client]])
+            if holders.size <= threshold:
+                raise AggregationError(
+                    f"too many dropouts: {holders.size} neighbours of client {client} answer and {threshold + 1} are "
+                    "needed"
+                )
+            points = (holders[: threshold + 1] + 1).tolist()
+            held = shares[holders[: threshold + 1], client]
+            if answered[client]:
+                seed = shamir_rebuild(held[:, 0], points, threshold, field)
+                result = field.subtract(result, _mask(seed, words.shape[1], field))
+                continue
+            seeds = shamir_rebuild(held[:, 1:], points, threshold, field)
+            for slot in holders:
+                # The neighbour's mask has stayed in the sum: the larger number of a pair subtracted it.
+                mask = _mask(seeds[slot], words.shape[1], field)
+                undo = field.add if graph[client, slot] > client else field.subtract
+                result = undo(result, mask)
+        return result
+
+
+def _pair_seeds(graph: NDArray[np.intp], field: PrimeField, rng: Generator) -> Words:
+    """Seeds of the pairs, shape (clients, k, 2), equal on both sides."""
+    clients = len(graph)
+    ends = np.sort(np.stack([np.broadcast_to(np.arange(clients)[:, None], graph.shape), graph]), axis=0)
+    _, edge = np.unique(ends[0] * clients + ends[1], return_inverse=True)
+    edge = edge.reshape(graph.shape)
+    return field.random((int(edge.max()) + 1, _SEED_WORDS), rng)[edge]
+
+
+def _mask(seed: Words, length: int, field: PrimeField) -> Words:
+    """Elements expanded from a seed, shape (length,); an element's distance from uniform is below prime / 2^64."""
+    stream = hashlib.shake_128(seed.astype("<u8").tobytes()).digest(8 * length)
+    words = np.frombuffer(stream, dtype="<u8").astype(np.uint64)
+    if field.prime == MERSENNE:
+        words = words & np.uint64(MERSENNE)
+        return np.where(words == np.uint64(MERSENNE), np.uint64(0), words)
+    return words % np.uint64(field.prime)

@@ -1,0 +1,126 @@
+"""Sums over shares that clients hand to several aggregators."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.random import Generator
+
+from defenses.federated.field import AggregationError, PrimeField, Words
+from defenses.federated.sharing import additive_shares, shamir_rebuild, shamir_shares
+from defenses.federated.sum_protocol import SumProtocol, present
+from defenses.parameters import check_whole
+
+# Clients whose shares are held at a time.
+_CHUNK = 32
+
+
+class AdditiveShares(SumProtocol):
+    """Each client splits its vector into shares for some aggregators, who add up what they hold.
+
+    Any aggregators but all of them together see uniform words. None of them may drop out.
+
+    Parameters
+    ----------
+    aggregators : int
+        At least 2.
+
+    Raises
+    ------
+    ValueError
+        If `aggregators` is no whole number of at least 2.
+    """
+
+    def __init__(self, *, aggregators: int = 3) -> None:
+        check_whole("aggregators", aggregators, low=2)
+        self.aggregators = aggregators
+
+    def share(self, words: Words, field: PrimeField, rng: Generator) -> Words:
+        """Shares of vectors, shape (aggregators, ...)."""
+        return additive_shares(words, self.aggregators, field, rng)
+
+    def rebuild(self, sums: Words, field: PrimeField) -> Words:
+        """The clients' sum from the aggregators', shape (aggregators, length).
+
+        Raises
+        ------
+        AggregationError
+            If an aggregator is missing.
+        """
+        if len(sums) < self.aggregators:
+            raise AggregationError(f"too few shares: {len(sums)} arrived and {self.aggregators} are needed")
+        return field.sum(sums, axis=0)
+
+    def sum(
+        self,
+        words: Words,
+        field: PrimeField,
+        rng: Generator,
+        dropped: Sequence[int] = (),
+        failed: Sequence[int] = (),
+    ) -> Words:
+        """Sum over the clients that answer; no aggregator may fail."""
+        words = words[present("client", len(words), dropped)]
+        sums = _collected(words, self.aggregators, field, lambda part: self.share(part, field, rng))
+        return self.rebuild(sums[present("aggregator", self.aggregators, failed)], field)
+
+
+class ShamirShares(SumProtocol):
+    """Each client sends values of random polynomials to some aggregators, who add up what they hold.
+
+    Any `threshold` aggregators see uniform words; any threshold + 1 rebuild the sum, so that
+    aggregators - threshold - 1 may drop out. Where more than threshold + 1 answer, a wrong share is noticed.
+
+    Parameters
+    ----------
+    aggregators, threshold : int
+        1 <= threshold < aggregators.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    """
+
+    def __init__(self, *, aggregators: int = 5, threshold: int = 2) -> None:
+        check_whole("threshold", threshold, low=1)
+        check_whole("aggregators", aggregators, low=threshold + 1)
+        self.aggregators = aggregators
+        self.threshold = threshold
+
+    def share(self, words: Words, field: PrimeField, rng: Generator) -> Words:
+        """Shares of vectors, shape (aggregators, ...)."""
+        return shamir_shares(words, self.threshold, self.aggregators, field, rng)
+
+    def rebuild(self, sums: Words, present: Sequence[int], field: PrimeField) -> Words:
+        """The clients' sum from the sums of the aggregators present, shape (k, length).
+
+        Raises
+        ------
+        AggregationError
+            If there are too few or they contradict each other.
+        """
+        return shamir_rebuild(sums, [aggregator + 1 for aggregator in present], self.threshold, field)
+
+    def sum(
+        self,
+        words: Words,
+        field: PrimeField,
+        rng: Generator,
+        dropped: Sequence[int] = (),
+        failed: Sequence[int] = (),
+    ) -> Words:
+        """Sum over the clients that answer, from aggregators of which threshold + 1 must answer."""
+        words = words[present("client", len(words), dropped)]
+        sums = _collected(words, self.aggregators, field, lambda part: self.share(part, field, rng))
+        answering = present("aggregator", self.aggregators, failed)
+        return self.rebuild(sums[answering], answering.tolist(), field)
+
+
+def _collected(words: Words, aggregators: int, field: PrimeField, share: Callable[[Words], Words]) -> Words:
+    """Each aggregator's sum of the shares that it gets, shape (aggregators, length), some clients at a time."""
+    sums = np.zeros((aggregators, words.shape[1]), dtype=np.uint64)
+    for start in range(0, len(words), _CHUNK):
+        sums = field.add(sums, field.sum(share(words[start : start + _CHUNK]), axis=1))
+    return sums
