@@ -23,7 +23,15 @@ def gate_reasons(rows: Sequence[Row], *, min_utility: float | None, max_success:
         Smallest utility that passes.
     max_success : float, optional
         Largest success rate of the worst attack that passes.
+
+    Raises
+    ------
+    ValueError
+        If a bound is no number between 0 and 1.
     """
+    for name, bound in (("min_utility", min_utility), ("max_success", max_success)):
+        if bound is not None and not 0 <= bound <= 1:
+            raise ValueError(f"{name} must lie between 0 and 1, got {bound}")
     reasons = []
     for row in rows:
         name = f"{place_title(row.scenario, row.decoys)}: {label(row.defense, row.parameters)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -235,11 +236,17 @@ class Store:
 
     def close(self) -> None:
         """Close the database; an SQLite file is left as one file where nobody else is using it."""
-        if self._writes_ahead:
-            with suppress(sql.exc.DBAPIError), self._engine.connect() as connection:
-                connection.exec_driver_sql("PRAGMA busy_timeout = 0")
-                connection.exec_driver_sql("PRAGMA journal_mode = DELETE")
+        if self._writes_ahead and not self._made_one_file():
+            # An interrupt may have left an open connection to the garbage collector.
+            gc.collect()
+            self._made_one_file()
         self._engine.dispose()
+
+    def _made_one_file(self) -> bool:
+        with suppress(sql.exc.DBAPIError), self._engine.connect() as connection:
+            connection.exec_driver_sql("PRAGMA busy_timeout = 0")
+            return bool(connection.exec_driver_sql("PRAGMA journal_mode = DELETE").scalar() == "delete")
+        return False
 
     def __enter__(self) -> Self:
         return self

@@ -26,6 +26,15 @@ def test_what_was_not_measured_holds_nothing():
     assert "success – is above .900" in first
 
 
+@pytest.mark.parametrize("bound", ["nan", "-0.1", "1.1", "inf"])
+@pytest.mark.parametrize("option", ["--min-utility", "--max-success"])
+def test_bounds_that_would_let_everything_pass_are_refused(option, bound):
+    refused = CliRunner().invoke(cli, ["run", "bank", "--db", "sqlite://", option, bound])
+    assert (refused.exit_code, "between 0 and 1" in refused.stderr) == (2, True)
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        gate_reasons([], **{"min_utility": None, "max_success": None, option[2:].replace("-", "_"): float(bound)})
+
+
 @pytest.mark.parametrize(("bounds", "code"), [((), 0), (("--min-utility", 0.9), 0), (("--max-success", 0.5), 1)])
 def test_a_run_is_gated_and_remembered(tmp_path, bounds, code):
     db = tmp_path / "gate.db"

@@ -190,3 +190,16 @@ def test_a_database_in_memory_works() -> None:
     with Store("sqlite://") as store:
         store.add([trial(0)])
         assert store.results() == [trial(0)]
+
+
+def test_a_connection_that_an_interrupt_left_behind_does_not_keep_the_file_in_pieces(tmp_path: Path) -> None:
+    store = Store(tmp_path / "results.db")
+    store.add([trial(0)])
+    connection = store._engine.connect()
+    connection.exec_driver_sql("BEGIN")
+    connection.exec_driver_sql("SELECT * FROM tokumei_results").fetchone()
+    cycle: list[object] = [connection]
+    cycle.append(cycle)
+    del connection, cycle
+    store.close()
+    assert not (tmp_path / "results.db-wal").exists()

@@ -59,6 +59,13 @@ def _size(context: click.Context, parameter: click.Parameter, value: str | None)
         raise click.BadParameter(str(error)) from None
 
 
+def _bound(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
+    """A share in [0, 1]; NaN, below and above which there is nothing, would let everything pass."""
+    if value is not None and not 0 <= value <= 1:
+        raise click.BadParameter(f"must lie between 0 and 1, got {value:g}")
+    return value
+
+
 @click.command(epilog=EPILOG)
 @click.argument("scenarios", nargs=-1, metavar="[SCENARIO...]")
 @click.option(
@@ -87,11 +94,12 @@ def _size(context: click.Context, parameter: click.Parameter, value: str | None)
 )
 @click.option("--scheduler", metavar="URL", help="Scheduler of the Dask cluster, as in tcp://host:8786.")
 @click.option(
-    "--min-utility", type=click.FloatRange(0, 1), help="Gate: exit with 1 if a defense's utility is below this."
+    "--min-utility", type=float, callback=_bound, help="Gate: exit with 1 if a defense's utility is below this."
 )
 @click.option(
     "--max-success",
-    type=click.FloatRange(0, 1),
+    type=float,
+    callback=_bound,
     help="Gate: exit with 1 if an attack on a defense succeeds more often.",
 )
 @click.option("--quiet", is_flag=True, help="Show no progress and no failures; the board and the exit code tell.")

@@ -6,10 +6,12 @@ things at the same time they say little.
 
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import threading
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -86,7 +88,7 @@ number = {list(range(ATTACKS))}
 
 
 class Run:
-    """A run of the command, and the memory of its process in MB every fifth of a second."""
+    """A run of the command; every fifth of a second how many results there are, and MB of memory of its process."""
 
     def __init__(self, folder, *arguments):
         command = [sys.executable, "-m", "tokumei", "run", *map(str, arguments), "--format", "csv"]
@@ -94,7 +96,7 @@ class Run:
         options = {"stdout": subprocess.PIPE, "stderr": subprocess.DEVNULL, "text": True}
         started = time.perf_counter()
         self.process = subprocess.Popen(command, cwd=folder, env=environment, **options)
-        self.memory = []
+        self.memory, self.folder = [], folder
         watch = threading.Thread(target=self._watch, daemon=True)
         watch.start()
         self.board, _ = self.process.communicate(timeout=1200)
@@ -109,8 +111,15 @@ class Run:
             except OSError:
                 return
             found = re.search(r"VmRSS:\s+(\d+)", status)
-            self.memory += [int(found[1]) / 1024] if found else []
+            self.memory += [(self._results(), int(found[1]) / 1024)] if found else []
             time.sleep(0.2)
+
+    def _results(self):
+        try:
+            with closing(sqlite3.connect(f"file:{self.folder / 'tokumei.db'}?mode=ro", uri=True)) as connection:
+                return connection.execute("SELECT count(*) FROM tokumei_results").fetchone()[0]
+        except sqlite3.OperationalError:
+            return 0
 
 
 @pytest.fixture
@@ -126,13 +135,14 @@ def test_twenty_thousand_small_trials(benchmark, folder):
     second = Run(folder, "tiny.toml", "-j", 2)
     benchmark.extra_info["milliseconds a trial"] = 1000 * first.seconds / TRIALS
     benchmark.extra_info["seconds of a second run"] = second.seconds
-    # Between a quarter and the end of the playing; the board at the end needs all results at once.
-    quarter, end = (first.memory[int(len(first.memory) * share)] for share in (0.25, 0.8))
-    benchmark.extra_info["MB at a quarter, at four fifths"] = [quarter, end]
+    # While it plays: the board at the end needs all results at once.
+    playing = [memory for results, memory in first.memory if 0.05 < results / TRIALS < 1]
+    early, late = playing[0], playing[-1]
+    benchmark.extra_info["MB at a twentieth of the trials, at the end"] = [early, late]
     assert second.board == first.board
     assert first.seconds / TRIALS <= 0.003
     assert second.seconds <= 2
-    assert end - quarter <= 20
+    assert late - early <= 10
 
 
 @pytest.mark.long
