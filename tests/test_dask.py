@@ -46,7 +46,7 @@ from attacks import NearestNeighbour
 
 class Slow(NearestNeighbour):
     def run(self, release, knowledge, rng):
-        time.sleep(1000 if rng.integers(5) == 0 else 0.02)
+        time.sleep(1000 if rng.integers(2) == 0 else 0.02)
         return super().run(release, knowledge, rng)
 
 class Exits(NearestNeighbour):

@@ -115,7 +115,7 @@ class EightFunctions(LocalHashing):
         pool = rng.integers(1 << 64, size=8, dtype=np.uint64)
         seeds = pool[rng.integers(8, size=values.size)]
         wrong = (parts["bucket"] + 4 - buckets(parts["seed"], values, 4)) % 4
-        return {"seed": seeds, "bucket": (buckets(seeds, values, 4) + wrong) % 4}
+        return {"seed": seeds, "bucket": ((buckets(seeds, values, 4) + wrong) % 4).astype(parts["bucket"].dtype)}
 
 
 class Biased(GeneralizedRandomizedResponse):
