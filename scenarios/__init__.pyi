@@ -6,9 +6,9 @@ from .candidate_file import CandidateFile as CandidateFile
 from .classifier_membership_game import ClassifierMembership as ClassifierMembership
 from .datasets import dataset_names as dataset_names
 from .datasets import load as load
+from .distinguishing_game import DistinguishingGame as DistinguishingGame
 from .downcoding_game import DowncodingGame as DowncodingGame
 from .emoji import Emoji as Emoji
-from .distinguishing_game import DistinguishingGame as DistinguishingGame
 from .epsilon_audit import EpsilonAudit as EpsilonAudit
 from .experiment import Experiment as Experiment
 from .federated_curves import FederatedCurves as FederatedCurves
@@ -28,11 +28,11 @@ from .playing import play as play
 from .pool_game import PoolGame as PoolGame
 from .pram_histogram import PramHistogram as PramHistogram
 from .report_game import ReportGame as ReportGame
+from .secret_bits_game import SecretBitsGame as SecretBitsGame
 from .singling_out_game import SinglingOut as SinglingOut
+from .sparse_ratings_game import SparseRatings as SparseRatings
 from .statistics_membership_game import StatisticsMembership as StatisticsMembership
 from .survey import Survey as Survey
-from .secret_bits_game import SecretBitsGame as SecretBitsGame
-from .sparse_ratings_game import SparseRatings as SparseRatings
 from .tables import Dataset as Dataset
 from .tables import load_table as load_table
 from .training_game import Training as Training

@@ -18,7 +18,17 @@ FLOORS = {
     "attacks": {"defenses", "metrics"},
     "scenarios": {"leaderboard", "attacks", "defenses", "metrics"},
 }
-CONTRACT = {"channel", "channel_parts", "defense", "guarantee", "hierarchy", "microdata", "parameters", "queries", "release"}
+CONTRACT = {
+    "channel",
+    "channel_parts",
+    "defense",
+    "guarantee",
+    "hierarchy",
+    "microdata",
+    "parameters",
+    "queries",
+    "release",
+}
 
 
 def imported(path):
