@@ -22,12 +22,12 @@ from .expectation_maximization_linkage import ExpectationMaximizationLinkage as 
 from .fellegi_sunter import FellegiSunter as FellegiSunter
 from .gradient_inversion import GradientInversion as GradientInversion
 from .group_linkage import GroupLinkage as GroupLinkage
-from .learned_linkage import LearnedLinkage as LearnedLinkage
 from .homer import Homer as Homer
 from .homer import MarginalLikelihoodRatio as MarginalLikelihoodRatio
 from .homer_queries import HomerByQueries as HomerByQueries
 from .homogeneity import Homogeneity as Homogeneity
 from .intersection import CompositionAttack as CompositionAttack
+from .learned_linkage import LearnedLinkage as LearnedLinkage
 from .likelihood_assignment import LikelihoodAssignment as LikelihoodAssignment
 from .likelihood_membership import LikelihoodMembership as LikelihoodMembership
 from .likelihood_ratio_membership import LikelihoodRatioAttack as LikelihoodRatioAttack

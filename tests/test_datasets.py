@@ -154,7 +154,7 @@ def test_a_lost_file_is_refused(tmp_path, monkeypatch):
 
 
 def test_an_unknown_name_gets_a_suggestion():
-    with pytest.raises(ValueError, match="no data set 'bnak'; there are adult, bank, .*; did you mean 'bank'"):
+    with pytest.raises(ValueError, match=r"no data set 'bnak'; there are adult, bank, .*; did you mean 'bank'"):
         load("bnak")
     with pytest.raises(ValueError, match=r"there are adult, bank, [a-z, -]*$"):
         load("../tests")
