@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from typing import Any
 
 import numpy as np
@@ -31,9 +32,9 @@ class LocalHashing(PureOracle):
     """
 
     @property
+    @abstractmethod
     def buckets(self) -> int:
         """Number of buckets g."""
-        raise NotImplementedError
 
     @property
     def p(self) -> float:
