@@ -20,18 +20,18 @@ from defenses.identity import Identity
 from defenses.microdata import Microdata
 from defenses.mondrian import Mondrian
 from defenses.release import MicrodataRelease
-from scenarios.candidate_file import CandidateFile
-from scenarios.classifier_membership_game import ClassifierMembership
 from scenarios.datasets.rating_table import rating_table
-from scenarios.downcoding_game import DowncodingGame
-from scenarios.game import Game
-from scenarios.intersection_game import Intersection
-from scenarios.linkability_game import Linkability
-from scenarios.membership_game import Membership
-from scenarios.playing import make_release, play
+from scenarios.games.candidate_file import CandidateFile
+from scenarios.games.classifier_membership_game import ClassifierMembership
+from scenarios.games.downcoding_game import DowncodingGame
+from scenarios.games.game import Game
+from scenarios.games.intersection_game import Intersection
+from scenarios.games.linkability_game import Linkability
+from scenarios.games.membership_game import Membership
+from scenarios.games.playing import make_release, play
+from scenarios.games.singling_out_game import SinglingOut
+from scenarios.games.sparse_ratings_game import SparseRatings
 from scenarios.seeds import generator
-from scenarios.singling_out_game import SinglingOut
-from scenarios.sparse_ratings_game import SparseRatings
 
 Check = tuple[str, Callable[[], None]]
 Make = Callable[..., Microdata]

@@ -44,7 +44,7 @@ def look_up(name: str) -> object:
     ValueError
         If nothing has this name; suggests the nearest.
     """
-    from scenarios.audit_names import mechanisms
+    from scenarios.auditing.names import mechanisms
 
     things: dict[str, object] = {**metrics(), **mechanisms()}
     for package in PACKAGES:

@@ -21,11 +21,11 @@ from defenses import Constant, Guarantee, Identity, Microdata, MicrodataRelease,
 from defenses.defense import MicrodataDefense, released_frame, rowwise_release
 from metrics import CategoricalDomain, NumericDomain, risk_after_control
 from scenarios import AttributeInference, load, play
-from scenarios.attribute_inference_game import successes
 from scenarios.conformance import checks
-from scenarios.playing import play_alone
+from scenarios.games.attribute_inference_game import successes
+from scenarios.games.playing import play_alone
 from scenarios.seeds import generator
-from scenarios.tables import with_columns
+from scenarios.tables.dataset import with_columns
 
 ILLNESS = CategoricalDomain(("flu", "cold", "ulcer"))
 AGE = NumericDomain(0, 99, integer=True, cuts=(20, 40, 60, 80))

@@ -23,10 +23,10 @@ from defenses.dp.mechanism import on_lattice
 from defenses.ldp import SymmetricUnaryEncoding, ThresholdedHistogramEncoding
 from defenses.queries import BudgetSpent
 from metrics import clopper_pearson, epsilon_lower_bound
-from scenarios.audit import Neighbours, Subject, audit
-from scenarios.audit_names import mechanism_of, mechanisms
-from scenarios.audit_subjects import subject
-from scenarios.audit_tables import table
+from scenarios.auditing.audit import Neighbours, Subject, audit
+from scenarios.auditing.names import mechanism_of, mechanisms
+from scenarios.auditing.subjects import subject
+from scenarios.auditing.tables import table
 from scenarios.cli import cli
 from scenarios.methods import exported
 
@@ -202,7 +202,7 @@ def test_every_defense_keeps_its_claim(name):
 
 def test_a_sampled_release_is_the_release():
     """Audits of noise sample it at once; a release is the same number."""
-    from scenarios.audit_subjects import _base
+    from scenarios.auditing.subjects import _base
 
     for name in ("Laplace", "DiscreteLaplace", "Gaussian", "DiscreteGaussian", "Staircase"):
         assert _base(make(name, 1.0), 1) == pytest.approx(1, abs=1e-6)
@@ -322,8 +322,12 @@ class CuratorOf(Defense):
         return StatisticsRelease(lambda rng: self.session(records, rng, reuse=self.reuse))
 
 
-def bounds_of(curator, runs=600):
-    found = audit(subject(curator), runs=runs, rng=rng())
+def bounds_of(curator, runs=600, titles=()):
+    examined = subject(curator)
+    if titles:
+        chosen = tuple(pair for pair in examined.neighbours if pair.title in titles)
+        examined = replace(examined, neighbours=chosen)
+    found = audit(examined, runs=runs, rng=rng())
     return dict(zip([pair.title for pair in found.subject.neighbours], found.bounds, strict=True)), found
 
 
@@ -334,23 +338,42 @@ def attainable_with_normal_noise(epsilon, delta):
     return next(float(e) for e in grid if gaussian_delta(sigma, e) <= delta)
 
 
+# Conversations are opened one by one, a quarter of a millisecond each. At epsilon 4 the event that proves it happens
+# once in 200 on one side, with normal noise and a delta more rarely still: fewer runs cannot show three quarters of it.
+CONVERSATIONS = 100_000
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("epsilon", [1.0, 4.0])
-def test_the_curator_keeps_its_claim(epsilon):
-    bounds, found = bounds_of(Curator(epsilon=epsilon), runs=8000)
+@pytest.mark.parametrize("title", ["count", "sum", "mean", "histogram"])
+def test_the_curator_keeps_its_claim(title, epsilon):
+    bounds, found = bounds_of(Curator(epsilon=epsilon), CONVERSATIONS, [title])
     assert found.holds
-    for title in ("count", "sum", "mean", "histogram"):
-        assert bounds[title] >= 0.75 * epsilon, bounds
+    assert bounds[title] >= 0.75 * epsilon
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_many_questions_together_keep_the_claim(epsilon):
+    bounds, found = bounds_of(Curator(epsilon=epsilon), 8000)
+    assert found.holds
     assert bounds["one count, ten times"] > 0.3 * epsilon
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("epsilon", [1.0, 4.0])
-def test_the_curator_with_normal_noise_keeps_its_claim(epsilon):
-    bounds, found = bounds_of(Curator(epsilon=epsilon, delta=0.01, mechanism="gaussian"), runs=8000)
+@pytest.mark.parametrize("title", ["count", "sum", "mean"])
+def test_the_curator_with_normal_noise_keeps_its_claim(title, epsilon):
+    bounds, found = bounds_of(Curator(epsilon=epsilon, delta=0.01, mechanism="gaussian"), 2 * CONVERSATIONS, [title])
     assert found.holds
-    for title in ("count", "sum", "mean"):
-        assert bounds[title] >= 0.75 * attainable_with_normal_noise(epsilon, 0.01), bounds
+    assert bounds[title] >= 0.75 * attainable_with_normal_noise(epsilon, 0.01)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+def test_many_questions_with_normal_noise_keep_the_claim(epsilon):
+    _, found = bounds_of(Curator(epsilon=epsilon, delta=0.01, mechanism="gaussian"), 8000)
+    assert found.holds
 
 
 def of_two_categories(marginals):
@@ -363,7 +386,7 @@ def of_two_categories(marginals):
 @pytest.mark.parametrize("epsilon", [1.0, 2.0])
 def test_private_marginals_keep_their_claim(epsilon):
     # A large delta, so that the worst event is frequent enough for so few releases.
-    found = audit(of_two_categories(PrivateMarginals(epsilon=epsilon, delta=0.1)), runs=20_000, rng=rng())
+    found = audit(of_two_categories(PrivateMarginals(epsilon=epsilon, delta=0.1)), runs=80_000, rng=rng())
     assert found.holds
     assert found.bound >= 0.75 * attainable_with_normal_noise(epsilon, 0.1)
 

@@ -9,14 +9,13 @@ from scipy import integrate, stats
 
 from defenses.additive_noise import AdditiveNoise
 from defenses.channel import Channel
-from defenses.channel_parts import Clipping, GroupMean, GroupMode, Noise, Retention
+from defenses.channel_parts import Clipping, GroupMean, GroupMode, Noise, RankWindow, Retention, SwapLaw
 from defenses.constant import Constant
 from defenses.global_recoding import GlobalRecoding
 from defenses.hierarchy import Hierarchy
 from defenses.identity import Identity
 from defenses.microdata import Microdata
 from defenses.rank_swapping import RankSwapping, swapped_ranks
-from defenses.rank_window import RankWindow, SwapLaw
 from defenses.retention_replacement import RetentionReplacement
 from defenses.sampling import Sampling
 from defenses.shuffle import Shuffle

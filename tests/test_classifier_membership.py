@@ -17,7 +17,7 @@ from attacks.model_confidence import logit_confidence
 from defenses import Constant, GlobalRecoding, Identity, Microdata, ModelRelease, RetentionReplacement
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios import ClassifierMembership, load, play
-from scenarios.table_model import MODELS, TableModel
+from scenarios.games.table_model import MODELS, TableModel
 
 ATTACKS = (
     LossThreshold(),

@@ -10,7 +10,7 @@ from test_comparison import played
 
 from leaderboard import Store, find_run, record_run, recorded_runs, results_of
 from scenarios.cli import cli
-from scenarios.provenance import provenance, revision, revision_named
+from scenarios.running.provenance import provenance, revision, revision_named
 
 
 def filled(path, results, runs=()):

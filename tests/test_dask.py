@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from scenarios import cluster
 from scenarios.cli import cli
+from scenarios.running import cluster
 
 pytest.importorskip("distributed", reason="dask.distributed is not installed (pip install 'tokumei[cluster]')")
 
@@ -201,7 +201,7 @@ def test_the_extra_is_named_where_it_is_absent(monkeypatch):
 
 
 def test_a_worker_of_another_version_is_refused():
-    share = cluster._Share("plan", b"", None, (), ("scenarios.worker",), {"numpy": "0.1"})
+    share = cluster._Share("plan", b"", None, (), ("scenarios.running.worker",), {"numpy": "0.1"})
     cluster.keep(share)
     try:
         with pytest.raises(ValueError, match="other versions than this machine of numpy"):

@@ -13,7 +13,7 @@ from metrics.cells import read_cells
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios import datasets
 from scenarios.datasets import dataset_names, load
-from scenarios.summary import summary
+from scenarios.tables.summary import summary
 
 SOURCE = Path(__file__).parents[2] / "shared" / "data"
 COLUMNS = {"bank": 16, "adult": 14}

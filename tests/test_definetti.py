@@ -10,7 +10,7 @@ from defenses import Anatomy, Microdata
 from defenses.anatomy import bucket_groups
 from metrics import CategoricalDomain, read_cells
 from scenarios import AttributeInference
-from scenarios.playing import play_alone
+from scenarios.games.playing import play_alone
 from scenarios.seeds import generator
 
 ILLNESSES = CategoricalDomain(tuple("uvwxyz"))

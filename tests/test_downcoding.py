@@ -9,10 +9,10 @@ from defenses import CellSuppression, GlobalRecoding, Identity, Incognito, Micro
 from defenses.hierarchy import Hierarchy
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import DowncodingGame, load
-from scenarios.downcoding_game import overlap
-from scenarios.playing import play_alone
+from scenarios.games.downcoding_game import overlap
+from scenarios.games.playing import play_alone
 from scenarios.seeds import generator
-from scenarios.tables import with_columns
+from scenarios.tables.dataset import with_columns
 
 CITY = CategoricalDomain(("a", "b", "c", "d"))
 

@@ -6,9 +6,9 @@ import pytest
 
 from defenses.dp import Laplace
 from scenarios import EpsilonAudit, epsilon_audit, read_plan
-from scenarios.audit_names import mechanisms
-from scenarios.epsilon_audit import GROUPS, grouped
-from scenarios.experiment import read_experiment
+from scenarios.auditing.names import mechanisms
+from scenarios.experiments.epsilon_audit import GROUPS, grouped
+from scenarios.experiments.experiment import read_experiment
 
 
 def quiet(text):

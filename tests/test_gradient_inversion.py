@@ -20,11 +20,11 @@ from defenses.federated import (
 from metrics import across_plays
 from scenarios import Training, load, play
 from scenarios.conformance import people
-from scenarios.federated_curves import FederatedCurves, Gap, Point, best_rounds, fitted
+from scenarios.experiments.federated_curves import FederatedCurves, Gap, Point, best_rounds, fitted
+from scenarios.games.playing import attack_release, make_release
+from scenarios.games.training_game import matched_cells
 from scenarios.methods import find
-from scenarios.plan import read_plan
-from scenarios.playing import attack_release, make_release
-from scenarios.training_game import matched_cells
+from scenarios.running.plan import read_plan
 
 
 @pytest.fixture(scope="module")

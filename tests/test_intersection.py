@@ -9,7 +9,7 @@ from attacks.intersection import OtherRelease
 from defenses import Constant, Identity, Microdata, MicrodataRelease, Mondrian
 from metrics import CategoricalDomain, NumericDomain, k_anonymity
 from scenarios import Intersection
-from scenarios.playing import make_release, play_alone
+from scenarios.games.playing import make_release, play_alone
 from scenarios.seeds import generator
 
 ILL = CategoricalDomain(tuple("abcdefghij"))

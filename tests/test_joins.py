@@ -12,7 +12,7 @@ from attacks.attack import Knowledge, NotApplicable
 from defenses import Constant, Identity, Microdata, MicrodataRelease, Mondrian, RetentionReplacement
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios import Join, load, play
-from scenarios.tables import with_columns
+from scenarios.tables.dataset import with_columns
 
 COLUMNS = ["age", "education", "marital-status", "occupation", "race", "sex", "native-country", "salary-class"]
 

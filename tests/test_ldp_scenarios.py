@@ -7,9 +7,9 @@ import pytest
 
 from defenses.ldp import CountMeanSketch, HadamardCountMeanSketch
 from scenarios import Emoji, Survey
-from scenarios.apple_pipeline import aggregate, ingest, send
-from scenarios.emoji_population import TONES, WORDS, emoji, words
-from scenarios.experiment import read_experiment
+from scenarios.experiments.apple_pipeline import aggregate, ingest, send
+from scenarios.experiments.emoji_population import TONES, WORDS, emoji, words
+from scenarios.experiments.experiment import read_experiment
 
 
 @pytest.mark.parametrize(("name", "kind"), [("survey", Survey), ("emoji", Emoji)])

@@ -12,9 +12,9 @@ import pytest
 from click.testing import CliRunner
 
 from scenarios.cli import cli
-from scenarios.limits import Limits, read_size, written_size
-from scenarios.plan import read_plan
-from scenarios.scores import checked
+from scenarios.running.limits import Limits, read_size, written_size
+from scenarios.running.plan import read_plan
+from scenarios.running.scores import checked
 
 ROOT = Path(__file__).parents[1]
 LIMIT = 2

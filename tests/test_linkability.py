@@ -12,7 +12,7 @@ from attacks.linkability import LinkedRows, Rows, TwoFiles, nearest_rows
 from defenses import Constant, Identity, Microdata, MicrodataRelease
 from metrics import CategoricalDomain
 from scenarios import Linkability, play
-from scenarios.linkability_game import common_row_probability
+from scenarios.games.linkability_game import common_row_probability
 from scenarios.seeds import generator
 
 

@@ -28,7 +28,7 @@ from defenses import (
 from defenses.additive_noise import AdditiveNoise
 from scenarios import CandidateFile, load
 from scenarios.seeds import generator
-from scenarios.tables import with_columns
+from scenarios.tables.dataset import with_columns
 
 COLUMNS = ["age", "job", "marital", "education", "balance", "month", "duration"]
 NUMBERS = ["age", "balance", "duration"]

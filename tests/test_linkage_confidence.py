@@ -37,7 +37,7 @@ from defenses.additive_noise import AdditiveNoise
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import CandidateFile, load, play
 from scenarios.seeds import generator
-from scenarios.tables import with_columns
+from scenarios.tables.dataset import with_columns
 
 CATEGORIES = ["job", "marital", "education", "default", "housing", "loan", "contact", "month", "poutcome"]
 NOISY = Pipeline(steps=[RetentionReplacement(retention=0.7, columns=CATEGORIES), AdditiveNoise(scale=0.5)])

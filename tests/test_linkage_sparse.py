@@ -11,11 +11,11 @@ from attacks.row_matching import one_to_one, propagated_posterior
 from attacks.sparse_matching import sparse_one_to_one, sparse_posterior
 from defenses import Channel, Microdata, MicrodataRelease, Pipeline, RetentionReplacement
 from defenses.additive_noise import AdditiveNoise
-from defenses.channel import Likelihood
+from defenses.channel_parts import Likelihood
 from metrics import NumericDomain
 from scenarios import load
 from scenarios.seeds import generator
-from scenarios.tables import with_columns
+from scenarios.tables.dataset import with_columns
 
 COLUMNS = ["age", "job", "marital", "education", "balance", "month", "duration", "campaign"]
 NOISY = Pipeline(

@@ -34,7 +34,7 @@ from defenses import (
 )
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios import Membership, StatisticsMembership, load, play
-from scenarios.membership_game import membership_scores
+from scenarios.games.membership_game import membership_scores
 
 ON_TABLES = (
     DistanceToClosestRecord(),

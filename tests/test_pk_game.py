@@ -39,11 +39,11 @@ from defenses.release import MicrodataRelease
 from leaderboard.store import Store
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import PkGame, load, play, summarize_pk
-from scenarios.plan import read_plan
-from scenarios.playing import play_alone
-from scenarios.runner import guarantees, run
+from scenarios.games.playing import play_alone
+from scenarios.running.plan import read_plan
+from scenarios.running.runner import guarantees, run
+from scenarios.running.units import Catalogue
 from scenarios.seeds import generator
-from scenarios.units import Catalogue
 
 
 def people(categories=("a", "b"), count=50):

@@ -34,13 +34,18 @@ from leaderboard import (
 from metrics import NumericDomain
 from scenarios import PramHistogram, load, play, read_plan
 from scenarios.cli import cli
-from scenarios.experiment import read_experiment
-from scenarios.pram_audit import noisy_histogram_epsilon, released_law, sampled_epsilon, secret_matrix_epsilon
-from scenarios.pram_cases import ages, bell, power_law
-from scenarios.pram_histogram import releases
-from scenarios.pram_limits import limit_section
+from scenarios.experiments.experiment import read_experiment
+from scenarios.experiments.pram_audit import (
+    noisy_histogram_epsilon,
+    released_law,
+    sampled_epsilon,
+    secret_matrix_epsilon,
+)
+from scenarios.experiments.pram_cases import ages, bell, power_law
+from scenarios.experiments.pram_histogram import releases
+from scenarios.experiments.pram_limits import limit_section
 from scenarios.seeds import generator
-from scenarios.tables import with_columns
+from scenarios.tables.dataset import with_columns
 
 SMALL = """
 [scenario]

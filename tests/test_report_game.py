@@ -9,8 +9,8 @@ from attacks.report_likelihood import round_likelihoods
 from defenses import Identity, LocalReports, Microdata, ReportsRelease
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios import PoolGame, ReportGame, load, play
-from scenarios.emoji_population import emoji
-from scenarios.report_utility import utility_frequencies
+from scenarios.experiments.emoji_population import emoji
+from scenarios.games.report_utility import utility_frequencies
 from scenarios.seeds import generator
 
 SKETCHES = ("CountMeanSketch", "HadamardCountMeanSketch")

@@ -14,8 +14,8 @@ import pytest
 from click.testing import CliRunner
 
 from scenarios.cli import cli
-from scenarios.local import Waiting
-from scenarios.units import Unit
+from scenarios.running.local import Waiting
+from scenarios.running.units import Unit
 
 ROOT = Path(__file__).parents[1]
 SCENARIO = """

@@ -13,8 +13,8 @@ import pytest
 from rich.console import Console
 
 from leaderboard import Result
-from scenarios.display import Display, RunDisplay
-from scenarios.standing import Standing
+from scenarios.running.display import Display, RunDisplay
+from scenarios.running.standing import Standing
 
 ROOT = Path(__file__).parents[1]
 SCENARIO = """

@@ -10,13 +10,13 @@ import pytest
 from click.testing import CliRunner
 
 from leaderboard import Result, Store
-from scenarios import fingerprint, units
 from scenarios.cli import cli
-from scenarios.explanation import explain
-from scenarios.fingerprint import closure, sources
 from scenarios.methods import build
-from scenarios.plan import read_plan
-from scenarios.units import Catalogue
+from scenarios.running import fingerprint, units
+from scenarios.running.explanation import explain
+from scenarios.running.fingerprint import closure, sources
+from scenarios.running.plan import read_plan
+from scenarios.running.units import Catalogue
 
 SCENARIO = """
 [scenario]

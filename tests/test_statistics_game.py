@@ -16,7 +16,7 @@ from defenses import Curator, ExactCurator, Microdata, UnaccountedCurator
 from defenses.queries import Mean
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios import DistinguishingGame, NewcomerGame, SecretBitsGame, VisitingHoursGame, load, play, read_plan
-from scenarios.newcomer_game import best_guess
+from scenarios.games.newcomer_game import best_guess
 
 
 def rng(seed=0):

@@ -7,8 +7,8 @@ import pytest
 
 from metrics.cells import read_cells
 from metrics.domains import CategoricalDomain, NumericDomain
-from scenarios.summary import summary
-from scenarios.tables import load_table
+from scenarios.tables.dataset import load_table
+from scenarios.tables.summary import summary
 
 CSV = """name;age;income;job;zip;grade;disease
 Ann;34;1200.5;nurse;01234;1;flu

@@ -377,7 +377,7 @@ class TestCommands:
         table = people(200, generator(0, "own"))
         table.frame.to_csv(tmp_path / "people.csv", index=False)
         (tmp_path / "roles.toml").write_text('identifiers = ["name"]\nsensitive = ["illness"]\n')
-        from scenarios.tables import load_table
+        from scenarios.tables.dataset import load_table
 
         cup = opened(tmp_path / "cup", dataset=load_table(tmp_path / "people.csv", tmp_path / "roles.toml"))
         frame = cup.frame("kyoto")

@@ -12,7 +12,7 @@ from metrics.profile import original_profile, profile
 from metrics.similarity import record_similarity
 from scenarios import load
 from scenarios.seeds import generator
-from scenarios.tables import load_table
+from scenarios.tables.dataset import load_table
 from scenarios.tournament.merit import Originals
 from scenarios.tournament.scoring import house_name, score, scores
 from scenarios.tournament.sheets import read_answers, read_sheet

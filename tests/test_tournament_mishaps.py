@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from tournament_tools import DAY, HOUR, START, opened
 
 from scenarios.cli import cli
-from scenarios.tables import load_table
+from scenarios.tables.dataset import load_table
 from scenarios.tournament.advancing import publish_again
 from scenarios.tournament.boards import write_boards
 from scenarios.tournament.folder import Tournament

@@ -9,7 +9,7 @@ import pandas as pd
 
 from metrics.cells import escape_column
 from scenarios import load
-from scenarios.tables import load_table
+from scenarios.tables.dataset import load_table
 from scenarios.tournament.advancing import advance
 from scenarios.tournament.folder import Tournament, csv_bytes
 from scenarios.tournament.opening import open_tournament

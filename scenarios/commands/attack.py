@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from attacks.attack import Attack, Knowledge
     from attacks.claims import RankedAnswers
     from defenses.release import MicrodataRelease
-    from scenarios.text_column import TextColumn
+    from scenarios.tables.text_column import TextColumn
 
 # Pairs of rows and candidates up to which confidences are learned for attacks that state none; 8 GB or so.
 MOST_LEARNED = 50_000_000
@@ -73,7 +73,7 @@ def attack(
 
     from attacks.attack import NotApplicable
     from attacks.claims import RankedAnswers
-    from scenarios.released import STANDARD, as_csv, refuse_existing, write_text
+    from scenarios.tables.released import STANDARD, as_csv, refuse_existing, write_text
 
     with bad_input():
         refuse_existing([output], inputs=[released, candidates, roles, channel, truth], force=force)
@@ -119,9 +119,9 @@ def _read(
 
     from defenses.channel import Channel
     from defenses.release import MicrodataRelease
-    from scenarios.candidate_table import candidates_beside
-    from scenarios.released import input_path, read_roles
-    from scenarios.text_table import text_table
+    from scenarios.tables.candidate_table import candidates_beside
+    from scenarios.tables.released import input_path, read_roles
+    from scenarios.tables.text_table import text_table
     from scenarios.toml_file import read_bytes, read_text
 
     known = None
@@ -176,7 +176,7 @@ def _who_is_who(path: Path, rows: int, candidates: int) -> NDArray[np.intp]:
     """
     import numpy as np
 
-    from scenarios.text_table import text_table
+    from scenarios.tables.text_table import text_table
     from scenarios.toml_file import read_bytes
 
     columns, _ = text_table(path, read_bytes(path))

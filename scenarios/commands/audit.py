@@ -11,7 +11,7 @@ import click
 from scenarios.commands.common import bad_input
 
 if TYPE_CHECKING:
-    from scenarios.audit import Audit
+    from scenarios.auditing.audit import Audit
 
 GATE_FAILED = 1
 EPILOG = """\b
@@ -48,9 +48,9 @@ def audit(
     """
     import numpy as np
 
-    from scenarios.audit import audit as measure
-    from scenarios.audit_names import mechanism_of
-    from scenarios.audit_subjects import subject
+    from scenarios.auditing.audit import audit as measure
+    from scenarios.auditing.names import mechanism_of
+    from scenarios.auditing.subjects import subject
     from scenarios.commands.defend import given_parameters
 
     with bad_input():

@@ -100,7 +100,7 @@ def _results(name: str, db: str) -> list[Result]:
     """Results of a database, or of a run in one."""
     from leaderboard.runs import find_run, results_of
     from leaderboard.store import Store
-    from scenarios.provenance import revision_named
+    from scenarios.running.provenance import revision_named
 
     if "://" in name or Path(name).is_file():
         with Store(name) as store:

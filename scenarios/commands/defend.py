@@ -62,8 +62,8 @@ def defend(
 
     from defenses.defense import MicrodataDefense
     from scenarios.methods import build
-    from scenarios.released import STANDARD, as_csv, input_path, read_roles, refuse_existing, write_text
-    from scenarios.tables import load_table
+    from scenarios.tables.dataset import load_table
+    from scenarios.tables.released import STANDARD, as_csv, input_path, read_roles, refuse_existing, write_text
 
     with bad_input():
         defense = build({"use": method, **given_parameters(parameters)}, "defenses")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from scenarios.commands.common import bad_input, write_report
 
 if TYPE_CHECKING:
-    from scenarios.display import Display
-    from scenarios.experiment import ExperimentPlan
+    from scenarios.experiments.experiment import ExperimentPlan
+    from scenarios.running.display import Display
 
 
 def sole_experiment(scenarios: tuple[str, ...], options: Mapping[str, Any]) -> ExperimentPlan | None:
@@ -28,7 +28,7 @@ def sole_experiment(scenarios: tuple[str, ...], options: Mapping[str, Any]) -> E
     ValueError
         If an experiment is named among other scenarios or with such an option, or its file is wrong.
     """
-    from scenarios.experiment import read_experiment
+    from scenarios.experiments.experiment import read_experiment
 
     found = [plan for plan in map(read_experiment, scenarios) if plan is not None]
     if not found:

@@ -15,7 +15,7 @@ from scenarios.commands.common import bad_input
 def info(name: str) -> None:
     """Say what NAME is (defense, mechanism, attack, game, metric, scenario or data set), its parameters and source."""
     from scenarios.datasets import dataset_names
-    from scenarios.plan import library
+    from scenarios.running.plan import library
 
     found = False
     if name in library():
@@ -52,7 +52,7 @@ def _dataset(name: str) -> None:
     from tabulate import tabulate
 
     from scenarios.datasets import load
-    from scenarios.summary import ColumnSummary, summary
+    from scenarios.tables.summary import ColumnSummary, summary
 
     dataset = load(name)
     click.secho(f"{name}: {dataset.title}", bold=True)

@@ -29,7 +29,7 @@ def _entries(kind: str) -> dict[str, str]:
     if kind == "scenarios":
         import tomllib
 
-        from scenarios.plan import library
+        from scenarios.running.plan import library
 
         files = {name: tomllib.loads(path.read_text(encoding="utf-8")) for name, path in library().items()}
         return {name: file["scenario"].get("title", "") for name, file in files.items()}
@@ -40,7 +40,7 @@ def _entries(kind: str) -> dict[str, str]:
     from scenarios.descriptions import metrics, summary
 
     if kind == "mechanisms":
-        from scenarios.audit_names import mechanisms
+        from scenarios.auditing.names import mechanisms
 
         return {name: summary(thing) for name, thing in mechanisms().items()}
     if kind == "metrics":

@@ -10,7 +10,7 @@ import click
 from scenarios.commands.common import bad_input, roles_option
 
 if TYPE_CHECKING:
-    from scenarios.risk import RiskReport
+    from scenarios.tables.risk import RiskReport
 
 EPILOG = """\b
 Examples:
@@ -39,8 +39,8 @@ def risk(
     force: bool,
 ) -> None:
     """Measure the risk of RELEASED (CSV or Parquet; - is standard input): classes, uniques, risk by model."""
-    from scenarios.released import input_path, read_released, refuse_existing, write_text
-    from scenarios.risk import risk_report
+    from scenarios.tables.released import input_path, read_released, refuse_existing, write_text
+    from scenarios.tables.risk import risk_report
 
     with bad_input():
         refuse_existing([html], inputs=[released, roles, population], force=force)

@@ -25,10 +25,10 @@ from scenarios.commands.common import (
 if TYPE_CHECKING:
     from leaderboard.result import Result
     from leaderboard.store import Store
-    from scenarios.display import Display
-    from scenarios.plan import Plan
-    from scenarios.runner import Backend
-    from scenarios.units import Catalogue
+    from scenarios.running.display import Display
+    from scenarios.running.plan import Plan
+    from scenarios.running.runner import Backend
+    from scenarios.running.units import Catalogue
 
 EPILOG = """\b
 Examples:
@@ -51,7 +51,7 @@ SIGNALLED = 128
 
 def _size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
     """Bytes of a size such as ``4G``."""
-    from scenarios.limits import read_size
+    from scenarios.running.limits import read_size
 
     try:
         return None if value is None else read_size(value)
@@ -137,7 +137,7 @@ def run(
     runs alone, reports in tables of its own and keeps nothing.
     """
     from scenarios.commands.experiment import run_experiment, sole_experiment
-    from scenarios.display import Display
+    from scenarios.running.display import Display
 
     display = Display(quiet=quiet)
     display.say_on_terminal("reading data and scenario")
@@ -162,10 +162,10 @@ def run(
             display,
         )
     from leaderboard.store import Store
-    from scenarios.interrupts import terminable
-    from scenarios.runner import guarantees
-    from scenarios.runner import run as run_plan
-    from scenarios.units import Catalogue
+    from scenarios.running.interrupts import terminable
+    from scenarios.running.runner import guarantees
+    from scenarios.running.runner import run as run_plan
+    from scenarios.running.units import Catalogue
 
     # What is loaded by now stays: the collector need not look through it again for every thousand results.
     gc.freeze()
@@ -208,7 +208,7 @@ def _remember(store: Store, catalogues: list[Catalogue]) -> None:
     from datetime import UTC, datetime
 
     from leaderboard.runs import record_run
-    from scenarios.provenance import provenance
+    from scenarios.running.provenance import provenance
 
     about = provenance([catalogue.plan.name for catalogue in catalogues])
     record_run(
@@ -240,8 +240,8 @@ def _plans(
 ) -> list[Plan]:
     from dataclasses import replace
 
-    from scenarios.plan import read_plan
-    from scenarios.tables import load_table
+    from scenarios.running.plan import read_plan
+    from scenarios.tables.dataset import load_table
 
     if roles is not None and data is None:
         raise ValueError("--roles describes a table; name it with --data")
@@ -275,7 +275,7 @@ def _limited(plan: Plan, time: float | None, memory: int | None) -> Plan:
 def _backend(name: str, scheduler: str | None, jobs: int | None) -> Backend:
     """Where trials are played."""
     if name == "dask":
-        from scenarios.cluster import DaskCluster
+        from scenarios.running.cluster import DaskCluster
 
         if scheduler is None:
             raise ValueError("--backend dask: name its scheduler, as in --scheduler tcp://host:8786")
@@ -284,7 +284,7 @@ def _backend(name: str, scheduler: str | None, jobs: int | None) -> Backend:
         return DaskCluster(scheduler)
     if scheduler is not None:
         raise ValueError("--scheduler: goes with --backend dask")
-    from scenarios.local import LocalProcesses, cores
+    from scenarios.running.local import LocalProcesses, cores
 
     return LocalProcesses(jobs or cores())
 
@@ -292,8 +292,8 @@ def _backend(name: str, scheduler: str | None, jobs: int | None) -> Backend:
 def _explain(catalogues: list[Catalogue], db: str, form: str, *, fresh: bool) -> None:
     """Say why each trial would be played; a database that does not exist is not made."""
     from leaderboard.store import Store
-    from scenarios.explanation import explain
-    from scenarios.explanation_text import written_explanations
+    from scenarios.running.explanation import explain
+    from scenarios.running.explanation_text import written_explanations
 
     absent = "://" not in db and not Path(db).exists()
     with bad_input(), Store("sqlite://" if absent else db) as store:

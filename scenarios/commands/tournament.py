@@ -13,7 +13,7 @@ import click
 from scenarios.commands.common import bad_input
 
 if TYPE_CHECKING:
-    from scenarios.tables import Dataset
+    from scenarios.tables.dataset import Dataset
     from scenarios.tournament.submitting import Receipt
 
 EPILOG = """\b
@@ -262,7 +262,7 @@ def _say(text: str) -> None:
 
 def _dataset(name: str | None, data: Path | None, roles: Path | None) -> Dataset:
     from scenarios.datasets import load
-    from scenarios.tables import load_table
+    from scenarios.tables.dataset import load_table
 
     if (name is None) == (data is None):
         raise ValueError("name the records by one of --dataset and --data")

@@ -30,8 +30,8 @@ def utility(original: str, released: str, roles: Path | None, held_out: str | No
 
     from metrics.information_loss import normalized_certainty_penalty
     from metrics.utility import TableUtility, prediction_target
-    from scenarios.released import input_path, read_released
-    from scenarios.tables import load_table
+    from scenarios.tables.dataset import load_table
+    from scenarios.tables.released import input_path, read_released
 
     with bad_input():
         records = load_table(input_path(original), roles).records

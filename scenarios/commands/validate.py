@@ -26,9 +26,9 @@ def validate(file: Path, roles: Path | None) -> None:
     """
     with bad_input():
         if file.suffix == ".toml":
-            from scenarios.experiment import read_experiment
-            from scenarios.plan import read_plan
-            from scenarios.runner import guarantees
+            from scenarios.experiments.experiment import read_experiment
+            from scenarios.running.plan import read_plan
+            from scenarios.running.runner import guarantees
 
             experiment = read_experiment(str(file))
             if experiment is not None:
@@ -41,12 +41,12 @@ def validate(file: Path, roles: Path | None) -> None:
                 f"{file}: scenario {plan.name!r}, {defenses} defenses, {attacks} attacks, {plan.plays} plays: valid"
             )
             return
-        from scenarios.tables import load_table
+        from scenarios.tables.dataset import load_table
 
         dataset = load_table(file, roles)
     from tabulate import tabulate
 
-    from scenarios.summary import ColumnSummary, summary
+    from scenarios.tables.summary import ColumnSummary, summary
 
     click.echo(tabulate(summary(dataset), headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
     for note in dataset.notes:

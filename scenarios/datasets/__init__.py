@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from defenses.microdata import Microdata
-    from scenarios.tables import Dataset
+    from scenarios.tables.dataset import Dataset
 
 FOLDER = Path(__file__).parent
 
@@ -60,7 +60,7 @@ def load(name: str) -> Dataset:
 
 @lru_cache
 def _load(folder: Path) -> Dataset:
-    from scenarios.tables import load_table
+    from scenarios.tables.dataset import load_table
 
     try:
         return load_table(folder / "records.csv.gz", folder / "roles.toml", name=folder.name)

@@ -9,7 +9,7 @@ from defenses.hierarchy import TableHierarchy
 from defenses.microdata import Microdata
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios.datasets.sums import frame_sum
-from scenarios.tables import Dataset
+from scenarios.tables.dataset import Dataset
 
 RESIDENTS, SEED = 5000, 2019
 HIGHEST = 2_000_000

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from scenarios.datasets.rating_table import rating_table
 from scenarios.datasets.sums import frame_sum
-from scenarios.tables import Dataset
+from scenarios.tables.dataset import Dataset
 
 PERSONS, ITEMS, DAYS, GENRES = 300, 1500, 1500, 10
 SEED = 2008

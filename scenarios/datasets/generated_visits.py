@@ -9,7 +9,7 @@ from defenses.hierarchy import TableHierarchy
 from defenses.microdata import Microdata
 from metrics.domains import CategoricalDomain
 from scenarios.datasets.sums import frame_sum
-from scenarios.tables import Dataset
+from scenarios.tables.dataset import Dataset
 
 GUESTS, SEED = 1000, 2019
 HOURS = tuple(f"{hour}:00" for hour in range(11, 23))

@@ -8,7 +8,7 @@ import pandas as pd
 from scenarios.datasets.extras import extra
 from scenarios.datasets.rating_table import rating_table
 from scenarios.datasets.sums import frame_sum
-from scenarios.tables import Dataset
+from scenarios.tables.dataset import Dataset
 
 SECONDS = 86_400
 

@@ -11,7 +11,7 @@ from defenses.microdata import Microdata
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from scenarios.datasets.extras import extra
 from scenarios.datasets.sums import frame_sum
-from scenarios.tables import Dataset
+from scenarios.tables.dataset import Dataset
 
 COLUMNS = {
     "Gender": "sex",

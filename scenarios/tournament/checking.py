@@ -14,9 +14,9 @@ from attacks.claims import RankedAnswers
 from defenses.microdata import Microdata
 from defenses.release import MicrodataRelease
 from leaderboard.result import Result
-from scenarios.decoys import Neighbours
+from scenarios.games.decoys import Neighbours
 from scenarios.seeds import generator
-from scenarios.tables import load_table
+from scenarios.tables.dataset import load_table
 from scenarios.toml_file import read_bytes, read_toml
 from scenarios.tournament.folder import form_of, originals_of
 from scenarios.tournament.merit import Merit

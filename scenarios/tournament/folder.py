@@ -24,7 +24,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from defenses.microdata import Microdata
-from scenarios.tables import load_table
+from scenarios.tables.dataset import load_table
 from scenarios.toml_file import read_bytes
 from scenarios.tournament.log import Entry, Log
 from scenarios.tournament.merit import Originals

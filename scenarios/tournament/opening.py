@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from defenses.microdata import Microdata
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
-from scenarios.decoys import Neighbours
+from scenarios.games.decoys import Neighbours
 from scenarios.seeds import generator
-from scenarios.tables import Dataset
+from scenarios.tables.dataset import Dataset
 from scenarios.tournament.folder import PRIVATE, PUBLIC, csv_bytes, toml_bytes, write_whole
 from scenarios.tournament.guide import rules
 from scenarios.tournament.log import Log

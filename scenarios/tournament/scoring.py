@@ -23,8 +23,8 @@ from defenses.microdata import Microdata
 from defenses.release import MicrodataRelease
 from leaderboard.result import Result
 from leaderboard.store import Store
-from scenarios.candidate_file import score_answers
-from scenarios.fingerprint import closure, digest, sources, versions
+from scenarios.games.candidate_file import score_answers
+from scenarios.running.fingerprint import closure, digest, sources, versions
 from scenarios.seeds import generator
 from scenarios.tournament.advancing import published
 from scenarios.tournament.folder import Submission, Tournament

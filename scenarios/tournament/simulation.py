@@ -16,7 +16,7 @@ from defenses import Constant, Identity, Microaggregation, Mondrian, RankSwappin
 from defenses.defense import MicrodataDefense
 from defenses.release import MicrodataRelease
 from scenarios.seeds import generator
-from scenarios.tables import Dataset, load_table
+from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tournament.advancing import advance
 from scenarios.tournament.folder import Tournament, csv_bytes
 from scenarios.tournament.opening import open_tournament

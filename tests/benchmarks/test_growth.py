@@ -15,9 +15,9 @@ from defenses.identity import Identity
 from metrics.profile import original_profile, profile
 from scenarios.conformance import people
 from scenarios.descriptions import metrics
+from scenarios.games.playing import play_alone
 from scenarios.methods import exported
-from scenarios.plan import read_plan
-from scenarios.playing import play_alone
+from scenarios.running.plan import read_plan
 from scenarios.seeds import generator
 
 SIZES = (1000, 4000, 16000)

@@ -19,7 +19,7 @@ from defenses.additive_noise import AdditiveNoise
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import load
 from scenarios.seeds import generator
-from scenarios.tables import with_columns
+from scenarios.tables.dataset import with_columns
 
 PATH = os.pathsep.join([str(Path(__file__).parents[2]), str(Path(__file__).parent)])
 COLUMNS = ["age", "job", "marital", "education", "balance", "month", "duration", "campaign"]

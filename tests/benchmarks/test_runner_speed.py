@@ -28,7 +28,7 @@ from attacks.attack import Knowledge
 from attacks.claims import Decisions
 from defenses import Identity
 from defenses.microdata import Microdata
-from scenarios.game import Game, Secret
+from scenarios.games.game import Game, Secret
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from tournament_tools import DAY, HOUR, START, opened
 
 from defenses import Mondrian, RankSwapping, RetentionReplacement
 from scenarios.seeds import generator
-from scenarios.tables import load_table
+from scenarios.tables.dataset import load_table
 from scenarios.tournament.folder import Tournament, csv_bytes
 from scenarios.tournament.submitting import submit, submit_all
 from scenarios.tournament.verifying import verify

@@ -1,0 +1,1 @@
+"""Auditing claimed epsilons: what is run, on which neighbours, and what is measured."""

@@ -1,0 +1,160 @@
+"""Auditing defenses: two tables that differ in one record, released or asked about again and again."""
+
+from __future__ import annotations
+
+import zlib
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+
+from attacks.statistics_knowledge import ask, even_share
+from defenses.defense import Defense
+from defenses.microdata import Microdata
+from defenses.queries import Condition, Count, Histogram, Mean, Query, Sum
+from defenses.release import MicrodataRelease, StatisticsRelease
+from defenses.retention_replacement import RetentionReplacement
+from metrics.domains import CategoricalDomain, NumericDomain
+from scenarios.auditing.audit import Neighbours, Outputs, Subject
+
+SIZE = 20
+# Runs of a defense on each table.
+RUNS = 2000
+COLUMNS = ("answer", "amount")
+
+
+def of_defense(defense: Defense) -> Subject:
+    """A subject of a defense that claims epsilon: 20 records of a category and a number, one of which is replaced.
+
+    The replaced record holds the first category and the smallest number, or the last and the largest; all others hold
+    the first and the smallest. Tables are also tried with a single column of two categories, 200 records half and half,
+    which leaves a count no other place to go. Measured are: of tables the replaced row's cells and each column's
+    counts, of curators the answers to a count, a sum, a mean, a histogram, two counts, and one count again and again,
+    each of these in sessions of its own whose budget is divided evenly; where the curator keeps no account its own
+    share is spent.
+
+    Raises
+    ------
+    ValueError
+        If the defense claims no epsilon, or its kind of release cannot be measured.
+    """
+    first, second = table(0), table(1)
+    claim = defense.guarantee(first)
+    if claim.epsilon is None:
+        raise ValueError(f"{type(defense).__name__} claims no epsilon")
+    if defense.kind == "statistics":
+        pairs = [
+            Neighbours(title, partial(_answers, defense, first, queries), partial(_answers, defense, second, queries))
+            for title, queries in _workloads().items()
+        ]
+    elif defense.kind == "microdata":
+        pairs = [Neighbours("first record", partial(_rows, defense, first), partial(_rows, defense, second))]
+        if not isinstance(defense, RetentionReplacement):
+            halves = [partial(_counts, defense, halved(which)) for which in (0, 1)]
+            pairs.append(Neighbours("one of 200 records of two categories", *halves))
+    else:
+        raise ValueError(f"{type(defense).__name__} releases {defense.kind}; audit the mechanism behind it")
+    runs = 200_000 if isinstance(defense, RetentionReplacement) else RUNS
+    return Subject(repr(defense), float(claim.epsilon), float(claim.delta or 0.0), tuple(pairs), tight=False, runs=runs)
+
+
+def table(which: int, size: int = SIZE) -> Microdata:
+    """The first (0) or the second (1) of two neighbouring tables."""
+    answers, amounts = np.full(size, "no", dtype=object), np.zeros(size)
+    if which:
+        answers[0], amounts[0] = "yes", 10.0
+    return Microdata(
+        pd.DataFrame({"answer": answers, "amount": amounts}),
+        quasi_identifiers=COLUMNS,
+        domains={
+            "answer": CategoricalDomain(("no", "maybe", "yes")),
+            "amount": NumericDomain(0, 10, cuts=(2.0, 4.0, 6.0, 8.0)),
+        },
+    )
+
+
+def halved(which: int, size: int = 200) -> Microdata:
+    """A column of two categories; the first record of the second table (1) has the other one."""
+    answers = np.repeat(np.array(["no", "yes"], dtype=object), size // 2)
+    if which:
+        answers[0] = "yes"
+    return Microdata(
+        pd.DataFrame({"answer": answers}),
+        quasi_identifiers=("answer",),
+        domains={"answer": CategoricalDomain(("no", "yes"))},
+    )
+
+
+def _workloads() -> dict[str, tuple[Query, ...]]:
+    """Questions by title, those of one title in one session."""
+    yes, maybe = (Count(where=(Condition("answer", values=(text,)),)) for text in ("yes", "maybe"))
+    return {
+        "count": (yes,),
+        "sum": (Sum("amount"),),
+        "mean": (Mean("amount"),),
+        "histogram": (Histogram("answer"),),
+        "counts of two categories": (yes, maybe),
+        "one count, ten times": (yes,) * 10,
+    }
+
+
+def _answers(defense: Defense, records: Microdata, queries: tuple[Query, ...], runs: int, rng: Generator) -> Outputs:
+    rows = []
+    for _ in range(runs):
+        release = defense.apply(records, rng)
+        assert isinstance(release, StatisticsRelease)  # noqa: S101 (of a defense of this kind)
+        session: Any = release.open(rng)
+        epsilon = even_share(session, len(queries))
+        parts = [ask(session, query, epsilon) for query in queries]
+        rows.append([np.array([np.nan]) if part is None else part.ravel() for part in parts])
+    sizes = [max(part.size for part in column) for column in zip(*rows, strict=True)]
+    return np.array(
+        [np.concatenate([np.resize(part, size) for part, size in zip(row, sizes, strict=True)]) for row in rows]
+    )
+
+
+def _rows(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Outputs:
+    """The replaced row's cells and each column's counts, shape (runs, features)."""
+    if isinstance(defense, RetentionReplacement):
+        # Every row is randomized by itself: as many copies of the row are as many runs.
+        copies = records.take(np.zeros(runs, dtype=np.intp))
+        frame = defense.apply(copies, rng).frame
+        return np.stack([_codes(frame[name]) for name in frame.columns], axis=1)
+    outputs = []
+    for _ in range(runs):
+        release = defense.apply(records, rng)
+        assert isinstance(release, MicrodataRelease)  # noqa: S101 (of a defense of this kind)
+        outputs.append(_table_features(release))
+    return np.array(outputs)
+
+
+def _counts(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Outputs:
+    """How many cells of each table are the first category, and how many are neither, shape (runs, 2)."""
+    outputs = np.empty((runs, 2))
+    for row in outputs:
+        release = defense.apply(records, rng)
+        assert isinstance(release, MicrodataRelease)  # noqa: S101 (of a defense of this kind)
+        cells = release.frame["answer"].astype(str)
+        no = int((cells == "no").sum())
+        row[:] = no, len(cells) - no - int((cells == "yes").sum())
+    return outputs
+
+
+def _table_features(release: MicrodataRelease) -> Outputs:
+    own = np.flatnonzero(release.origin == 0)
+    features: list[float] = []
+    for name in COLUMNS:
+        codes = _codes(release.frame[name])
+        features.append(codes[own[0]] if own.size else np.nan)
+        # Each distinct cell weighs in by a number of its own: equal sums are equal counts, nearly always.
+        features.append(float(np.sort(codes).sum()))
+        features.append(float(np.mean(release.frame[name].astype(str) == "no")))
+    return np.array(features)
+
+
+def _codes(column: pd.Series[Any]) -> Outputs:
+    """A number for each cell's text."""
+    codes, distinct = pd.factorize(column.astype(str))
+    return np.array([float(zlib.crc32(str(text).encode())) for text in distinct])[codes]

@@ -1,0 +1,1 @@
+"""Experiments: scenarios that report in tables and pictures instead of a board."""

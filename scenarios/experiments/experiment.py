@@ -1,0 +1,97 @@
+"""Experiments: scenarios that are no board of defenses against attacks, and report in tables and pictures."""
+
+from __future__ import annotations
+
+import tomllib
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from defenses.parameters import Parametrized
+from leaderboard.report import Section
+from scenarios.methods import build
+from scenarios.running.plan import Method, complaint, scenario_path, within
+
+
+class Experiment(Parametrized, ABC):
+    """Something to be run and reported on."""
+
+    @abstractmethod
+    def run(self, plays: int, seed: int, say: Callable[[str], None]) -> tuple[Section, ...]:
+        """Run it.
+
+        Parameters
+        ----------
+        plays : int
+            How often whatever is random is repeated.
+        seed : int
+            Of everything; equal seeds give equal reports.
+        say : callable
+            Told in a line what goes on.
+        """
+
+
+@dataclass(frozen=True)
+class ExperimentPlan:
+    """An experiment that is to be run.
+
+    Attributes
+    ----------
+    name, title : str
+        The scenario's.
+    experiment : Experiment
+        What to run.
+    plays, seed : int
+        See `Experiment.run`.
+    """
+
+    name: str
+    title: str
+    experiment: Experiment
+    plays: int
+    seed: int
+
+
+class _Head(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    name: str = Field(min_length=1)
+    title: str = ""
+    plays: int = Field(default=20, ge=1)
+    seed: int = Field(default=1, ge=0)
+
+
+class _File(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+    scenario: _Head
+    experiment: Method
+
+
+def read_experiment(source: str) -> ExperimentPlan | None:
+    """Read a scenario that is an experiment; None where its file has no table ``experiment``.
+
+    Parameters
+    ----------
+    source : str
+        The name of a shipped scenario, or the path of a TOML file.
+
+    Raises
+    ------
+    ValueError
+        If there is no such scenario, or a table or key of it is wrong; names file, table and key.
+    """
+    path = scenario_path(source)
+    try:
+        content = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"{path}: {error}") from None
+    if "experiment" not in content:
+        return None
+    try:
+        file = _File.model_validate(content)
+    except ValidationError as error:
+        raise ValueError(f"{path}: {complaint(error, _Head, _File)}") from None
+    head = file.scenario
+    experiment = within(path, "experiment", build, file.experiment.model_dump(), "experiments")
+    return ExperimentPlan(head.name, head.title or head.name, experiment, head.plays, head.seed)

@@ -1,0 +1,1 @@
+"""Games: who knows what, and what counts as winning."""

@@ -1,0 +1,79 @@
+"""One play of one defense against one attack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from numpy.random import Generator
+
+from attacks.attack import Attack, NotApplicable
+from defenses.defense import Defense
+from scenarios.games.game import Game
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a play.
+
+    Attributes
+    ----------
+    scores : dict of str to float or None
+        What the attack reached (see the game's `score`).
+    utility : dict of str to float or None
+        What the release was worth (see the game's `utility`).
+    """
+
+    scores: dict[str, float | None]
+    utility: dict[str, float | None]
+
+
+def play(defense: Defense, attack: Attack, game: Game, rng: Generator) -> Outcome:
+    """Play a game once: draw, defend, publish, attack, score.
+
+    Parameters
+    ----------
+    defense, attack, game : Defense, Attack, Game
+        Who plays what.
+    rng : Generator
+        All randomness; an equal generator gives an equal outcome.
+
+    Raises
+    ------
+    NotApplicable
+        If defense, attack and game do not fit together.
+    ValueError
+        If the parameters do not fit the records drawn.
+    """
+    reason = game.misfit(defense, attack)
+    if reason:
+        raise NotApplicable(reason)
+    secret, release, scores = play_alone(defense, attack, game, rng)
+    return Outcome(scores, game.utility(secret, release))
+
+
+def play_alone(
+    defense: Defense, attack: Attack, game: Game, rng: Generator
+) -> tuple[Any, Any, dict[str, float | None]]:
+    """Draw, after the adversary's choice where the game gives it one, and play; secret, release and scores."""
+    choice_rng, draw_rng, release_rng, attack_rng = rng.spawn(4)
+    choice = attack.choose(game.briefing(defense, choice_rng), choice_rng) if game.lets_choose else None
+    secret = game.draw(draw_rng, choice)
+    release, published = make_release(defense, game, secret, release_rng)
+    return secret, release, attack_release(defense, attack, game, secret, published, attack_rng)
+
+
+def make_release(defense: Defense, game: Game, secret: Any, rng: Generator) -> tuple[Any, Any]:
+    """What the defense makes of the secret's records, and what the game publishes of it."""
+    defense_rng, publish_rng = rng.spawn(2)
+    release = defense.apply(secret.records, defense_rng)
+    return release, game.publish(release, publish_rng)
+
+
+def attack_release(
+    defense: Defense, attack: Attack, game: Game, secret: Any, published: Any, rng: Generator
+) -> dict[str, float | None]:
+    """Run one attack on what was published, and score its claims."""
+    view_rng, attack_rng, score_rng = rng.spawn(3)
+    claims = attack.run(game.view(published, view_rng), game.knowledge(secret, defense), attack_rng)
+    return game.score(secret, published, claims, score_rng)

@@ -1,0 +1,149 @@
+"""Games about somebody's secret value behind statistics: what they share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from attacks.claims import Claims, ValueClaims
+from attacks.statistics_knowledge import StatisticsKnowledge, ask, even_share
+from defenses.defense import Defense
+from defenses.microdata import Microdata
+from defenses.queries import Query, QuerySession
+from defenses.release import StatisticsRelease
+from scenarios.games.game import Game, Secret
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query of honest analysts.
+
+    Parameters
+    ----------
+    query : Query
+        What they ask.
+    guess : float
+        What they would guess of each number without asking, from public knowledge alone.
+    """
+
+    query: Query
+    guess: float
+
+
+@dataclass(frozen=True)
+class StatisticsSecret(Secret):
+    """The records behind the statistics, and whose values are looked for.
+
+    Attributes
+    ----------
+    records : Microdata
+        What the curator holds.
+    truths : ndarray, shape (targets,)
+        The secret values.
+    chance : float
+        How many of them, as a share, the best constant guess finds.
+    known : StatisticsKnowledge
+        What the attacker is handed.
+    workload : tuple of Question
+        By whose answers the release's utility is measured.
+    analyst_seed : int
+        Of the noise in these answers, the same for every release of the play.
+    """
+
+    records: Microdata = field(repr=False)
+    truths: NDArray[Any] = field(repr=False)
+    chance: float
+    known: StatisticsKnowledge = field(repr=False)
+    workload: Sequence[Question] = field(repr=False)
+    analyst_seed: int
+
+
+class StatisticsGame(Game):
+    """Somebody's value behind statistics: a curator answers queries, and the attacker names secret values.
+
+    The attacker knows which weighted sums of answers hold the secrets, and all that is public about the records.
+    """
+
+    accepts: ClassVar[str] = "statistics"
+    kind: ClassVar[str] = "statistics"
+    goal: ClassVar[str] = "disclosure"
+    attacker_knows = "mechanism"
+
+    def right(self, claimed: Any, truth: Any) -> bool:
+        """Whether a claimed value counts as found."""
+        return bool(claimed == truth)
+
+    def knowledge(self, secret: StatisticsSecret, defense: Defense) -> StatisticsKnowledge:
+        """Hand over the queries behind the secrets."""
+        return secret.known
+
+    def score(
+        self, secret: StatisticsSecret, published: StatisticsRelease, claims: Claims, rng: Generator
+    ) -> dict[str, float | None]:
+        """Score the claimed values.
+
+        Returns
+        -------
+        dict
+            ``disclosure``: right values among the claimed ones, None where there is none, with their number
+            ``disclosure_trials`` and ``disclosure_chance``, what the best constant guess reaches; ``answered``: share
+            of the secrets about which something is claimed.
+
+        Raises
+        ------
+        TypeError
+            If the claims are no values.
+        ValueError
+            If they are about another number of persons.
+        """
+        if not isinstance(claims, ValueClaims):
+            raise TypeError(f"a statistics game scores claimed values, got {type(claims).__name__}")
+        claimed, targets = claims.values["value"], len(secret.truths)
+        if len(claimed) != targets:
+            raise ValueError(f"the claims are about {len(claimed)} persons, there are {targets}")
+        answered = [place for place, value in enumerate(claimed) if value is not None]
+        hits = sum(self.right(claimed[place], secret.truths[place]) for place in answered)
+        return {
+            "disclosure": hits / len(answered) if answered else None,
+            "disclosure_chance": secret.chance,
+            "disclosure_trials": len(answered),
+            "answered": len(answered) / targets,
+        }
+
+    def utility(self, secret: StatisticsSecret, release: StatisticsRelease) -> dict[str, float | None]:
+        """How near the answers to an analyst's workload come.
+
+        Returns
+        -------
+        dict
+            ``utility_answers``: 1 - (sum of absolute errors of the answers) / (the same of guesses made from public
+            knowledge alone), floored at 0: 1 for exact answers, 0 for answers no better than these guesses. A budget
+            is divided evenly among the queries; a refused one counts as guessed.
+        """
+        return answered_utility(secret.records, release, secret.workload, secret.analyst_seed)
+
+
+def answered_utility(
+    records: Microdata, release: StatisticsRelease, workload: Sequence[Question], seed: int
+) -> dict[str, float | None]:
+    """Utility of a release for a workload, as `StatisticsGame.utility` says; `seed` is that of the noise."""
+    session: QuerySession = release.open(np.random.default_rng(seed))  # type: ignore[assignment]  # of a curator
+    epsilon = even_share(session, len(workload))
+    error = worst = 0.0
+    for question in workload:
+        exact = np.asarray(question.query.exact(records), dtype=float)
+        answer = ask(session, question.query, epsilon)
+        guessed = float(np.abs(exact - question.guess).sum())
+        worst += guessed
+        error += guessed if answer is None else float(np.abs(exact - answer).sum())
+    return {"utility_answers": max(0.0, 1 - error / worst) if worst else None}
+
+
+def seed_of(rng: Generator) -> int:
+    """A seed, drawn."""
+    return int(rng.integers(2**63))

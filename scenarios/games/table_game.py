@@ -1,0 +1,127 @@
+"""What games on released tables have in common: shuffled rows, what attackers are handed, anchored utility."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+from numpy.random import Generator
+
+from attacks.attack import Knowledge
+from defenses.defense import Defense
+from defenses.microdata import Microdata
+from defenses.release import MicrodataRelease, Release
+from metrics.domains import Domain
+from metrics.utility import TableUtility, prediction_target
+from scenarios.games.game import KNOWS, Game, Secret
+from scenarios.games.table_worth import table_worth
+
+
+@dataclass(frozen=True)
+class CandidatesSecret(Secret):
+    """Who was drawn.
+
+    Attributes
+    ----------
+    records : Microdata
+        The originals.
+    candidates : DataFrame, shape (candidates, columns)
+        People in clear, among whom the attacker looks.
+    auxiliary : Microdata
+        Other people, for the attacker.
+    """
+
+    records: Microdata = field(repr=False)
+    candidates: pd.DataFrame = field(repr=False)
+    auxiliary: Microdata = field(repr=False)
+
+
+@dataclass(frozen=True)
+class TableSecret(CandidatesSecret):
+    """Who was drawn, and what releases of them are worth.
+
+    Attributes
+    ----------
+    utility : TableUtility
+        Scores releases of the originals.
+    """
+
+    utility: TableUtility = field(repr=False)
+
+
+class TableGame(Game):
+    """A game on a released table; a subclass draws and scores.
+
+    Attributes
+    ----------
+    records : Microdata
+        The population.
+    """
+
+    records: Microdata
+
+    @cached_property
+    def domains(self) -> dict[str, Domain]:
+        """Domains of the released columns, which everybody knows: the declared ones, else what the population shows."""
+        return {name: self.records.domain(name) for name in self.records.released_columns}
+
+    def public(self, people: Microdata) -> Microdata:
+        """The same people with the public domains of all columns, as attackers are handed them."""
+        return replace(people, domains={**people.domains, **self.domains})
+
+    def publish(self, release: Release, rng: Generator) -> Release:
+        """Shuffle the rows."""
+        return table(release).shuffled(rng)
+
+    def simulation(self, defense: Defense) -> Callable[[Microdata, Generator], Any] | None:
+        """What repeats defense and publication on other records, where the game discloses the mechanism."""
+
+        def simulate(records: Microdata, rng: Generator) -> Any:
+            return self.publish(defense.clone().apply(records, rng), rng)
+
+        return simulate if self.attacker_knows == "mechanism" else None
+
+    def table_utility(self, records: Microdata, held_out: Microdata, rng: Generator) -> TableUtility:
+        """What scores releases of `records`; classifiers are tested on those held out, and `rng` draws queries."""
+        target = prediction_target(records.sensitive, self.domains)
+        return TableUtility(records.frame, self.domains, held_out.frame, target, rng)
+
+
+class CandidatesGame(TableGame):
+    """A game on a released table and people in clear, among whom the attacker looks; a subclass draws and scores."""
+
+    def knowledge(self, secret: CandidatesSecret, defense: Defense) -> Knowledge:
+        """Hand over the candidates, other people, and the mechanism where the game discloses it."""
+        return Knowledge(secret.candidates.copy(), self.public(secret.auxiliary), self.simulation(defense))
+
+    def utility(self, secret: TableSecret, release: MicrodataRelease) -> dict[str, float | None]:
+        """Anchored utility of the table (`metrics.utility.TableUtility`), and its k and l as measured."""
+        return table_worth(secret.utility, secret.records, release.frame)
+
+
+def check_attacker_knows(value: Any) -> None:
+    """Check what attackers are to know of the mechanism.
+
+    Raises
+    ------
+    ValueError
+        If it is neither "mechanism" nor "nothing".
+    """
+    if value not in KNOWS:
+        raise ValueError(f"attacker_knows must be one of {', '.join(KNOWS)}, got {value!r}")
+
+
+def table(release: Release) -> MicrodataRelease:
+    """The release as a table.
+
+    Raises
+    ------
+    TypeError
+        If it is of another kind.
+    """
+    if not isinstance(release, MicrodataRelease):
+        raise TypeError(f"this game publishes tables, got a {release.kind} release")
+    return release

@@ -1,0 +1,1 @@
+"""Playing a plan: what is missing, in worker processes, within limits."""

@@ -1,0 +1,169 @@
+"""Why each release and trial of a plan would be played: what changed since it was played last."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from leaderboard.result import Result, canonical
+from leaderboard.store import Store, Trace, identity
+from scenarios.running.units import DONE, Catalogue
+
+# Changed modules that are named; the others are counted.
+NAMED = 3
+LONGEST = 100
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Why some plays of one release or trial are to be played.
+
+    Attributes
+    ----------
+    scenario, game, defense, parameters, attack, attack_parameters
+        See `leaderboard.Result`.
+    plays : tuple of int
+        Which plays.
+    reason : str
+        Why.
+    """
+
+    scenario: str
+    game: dict[str, Any]
+    defense: str
+    parameters: dict[str, Any]
+    attack: str | None
+    attack_parameters: dict[str, Any]
+    plays: tuple[int, ...]
+    reason: str
+
+
+def explain(catalogue: Catalogue, store: Store, *, fresh: bool) -> list[Explanation]:
+    """Why each missing result of a plan would be played; those of one reason together, in the order of the plan.
+
+    Parameters
+    ----------
+    catalogue : Catalogue
+        The plan's results.
+    store : Store
+        What was played before.
+    fresh : bool
+        Whether everything is to be played again.
+    """
+    stored = _Stored(catalogue, store)
+    groups: dict[tuple[str, ...], list[Result]] = defaultdict(list)
+    for unit in catalogue.missing(store, fresh=fresh):
+        for result in unit.results:
+            reason = stored.reason(result)
+            what = (canonical(result.game), result.defense, canonical(result.parameters), result.attack or "")
+            groups[(*what, canonical(result.attack_parameters), reason)].append(result)
+    return [_explanation(results, why) for (*_, why), results in groups.items()]
+
+
+class _Stored:
+    """What was played before, and how it differs from what is to be played."""
+
+    def __init__(self, catalogue: Catalogue, store: Store) -> None:
+        self.traces = store.traces(catalogue.plan.name)
+        self.statuses = store.statuses(catalogue.plan.name)
+        self.failures = {trace.key: trace for trace in self.traces.values() if trace.status not in DONE}
+        self.documents = {**store.documents(), **catalogue.documents}
+        # Of one defense and attack, what the plan no longer has is what its results may have been before.
+        self.former: dict[tuple[Any, ...], Trace] = {}
+        present = {identity(result) for unit in catalogue.units for result in unit.results}
+        for known, trace in self.traces.items():
+            if known not in present:
+                self.former[_kin(known)] = trace
+        self._difference = lru_cache(maxsize=None)(self._compared)
+
+    def reason(self, result: Result) -> str:
+        """Why a result is to be played."""
+        status = self.statuses.get(result.key)
+        if status in DONE:
+            return "--fresh"
+        if status is not None:
+            why = self.failures[result.key].reason.partition("\n")[0] if result.key in self.failures else ""
+            return f"failed before ({status}): {why}"[:LONGEST]
+        same = identity(result)
+        trace = self.traces.get(same) or self.former.get(_kin(same))
+        return self._difference(trace.parts, result.parts) if trace else "new"
+
+    def _compared(self, before: str, now: str) -> str:
+        if before not in self.documents:
+            return "played by an earlier version of tokumei"
+        found = _differences(self._read(before), self._read(now), self._read)
+        return "; ".join(found) or "new"
+
+    def _read(self, name: str) -> dict[str, Any]:
+        content: dict[str, Any] = json.loads(self.documents.get(name, "{}"))
+        return content
+
+
+def _kin(known: tuple[Any, ...]) -> tuple[Any, ...]:
+    """An identity but for the game's variant and the parameters."""
+    scenario, _, defense, _, attack, _, play = known
+    return scenario, defense, attack, play
+
+
+def _differences(before: Mapping[str, Any], now: Mapping[str, Any], read: Any) -> list[str]:
+    """What a result depended on before, beside what it depends on now."""
+    found = []
+    if before["data"] != now["data"]:
+        found.append("data changed")
+    if before["seed"] != now["seed"]:
+        found.append(f"seed {before['seed']} -> {now['seed']}")
+    for role in ("defense", "attack", "game"):
+        if role in now and role in before:
+            parameters = _values(before[role]["parameters"], now[role]["parameters"])
+            found += [f"parameters of {now[role]['name']}: {', '.join(parameters)}"] if parameters else []
+    if before["scorer"]["version"] != now["scorer"]["version"]:
+        found.append("scorer changed")
+    roles = [role for role in ("defense", "attack", "game", "scorer") if role in now and role in before]
+    sources = [(before[role]["source"], now[role]["source"]) for role in roles]
+    found += _modules([(read(old), read(new)) for old, new in sources if old != new])
+    return found + _values(before["versions"], now["versions"])
+
+
+def _values(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Names with their values before and now, where these differ."""
+    return [
+        f"{name} {_short(before.get(name))} -> {_short(now.get(name))}"
+        for name in sorted(set(before) | set(now))
+        if before.get(name) != now.get(name)
+    ]
+
+
+def _short(value: Any) -> str:
+    if value is None:
+        return "none"
+    text = value if isinstance(value, str) else canonical(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
+
+
+def _modules(closures: list[tuple[Mapping[str, str], Mapping[str, str]]]) -> list[str]:
+    """Modules whose source changed; where there is none, those that are imported anew or no longer."""
+    changed = {name for old, new in closures for name in set(old) & set(new) if old[name] != new[name]}
+    changed = changed or {name for old, new in closures for name in set(old) ^ set(new)}
+    names = sorted(changed)
+    if not names:
+        return ["source changed"] if closures else []
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    return [f"source of {', '.join(names[:NAMED])}{more} changed"]
+
+
+def _explanation(results: list[Result], reason: str) -> Explanation:
+    first = results[0]
+    return Explanation(
+        scenario=first.scenario,
+        game=first.game,
+        defense=first.defense,
+        parameters=first.parameters,
+        attack=first.attack,
+        attack_parameters=first.attack_parameters,
+        plays=tuple(result.play for result in results),
+        reason=reason,
+    )

@@ -1,0 +1,124 @@
+"""Worker processes on this machine."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import queue
+import threading
+from collections import deque
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from leaderboard.result import Result
+from scenarios.running.plan import Plan
+from scenarios.running.supervisor import Stopped, Supervisor
+from scenarios.running.units import Unit
+
+# Results that are handed on at once where they come faster than they are stored.
+BATCH = 500
+
+
+@dataclass(frozen=True)
+class LocalProcesses:
+    """Plays units on processes of this machine.
+
+    Parameters
+    ----------
+    jobs : int
+        How many processes.
+    """
+
+    jobs: int
+
+    def played(self, plan: Plan, units: Sequence[Unit]) -> Generator[list[Result], None, None]:
+        """Results as they end; closing the iterator ends the processes."""
+        waiting, ended = Waiting(units), queue.SimpleQueue[list[Result] | BaseException | None]()
+        packed, folders = pickle.dumps(plan), (str(Path.cwd()),)
+
+        def play(supervisor: Supervisor) -> None:
+            unit = None
+            try:
+                while (unit := waiting.next_after(unit)) is not None:
+                    for results in supervisor.play(unit):
+                        if results:
+                            ended.put(results)
+                ended.put(None)
+            except Stopped:
+                pass
+            except BaseException as error:  # handed to whoever waits for results
+                ended.put(error)
+
+        supervisors = [Supervisor(packed, plan.limits, folders) for _ in range(min(self.jobs, len(units)))]
+        threads = [threading.Thread(target=play, args=[supervisor], daemon=True) for supervisor in supervisors]
+        try:
+            for thread in threads:
+                thread.start()
+            yield from _gathered(ended, len(threads))
+        finally:
+            for supervisor in supervisors:
+                supervisor.stop()
+            for supervisor in supervisors:
+                supervisor.close()
+
+
+class Waiting:
+    """Units that nobody has taken yet.
+
+    The first play is shared by all processes, so that a first board comes early. Of the others each process takes one
+    to its end, and draws it once where all would draw it; one that has no play left helps with those of the others.
+    """
+
+    def __init__(self, units: Sequence[Unit]) -> None:
+        self._plays: dict[int, deque[Unit]] = {}
+        for unit in units:
+            self._plays.setdefault(unit.play, deque()).append(unit)
+        self._first = min(self._plays, default=0)
+        self._untouched = deque(sorted(self._plays))
+        self._taking = threading.Lock()
+
+    def next_after(self, last: Unit | None) -> Unit | None:
+        """A unit for the process that played this one last; None where none is left."""
+        with self._taking:
+            if not self._plays:
+                return None
+            play = self._choice(last)
+            unit = self._plays[play].popleft()
+            if not self._plays[play]:
+                del self._plays[play]
+            return unit
+
+    def _choice(self, last: Unit | None) -> int:
+        if self._first in self._plays:
+            return self._first
+        if last is not None and last.play in self._plays:
+            return last.play
+        while self._untouched:
+            play = self._untouched.popleft()
+            if play in self._plays:
+                return play
+        return max(self._plays, key=lambda play: len(self._plays[play]))
+
+
+def _gathered(ended: queue.SimpleQueue[list[Result] | BaseException | None], running: int) -> Iterator[list[Result]]:
+    """What is in the queue, in batches, until all who fill it are through."""
+    while running:
+        batch: list[Result] = []
+        while not batch or (len(batch) < BATCH and not ended.empty()):
+            item = ended.get()
+            if isinstance(item, BaseException):
+                raise item
+            if item is not None:
+                batch += item
+                continue
+            running -= 1
+            if not running:
+                break
+        if batch:
+            yield batch
+
+
+def cores() -> int:
+    """How many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

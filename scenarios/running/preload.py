@@ -1,0 +1,10 @@
+"""Everything that workers need, loaded once before they are forked."""
+
+import recordlinkage  # noqa: F401
+import scipy.optimize
+import scipy.spatial.distance
+import scipy.special
+import scipy.stats  # noqa: F401
+import sklearn.linear_model  # noqa: F401
+
+import scenarios.running.worker  # noqa: F401

@@ -1,0 +1,259 @@
+"""Tables of records with their roles: a data file and a TOML beside it become a data set."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from defenses.hierarchy import Hierarchy
+from defenses.microdata import Microdata
+from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from scenarios.tables.inference import declared_domain, default_hierarchy, inferred_domain
+from scenarios.tables.roles import Roles
+from scenarios.tables.text_column import TextColumn
+from scenarios.tables.text_table import text_table
+from scenarios.toml_file import read_bytes, read_toml
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """A table of records and where it comes from.
+
+    Parameters
+    ----------
+    name : str
+        Short name.
+    records : Microdata
+        The records; every column but identifiers has a domain, every quasi-identifier a hierarchy.
+    test : Microdata, optional
+        Records that the publisher of the data set keeps apart for tests, under the same roles and domains.
+    notes : tuple of str
+        What was inferred, in words.
+    inferred : tuple of str
+        Columns whose domain was read from the data. It is not public: what a mechanism makes of it has no
+        differential privacy guarantee.
+    sha256 : str
+        Sum over all that was read: data, test part, roles file and hierarchies.
+    title, citation, licence : str
+        One line each; empty where not given.
+    """
+
+    name: str
+    records: Microdata = field(repr=False)
+    test: Microdata | None = field(repr=False)
+    notes: tuple[str, ...]
+    inferred: tuple[str, ...]
+    sha256: str
+    title: str = ""
+    citation: str = ""
+    licence: str = ""
+
+
+def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
+    """Return the records in some of their columns alone.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Where from.
+    columns : sequence of str
+        What to keep.
+
+    Raises
+    ------
+    ValueError
+        If a column does not exist or stands twice.
+    """
+    roles = dataset.records
+    for name in columns:
+        if name not in roles.frame.columns:
+            raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, roles.frame.columns))}")
+        if list(columns).count(name) > 1:
+            raise ValueError(f"column {name!r} stands twice")
+
+    def kept(records: Microdata) -> Microdata:
+        def those(names: Sequence[str]) -> tuple[str, ...]:
+            return tuple(name for name in names if name in columns)
+
+        return Microdata(
+            records.frame[[name for name in records.frame.columns if name in columns]],
+            identifiers=those(records.identifiers),
+            quasi_identifiers=those(records.quasi_identifiers),
+            sensitive=those(records.sensitive),
+            domains={name: domain for name, domain in records.domains.items() if name in columns},
+            hierarchies={name: levels for name, levels in records.hierarchies.items() if name in columns},
+            person=records.person if records.person in columns else None,
+        )
+
+    test = None if dataset.test is None else kept(dataset.test)
+    inferred = tuple(name for name in dataset.inferred if name in columns)
+    sha256 = hashlib.sha256("\0".join([dataset.sha256, *sorted(columns)]).encode()).hexdigest()
+    return replace(dataset, records=kept(roles), test=test, inferred=inferred, sha256=sha256)
+
+
+def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = None, *, name: str = "") -> Dataset:
+    """Read records from a CSV or Parquet file.
+
+    An empty field is a missing value, in a number column ``nan`` is too; ``?`` and ``NA`` are text like any other.
+
+    Parameters
+    ----------
+    path : path
+        A UTF-8 CSV whose first line names the columns (also gzip-compressed), or a Parquet file.
+    roles : path, optional
+        TOML of roles, domains and hierarchies; see `scenarios.tables.roles.Roles`. What it leaves out is inferred and
+        said in the notes; without it every column is a quasi-identifier.
+    name : str
+        Name of the data set; the file's by default.
+
+    Raises
+    ------
+    ValueError
+        If a file cannot be read, is malformed, or does not fit the roles; one line that names file and line, row
+        (from 1, without the header) or key.
+    """
+    path = Path(path)
+    roles_path = None if roles is None else Path(roles)
+    files = {path: read_bytes(path)}
+    declared = Roles()
+    if roles_path is not None:
+        files[roles_path] = read_bytes(roles_path)
+        declared = read_toml(roles_path, files[roles_path], Roles)
+    _check_sum(path, files[path], declared.dataset.sha256)
+    columns, notes = text_table(path, files[path], declared.separator)
+    for column, key in declared.named().items():
+        if column not in columns:
+            there = ", ".join(columns)
+            raise ValueError(f"{roles_path}, {key}: there is no column {column!r} in {path}, which has {there}")
+    domains, inferred, said = _domains(columns, declared)
+    quasi_identifiers, role_notes = _quasi_identifiers(columns, declared)
+    hierarchies = {} if roles_path is None else _hierarchies(columns, declared, domains, roles_path, files)
+    bare = [column for column in quasi_identifiers if column not in hierarchies]
+    hierarchies |= {column: default_hierarchy(domains[column]) for column in bare}
+    if bare:
+        role_notes.append(
+            f"{', '.join(bare)}: no hierarchy declared; bins and ordered categories merge in pairs, others all at once"
+        )
+    records = Microdata(
+        _frame(columns, domains),
+        tuple(declared.identifiers),
+        quasi_identifiers,
+        tuple(declared.sensitive),
+        domains,
+        hierarchies,
+        declared.person,
+    )
+    test = None
+    if roles_path is not None and declared.dataset.test is not None:
+        test = records.with_frame(
+            _read_test(roles_path.parent / declared.dataset.test, declared, domains, columns, files)
+        )
+    return Dataset(
+        name or path.name.split(".")[0],
+        records,
+        test,
+        (*notes, *role_notes, *said),
+        inferred,
+        _sum(files),
+        declared.dataset.title,
+        declared.dataset.citation,
+        declared.dataset.licence,
+    )
+
+
+def _check_sum(path: Path, data: bytes, expected: str | None) -> None:
+    found = hashlib.sha256(data).hexdigest()
+    if expected is not None and found != expected.lower():
+        raise ValueError(f"{path}: its sha256 is {found}, not {expected} as declared; the file was damaged or changed")
+
+
+def _sum(files: dict[Path, bytes]) -> str:
+    return hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in files.values())).hexdigest()
+
+
+def _domains(columns: dict[str, TextColumn], declared: Roles) -> tuple[dict[str, Domain], tuple[str, ...], list[str]]:
+    """Domains of all columns that are declared or no identifier, which ones were inferred, and notes on that."""
+    domains: dict[str, Domain] = {}
+    inferred: list[str] = []
+    notes: list[str] = []
+    for name, column in columns.items():
+        described = declared.columns.get(name)
+        if described is None and name in declared.identifiers:
+            continue
+        domain, said = declared_domain(column, described)
+        if domain is None:
+            domain, words = inferred_domain(name, column, described)
+            inferred.append(name)
+            said = [f"{words}, inferred from the data, hence not public"]
+        domains[name] = domain
+        notes += [f"{name}: {words}" for words in said]
+    return domains, tuple(inferred), notes
+
+
+def _quasi_identifiers(columns: dict[str, TextColumn], declared: Roles) -> tuple[tuple[str, ...], list[str]]:
+    roles = [*declared.identifiers, *declared.sensitive, declared.person]
+    free = [column for column in columns if column not in roles]
+    if declared.quasi_identifiers is None:
+        others = "" if len(free) == len(columns) else "other "
+        missing = "roles" if len(free) == len(columns) else "quasi-identifiers"
+        return tuple(free), [f"no {missing} declared: every {others}column is a quasi-identifier"]
+    without = [column for column in free if column not in declared.quasi_identifiers]
+    notes = (
+        [f"{', '.join(without)}: no role declared; released as they are unless a defense names them"] if without else []
+    )
+    return tuple(declared.quasi_identifiers), notes
+
+
+def _hierarchies(
+    columns: dict[str, TextColumn],
+    declared: Roles,
+    domains: dict[str, Domain],
+    roles_path: Path,
+    files: dict[Path, bytes],
+) -> dict[str, Hierarchy]:
+    hierarchies: dict[str, Hierarchy] = {}
+    for name, described in declared.columns.items():
+        if described.hierarchy is None:
+            continue
+        try:
+            if described.hierarchy.csv is not None:
+                csv_path = roles_path.parent / described.hierarchy.csv
+                files[csv_path] = read_bytes(csv_path)
+            hierarchy = described.hierarchy.read(roles_path.parent, domains[name])
+            hierarchy.group(_possible_values(columns[name], domains[name]), hierarchy.height)
+        except ValueError as error:
+            raise ValueError(f"{roles_path}, table [columns.{name}], key 'hierarchy': {error}") from None
+        hierarchies[name] = hierarchy
+    return hierarchies
+
+
+def _possible_values(column: TextColumn, domain: Domain) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
+    """Values that a hierarchy must cover: all categories, or the numbers that occur."""
+    if isinstance(domain, CategoricalDomain):
+        return np.array(domain.categories, dtype=object)
+    return np.array(np.unique(column.number_values(domain)).tolist(), dtype=object)
+
+
+def _frame(columns: dict[str, TextColumn], domains: dict[str, Domain]) -> pd.DataFrame:
+    return pd.DataFrame({name: _values(column, domains.get(name)) for name, column in columns.items()})
+
+
+def _values(column: TextColumn, domain: Domain | None) -> np.ndarray[tuple[int], np.dtype[np.generic]]:
+    return column.number_values(domain) if isinstance(domain, NumericDomain) else column.text_values(domain)
+
+
+def _read_test(
+    path: Path, declared: Roles, domains: dict[str, Domain], columns: dict[str, TextColumn], files: dict[Path, bytes]
+) -> pd.DataFrame:
+    files[path] = read_bytes(path)
+    _check_sum(path, files[path], declared.dataset.test_sha256)
+    test, _ = text_table(path, files[path], declared.separator)
+    if list(test) != list(columns):
+        raise ValueError(f"{path}: the test part has columns {', '.join(test)}; the records have {', '.join(columns)}")
+    return _frame(test, domains)

@@ -1,0 +1,88 @@
+"""What a roles file leaves out: domains read from the data, bins and hierarchies made from domains."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from defenses.hierarchy import Hierarchy, IntervalHierarchy, TableHierarchy
+from metrics.cells import SUPPRESSED
+from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number, infer_domain
+from scenarios.tables.roles import Column, NumberColumn
+from scenarios.tables.text_column import TextColumn
+
+_BINS = 10
+
+
+def declared_domain(column: TextColumn, declared: Column | None) -> tuple[Domain | None, list[str]]:
+    """Domain that a roles file declares, or None, and in words what had to be added to it."""
+    if isinstance(declared, NumberColumn):
+        return _declared_numbers(column, declared)
+    if declared is None or declared.categories is None:
+        return None, []
+    return CategoricalDomain(tuple(declared.categories), declared.ordered), []
+
+
+def _declared_numbers(column: TextColumn, declared: NumberColumn) -> tuple[NumericDomain | None, list[str]]:
+    if declared.low is None or declared.high is None:
+        return None, []
+    notes, integer = [], declared.integer
+    if integer is None:
+        numbers = column.numbers()
+        integer = bool((np.isnan(numbers) | (numbers == np.round(numbers))).all())
+        notes.append("whole numbers, inferred from the data" if integer else "fractions, inferred from the data")
+    if declared.cuts is not None:
+        return NumericDomain(declared.low, declared.high, integer, tuple(declared.cuts)), notes
+    domain = NumericDomain(declared.low, declared.high, integer)
+    edges = np.linspace(domain.edges[0], domain.edges[-1], _BINS + 1)[1:-1]
+    cuts = np.unique(np.ceil(edges) if integer else edges)
+    domain = replace(domain, cuts=tuple(cuts[(cuts > domain.low) & (cuts <= domain.high)].tolist()))
+    return domain, [*notes, f"no cuts declared: {domain.size} bins of equal width"]
+
+
+def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> tuple[Domain, str]:
+    """Domain read from a column's values, which therefore is not public, and in words what it is.
+
+    Raises
+    ------
+    ValueError
+        If the column has no value, or is declared as numbers and holds text.
+    """
+    if column.empty:
+        raise ValueError(f"{column.where} has no value in any row; declare its domain in a roles file or remove it")
+    if isinstance(declared, NumberColumn) or (declared is None and column.looks_numeric()):
+        rows = pd.Series(column.number_rows(), name=name)
+        if rows.isna().all():
+            raise ValueError(f"{column.where} has no number in any row; declare its domain or remove it")
+        domain = infer_domain(rows, _BINS)
+        assert isinstance(domain, NumericDomain)  # noqa: S101
+        if declared is not None and declared.integer is not None:
+            domain = replace(domain, integer=declared.integer)
+        numbers = "whole numbers" if domain.integer else "numbers"
+        return domain, f"{numbers} {format_number(domain.low)} to {format_number(domain.high)}"
+    categories = CategoricalDomain(tuple(sorted(column.texts.to_pylist())))
+    coded = declared is None and column.looks_coded()
+    reason = " (not all plain numbers: leading zeros or more than 15 digits make codes)" if coded else ""
+    return categories, f"{categories.size} categories{reason}"
+
+
+def default_hierarchy(domain: Domain) -> Hierarchy:
+    """Hierarchy that follows from a domain alone: bins and ordered categories merge in pairs, others all at once.
+
+    Level 1 of numbers are the public bins; every further level keeps every second cut. The last level is ``*``.
+    """
+    if isinstance(domain, NumericDomain):
+        levels = [domain.cuts]
+        while levels[-1]:
+            levels.append(levels[-1][1::2])
+        return IntervalHierarchy(levels, domain.low, domain.high, domain.integer)
+    pairings = (domain.size - 1).bit_length() - 1 if domain.ordered else 0
+    return TableHierarchy(
+        [
+            [category, *(str(position >> level) for level in range(1, pairings + 1)), SUPPRESSED]
+            for position, category in enumerate(domain.categories)
+        ],
+        text=True,
+    )

@@ -1,0 +1,157 @@
+"""The risk of a released table, model by model, as numbers for a report."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+
+import metrics as m
+from scenarios.tables.released import ReleasedTable
+
+# Largest set of columns that is looked at for singling people out.
+SET_SIZE = 3
+# Above this risk a record counts as at risk: fewer than five alike.
+THRESHOLD = 0.2
+
+
+@dataclass(frozen=True)
+class RiskReport:
+    """What a released table gives away, without any of its cells.
+
+    Attributes
+    ----------
+    rows, classes, uniques : int
+        Records, equivalence classes, and records alone in theirs.
+    sizes : dict of str to int
+        Records by size of their class.
+    models : list of (str, str, float)
+        Risk by model: name, what it means, value in [0, 1].
+    measures : list of (str, str, float)
+        k, l and t: name, what it means, value.
+    estimates : list of (str, float)
+        Records unique in the table and in the population, by estimator; empty where the population's size is unknown.
+    columns : list of (str, int)
+        Records that a minimal set of columns with this one in it singles out, most first.
+    sets : list of (str, int)
+        Minimal sets of columns that single out most records.
+    """
+
+    rows: int
+    classes: int
+    uniques: int
+    sizes: dict[str, int]
+    models: list[tuple[str, str, float]]
+    measures: list[tuple[str, str, float]]
+    estimates: list[tuple[str, float]] = field(default_factory=list)
+    columns: list[tuple[str, int]] = field(default_factory=list)
+    sets: list[tuple[str, int]] = field(default_factory=list)
+
+
+def risk_report(
+    table: ReleasedTable,
+    *,
+    population: pd.DataFrame | None = None,
+    population_size: int | None = None,
+    cells: int | None = None,
+) -> RiskReport:
+    """Measure the risk of a released table.
+
+    Parameters
+    ----------
+    table : ReleasedTable
+        Its cells, compared as they are written: two cells are alike where they are the same.
+    population : DataFrame, optional
+        Everybody that the table was drawn from, generalized alike, for the journalist's risk.
+    population_size : int, optional
+        How many people that is, for estimates of uniques in the population.
+    cells : int, optional
+        How many combinations of quasi-identifying values are possible, for the Poisson-gamma estimate.
+
+    Raises
+    ------
+    ValueError
+        If there is no quasi-identifier, or the population is smaller than the table.
+    """
+    names, frame = table.quasi_identifiers, table.frame
+    if not names:
+        raise ValueError("the table has no quasi-identifier; name some in the roles file")
+    classes = m.equivalence_classes(frame, names)
+    sizes = np.bincount(classes)
+    prosecutor = m.prosecutor_risk(frame, names, threshold=THRESHOLD, classes=classes)
+    models = [
+        ("prosecutor, highest", "knows that the target is in the table", prosecutor.highest),
+        ("prosecutor, mean", "the same, over all records", prosecutor.mean),
+        ("prosecutor, at risk", f"share of records above {THRESHOLD:g}", prosecutor.at_risk),
+        ("marketer", "share of records linked rightly by linking all", m.marketer_risk(frame, names, classes=classes)),
+    ]
+    if population is not None:
+        journalist = m.journalist_risk(frame, population, names, threshold=THRESHOLD)
+        models += [
+            ("journalist, highest", "knows the population, not who is in the table", journalist.highest),
+            ("journalist, mean", "the same, over all records", journalist.mean),
+        ]
+    columns, sets = _singled_out(table)
+    return RiskReport(
+        rows=len(frame),
+        classes=int(sizes.size),
+        uniques=int((sizes == 1).sum()),
+        sizes=dict(_by_size(sizes)),
+        models=models,
+        measures=list(_measures(table, classes)),
+        estimates=_estimates(table, classes, population_size, cells),
+        columns=columns,
+        sets=sets,
+    )
+
+
+def _by_size(sizes: np.ndarray) -> Iterator[tuple[str, int]]:
+    for low, high in ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, None)):
+        inside = (sizes >= low) & (sizes <= (high or sizes.max(initial=low)))
+        label = str(low) if low == high else f"{low} to {high}" if high else f"{low} and more"
+        yield label, int(sizes[inside].sum())
+
+
+def _measures(table: ReleasedTable, classes: np.ndarray) -> Iterator[tuple[str, str, float]]:
+    frame, names = table.frame, table.quasi_identifiers
+    yield "k", "smallest class", m.k_anonymity(frame, names)
+    for sensitive in table.sensitive:
+        where = f"of {sensitive} in a class"
+        yield "l, distinct", f"fewest values {where}", m.l_diversity(frame, names, sensitive, classes=classes)
+        entropy = m.entropy_l_diversity(frame, names, sensitive, classes=classes)
+        yield "l, entropy", f"lowest exp(entropy) {where}", entropy
+        alpha = m.alpha_anonymity(frame, names, sensitive, classes=classes)
+        yield "alpha", f"largest share of a value {where}", alpha
+        distance = m.t_closeness_equal(frame, names, sensitive, classes=classes)
+        yield "t, equal", f"largest distance {where} from the table's", distance
+
+
+def _estimates(
+    table: ReleasedTable, classes: np.ndarray, population: int | None, cells: int | None
+) -> list[tuple[str, float]]:
+    if population is None:
+        return []
+    frame, names = table.frame, table.quasi_identifiers
+    estimators = {"Zayatz": m.zayatz_uniques, "Pitman": m.pitman_uniques, "SNB": m.snb_uniques}
+    found = [
+        (name, float(estimate(frame, names, population=population, classes=classes)))
+        for name, estimate in estimators.items()
+    ]
+    if cells is not None:
+        value = m.poisson_gamma_uniques(frame, names, population=population, cells=cells, classes=classes)
+        found.insert(0, ("Poisson-gamma", float(value)))
+    return found
+
+
+def _singled_out(table: ReleasedTable) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    by_set: Counter[str] = Counter()
+    alone = {name: np.zeros(len(table.frame), dtype=bool) for name in table.quasi_identifiers}
+    for names, rows in m.minimal_sample_uniques(table.frame, table.quasi_identifiers, max_size=SET_SIZE):
+        by_set[", ".join(names)] += len(rows)
+        for name in names:
+            alone[name][rows] = True
+    columns = sorted(((name, int(rows.sum())) for name, rows in alone.items()), key=lambda pair: (-pair[1], pair[0]))
+    return columns, sorted(by_set.items(), key=lambda pair: (-pair[1], pair[0]))[:10]
