@@ -7,51 +7,36 @@ from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.attack import Knowledge
 from attacks.claims import Claims, RankedAnswers
-from defenses.defense import Defense
 from defenses.microdata import Microdata
 from defenses.parameters import check_whole
-from defenses.release import MicrodataRelease, Release
+from defenses.release import MicrodataRelease
 from metrics.ranking import area_under_curve
-from metrics.utility import TableUtility, prediction_target
 from scenarios.games.decoys import Neighbours
-from scenarios.games.game import KNOWS, Game, Secret
-from scenarios.games.table_worth import table_worth
+from scenarios.games.game import check_attacker_knows
+from scenarios.games.row_answers import row_scores
+from scenarios.games.table_game import CandidatesGame, TableSecret
 
 DECOYS = ("random", "hard")
 
 
 @dataclass(frozen=True)
-class CandidateFileSecret(Secret):
-    """Who was drawn.
+class CandidateFileSecret(TableSecret):
+    """Who was drawn; the candidates are originals and decoys, shuffled.
 
     Attributes
     ----------
-    records : Microdata
-        The originals.
-    candidates : DataFrame, shape (candidates, columns)
-        Originals and decoys, shuffled.
     answers : ndarray of int, shape (originals,)
         Where each original stands among the candidates.
-    auxiliary : Microdata
-        Other people, for the attacker.
-    utility : TableUtility
-        Scores releases of these originals.
     """
 
-    records: Microdata = field(repr=False)
-    candidates: pd.DataFrame = field(repr=False)
     answers: NDArray[np.intp] = field(repr=False)
-    auxiliary: Microdata = field(repr=False)
-    utility: TableUtility = field(repr=False)
 
 
-class CandidateFile(Game):
+class CandidateFile(CandidatesGame):
     """Re-identification among candidates: the attacker holds a file that contains every original, and decoys.
 
     Per play some records are drawn as originals and released; the attacker sees the release, rows shuffled, and the
@@ -104,8 +89,7 @@ class CandidateFile(Game):
         check_whole("held_out", held_out, low=0)
         if decoys not in DECOYS:
             raise ValueError(f"decoys must be one of {', '.join(DECOYS)}, got {decoys!r}")
-        if attacker_knows not in KNOWS:
-            raise ValueError(f"attacker_knows must be one of {', '.join(KNOWS)}, got {attacker_knows!r}")
+        check_attacker_knows(attacker_knows)
         if not records.released_columns:
             raise ValueError("records: every column is an identifier, so that nothing would be released")
         if len(records) < candidates:
@@ -134,66 +118,25 @@ class CandidateFile(Game):
         order = order_rng.permutation(self.candidates)
         candidates = self.records.take(np.concatenate([originals, decoys])[order])
         records = self.records.take(originals)
-        domains = {name: self.records.domain(name) for name in records.released_columns}
-        target = prediction_target(records.sensitive, domains)
-        held_out_frame = self.records.take(held_out).frame
         return CandidateFileSecret(
             records,
             candidates.frame[list(candidates.released_columns)],
-            np.argsort(order)[: self.originals],
             self.records.take(bystanders),
-            TableUtility(records.frame, domains, held_out_frame, target, query_rng),
+            self.table_utility(records, self.records.take(held_out), query_rng),
+            np.argsort(order)[: self.originals],
         )
-
-    def publish(self, release: Release, rng: Generator) -> MicrodataRelease:
-        """Shuffle the rows."""
-        if not isinstance(release, MicrodataRelease):
-            raise TypeError(f"the candidate-file game publishes tables, got a {release.kind} release")
-        return release.shuffled(rng)
-
-    def knowledge(self, secret: CandidateFileSecret, defense: Defense) -> Knowledge:
-        """Hand over the candidates, other people, and the mechanism where the game discloses it."""
-
-        def simulate(records: Microdata, rng: Generator) -> MicrodataRelease:
-            return self.publish(defense.clone().apply(records, rng), rng)
-
-        known = simulate if self.attacker_knows == "mechanism" else None
-        return Knowledge(secret.candidates.copy(), secret.auxiliary, known)
 
     def score(
         self, secret: CandidateFileSecret, published: MicrodataRelease, claims: Claims, rng: Generator
     ) -> dict[str, float | None]:
-        """Score row by row and candidate by candidate.
-
-        Returns
-        -------
-        dict
-            ``reidentification``: correct rows / rows that stem from one original, None where there is no such row,
-            with their number ``rows`` and its ``chance``, 1 / candidates; ``top3``: the same with three answers
-            allowed; ``hits``: correct rows / originals; ``answered``: share of rows answered; ``precision``: correct /
-            answered rows of known origin; ``membership``: share of originals among the `originals` surest candidates,
-            with their number ``persons``, ``membership_chance`` and ``membership_auc``.
-
-        Raises
-        ------
-        TypeError
-            If the claims are no ranked answers.
-        ValueError
-            If they are about other numbers of rows or candidates.
-        """
-        if not isinstance(claims, RankedAnswers):
-            raise TypeError(f"the candidate-file game scores ranked answers, got {type(claims).__name__}")
+        """Score row by row and candidate by candidate; see `score_answers`."""
         return score_answers(claims, published.origin, secret.answers, self.candidates, rng)
-
-    def utility(self, secret: CandidateFileSecret, release: MicrodataRelease) -> dict[str, float | None]:
-        """Anchored utility of the table (`metrics.utility.TableUtility`), and its k and l as measured."""
-        return table_worth(secret.utility, secret.records, release.frame)
 
 
 def score_answers(
-    claims: RankedAnswers, origin: NDArray[np.intp], answers: NDArray[np.intp], candidates: int, rng: Generator
+    claims: Claims, origin: NDArray[np.intp], answers: NDArray[np.intp], candidates: int, rng: Generator
 ) -> dict[str, float | None]:
-    """Score answers about the rows of one table; see `CandidateFile.score`.
+    """Score answers about the rows of one table, row by row and candidate by candidate.
 
     Parameters
     ----------
@@ -208,41 +151,29 @@ def score_answers(
     rng : Generator
         Breaks ties.
 
+    Returns
+    -------
+    dict
+        What `scenarios.games.row_answers.row_scores` says of rows; and ``membership``: share of originals among the
+        `originals` surest candidates, with their number ``persons``, ``membership_chance`` and ``membership_auc``.
+
     Raises
     ------
+    TypeError
+        If the claims are no ranked answers.
     ValueError
-        If the claims are about other numbers of rows or candidates.
+        If they are about other numbers of rows or candidates.
     """
-    rows, originals = len(origin), len(answers)
-    if (claims.targets, claims.answers) != (rows, candidates):
-        raise ValueError(
-            f"the answers are about {claims.targets} rows and {claims.answers} candidates, "
-            f"there are {rows} and {candidates}"
-        )
-    known = origin >= 0
-    truth = np.where(known, answers[origin], -1)
-    right = claims.answer == truth[claims.target]
-    rank = claims.ranking(rng)
-    correct, close = int((right & (rank == 0)).sum()), int((right & (rank < 3)).sum())
-    answered = np.zeros(rows, dtype=bool)
-    answered[claims.target] = True
+    of_rows = row_scores(claims, origin, answers, candidates, rng)
+    assert isinstance(claims, RankedAnswers)  # noqa: S101 (row_scores has looked)
+    originals = len(answers)
     member = np.zeros(candidates, dtype=bool)
     member[answers] = True
     decisions = claims.members()
     return {
-        "reidentification": _rate(correct, int(known.sum())),
-        "rows": int(known.sum()),
-        "chance": 1 / candidates,
-        "top3": _rate(close, int(known.sum())),
-        "hits": correct / originals,
-        "answered": _rate(int(answered.sum()), rows),
-        "precision": _rate(correct, int((answered & known).sum())),
+        **of_rows,
         "membership": float(member[decisions.first(originals, rng)].mean()),
         "persons": originals,
         "membership_chance": originals / candidates,
         "membership_auc": area_under_curve(decisions.scores, member),
     }
-
-
-def _rate(part: int, whole: int) -> float | None:
-    return part / whole if whole else None

@@ -15,8 +15,8 @@ from defenses.microdata import Microdata
 from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease
 from metrics.control import risk_after_control
-from scenarios.games.game import Secret
-from scenarios.games.table_game import TableGame, check_attacker_knows
+from scenarios.games.game import Secret, check_attacker_knows
+from scenarios.games.table_game import TableGame
 from scenarios.games.table_worth import table_worth
 
 

@@ -98,3 +98,15 @@ class Game(Parametrized, ABC):
     def settings(self) -> Mapping[str, Any]:
         """The parameters that tell this game from others on the same records."""
         return {name: value for name, value in self.get_params().items() if not isinstance(value, Microdata)}
+
+
+def check_attacker_knows(value: Any) -> None:
+    """Check what attackers are to know of the mechanism.
+
+    Raises
+    ------
+    ValueError
+        If it is neither "mechanism" nor "nothing".
+    """
+    if value not in KNOWS:
+        raise ValueError(f"attacker_knows must be one of {', '.join(KNOWS)}, got {value!r}")

@@ -10,11 +10,13 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.claims import Claims, RankedAnswers
+from attacks.claims import Claims
 from defenses.microdata import Microdata
 from defenses.parameters import check_real, check_whole
 from defenses.release import MicrodataRelease
-from scenarios.games.table_game import CandidatesGame, TableSecret, check_attacker_knows
+from scenarios.games.game import check_attacker_knows
+from scenarios.games.row_answers import row_scores
+from scenarios.games.table_game import CandidatesGame, TableSecret
 
 
 @dataclass(frozen=True)
@@ -151,45 +153,5 @@ class Join(CandidatesGame):
     def score(
         self, secret: JoinSecret, published: MicrodataRelease, claims: Claims, rng: Generator
     ) -> dict[str, float | None]:
-        """Score row by row.
-
-        Returns
-        -------
-        dict
-            ``reidentification``: correct rows / rows that stem from one patient who is in the register, None where
-            there is no such row, with their number ``rows`` and its ``chance``, 1 / lines of the register; ``top3``:
-            the same with three answers allowed; ``answered``: share of rows answered; ``precision``: correct /
-            answered rows that stem from one patient, in the register or not.
-
-        Raises
-        ------
-        TypeError
-            If the claims are no ranked answers.
-        ValueError
-            If they are about other numbers of rows or lines.
-        """
-        if not isinstance(claims, RankedAnswers):
-            raise TypeError(f"the game of joins scores ranked answers, got {type(claims).__name__}")
-        rows = len(published.frame)
-        if (claims.targets, claims.answers) != (rows, self.register):
-            raise ValueError(
-                f"the answers are about {claims.targets} rows and {claims.answers} lines of the register, "
-                f"there are {rows} and {self.register}"
-            )
-        known = published.origin >= 0
-        truth = np.where(known, secret.place[published.origin], -1)
-        findable = int((truth >= 0).sum())
-        right = claims.answer == truth[claims.target]
-        rank = claims.ranking(rng)
-        correct, close = int((right & (rank == 0)).sum()), int((right & (rank < 3)).sum())
-        answered = np.zeros(rows, dtype=bool)
-        answered[claims.target] = True
-        tried = int((answered & known).sum())
-        return {
-            "reidentification": correct / findable if findable else None,
-            "rows": findable,
-            "chance": 1 / self.register,
-            "top3": close / findable if findable else None,
-            "answered": float(answered.mean()) if rows else None,
-            "precision": correct / tried if tried else None,
-        }
+        """Score row by row; see `row_scores`, whose people are the lines of the register."""
+        return row_scores(claims, published.origin, secret.place, self.register, rng)

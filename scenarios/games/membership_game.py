@@ -15,7 +15,8 @@ from defenses.microdata import Microdata
 from defenses.parameters import check_whole
 from metrics.ranking import area_under_curve
 from metrics.roc import true_positive_rate
-from scenarios.games.table_game import CandidatesGame, TableSecret, check_attacker_knows
+from scenarios.games.game import check_attacker_knows
+from scenarios.games.table_game import CandidatesGame, TableSecret
 
 
 class Drawn(NamedTuple):

@@ -18,8 +18,8 @@ from defenses.microdata import Microdata
 from defenses.parameters import check_real, check_whole
 from defenses.release import MicrodataRelease, Release
 from metrics.ratings import RatingUtility
-from scenarios.games.game import Secret
-from scenarios.games.table_game import TableGame, check_attacker_knows, table
+from scenarios.games.game import Secret, check_attacker_knows
+from scenarios.games.table_game import TableGame, table
 
 REDRAWS = 1000
 

@@ -16,7 +16,7 @@ from defenses.microdata import Microdata
 from defenses.release import MicrodataRelease, Release
 from metrics.domains import Domain
 from metrics.utility import TableUtility, prediction_target
-from scenarios.games.game import KNOWS, Game, Secret
+from scenarios.games.game import Game, Secret
 from scenarios.games.table_worth import table_worth
 
 
@@ -100,18 +100,6 @@ class CandidatesGame(TableGame):
     def utility(self, secret: TableSecret, release: MicrodataRelease) -> dict[str, float | None]:
         """Anchored utility of the table (`metrics.utility.TableUtility`), and its k and l as measured."""
         return table_worth(secret.utility, secret.records, release.frame)
-
-
-def check_attacker_knows(value: Any) -> None:
-    """Check what attackers are to know of the mechanism.
-
-    Raises
-    ------
-    ValueError
-        If it is neither "mechanism" nor "nothing".
-    """
-    if value not in KNOWS:
-        raise ValueError(f"attacker_knows must be one of {', '.join(KNOWS)}, got {value!r}")
 
 
 def table(release: Release) -> MicrodataRelease:

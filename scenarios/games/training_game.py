@@ -18,7 +18,7 @@ from defenses.microdata import Microdata
 from defenses.parameters import check_whole
 from defenses.release import TrainingEncoding, TrainingRelease
 from metrics.ranking import area_under_curve
-from scenarios.games.game import KNOWS, Game, Secret
+from scenarios.games.game import Game, Secret, check_attacker_knows
 
 GOALS = ("reconstruction", "membership")
 
@@ -90,8 +90,7 @@ class Training(Game):
         check_whole("members", members, low=2)
         check_whole("auxiliary", auxiliary, low=1)
         check_whole("held_out", held_out, low=1)
-        if attacker_knows not in KNOWS:
-            raise ValueError(f"attacker_knows must be one of {', '.join(KNOWS)}, got {attacker_knows!r}")
+        check_attacker_knows(attacker_knows)
         if len(records) < 4 * members:
             raise ValueError(f"members: {4 * members} records are needed for {members} members, got {len(records)}")
         self.records = records
