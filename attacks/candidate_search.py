@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from attacks.channel_factors import Factor, Places, Positions, TableFactor, at_pairs, coded, total
-from defenses.channel import Likelihood
+from defenses.channel_parts import Likelihood
 
 Floats = NDArray[np.float64]
 

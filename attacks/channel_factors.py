@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from defenses.channel import Likelihood
+from defenses.channel_parts import Likelihood
 
 Positions = NDArray[np.intp]
 Places = NDArray[np.int32]

@@ -13,8 +13,7 @@ from attacks.claims import RankedAnswers
 from attacks.linkage import common_columns
 from attacks.linkage_answers import Linkage
 from attacks.row_matching import Floats
-from defenses.channel import Likelihood
-from defenses.channel_parts import GroupMean, GroupMode
+from defenses.channel_parts import GroupMean, GroupMode, Likelihood
 from defenses.release import MicrodataRelease
 
 # Pairs up to which all of them are weighed and matched.

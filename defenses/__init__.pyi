@@ -2,7 +2,7 @@ from .additive_noise import AdditiveNoise as AdditiveNoise
 from .anatomy import Anatomy as Anatomy
 from .cell_suppression import CellSuppression as CellSuppression
 from .channel import Channel as Channel
-from .channel import ChannelPart as ChannelPart
+from .channel_parts import ChannelPart as ChannelPart
 from .constant import Constant as Constant
 from .curator import Curator as Curator
 from .defense import Defense as Defense

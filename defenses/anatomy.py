@@ -9,7 +9,8 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.channel import Channel, Containment
+from defenses.channel import Channel
+from defenses.channel_parts import Containment
 from defenses.columns import is_number_column
 from defenses.defense import MicrodataDefense, released_frame, rowwise_release
 from defenses.guarantee import Guarantee

@@ -11,13 +11,13 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.channel import Channel, Containment
-from defenses.columns import check_columns, is_number_column
-from defenses.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
-from defenses.guarantee import Guarantee
-from defenses.k_anonymous import check_enough_records, k_anonymity_over
+from defenses.channel import Channel
+from defenses.channel_parts import Containment
+from defenses.columns import is_number_column
+from defenses.defense import released_frame, rowwise_release
+from defenses.k_anonymous import KAnonymousDefense
 from defenses.microdata import Microdata
-from defenses.parameters import check_real, check_whole
+from defenses.parameters import check_real
 from defenses.release import MicrodataRelease
 from metrics.cells import SUPPRESSED
 from metrics.classes import class_sizes, equivalence_classes
@@ -30,7 +30,7 @@ _CHOICES = 10
 """Number of columns of which every set is tried."""
 
 
-class CellSuppression(MicrodataDefense):
+class CellSuppression(KAnonymousDefense):
     """Local suppression: cells of rare combinations become ``*`` until every combination stands at least k times.
 
     A suppressed cell counts as a value of its own: the released row (30, ``*``) has to stand k times itself. Where it
@@ -73,12 +73,9 @@ class CellSuppression(MicrodataDefense):
     def __init__(
         self, *, k: int = 5, columns: Sequence[str] | None = None, importance: Mapping[str, float] | None = None
     ) -> None:
-        check_whole("k", k, low=1)
-        check_columns(columns)
+        super().__init__(k=k, columns=columns)
         for name, value in (importance or {}).items():
             check_real(f"importance[{name!r}]", value, low=0, open_low=True)
-        self.k = k
-        self.columns = columns
         self.importance = importance
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
@@ -95,13 +92,8 @@ class CellSuppression(MicrodataDefense):
         parts = [Containment(names[column], records.domain(names[column])) for column in changed]
         return rowwise_release(frame, Channel(tuple(parts)))
 
-    def guarantee(self, records: Microdata) -> Guarantee:
-        """Promise k-anonymity over the quasi-identifiers if all of them are looked at."""
-        return k_anonymity_over(self.k, records, self._checked_columns(records))
-
     def _checked_columns(self, records: Microdata) -> tuple[str, ...]:
-        check_enough_records(self.k, records)
-        names = chosen_columns(records, self.columns, records.quasi_identifiers)
+        names = super()._checked_columns(records)
         for name in self.importance or ():
             if name not in names:
                 raise ValueError(f"importance: column {name!r} is not among {', '.join(names)}")

@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from defenses.microdata import Microdata
-from metrics.cells import read_cells
+from metrics.cells import escape, read_cells
 from metrics.domains import Domain, NumericDomain
 
 
@@ -98,6 +98,17 @@ def category_codes(records: Microdata, name: str) -> NDArray[np.intp]:
         return domain.codes(records.frame[name])
     except ValueError as error:
         raise ValueError(f"column {name!r}: {error}") from None
+
+
+def category_count(records: Microdata, name: str) -> int:
+    """Categories or public bins of a column, and one more for missing values where there are any."""
+    return records.domain(name).size + int(records.frame[name].isna().any())
+
+
+def category_cells(domain: Domain) -> NDArray[np.object_]:
+    """Each category or public bin as a released cell, and the missing one, shape (size + 1,)."""
+    names = domain.cells() if isinstance(domain, NumericDomain) else [escape(name) for name in domain.categories]
+    return np.array([*names, None], dtype=object)
 
 
 def stored_alike(numbers: NDArray[np.float64], column: pd.Series[Any]) -> pd.Series[Any]:

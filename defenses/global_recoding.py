@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from numpy.random import Generator
 
-from defenses.channel import Channel, Containment
+from defenses.channel import Channel
+from defenses.channel_parts import Containment
 from defenses.columns import filled
 from defenses.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.microdata import Microdata

@@ -10,17 +10,18 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.channel import Channel, Containment
-from defenses.columns import check_columns, filled
-from defenses.constraints import Constraint, all_hold, check_apart, make_constraints, sensitive_columns
-from defenses.defense import MicrodataDefense, chosen_columns, released_frame
+from defenses.channel import Channel
+from defenses.channel_parts import Containment
+from defenses.columns import filled
+from defenses.constraints import all_hold, check_apart, sensitive_columns
+from defenses.defense import released_frame
 from defenses.guarantee import Guarantee
-from defenses.k_anonymous import check_enough_records, k_anonymity_over
+from defenses.k_anonymous import ConstrainedDefense, k_anonymity_over
 from defenses.lattice import Lattice, build_lattice
 from defenses.lattice_search import Demand, Found, minimal_nodes, optimum
 from defenses.microdata import Microdata
 from defenses.node_losses import LOSSES
-from defenses.parameters import check_real, check_whole
+from defenses.parameters import check_real
 from defenses.release import MicrodataRelease
 from metrics.cells import SUPPRESSED
 
@@ -44,7 +45,7 @@ class FullDomainRelease(MicrodataRelease):
     loss: float
 
 
-class Incognito(MicrodataDefense):
+class Incognito(ConstrainedDefense):
     """Full-domain generalization: of all choices of one level a column, one of least loss with classes of at least k.
 
     Parameters
@@ -123,22 +124,12 @@ class Incognito(MicrodataDefense):
         alpha: float | None = None,
         columns: Sequence[str] | None = None,
     ) -> None:
-        self.k = k
-        self.max_suppression = max_suppression
-        self.loss = loss
-        self.l = l
-        self.diversity = diversity
-        self.c = c
-        self.t = t
-        self.distance = distance
-        self.alpha = alpha
-        self.columns = columns
-        check_whole("k", k, low=1)
+        super().__init__(k=k, l=l, diversity=diversity, c=c, t=t, distance=distance, alpha=alpha, columns=columns)
         check_real("max_suppression", max_suppression, low=0, high=1)
         if loss not in LOSSES:
             raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {loss!r}")
-        self._constraints()
-        check_columns(columns)
+        self.max_suppression = max_suppression
+        self.loss = loss
 
     def apply(self, records: Microdata, rng: Generator) -> FullDomainRelease:
         """Release the columns on the best levels; nothing is drawn."""
@@ -162,7 +153,7 @@ class Incognito(MicrodataDefense):
         _, lattice, demand, _ = self._problem(records)
         found = self._best(lattice, demand, len(records))
         rows = int(found.classes.sizes[found.suppressed].sum())
-        promised = k_anonymity_over(self.k, records, self._chosen(records), demand.constraints)
+        promised = k_anonymity_over(self.k, records, self._checked_columns(records), demand.constraints)
         if rows == 0 or promised.k is None:
             return promised
         together = found.classes.put_together(found.suppressed)
@@ -187,16 +178,9 @@ class Incognito(MicrodataDefense):
         names, lattice, demand, _ = self._problem(records)
         return [dict(zip(names, node, strict=True)) for node in minimal_nodes(lattice, demand)]
 
-    def _constraints(self) -> tuple[Constraint, ...]:
-        return make_constraints(self.l, self.diversity, self.c, self.t, self.distance, self.alpha)
-
-    def _chosen(self, records: Microdata) -> tuple[str, ...]:
-        return chosen_columns(records, self.columns, records.quasi_identifiers)
-
     def _problem(self, records: Microdata) -> tuple[tuple[str, ...], Lattice, Demand, NDArray[np.intp]]:
         """The columns, their lattice, what classes must hold, and the distinct combination of each record."""
-        check_enough_records(self.k, records)
-        names = filled(records, self._chosen(records))
+        names = filled(records, self._checked_columns(records))
         if not names:
             raise ValueError("there is no column to generalize; name quasi-identifiers that hold values")
         sensitive = sensitive_columns(records, self._constraints())

@@ -9,23 +9,19 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses import mdav
-from defenses.columns import check_columns, filled
-from defenses.defense import MicrodataDefense, chosen_columns
-from defenses.guarantee import Guarantee
-from defenses.k_anonymous import check_enough_records, k_anonymity_over
+from defenses.columns import filled
 from defenses.microdata import Microdata
-from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease
 from defenses.representatives import (
-    REPRESENTATIVES,
     CategoryColumn,
     NumberColumn,
+    RepresentativeDefense,
     grouped_column,
     release_representatives,
 )
 
 
-class Microaggregation(MicrodataDefense):
+class Microaggregation(RepresentativeDefense):
     """Microaggregation by MDAV: groups of k to 2k - 1 similar records that all release their group's representative.
 
     Parameters
@@ -67,15 +63,6 @@ class Microaggregation(MicrodataDefense):
     Domingo-Ferrer and Torra (2005), Ordinal, continuous and heterogeneous k-anonymity through microaggregation.
     """
 
-    def __init__(self, *, k: int = 5, columns: Sequence[str] | None = None, representative: str = "mean") -> None:
-        self.k = k
-        self.columns = columns
-        self.representative = representative
-        check_whole("k", k, low=1)
-        check_columns(columns)
-        if representative not in REPRESENTATIVES:
-            raise ValueError(f"representative must be one of {', '.join(REPRESENTATIVES)}, got {representative!r}")
-
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release every group's representative in the place of its records."""
         names = filled(records, self._checked_columns(records))
@@ -83,17 +70,9 @@ class Microaggregation(MicrodataDefense):
         groups = self._groups(*group_coordinates(columns, len(records)), rng)
         return release_representatives(records, columns, groups, self.representative)
 
-    def guarantee(self, records: Microdata) -> Guarantee:
-        """Promise k-anonymity over the quasi-identifiers if all of them are replaced."""
-        return k_anonymity_over(self.k, records, self._checked_columns(records))
-
     def _groups(self, numbers: NDArray[np.float64], categories: NDArray[np.intp], rng: Generator) -> NDArray[np.intp]:
         """Group of each record, shape (n,), from standardised numbers and codes of categories."""
         return mdav.groups(numbers, self.k, categories)
-
-    def _checked_columns(self, records: Microdata) -> tuple[str, ...]:
-        check_enough_records(self.k, records)
-        return chosen_columns(records, self.columns, records.quasi_identifiers)
 
 
 def group_coordinates(

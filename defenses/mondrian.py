@@ -7,22 +7,22 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from defenses.channel import Channel, Containment
-from defenses.columns import check_columns, filled
-from defenses.constraints import Constraint, check_apart, check_whole_table, make_constraints, sensitive_columns
-from defenses.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
+from defenses.channel import Channel
+from defenses.channel_parts import Containment
+from defenses.columns import filled
+from defenses.constraints import check_apart, check_whole_table, sensitive_columns
+from defenses.defense import released_frame, rowwise_release
 from defenses.guarantee import Guarantee
-from defenses.k_anonymous import check_enough_records, k_anonymity_over
+from defenses.k_anonymous import ConstrainedDefense, k_anonymity_over
 from defenses.microdata import Microdata
 from defenses.mondrian_columns import order_columns
 from defenses.mondrian_sides import SideDemand
 from defenses.mondrian_splits import partition
-from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease
-from defenses.representatives import REPRESENTATIVES, grouped_column, release_representatives
+from defenses.representatives import check_representative, grouped_column, release_representatives
 
 
-class Mondrian(MicrodataDefense):
+class Mondrian(ConstrainedDefense):
     """Multidimensional recoding: records are cut into classes of at least k that are released as intervals and sets.
 
     Parameters
@@ -99,23 +99,13 @@ class Mondrian(MicrodataDefense):
         columns: Sequence[str] | None = None,
         representative: str | None = None,
     ) -> None:
-        self.k = k
-        self.strict = strict
-        self.l = l
-        self.diversity = diversity
-        self.c = c
-        self.t = t
-        self.distance = distance
-        self.alpha = alpha
-        self.columns = columns
-        self.representative = representative
-        check_whole("k", k, low=1)
+        super().__init__(k=k, l=l, diversity=diversity, c=c, t=t, distance=distance, alpha=alpha, columns=columns)
         if not isinstance(strict, bool):
             raise ValueError(f"strict must be true or false, got {strict!r}")
-        if representative is not None and representative not in REPRESENTATIVES:
-            raise ValueError(f"representative must be one of {', '.join(REPRESENTATIVES)}, got {representative!r}")
-        self._constraints()
-        check_columns(columns)
+        if representative is not None:
+            check_representative(representative)
+        self.strict = strict
+        self.representative = representative
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release every class's records under the cells that cover them all."""
@@ -136,12 +126,8 @@ class Mondrian(MicrodataDefense):
         names, demand = self._checked(records)
         return k_anonymity_over(self.k, records, names, demand.constraints)
 
-    def _constraints(self) -> tuple[Constraint, ...]:
-        return make_constraints(self.l, self.diversity, self.c, self.t, self.distance, self.alpha)
-
     def _checked(self, records: Microdata) -> tuple[tuple[str, ...], SideDemand]:
-        check_enough_records(self.k, records)
-        names = chosen_columns(records, self.columns, records.quasi_identifiers)
+        names = self._checked_columns(records)
         demand = SideDemand(self._constraints(), sensitive_columns(records, self._constraints()))
         check_apart(names, demand.columns)
         check_whole_table(demand.constraints, demand.columns)

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from defenses.columns import category_count
 from defenses.guarantee import Guarantee
 from defenses.microdata import Microdata
 from defenses.parameters import check_real
-from defenses.pram.conversions import epsilon_for_k, k_for_epsilon
+from defenses.pram.conversions import given_epsilon, k_for_epsilon
 from defenses.pram.matrix import check_histogram, retention_epsilon, retention_pk
 from defenses.pram.optimal import optimal_retention
-from defenses.retention_vectors import Floats, RetentionVectors, size_of
+from defenses.retention_vectors import Floats, RetentionVectors
 
 
 class OptimalRetention(RetentionVectors):
@@ -65,15 +66,13 @@ class OptimalRetention(RetentionVectors):
             check_real("epsilon", epsilon, low=0, open_low=True)
         if k is not None:
             check_real("k", k, low=1)
-        self._check_common(columns, jointly)
+        super().__init__(columns=columns, jointly=jointly)
         self.epsilon = epsilon
         self.k = k
-        self.columns = columns
-        self.jointly = jointly
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return nothing for the procedure; the statement says what the matrix would have, were it fixed."""
-        budget = self._budget(len(records))
+        budget = given_epsilon(self.epsilon, self.k, len(records))
         if not self._groups(records):
             return Guarantee(statement="none: no column is randomized")
         fixed = "ε=0"
@@ -85,17 +84,10 @@ class OptimalRetention(RetentionVectors):
             statement=f"none: the matrix is made of these records and tells of them; held fixed, it would have {fixed}"
         )
 
-    def _budget(self, size: int) -> float:
-        if self.k is None or size == 0:
-            return float("inf") if self.epsilon is None else float(self.epsilon)
-        if self.k > size:
-            raise ValueError(f"k must be at most the number of records, {size}, got {self.k:g}")
-        return epsilon_for_k(self.k, size)
-
     def _retention(
         self, records: Microdata, names: tuple[str, ...], counts: NDArray[np.intp], share: int, rng: Generator
     ) -> Floats:
-        budget = self._budget(len(records)) / share
+        budget = given_epsilon(self.epsilon, self.k, len(records)) / share
         return optimal_retention(counts, budget) if budget > 0 else np.full(counts.size, 1 / counts.size)
 
 
@@ -144,11 +136,9 @@ class OptimalRetentionWithPrior(RetentionVectors):
             raise ValueError(f"prior must map columns to counts, got {prior!r}")
         for name, counts in prior.items():
             _check_prior(name, counts)
-        self._check_common(columns, jointly)
+        super().__init__(columns=columns, jointly=jointly)
         self.prior = prior
         self.epsilon = epsilon
-        self.columns = columns
-        self.jointly = jointly
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return epsilon and Pk of the matrices in use."""
@@ -171,9 +161,10 @@ class OptimalRetentionWithPrior(RetentionVectors):
             if name not in self.prior:
                 raise ValueError(f"prior has no column {name!r}; it has {', '.join(self.prior) or 'none'}")
             column = np.asarray(self.prior[name], dtype=float)
-            if column.size != size_of(records, name):
+            categories = category_count(records, name)
+            if column.size != categories:
                 raise ValueError(
-                    f"prior of column {name!r} has {column.size} counts, the column {size_of(records, name)} categories"
+                    f"prior of column {name!r} has {column.size} counts, the column {categories} categories"
                 )
             counts = np.multiply.outer(counts, column / column.sum())
         return optimal_retention(counts.ravel(), self.epsilon / share)

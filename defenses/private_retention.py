@@ -38,11 +38,9 @@ class _PrivatelyTuned(RetentionVectors):
     ) -> None:
         check_real("epsilon_matrix", epsilon_matrix, low=0, open_low=True)
         check_real("epsilon_release", epsilon_release, low=0, open_low=True)
-        self._check_common(columns, jointly)
+        super().__init__(columns=columns, jointly=jointly)
         self.epsilon_matrix = epsilon_matrix
         self.epsilon_release = epsilon_release
-        self.columns = columns
-        self.jointly = jointly
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return the sum of both epsilons, and the Pk that it implies."""

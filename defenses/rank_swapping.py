@@ -9,11 +9,11 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.channel import Channel
+from defenses.channel_parts import RankWindow
 from defenses.columns import category_codes, check_columns, filled, plain_numbers
 from defenses.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.microdata import Microdata
 from defenses.parameters import check_real
-from defenses.rank_window import RankWindow
 from defenses.release import MicrodataRelease
 from metrics.domains import NumericDomain
 

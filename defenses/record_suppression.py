@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
 from numpy.random import Generator
 
 from defenses.channel import Channel
-from defenses.columns import check_columns
-from defenses.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
-from defenses.guarantee import Guarantee
-from defenses.k_anonymous import check_enough_records, k_anonymity_over
+from defenses.defense import released_frame, rowwise_release
+from defenses.k_anonymous import KAnonymousDefense
 from defenses.microdata import Microdata
-from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease
 from metrics.classes import class_sizes, equivalence_classes
 
 
-class RecordSuppression(MicrodataDefense):
+class RecordSuppression(KAnonymousDefense):
     """Records whose class is smaller than k are left out; all others are released as they are.
 
     Parameters
@@ -45,12 +41,6 @@ class RecordSuppression(MicrodataDefense):
     Samarati (2001), Protecting respondents' identities in microdata release, section 3.
     """
 
-    def __init__(self, *, k: int = 5, columns: Sequence[str] | None = None) -> None:
-        check_whole("k", k, low=1)
-        check_columns(columns)
-        self.k = k
-        self.columns = columns
-
     @classmethod
     def example(cls) -> Self:
         """Pairs over one column, of which some are left in any table of some size."""
@@ -61,11 +51,3 @@ class RecordSuppression(MicrodataDefense):
         frame = released_frame(records)
         classes = equivalence_classes(frame, self._checked_columns(records))
         return rowwise_release(frame, Channel()).take(np.flatnonzero(class_sizes(classes)[classes] >= self.k))
-
-    def guarantee(self, records: Microdata) -> Guarantee:
-        """Promise k-anonymity over the quasi-identifiers if all of them make the classes."""
-        return k_anonymity_over(self.k, records, self._checked_columns(records))
-
-    def _checked_columns(self, records: Microdata) -> tuple[str, ...]:
-        check_enough_records(self.k, records)
-        return chosen_columns(records, self.columns, records.quasi_identifiers)

@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.channel import Channel, ChannelPart
-from defenses.channel_parts import GroupMean, GroupMode
-from defenses.columns import category_codes, plain_numbers, stored_alike
+from defenses.channel import Channel
+from defenses.channel_parts import ChannelPart, GroupMean, GroupMode
+from defenses.columns import category_cells, category_codes, plain_numbers, stored_alike
 from defenses.defense import released_frame, rowwise_release
+from defenses.k_anonymous import KAnonymousDefense
 from defenses.microdata import Microdata
 from defenses.release import MicrodataRelease
-from metrics.cells import escape
 from metrics.classes import count_pairs, group_starts
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 
@@ -26,6 +26,36 @@ Floats = NDArray[np.float64]
 
 REPRESENTATIVES = ("mean", "median", "mode")
 """What a group may release: its mean, its lower median, or its most frequent value (of several, the smallest)."""
+
+
+def check_representative(representative: Any) -> None:
+    """Raise ValueError unless it is one of `REPRESENTATIVES`."""
+    if representative not in REPRESENTATIVES:
+        raise ValueError(f"representative must be one of {', '.join(REPRESENTATIVES)}, got {representative!r}")
+
+
+class RepresentativeDefense(KAnonymousDefense):
+    """A defense that replaces the values of at least k records at a time by their representative.
+
+    Parameters
+    ----------
+    k : int
+        Smallest group, at least 1.
+    columns : sequence of str, optional
+        The columns to replace.
+    representative : {"mean", "median", "mode"}
+        What a group releases.
+
+    Raises
+    ------
+    ValueError
+        If `k` is no whole number of at least 1 or the representative is unknown.
+    """
+
+    def __init__(self, *, k: int = 5, columns: Sequence[str] | None = None, representative: str = "mean") -> None:
+        super().__init__(k=k, columns=columns)
+        check_representative(representative)
+        self.representative = representative
 
 
 @dataclass(frozen=True)
@@ -103,9 +133,9 @@ class CategoryColumn(GroupedColumn):
             chosen = np.nan_to_num(group_medians(present, groups), nan=self.domain.size).astype(np.intp)[groups]
         else:
             chosen = group_modes(self.codes, groups, self.domain.size + 1)[groups]
-        cells = np.array([*(escape(category) for category in self.domain.categories), None], dtype=object)
         agreement = float((chosen == self.codes).mean())
-        return pd.Series(cells[chosen], dtype=object), GroupMode(self.name, self.domain, agreement)
+        released = pd.Series(category_cells(self.domain)[chosen], dtype=object)
+        return released, GroupMode(self.name, self.domain, agreement)
 
 
 def grouped_column(records: Microdata, name: str) -> NumberColumn | CategoryColumn:
@@ -143,6 +173,11 @@ def release_representatives(
     for column in columns:
         frame[column.name], part = column.replaced(groups, representative)
         parts.append(part)
+    return release_replaced(frame, parts)
+
+
+def release_replaced(frame: pd.DataFrame, parts: Sequence[ChannelPart | None]) -> MicrodataRelease:
+    """Release replaced columns with their channel, which is none where the part of a column is."""
     known = tuple(part for part in parts if part is not None)
     return rowwise_release(frame, Channel(known) if len(known) == len(parts) else None)
 

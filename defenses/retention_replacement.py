@@ -12,21 +12,20 @@ from numpy.typing import NDArray
 
 from defenses.channel import Channel
 from defenses.channel_parts import Retention
-from defenses.columns import category_codes, check_columns, filled
+from defenses.columns import category_cells, category_codes, category_count, check_columns, filled
 from defenses.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.guarantee import Guarantee
 from defenses.microdata import Microdata
 from defenses.parameters import check_real
 from defenses.pram.conversions import (
     check_epsilon,
-    epsilon_for_k,
     epsilon_for_retention,
+    given_epsilon,
     k_for_epsilon,
     retention_for_epsilon,
 )
+from defenses.public_categories import unless_public
 from defenses.release import MicrodataRelease
-from metrics.cells import escape
-from metrics.domains import Domain, NumericDomain
 
 
 class RetentionReplacement(MicrodataDefense):
@@ -97,54 +96,36 @@ class RetentionReplacement(MicrodataDefense):
         parts = self._parts(records)
         for part in parts:
             codes = category_codes(records, part.column)
-            # The one cell beyond the domain's is the missing value.
-            cells = np.array([*_cells(part.domain), None], dtype=object)
-            frame[part.column] = pd.Series(cells[_replaced(codes, part, rng)], dtype=object)
+            frame[part.column] = pd.Series(category_cells(part.domain)[_replaced(codes, part, rng)], dtype=object)
         return rowwise_release(frame, Channel(parts))
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return epsilon and Pk of the randomized columns, from the probabilities in use."""
         parts = self._parts(records)
-        names = ", ".join(part.column for part in parts)
-        if not parts:
-            return Guarantee(statement="none: no column is randomized")
-        read = [part.column for part in parts if part.column not in records.domains]
-        if read:
-            return Guarantee(statement=f"none: the domain of {', '.join(read)} is not public but read from the records")
-        holes = [part.column for part in parts if part.categories > part.domain.size]
-        if holes:
-            return Guarantee(
-                statement=f"none: that a value of {', '.join(holes)} is missing, which makes missing a category, is "
-                "read from the records"
-            )
+        names = [part.column for part in parts]
+        missing = unless_public(records, names)
+        if missing is not None:
+            return missing
         epsilon = sum(epsilon_for_retention(part.retention, part.categories) for part in parts)
         pk = k_for_epsilon(epsilon, len(records)) if epsilon > 0 else float(len(records))
-        about = f"of the columns {names} together; other columns are released as they are"
+        about = f"of the columns {', '.join(names)} together; other columns are released as they are"
         if np.isinf(epsilon):
             return Guarantee(pk=pk, statement=about)
         return Guarantee(epsilon=epsilon, pk=pk, statement=f"local, one record replaced by any other, {about}")
 
     def _parts(self, records: Microdata) -> tuple[Retention, ...]:
         names = filled(records, chosen_columns(records, self.columns, records.quasi_identifiers))
-        budget = self._budget(len(records)) / max(1, len(names))
+        budget = given_epsilon(self.epsilon, self.k, len(records)) / max(1, len(names))
         parts = []
         for name in names:
             domain = records.domain(name)
-            count = domain.size + int(records.frame[name].isna().any())
+            count = category_count(records, name)
             if self.retention is not None:
                 kept = max(float(self.retention), 1 / count)
             else:
                 kept = retention_for_epsilon(budget, count) if budget > 0 else 1 / count
             parts.append(Retention(name, domain, kept if count > 1 else 1.0, count))
         return tuple(parts)
-
-    def _budget(self, size: int) -> float:
-        """Epsilon for all columns together."""
-        if self.k is None or size == 0:
-            return float("inf") if self.epsilon is None else float(self.epsilon)
-        if self.k > size:
-            raise ValueError(f"k must be at most the number of records, {size}, got {self.k:g}")
-        return epsilon_for_k(self.k, size)
 
 
 def _replaced(codes: NDArray[np.intp], part: Retention, rng: Generator) -> NDArray[np.intp]:
@@ -154,8 +135,3 @@ def _replaced(codes: NDArray[np.intp], part: Retention, rng: Generator) -> NDArr
     other = rng.integers(part.categories - 1, size=codes.size)
     other += other >= codes
     return np.where(rng.random(codes.size) < part.retention, codes, other)
-
-
-def _cells(domain: Domain) -> list[str]:
-    """Each category or bin as a released cell."""
-    return domain.cells() if isinstance(domain, NumericDomain) else [escape(name) for name in domain.categories]

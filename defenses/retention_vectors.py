@@ -12,14 +12,13 @@ from numpy.typing import NDArray
 
 from defenses.channel import Channel
 from defenses.channel_parts import RetentionVector
-from defenses.columns import category_codes, check_columns, filled
+from defenses.columns import category_cells, category_codes, category_count, check_columns, filled
 from defenses.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.guarantee import Guarantee
 from defenses.microdata import Microdata
 from defenses.pram.sampling import replace
+from defenses.public_categories import unless_public
 from defenses.release import MicrodataRelease
-from metrics.cells import escape
-from metrics.domains import Domain, NumericDomain
 
 Floats = NDArray[np.float64]
 
@@ -33,10 +32,26 @@ class RetentionVectors(MicrodataDefense):
     A column takes the categories of its domain; one with numbers takes its public bins, and a number is released as
     its bin or another. In a column in which a value is missing, the missing value is one more category. Columns are
     randomized independently and share the budget evenly, or jointly: then their combinations are the categories.
+
+    Parameters
+    ----------
+    columns : sequence of str, optional
+        All quasi-identifiers where not given.
+    jointly : bool
+        Whether combinations of the columns' categories are randomized, instead of each column by itself.
+
+    Raises
+    ------
+    ValueError
+        If `columns` is no list of different names or `jointly` no truth value.
     """
 
-    columns: Sequence[str] | None
-    jointly: bool
+    def __init__(self, *, columns: Sequence[str] | None, jointly: bool) -> None:
+        check_columns(columns)
+        if not isinstance(jointly, bool):
+            raise ValueError(f"jointly must be true or false, got {jointly!r}")
+        self.columns = columns
+        self.jointly = jointly
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the randomized columns."""
@@ -45,13 +60,13 @@ class RetentionVectors(MicrodataDefense):
         parts = []
         for names, generator in zip(groups, rng.spawn(len(groups)), strict=True):
             domains = tuple(records.domain(name) for name in names)
-            sizes = tuple(size_of(records, name) for name in names)
+            sizes = tuple(category_count(records, name) for name in names)
             cells = np.ravel_multi_index(tuple(category_codes(records, name) for name in names), sizes)
             counts = np.bincount(cells, minlength=int(np.prod(sizes)))
             retention = self._retention(records, names, counts, len(groups), generator)
             released = np.unravel_index(replace(cells, retention, generator), sizes)
             for name, domain, codes in zip(names, domains, released, strict=True):
-                frame[name] = pd.Series(_cells(domain)[codes], dtype=object)
+                frame[name] = pd.Series(category_cells(domain)[codes], dtype=object)
             parts.append(RetentionVector(names, domains, sizes, tuple(retention.tolist())))
         return rowwise_release(frame, Channel(tuple(parts)))
 
@@ -64,7 +79,7 @@ class RetentionVectors(MicrodataDefense):
     def _groups(self, records: Microdata) -> tuple[tuple[str, ...], ...]:
         names = filled(records, chosen_columns(records, self.columns, records.quasi_identifiers))
         if self.jointly and names:
-            cells = np.prod([float(size_of(records, name)) for name in names])
+            cells = np.prod([float(category_count(records, name)) for name in names])
             if cells > MOST_CELLS:
                 raise ValueError(
                     f"jointly: the columns {', '.join(names)} have {cells:.3g} cells, at most {MOST_CELLS:,}"
@@ -72,38 +87,10 @@ class RetentionVectors(MicrodataDefense):
             return (names,)
         return tuple((name,) for name in names)
 
-    def _check_common(self, columns: Sequence[str] | None, jointly: bool) -> None:
-        check_columns(columns)
-        if not isinstance(jointly, bool):
-            raise ValueError(f"jointly must be true or false, got {jointly!r}")
-
     def _not_public(self, records: Microdata) -> Guarantee | None:
         """Return the empty guarantee where the categories themselves are read from the records."""
-        names = [name for group in self._groups(records) for name in group]
-        if not names:
-            return Guarantee(statement="none: no column is randomized")
-        read = [name for name in names if name not in records.domains]
-        if read:
-            return Guarantee(statement=f"none: the domain of {', '.join(read)} is not public but read from the records")
-        holes = [name for name in names if size_of(records, name) > records.domain(name).size]
-        if holes:
-            return Guarantee(
-                statement=f"none: that a value of {', '.join(holes)} is missing, which makes missing a category, is "
-                "read from the records"
-            )
-        return None
+        return unless_public(records, [name for group in self._groups(records) for name in group])
 
     def _about(self, records: Microdata) -> str:
         names = ", ".join(name for group in self._groups(records) for name in group)
         return f"one record replaced by any other, of the columns {names} together; other columns are released as is"
-
-
-def size_of(records: Microdata, name: str) -> int:
-    """Categories of a column, with one for missing values where there are any."""
-    return records.domain(name).size + int(records.frame[name].isna().any())
-
-
-def _cells(domain: Domain) -> NDArray[np.object_]:
-    """Each category or bin as a released cell, and the missing one."""
-    names = domain.cells() if isinstance(domain, NumericDomain) else [escape(name) for name in domain.categories]
-    return np.array([*names, None], dtype=object)

@@ -11,9 +11,8 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.columns import category_codes, plain_numbers, stored_alike
+from defenses.columns import category_cells, category_codes, plain_numbers, stored_alike
 from defenses.microdata import Microdata
-from metrics.cells import escape
 from metrics.domains import NumericDomain
 
 Floats = NDArray[np.float64]
@@ -133,8 +132,7 @@ def distribution(records: Microdata, name: str) -> Distribution:
     domain = records.domain(name)
     if isinstance(domain, NumericDomain):
         return Numbers(column, plain_numbers(column), domain)
-    cells = np.array([*(escape(category) for category in domain.categories), None], dtype=object)
-    return Categories(column, category_codes(records, name), cells)
+    return Categories(column, category_codes(records, name), category_cells(domain))
 
 
 def _codes_at(weights: NDArray[Any], shares: Floats) -> Integers:

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.channel import Channel
-from defenses.columns import check_columns, filled, is_numeric
-from defenses.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
+from defenses.columns import filled, is_numeric
+from defenses.defense import chosen_columns, released_frame
 from defenses.guarantee import Guarantee
 from defenses.k_anonymous import check_enough_records, k_anonymity_over
 from defenses.microdata import Microdata
 from defenses.optimal_grouping import optimal_groups
-from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease
-from defenses.representatives import REPRESENTATIVES, NumberColumn, grouped_column
+from defenses.representatives import NumberColumn, RepresentativeDefense, grouped_column, release_replaced
 
 
-class UnivariateMicroaggregation(MicrodataDefense):
+class UnivariateMicroaggregation(RepresentativeDefense):
     """Every column of numbers microaggregated on its own, in groups of at least k with the least squared change.
 
     Parameters
@@ -51,15 +47,6 @@ class UnivariateMicroaggregation(MicrodataDefense):
     Hansen and Mukherjee (2003), A polynomial algorithm for optimal univariate microaggregation.
     """
 
-    def __init__(self, *, k: int = 5, columns: Sequence[str] | None = None, representative: str = "mean") -> None:
-        self.k = k
-        self.columns = columns
-        self.representative = representative
-        check_whole("k", k, low=1)
-        check_columns(columns)
-        if representative not in REPRESENTATIVES:
-            raise ValueError(f"representative must be one of {', '.join(REPRESENTATIVES)}, got {representative!r}")
-
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release every column's representatives."""
         frame = released_frame(records)
@@ -69,8 +56,7 @@ class UnivariateMicroaggregation(MicrodataDefense):
             if isinstance(column, NumberColumn):
                 frame[name], part = column.replaced(self._groups(column.numbers), self.representative)
                 parts.append(part)
-        known = tuple(part for part in parts if part is not None)
-        return rowwise_release(frame, Channel(known) if len(known) == len(parts) else None)
+        return release_replaced(frame, parts)
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Promise k-anonymity where the one quasi-identifier is replaced, and of each column alone elsewhere."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.estimate import Estimate
+from metrics.estimate import Estimate, check_confidence, check_successes
 
 
 def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> Estimate:
@@ -32,9 +32,8 @@ def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> Estimat
     ----------
     Clopper and Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial.
     """
-    if n < 1 or not 0 <= successes <= n:
-        raise ValueError(f"successes must lie in 0..n with n >= 1, got {successes} of {n}")
-    _check_confidence(confidence)
+    check_successes(successes, n)
+    check_confidence(confidence)
     tail = (1 - confidence) / 2
     return Estimate(successes / n, float(_lower(successes, n, tail)), float(_upper(successes, n, tail)), n)
 
@@ -79,7 +78,7 @@ def epsilon_lower_bound(
             raise ValueError(f"{name} must lie in 0..{name}_runs with {name}_runs >= 1")
     if not 0 <= delta < 1:
         raise ValueError(f"delta must lie in [0, 1), got {delta}")
-    _check_confidence(confidence)
+    check_confidence(confidence)
     tail = (1 - confidence) / 2
     excess = np.maximum(_lower(hits, first_runs, tail) - delta, 0)
     with np.errstate(divide="ignore"):
@@ -98,8 +97,3 @@ def _lower(successes: ArrayLike, n: int, tail: float) -> NDArray[np.float64]:
 
 def _upper(successes: ArrayLike, n: int, tail: float) -> NDArray[np.float64]:
     return 1 - _lower(n - np.asarray(successes, dtype=float), n, tail)
-
-
-def _check_confidence(confidence: float) -> None:
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")

@@ -51,9 +51,8 @@ def wilson(successes: float, n: int, confidence: float = 0.95) -> Estimate:
     """
     from scipy.special import ndtri
 
-    if n < 1 or not 0 <= successes <= n:
-        raise ValueError(f"successes must lie in 0..n with n >= 1, got {successes} of {n}")
-    _check_confidence(confidence)
+    check_successes(successes, n)
+    check_confidence(confidence)
     z = float(ndtri((1 + confidence) / 2))
     rate = successes / n
     center = (rate + z * z / (2 * n)) / (1 + z * z / n)
@@ -90,7 +89,7 @@ def across_plays(rates: ArrayLike, confidence: float = 0.95, *, trials: int = 1)
         raise ValueError("rates must be finite and lie in [0, 1]")
     if trials < 1:
         raise ValueError(f"trials must be at least 1, got {trials}")
-    _check_confidence(confidence)
+    check_confidence(confidence)
     n = values.size
     mean = float(values.mean())
     if n == 1 or np.ptp(values) == 0:
@@ -100,6 +99,13 @@ def across_plays(rates: ArrayLike, confidence: float = 0.95, *, trials: int = 1)
     return Estimate(mean, max(0.0, mean - half), min(1.0, mean + half), n)
 
 
-def _check_confidence(confidence: float) -> None:
+def check_successes(successes: float, n: int) -> None:
+    """Raise ValueError unless there are trials, and no more successes among them."""
+    if n < 1 or not 0 <= successes <= n:
+        raise ValueError(f"successes must lie in 0..n with n >= 1, got {successes} of {n}")
+
+
+def check_confidence(confidence: float) -> None:
+    """Raise ValueError unless the confidence lies in (0, 1)."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie in (0, 1), got {confidence}")

@@ -73,3 +73,12 @@ def profile(released: pd.DataFrame, domains: Mapping[str, Domain]) -> Profile:
 def original_profile(original: pd.DataFrame, domains: Mapping[str, Domain]) -> Profile:
     """Spread an original table (values, not cells) over the bins of `domains`."""
     return profile(pd.DataFrame({name: escape_column(original[name]) for name in domains}), domains)
+
+
+def check_comparable(original: pd.DataFrame, released: pd.DataFrame, domains: Mapping[str, Domain], need: str) -> None:
+    """Raise ValueError unless both tables have rows and there is a column to compare; `need` is who needs it."""
+    for title, table in (("original", original), ("released", released)):
+        if len(table) == 0:
+            raise ValueError(f"the {title} table has no rows")
+    if not domains:
+        raise ValueError(f"{need} the domain of at least one column")

@@ -10,7 +10,7 @@ import pandas as pd
 from scipy import sparse
 
 from metrics.domains import Domain
-from metrics.profile import Profile, original_profile, profile
+from metrics.profile import Profile, check_comparable, original_profile, profile
 
 
 def propensity_mean_squared_error(
@@ -58,11 +58,7 @@ def propensity_mean_squared_error(
 
     if order not in (1, 2):
         raise ValueError(f"order must be 1 or 2, got {order!r}")
-    for title, table in (("original", original), ("released", released)):
-        if len(table) == 0:
-            raise ValueError(f"the {title} table has no rows")
-    if not domains:
-        raise ValueError("propensity needs the domain of at least one column")
+    check_comparable(original, released, domains, "propensity needs")
     sides = original_profile(original, domains), profile(released, domains)
     features = sparse.vstack([_features(side, order) for side in sides]).tocsr()
     label = np.repeat([0, 1], [len(original), len(released)])

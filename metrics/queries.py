@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from metrics.domains import Domain
 from metrics.fidelity import RangeQueries, query_fidelity
-from metrics.profile import original_profile, profile
+from metrics.profile import check_comparable, original_profile, profile
 
 
 def query_error(
@@ -46,10 +46,6 @@ def query_error(
     """
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ValueError(f"count must be a whole number of at least 1, got {count!r}")
-    for title, table in (("original", original), ("released", released)):
-        if len(table) == 0:
-            raise ValueError(f"the {title} table has no rows")
-    if not domains:
-        raise ValueError("queries need the domain of at least one column")
+    check_comparable(original, released, domains, "queries need")
     queries = RangeQueries.random(domains, count, rng)
     return 1 - query_fidelity(original_profile(original, domains), profile(released, domains), queries)

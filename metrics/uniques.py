@@ -86,8 +86,7 @@ def poisson_gamma_uniques(
     ----------
     Bethlehem, Keller and Pannekoek (1990), Disclosure control of microdata, section 4.
     """
-    sizes = _sizes(frame, quasi_identifiers, classes)
-    n = _check_population(sizes, population)
+    sizes, n = _sample(frame, quasi_identifiers, classes, population)
     if isinstance(cells, bool) or not isinstance(cells, int | np.integer) or cells < sizes.size:
         raise ValueError(f"cells must be a whole number of at least the {sizes.size} classes present, got {cells!r}")
     uniques = int((sizes == 1).sum())
@@ -119,8 +118,7 @@ def zayatz_uniques(
     ----------
     Zayatz (1991), Estimation of the percent of unique population elements on a microdata file using the sample.
     """
-    sizes = _sizes(frame, quasi_identifiers, classes)
-    n = _check_population(sizes, population)
+    sizes, n = _sample(frame, quasi_identifiers, classes, population)
     size, count = np.unique(sizes, return_counts=True)
     if size[0] > 1:
         return 0.0
@@ -152,8 +150,7 @@ def pitman_uniques(
     Pitman (1995), Exchangeable and partially exchangeable random partitions; Hoshino (2001), Applying Pitman's
     sampling formula to microdata disclosure risk assessment.
     """
-    sizes = _sizes(frame, quasi_identifiers, classes)
-    n = _check_population(sizes, population)
+    sizes, n = _sample(frame, quasi_identifiers, classes, population)
     uniques = int((sizes == 1).sum())
     # No class of two or more, or none of one, leaves nothing to fit: the sample's uniques are then the bound.
     if uniques in (0, n) or population == n:
@@ -196,8 +193,7 @@ def snb_uniques(
     ----------
     Chen and Keller-McNulty (1998), Estimation of identification disclosure risk in microdata.
     """
-    sizes = _sizes(frame, quasi_identifiers, classes)
-    n = _check_population(sizes, population)
+    sizes, n = _sample(frame, quasi_identifiers, classes, population)
     uniques = int((sizes == 1).sum())
     # No class of two or more, or none of one, leaves nothing to fit: the sample's uniques are then the bound.
     if uniques in (0, n) or population == n:
@@ -240,9 +236,12 @@ def _sizes(frame: pd.DataFrame, quasi_identifiers: Sequence[str], classes: Integ
     return class_sizes(known_classes(frame, quasi_identifiers, classes))
 
 
-def _check_population(sizes: Integers, population: int) -> int:
-    """Number of rows; ValueError unless the population is a whole number of at least that."""
+def _sample(
+    frame: pd.DataFrame, quasi_identifiers: Sequence[str], classes: Integers | None, population: int
+) -> tuple[Integers, int]:
+    """Class sizes and number of rows; ValueError unless the population is a whole number of at least that."""
+    sizes = _sizes(frame, quasi_identifiers, classes)
     n = int(sizes.sum())
     if isinstance(population, bool) or not isinstance(population, int | np.integer) or population < n:
         raise ValueError(f"population must be a whole number of at least the sample's {n} rows, got {population!r}")
-    return n
+    return sizes, n

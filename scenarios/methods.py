@@ -67,6 +67,30 @@ def find(name: str, package: str) -> type[Method]:
     return methods[name]
 
 
+def class_at(name: str) -> type[Any]:
+    """The class that ``module:Class`` names; the module is looked for in the current folder last.
+
+    Raises
+    ------
+    ValueError
+        If there is no such module or class.
+    """
+    module_name, _, class_name = name.partition(":")
+    if not module_name or not class_name:
+        raise ValueError(f"{name!r} must name a module and a class, as in mymodule:MyClass")
+    here = str(Path.cwd())
+    if here not in sys.path:
+        sys.path.append(here)
+    try:
+        module = importlib.import_module(module_name)
+    except ImportError as error:
+        raise ValueError(f"{name!r}: cannot import {module_name!r} ({error})") from None
+    found = getattr(module, class_name, None)
+    if not inspect.isclass(found):
+        raise ValueError(f"{name!r}: {module_name!r} has no class {class_name!r}")
+    return found
+
+
 def suggestion(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
     """The end of a message about an unknown name: the nearest known one, or all where none is near and they are few."""
     lowered = {other.lower(): other for other in known}
@@ -142,18 +166,8 @@ def _find_part(name: str, package: str) -> type[Method]:
 
 def _elsewhere(name: str, package: str, base: type[Method] | None = None) -> type[Method]:
     base = base or _contract(package)
-    module_name, _, class_name = name.partition(":")
-    if not module_name or not class_name:
-        raise ValueError(f"{name!r} must name a module and a class, as in mymodule:MyClass")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
-    try:
-        module = importlib.import_module(module_name)
-    except ImportError as error:
-        raise ValueError(f"{name!r}: cannot import {module_name!r} ({error})") from None
-    method = getattr(module, class_name, None)
-    if not inspect.isclass(method) or not issubclass(method, base) or inspect.isabstract(method):
+    method = class_at(name)
+    if not issubclass(method, base) or inspect.isabstract(method):
         raise ValueError(f"{name!r} is no {_kind(package)}: it must be a concrete subclass of {base.__name__}")
     return method
 

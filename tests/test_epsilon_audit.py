@@ -5,8 +5,9 @@ import math
 import pytest
 
 from defenses.dp import Laplace
-from scenarios import EpsilonAudit, epsilon_audit, read_plan
+from scenarios import EpsilonAudit, read_plan
 from scenarios.auditing.names import mechanisms
+from scenarios.experiments import epsilon_audit
 from scenarios.experiments.epsilon_audit import GROUPS, grouped
 from scenarios.experiments.experiment import read_experiment
 

@@ -159,7 +159,7 @@ def test_bad_claims(adult):
     with pytest.raises(TypeError, match="ranked answers"):
         game.score(secret, release, Decisions(np.zeros(100)), np.random.default_rng(0))
     claims = SweeneyJoin().run(release.take([0]), game.knowledge(secret, Identity()), np.random.default_rng(0))
-    with pytest.raises(ValueError, match="about 1 rows and 100 lines"):
+    with pytest.raises(ValueError, match="about 1 rows and 100 candidates"):
         game.score(secret, release, claims, np.random.default_rng(0))
 
 

@@ -18,9 +18,14 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from defenses.dp.bisection import bisect
 from defenses.dp.composition import group_privacy, zcdp_epsilon, zcdp_rho
+from defenses.dp.mechanism import check_delta
 from defenses.parameters import check_real
 from defenses.queries import BudgetSpent
+
+Costs = Counter[tuple[float, float, float | None]]
+"""How often each cost was spent: epsilon, delta, and rho where there is one."""
 
 TOLERANCE = 2.0**-50
 """Relative excess that counts as none, of a sum of rounded shares: ten tenths are one."""
@@ -67,7 +72,7 @@ class Account(ABC):
         self.path = None if path is None else Path(path)
         self.refused = 0
         self._lock = threading.RLock()
-        self._costs: Counter[tuple[float, float, float | None]] = Counter()
+        self._costs: Costs = Counter()
         if self.path is not None:
             if self.path.exists():
                 raise ValueError(f"path: {self.path} exists; restore it, or it would forget what was spent")
@@ -91,11 +96,8 @@ class Account(ABC):
             raise ValueError(f"path: {path} holds no account ({type(error).__name__})") from None
         if not isinstance(account, cls):
             raise ValueError(f"path: {path} holds an account of {kind}, not of {cls.__name__}")
-        for (e, d, rho), number in costs.items():
-            check_real("epsilon", e, low=0)
-            check_real("delta", d, low=0, high=1, open_high=True)
-            if rho is not None:
-                check_real("rho", rho, low=0)
+        for cost, number in costs.items():
+            _check_cost(*cost)
             if isinstance(number, bool) or not isinstance(number, int) or number < 1:
                 raise ValueError(f"path: {path} holds no account (a cost {number} times)")
         account.path = Path(path)
@@ -114,7 +116,7 @@ class Account(ABC):
         """Epsilon of one more answer without delta that could still be given."""
 
     @abstractmethod
-    def total(self, costs: Counter[tuple[float, float, float | None]]) -> tuple[float, float]:
+    def total(self, costs: Costs) -> tuple[float, float]:
         """Epsilon and delta that costs (epsilon, delta, rho), each so often, amount to."""
 
     def spend(self, epsilon: float, delta: float = 0.0, rho: float | None = None) -> None:
@@ -134,10 +136,7 @@ class Account(ABC):
         ValueError
             If a cost is refused.
         """
-        check_real("epsilon", epsilon, low=0)
-        check_real("delta", delta, low=0, high=1, open_high=True)
-        if rho is not None:
-            check_real("rho", rho, low=0)
+        _check_cost(epsilon, delta, rho)
         with self._lock:
             costs = self._costs.copy()
             costs[float(epsilon), float(delta), None if rho is None else float(rho)] += 1
@@ -184,11 +183,20 @@ class Account(ABC):
         """Epsilon and delta of everything so far, for m records together."""
         return group_privacy(*self.spent, m)
 
-    def _exceeds(self, costs: Counter[tuple[float, float, float | None]]) -> bool:
+    def _exceeds(self, costs: Costs) -> bool:
         epsilon, delta = self.total(costs)
         return not (epsilon <= self.epsilon * (1 + TOLERANCE) and delta <= self.delta * (1 + TOLERANCE))
 
-    def _save(self, costs: Counter[tuple[float, float, float | None]]) -> None:
+    def _one_more(self, high: float, steps: int) -> float:
+        """Largest epsilon in [0, high] of one more answer without delta whose total is in the budget."""
+
+        def fits(epsilon: float) -> bool:
+            return self.total(self._costs + Counter({(epsilon, 0.0, None): 1}))[0] <= self.epsilon
+
+        with self._lock:
+            return bisect(fits, 0.0, high, steps)[0]
+
+    def _save(self, costs: Costs) -> None:
         """Replace the file as a whole: it holds the old costs or the new, whenever the machine stops."""
         assert self.path is not None  # noqa: S101 (callers look)
         text = json.dumps(
@@ -220,7 +228,7 @@ class Account(ABC):
 class Accountant(Account):
     """Serial composition: epsilons add up, and deltas; also where queries are chosen by earlier answers."""
 
-    def total(self, costs: Counter[tuple[float, float, float | None]]) -> tuple[float, float]:
+    def total(self, costs: Costs) -> tuple[float, float]:
         """Sums, without rounding errors."""
         epsilon = sum((Fraction(e) * number for (e, _, _), number in costs.items()), Fraction(0))
         delta = sum((Fraction(d) * number for (_, d, _), number in costs.items()), Fraction(0))
@@ -244,7 +252,7 @@ class AdvancedAccountant(Account):
     Whitehouse, Ramdas, Rogers and Wu (2023), Fully-adaptive composition in differential privacy, theorem 1.
     """
 
-    def total(self, costs: Counter[tuple[float, float, float | None]]) -> tuple[float, float]:
+    def total(self, costs: Costs) -> tuple[float, float]:
         """The better of both, epsilon with its delta."""
         plain = math.fsum(e * number for (e, _, _), number in costs.items())
         delta = math.fsum(d * number for (_, d, _), number in costs.items())
@@ -258,16 +266,7 @@ class AdvancedAccountant(Account):
     @property
     def remaining(self) -> float:
         """Epsilon of one more answer, by bisection of the total."""
-        with self._lock:
-            low, high = 0.0, float(self.epsilon)
-            for _ in range(60):
-                middle = (low + high) / 2
-                one_more = self._costs + Counter({(middle, 0.0, None): 1})
-                if self.total(one_more)[0] <= self.epsilon:
-                    low = middle
-                else:
-                    high = middle
-            return low
+        return self._one_more(float(self.epsilon), 60)
 
 
 class ConcentratedAccountant(Account):
@@ -285,7 +284,7 @@ class ConcentratedAccountant(Account):
     """
 
     def __init__(self, *, epsilon: float, delta: float = 1e-6, path: str | Path | None = None) -> None:
-        check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
+        check_delta(delta)
         super().__init__(epsilon=epsilon, delta=delta, path=path)
         self.rho = zcdp_rho(float(epsilon), float(delta))
 
@@ -301,7 +300,7 @@ class ConcentratedAccountant(Account):
         left = float(self.epsilon) - self._plain(self._costs)
         return max(math.sqrt(2 * self.remaining_rho), left if left > TOLERANCE * self.epsilon else 0.0)
 
-    def total(self, costs: Counter[tuple[float, float, float | None]]) -> tuple[float, float]:
+    def total(self, costs: Costs) -> tuple[float, float]:
         """Epsilon at the budget's delta."""
         rho = self._spent_rho(costs)
         if not rho:
@@ -310,18 +309,18 @@ class ConcentratedAccountant(Account):
         plain = self._plain(costs)
         return (plain, 0.0) if plain <= concentrated else (concentrated, float(self.delta))
 
-    def _exceeds(self, costs: Counter[tuple[float, float, float | None]]) -> bool:
+    def _exceeds(self, costs: Costs) -> bool:
         within = self._spent_rho(costs) <= self.rho * (1 + TOLERANCE)
         return not within and not self._plain(costs) <= self.epsilon * (1 + TOLERANCE)
 
     @staticmethod
-    def _plain(costs: Counter[tuple[float, float, float | None]]) -> float:
+    def _plain(costs: Costs) -> float:
         """Sum of epsilons, infinite where one comes with a delta."""
         if any(delta for _, delta, _ in costs):
             return math.inf
         return math.fsum(epsilon * number for (epsilon, _, _), number in costs.items())
 
-    def _spent_rho(self, costs: Counter[tuple[float, float, float | None]]) -> float:
+    def _spent_rho(self, costs: Costs) -> float:
         def of(epsilon: float, delta: float, rho: float | None) -> float:
             if rho is not None:
                 return rho
@@ -345,10 +344,10 @@ class RenyiAccountant(Account):
     """
 
     def __init__(self, *, epsilon: float, delta: float = 1e-6, path: str | Path | None = None) -> None:
-        check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
+        check_delta(delta)
         super().__init__(epsilon=epsilon, delta=delta, path=path)
 
-    def total(self, costs: Counter[tuple[float, float, float | None]]) -> tuple[float, float]:
+    def total(self, costs: Costs) -> tuple[float, float]:
         """Epsilon at the budget's delta, which must be positive."""
         from dp_accounting import rdp
 
@@ -357,18 +356,9 @@ class RenyiAccountant(Account):
     @property
     def remaining(self) -> float:
         """Epsilon of one more Laplace answer, by bisection of the total."""
-        with self._lock:
-            low, high = 0.0, 2 * float(self.epsilon) + 1
-            for _ in range(40):
-                middle = (low + high) / 2
-                one_more = self._costs + Counter({(middle, 0.0, None): 1})
-                if self.total(one_more)[0] <= self.epsilon:
-                    low = middle
-                else:
-                    high = middle
-            return low
+        return self._one_more(2 * float(self.epsilon) + 1, 40)
 
-    def _composed(self, accountant: Any, costs: Counter[tuple[float, float, float | None]]) -> tuple[float, float]:
+    def _composed(self, accountant: Any, costs: Costs) -> tuple[float, float]:
         from dp_accounting import GaussianDpEvent, LaplaceDpEvent
 
         for (epsilon, delta, rho), number in costs.items():
@@ -392,8 +382,15 @@ class LossDistributionAccountant(RenyiAccountant):
     (Google), pld.PLDAccountant.
     """
 
-    def total(self, costs: Counter[tuple[float, float, float | None]]) -> tuple[float, float]:
+    def total(self, costs: Costs) -> tuple[float, float]:
         """Epsilon at the budget's delta."""
         from dp_accounting import pld
 
         return self._composed(pld.PLDAccountant(), costs)
+
+
+def _check_cost(epsilon: float, delta: float, rho: float | None) -> None:
+    check_real("epsilon", epsilon, low=0)
+    check_real("delta", delta, low=0, high=1, open_high=True)
+    if rho is not None:
+        check_real("rho", rho, low=0)

@@ -6,6 +6,8 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 
+from defenses.dp.bisection import bisect
+from defenses.dp.mechanism import check_delta
 from defenses.parameters import check_real, check_whole
 
 
@@ -196,14 +198,12 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     check_real("epsilon", epsilon, low=0)
     if rho == 0:
         return 0.0
-    low, high = 1.0 + 2.0**-40, (epsilon + 1) / (2 * rho) + 2
-    for _ in range(200):
-        middle = (low + high) / 2
-        if (2 * middle - 1) * rho - epsilon + math.log1p(-1 / middle) < 0:
-            low = middle
-        else:
-            high = middle
-    exponent = (high - 1) * (high * rho - epsilon) + high * math.log1p(-1 / high) - math.log(high - 1)
+
+    def falls(a: float) -> bool:
+        return (2 * a - 1) * rho - epsilon + math.log1p(-1 / a) < 0
+
+    _, a = bisect(falls, 1.0 + 2.0**-40, (epsilon + 1) / (2 * rho) + 2, 200)
+    exponent = (a - 1) * (a * rho - epsilon) + a * math.log1p(-1 / a) - math.log(a - 1)
     return math.exp(min(0.0, exponent))
 
 
@@ -216,16 +216,10 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
         If a parameter is refused.
     """
     check_real("rho", rho, low=0)
-    check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
+    check_delta(delta)
     # Bun and Steinke (2016), proposition 1.3, is an upper end.
-    low, high = 0.0, rho + 2 * math.sqrt(rho * -math.log(delta)) + 1e-12
-    for _ in range(100):
-        middle = (low + high) / 2
-        if zcdp_delta(rho, middle) <= delta:
-            high = middle
-        else:
-            low = middle
-    return high
+    high = rho + 2 * math.sqrt(rho * -math.log(delta)) + 1e-12
+    return bisect(lambda epsilon: zcdp_delta(rho, epsilon) > delta, 0.0, high, 100)[1]
 
 
 def zcdp_rho(epsilon: float, delta: float) -> float:
@@ -237,22 +231,19 @@ def zcdp_rho(epsilon: float, delta: float) -> float:
         If a parameter is refused.
     """
     check_real("epsilon", epsilon, low=0, open_low=True)
-    check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
+    check_delta(delta)
     return _zcdp_rho(float(epsilon), float(delta))
 
 
 @lru_cache(maxsize=1024)
 def _zcdp_rho(epsilon: float, delta: float) -> float:
-    low, high = 0.0, epsilon + 1
-    while zcdp_delta(high, epsilon) <= delta:
+    def within(rho: float) -> bool:
+        return zcdp_delta(rho, epsilon) <= delta
+
+    high = epsilon + 1
+    while within(high):
         high *= 2
-    for _ in range(200):
-        middle = (low + high) / 2
-        if zcdp_delta(middle, epsilon) <= delta:
-            low = middle
-        else:
-            high = middle
-    return low
+    return bisect(within, 0.0, high, 200)[0]
 
 
 def _check(epsilon: float, delta: float) -> None:

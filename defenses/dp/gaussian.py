@@ -12,27 +12,26 @@ from numpy.typing import ArrayLike
 from defenses.dp.continuous_gaussian import SMALLEST_DELTA, unit_sigma
 from defenses.dp.discrete_gaussian_calibration import discrete_gaussian_sigma
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
-from defenses.dp.exact import Integers, fraction
+from defenses.dp.exact import Integers
 from defenses.dp.mechanism import (
     Floats,
     NoiseMechanism,
     check_confidence,
     check_delta,
     check_privacy,
-    check_size,
-    checked_integers,
-    checked_numbers,
+    checked_number,
     lattice_step,
-    like,
     on_lattice,
+    steps_between,
 )
-from defenses.guarantee import Guarantee
+from defenses.dp.noise import WholeNumberNoise
+from defenses.parameters import check_whole
 
 ON_LATTICE = 1 - 2.0**-10
 """Share of delta at which the continuous noise is calibrated; the rest is for the lattice."""
 
 
-class DiscreteGaussian(NoiseMechanism):
+class DiscreteGaussian(WholeNumberNoise):
     """Whole-number noise z with probability proportional to e^(-z^2 / (2 sigma^2)).
 
     Parameters
@@ -71,6 +70,8 @@ class DiscreteGaussian(NoiseMechanism):
     Canonne, Kamath and Steinke (2020), The discrete Gaussian for differential privacy, theorem 4, propositions 5, 12.
     """
 
+    norm = "L2"
+
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, sensitivity: float = 1) -> None:
         check_privacy(epsilon, sensitivity)
         check_delta(delta)
@@ -89,15 +90,6 @@ class DiscreteGaussian(NoiseMechanism):
     def rho(self) -> float:
         """Zero-concentrated privacy."""
         return float(self.sensitivity) ** 2 / (2 * self.sigma**2)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Epsilon and delta, for tables whose values are at most the sensitivity apart."""
-        return Guarantee(
-            epsilon=float(self.epsilon),
-            delta=float(self.delta),
-            statement=f"neighbours: tables whose values differ by at most {self.sensitivity:g} in L2 norm",
-        )
 
     @property
     def variance(self) -> float:
@@ -125,20 +117,8 @@ class DiscreteGaussian(NoiseMechanism):
 
     def sample(self, size: int, rng: Generator) -> Integers:
         """Draw noise, shape (size,)."""
-        check_size(size)
+        check_whole("size", size, low=0)
         return discrete_gaussian(Fraction(self.sigma) ** 2, int(size), rng)
-
-    def release(self, value: ArrayLike, rng: Generator) -> int | Integers:
-        """Return whole numbers with noise; the sensitivity is that of the array as a whole.
-
-        Raises
-        ------
-        ValueError
-            If a value is no whole number.
-        """
-        numbers = checked_integers(value)
-        noisy = numbers.ravel() + self.sample(numbers.size, rng)
-        return like(value, noisy)  # type: ignore[no-any-return]
 
 
 class Gaussian(NoiseMechanism):
@@ -202,17 +182,8 @@ class Gaussian(NoiseMechanism):
     @property
     def sigma(self) -> float:
         """Standard deviation."""
-        steps = math.ceil(fraction(self.sensitivity) / fraction(self.resolution)) + 1
+        steps = steps_between(self.sensitivity, self.resolution)
         return steps * self.resolution * unit_sigma(float(self.epsilon), float(self.delta) * ON_LATTICE)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Epsilon and delta, for tables whose values are at most the sensitivity apart."""
-        return Guarantee(
-            epsilon=float(self.epsilon),
-            delta=float(self.delta),
-            statement=f"neighbours: tables whose values differ by at most {self.sensitivity:g}",
-        )
 
     @property
     def variance(self) -> float:
@@ -228,7 +199,7 @@ class Gaussian(NoiseMechanism):
 
     def sample(self, size: int, rng: Generator) -> Floats:
         """Draw noise, shape (size,)."""
-        check_size(size)
+        check_whole("size", size, low=0)
         variance = (Fraction(self.sigma) / Fraction(self.resolution)) ** 2
         return np.multiply(discrete_gaussian(variance, int(size), rng), self.resolution, dtype=np.float64)
 
@@ -240,11 +211,9 @@ class Gaussian(NoiseMechanism):
         ValueError
             If the value is NaN, infinite, or more than one number.
         """
-        numbers = checked_numbers(value)
-        if numbers.ndim:
-            raise ValueError(f"value must be a single number, got shape {numbers.shape}; DiscreteGaussian takes arrays")
+        number = checked_number(value, "; DiscreteGaussian takes arrays")
         step = self.resolution
-        noisy = on_lattice(numbers.ravel(), step) * step + self.sample(1, rng)
+        noisy = on_lattice(number, step) * step + self.sample(1, rng)
         return float(noisy[0])
 
 

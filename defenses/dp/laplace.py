@@ -12,20 +12,18 @@ from numpy.typing import ArrayLike
 from defenses.dp.exact import Integers, fraction, two_sided_geometric
 from defenses.dp.mechanism import (
     Floats,
-    NoiseMechanism,
     check_confidence,
     check_privacy,
-    check_size,
-    checked_integers,
     checked_numbers,
-    lattice_step,
     like,
     on_lattice,
+    steps_between,
 )
-from defenses.guarantee import Guarantee
+from defenses.dp.noise import PureLatticeNoise, WholeNumberNoise
+from defenses.parameters import check_whole
 
 
-class DiscreteLaplace(NoiseMechanism):
+class DiscreteLaplace(WholeNumberNoise):
     """Whole-number noise z with probability proportional to e^(-epsilon |z| / sensitivity): the geometric mechanism.
 
     Parameters
@@ -53,6 +51,8 @@ class DiscreteLaplace(NoiseMechanism):
     Ghosh, Roughgarden and Sundararajan (2009), Universally utility-maximizing privacy mechanisms.
     """
 
+    norm = "L1"
+
     def __init__(self, *, epsilon: float = 1.0, sensitivity: float = 1) -> None:
         check_privacy(epsilon, sensitivity)
         if sensitivity / epsilon > 2.0**44:
@@ -64,15 +64,6 @@ class DiscreteLaplace(NoiseMechanism):
     def rate(self) -> Fraction:
         """Epsilon over sensitivity."""
         return fraction(self.epsilon) / fraction(self.sensitivity)
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Epsilon, for tables whose values are at most the sensitivity apart."""
-        return Guarantee(
-            epsilon=float(self.epsilon),
-            delta=0.0,
-            statement=f"neighbours: tables whose values differ by at most {self.sensitivity:g} in L1 norm",
-        )
 
     @property
     def variance(self) -> float:
@@ -94,23 +85,11 @@ class DiscreteLaplace(NoiseMechanism):
 
     def sample(self, size: int, rng: Generator) -> Integers:
         """Draw noise, shape (size,)."""
-        check_size(size)
+        check_whole("size", size, low=0)
         return two_sided_geometric(self.rate, int(size), rng)
 
-    def release(self, value: ArrayLike, rng: Generator) -> int | Integers:
-        """Return whole numbers with noise; the sensitivity is that of the array as a whole.
 
-        Raises
-        ------
-        ValueError
-            If a value is no whole number.
-        """
-        numbers = checked_integers(value)
-        noisy = numbers.ravel() + self.sample(numbers.size, rng)
-        return like(value, noisy)  # type: ignore[no-any-return]
-
-
-class Laplace(NoiseMechanism):
+class Laplace(PureLatticeNoise):
     """Noise with density proportional to e^(-epsilon |x| / sensitivity), on a lattice of at most 2^-20 of its scale.
 
     Parameters
@@ -148,24 +127,7 @@ class Laplace(NoiseMechanism):
     significance of the least significant bits for differential privacy.
     """
 
-    def __init__(self, *, epsilon: float = 1.0, sensitivity: float = 1.0) -> None:
-        check_privacy(epsilon, sensitivity)
-        self.epsilon = epsilon
-        self.sensitivity = sensitivity
-
-    @property
-    def resolution(self) -> float:
-        """Step of the lattice."""
-        return lattice_step(float(self.sensitivity), float(self.sensitivity) / float(self.epsilon))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Epsilon, for tables whose values are at most the sensitivity apart."""
-        return Guarantee(
-            epsilon=float(self.epsilon),
-            delta=0.0,
-            statement=f"neighbours: tables whose values differ by at most {self.sensitivity:g} in L1 norm",
-        )
+    norm = "L1"
 
     @property
     def variance(self) -> float:
@@ -195,5 +157,6 @@ class Laplace(NoiseMechanism):
 
     def _steps(self, dimensions: int) -> DiscreteLaplace:
         """The mechanism on whole numbers of steps, for so many numbers at once."""
-        steps = math.ceil(fraction(self.sensitivity) / fraction(self.resolution)) + dimensions
-        return DiscreteLaplace(epsilon=self.epsilon, sensitivity=steps)
+        return DiscreteLaplace(
+            epsilon=self.epsilon, sensitivity=steps_between(self.sensitivity, self.resolution, dimensions)
+        )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.dp.exact import Integers
+from defenses.dp.exact import Integers, fraction
 from defenses.guarantee import Guarantee
 from defenses.parameters import Parametrized, check_real
 
@@ -42,8 +42,23 @@ class Mechanism(Parametrized, ABC):
 class NoiseMechanism(Mechanism):
     """A mechanism that adds noise to numbers; `bias`, `variance` and `error_bound` are about one number's error."""
 
+    epsilon: float
+    delta: float = 0.0
+    sensitivity: float
+    norm: ClassVar[str | None] = None
+    """The norm in which the values of neighbouring tables are `sensitivity` apart at most; none for one number."""
     bias: float = 0.0
     """Expected error: the noise is symmetric, and rounding to a lattice is not corrected (at most half a step)."""
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Epsilon and delta, for tables whose values are at most the sensitivity apart."""
+        norm = f" in {self.norm} norm" if self.norm else ""
+        return Guarantee(
+            epsilon=float(self.epsilon),
+            delta=float(self.delta),
+            statement=f"neighbours: tables whose values differ by at most {self.sensitivity:g}{norm}",
+        )
 
     @property
     @abstractmethod
@@ -107,12 +122,6 @@ def check_delta(delta: Any) -> None:
     check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
 
 
-def check_size(size: Any) -> None:
-    """Raise ValueError unless the size is a whole number of at least 0."""
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
-        raise ValueError(f"size must be a whole number of at least 0, got {size!r}")
-
-
 def checked_numbers(value: ArrayLike) -> Floats:
     """A value to be released as numbers, any shape.
 
@@ -129,6 +138,20 @@ def checked_numbers(value: ArrayLike) -> Floats:
     if numbers is None or not np.isfinite(numbers).all():
         raise ValueError("value must hold finite numbers only")
     return numbers
+
+
+def checked_number(value: ArrayLike, otherwise: str = "") -> Floats:
+    """A single number to be released, shape (1,).
+
+    Raises
+    ------
+    ValueError
+        If it is NaN, infinite, or more than one number; `otherwise` ends the message.
+    """
+    numbers = checked_numbers(value)
+    if numbers.ndim:
+        raise ValueError(f"value must be a single number, got shape {numbers.shape}{otherwise}")
+    return numbers.ravel()
 
 
 def checked_integers(value: ArrayLike) -> Integers:
@@ -151,6 +174,11 @@ def lattice_step(sensitivity: float, scale: float) -> float:
     Dividing by a power of two is exact, and so is what is released: a whole number of steps.
     """
     return float(2.0 ** math.floor(math.log2(min(sensitivity, scale) * FINEST)))
+
+
+def steps_between(sensitivity: float, step: float, dimensions: int = 1) -> int:
+    """Most lattice steps between the rounded values of neighbours: rounding adds one for each of the dimensions."""
+    return math.ceil(fraction(sensitivity) / fraction(step)) + dimensions
 
 
 def on_lattice(values: Floats, step: float) -> Integers:

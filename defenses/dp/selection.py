@@ -19,6 +19,7 @@ from defenses.dp.mechanism import (
     checked_numbers,
     lattice_step,
     on_lattice,
+    steps_between,
 )
 from defenses.guarantee import Guarantee
 from defenses.parameters import check_whole
@@ -90,6 +91,10 @@ class Selection(Mechanism):
     def probabilities(self, scores: ArrayLike) -> Floats:
         """Probability of each option, shape (options,)."""
 
+    def _exponents(self, values: Floats) -> Floats:
+        """Exponents epsilon (score - highest) / (2 sensitivity), shape (options,)."""
+        return np.asarray((values - values.max()) * (float(self.epsilon) / (2 * float(self.sensitivity))))
+
     def bias(self, scores: ArrayLike) -> float:
         """Expected score of the chosen option, less the highest score."""
         values = checked_scores(scores)
@@ -160,13 +165,11 @@ class Exponential(Selection):
     """
 
     def _noisy(self, values: Floats, runs: int, rng: Generator) -> Floats:
-        weights = (values - values.max()) * (float(self.epsilon) / (2 * float(self.sensitivity)))
-        return np.asarray(weights + rng.gumbel(size=(runs, values.size)))
+        return np.asarray(self._exponents(values) + rng.gumbel(size=(runs, values.size)))
 
     def probabilities(self, scores: ArrayLike) -> Floats:
         """Probability of each option, shape (options,)."""
-        values = checked_scores(scores)
-        weights = np.exp((values - values.max()) * (float(self.epsilon) / (2 * float(self.sensitivity))))
+        weights = np.exp(self._exponents(checked_scores(scores)))
         return np.asarray(weights / weights.sum())
 
 
@@ -207,7 +210,7 @@ class ReportNoisyMax(Selection):
     def _noisy(self, values: Floats, runs: int, rng: Generator) -> Integers:
         sensitivity = float(self.sensitivity)
         step = lattice_step(sensitivity, sensitivity / float(self.epsilon))
-        between = math.ceil(fraction(sensitivity) / fraction(step)) + 1
+        between = steps_between(sensitivity, step)
         noise = geometric(fraction(self.epsilon) / (2 * between), runs * values.size, rng)
         return on_lattice(values, step) + noise.reshape(runs, values.size)
 
@@ -219,7 +222,7 @@ class ReportNoisyMax(Selection):
         Gauss and Legendre's rule.
         """
         values = checked_scores(scores)
-        p = np.exp((values - values.max()) * (float(self.epsilon) / (2 * float(self.sensitivity))))
+        p = np.exp(self._exponents(values))
         nodes, weights = np.polynomial.legendre.leggauss(values.size // 2 + 1)
         u = (nodes + 1) / 2
         # Where a factor 1 - p_j u is left out it is divided by; u < 1 keeps it positive.

@@ -9,7 +9,16 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.dp.exact import Integers, fraction, two_sided_geometric
-from defenses.dp.mechanism import Mechanism, check_confidence, check_privacy, checked_numbers, lattice_step, on_lattice
+from defenses.dp.mechanism import (
+    Mechanism,
+    check_confidence,
+    check_privacy,
+    checked_number,
+    checked_numbers,
+    lattice_step,
+    on_lattice,
+    steps_between,
+)
 from defenses.guarantee import Guarantee
 from defenses.parameters import check_real, check_whole
 
@@ -163,7 +172,7 @@ class SparseVector(Mechanism):
         return lattice_step(sensitivity, sensitivity / float(self.epsilon))
 
     def _between(self) -> int:
-        return math.ceil(fraction(self.sensitivity) / fraction(self._step())) + 1
+        return steps_between(self.sensitivity, self._step())
 
     def _scales(self) -> tuple[float, float]:
         """Scales of the noise on the threshold and on a value."""
@@ -203,9 +212,7 @@ class SparseVectorSession:
 
         if not self._left:
             raise BudgetSpent(f"{self._mechanism.count} values were above the threshold: the budget is spent")
-        numbers = checked_numbers(value)
-        if numbers.ndim:
-            raise ValueError(f"value must be a single number, got shape {numbers.shape}")
-        answer = bool((self._mechanism._noisy(numbers.ravel(), self._rng) >= self._threshold)[0])
+        number = checked_number(value)
+        answer = bool((self._mechanism._noisy(number, self._rng) >= self._threshold)[0])
         self._left -= answer
         return answer

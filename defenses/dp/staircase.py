@@ -12,18 +12,16 @@ from numpy.typing import ArrayLike, NDArray
 from defenses.dp.exact import Integers, LogisticChance, categories, fraction, geometric
 from defenses.dp.mechanism import (
     Floats,
-    NoiseMechanism,
     check_confidence,
-    check_privacy,
-    check_size,
-    checked_numbers,
-    lattice_step,
+    checked_number,
     on_lattice,
+    steps_between,
 )
-from defenses.guarantee import Guarantee
+from defenses.dp.noise import PureLatticeNoise
+from defenses.parameters import check_whole
 
 
-class Staircase(NoiseMechanism):
+class Staircase(PureLatticeNoise):
     """Noise for one number whose density falls by e^epsilon in steps of one sensitivity: the least expected error.
 
     Parameters
@@ -61,29 +59,10 @@ class Staircase(NoiseMechanism):
     Geng and Viswanath (2016), The optimal noise-adding mechanism in differential privacy, theorem 4, algorithm 1.
     """
 
-    def __init__(self, *, epsilon: float = 1.0, sensitivity: float = 1.0) -> None:
-        check_privacy(epsilon, sensitivity)
-        self.epsilon = epsilon
-        self.sensitivity = sensitivity
-
-    @property
-    def resolution(self) -> float:
-        """Step of the lattice."""
-        return lattice_step(float(self.sensitivity), float(self.sensitivity) / float(self.epsilon))
-
-    @property
-    def guarantee(self) -> Guarantee:
-        """Epsilon, for tables whose values are at most the sensitivity apart."""
-        return Guarantee(
-            epsilon=float(self.epsilon),
-            delta=0.0,
-            statement=f"neighbours: tables whose values differ by at most {self.sensitivity:g}",
-        )
-
     @property
     def steps(self) -> tuple[int, int]:
         """Steps between neighbours, s, and in the first part of a stair, m."""
-        s = math.ceil(fraction(self.sensitivity) / fraction(self.resolution)) + 1
+        s = steps_between(self.sensitivity, self.resolution)
         share = math.exp(-float(self.epsilon) / 2) / (1 + math.exp(-float(self.epsilon) / 2))
         return s, min(s, max(1, round(s * share)))
 
@@ -124,7 +103,7 @@ class Staircase(NoiseMechanism):
 
     def sample(self, size: int, rng: Generator) -> Floats:
         """Draw noise, shape (size,)."""
-        check_size(size)
+        check_whole("size", size, low=0)
         return np.multiply(self._sample_steps(int(size), rng), self.resolution, dtype=np.float64)
 
     def release(self, value: float, rng: Generator) -> float:
@@ -135,10 +114,8 @@ class Staircase(NoiseMechanism):
         ValueError
             If the value is NaN, infinite, or more than one number.
         """
-        numbers = checked_numbers(value)
-        if numbers.ndim:
-            raise ValueError(f"value must be a single number, got shape {numbers.shape}; Laplace takes arrays")
-        steps = on_lattice(numbers.ravel(), self.resolution) + self._sample_steps(1, rng)
+        number = checked_number(value, "; Laplace takes arrays")
+        steps = on_lattice(number, self.resolution) + self._sample_steps(1, rng)
         return float(steps[0] * self.resolution)
 
     def probability(self, steps: ArrayLike) -> Floats:

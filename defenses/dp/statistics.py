@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
 from defenses.dp.exact import fraction
 from defenses.dp.laplace import DiscreteLaplace, Laplace
-from defenses.dp.mechanism import check_privacy, lattice_step, on_lattice
+from defenses.dp.mechanism import check_privacy, lattice_step, on_lattice, steps_between
 from defenses.dp.selection import Exponential, ReportNoisyMax
 from defenses.dp.sensitivity import (
     covariance_sensitivity,
@@ -152,7 +152,7 @@ class GaussianAnswers(Answers):
         if sensitivity == 0:
             return value
         step = lattice_step(sensitivity, sensitivity / math.sqrt(2 * self.rho))
-        moved = math.ceil(fraction(sensitivity) / fraction(step)) + 1
+        moved = steps_between(sensitivity, step)
         noise = discrete_gaussian(Fraction(moved**2) / (2 * fraction(self.rho)), 1, self.rng)
         return float((on_lattice(np.array([value]), step) + noise)[0] * step)
 

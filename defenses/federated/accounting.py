@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 
 from defenses.dp.continuous_gaussian import gaussian_delta, unit_sigma
+from defenses.dp.mechanism import check_delta
 from defenses.parameters import check_real, check_whole
 
 
@@ -155,11 +156,6 @@ def renyi_multiplier(epsilon: float, delta: float, rounds: int) -> float:
         middle = (low + high) / 2
         low, high = (low, middle) if renyi_epsilon(middle, rounds, delta) <= epsilon else (middle, high)
     return float(high)
-
-
-def check_delta(delta: float) -> None:
-    """Raise ValueError unless delta lies in (0, 1)."""
-    check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
 
 
 def _check(multiplier: float, rounds: int, delta: float) -> None:

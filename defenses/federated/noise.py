@@ -12,12 +12,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.federated.accounting import (
-    check_delta,
-    classical_multiplier,
-    gaussian_shift,
-    renyi_multiplier,
-)
+from defenses.dp.mechanism import check_delta
+from defenses.federated.accounting import classical_multiplier, gaussian_shift, renyi_multiplier
 from defenses.parameters import Parametrized, check_real
 
 Floats = NDArray[np.float64]

@@ -102,6 +102,21 @@ def k_for_epsilon(epsilon: float, n: int) -> float:
     return float(1 + (n - 1) * np.exp(-2 * epsilon))
 
 
+def given_epsilon(epsilon: float | None, k: float | None, n: int) -> float:
+    """Epsilon as given, or from Pk-anonymity for `n` records; infinity where neither bounds it, as without records.
+
+    Raises
+    ------
+    ValueError
+        If `k` exceeds the number of records.
+    """
+    if k is None or n == 0:
+        return float("inf") if epsilon is None else float(epsilon)
+    if k > n:
+        raise ValueError(f"k must be at most the number of records, {n}, got {k:g}")
+    return epsilon_for_k(k, n)
+
+
 def check_epsilon(epsilon: Any, name: str = "epsilon") -> None:
     """Raise ValueError naming the parameter unless `epsilon` is a positive number; infinity is one."""
     number = isinstance(epsilon, int | float | np.number) and not isinstance(epsilon, bool)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import sys
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from defenses.parameters import Parametrized
-from scenarios.methods import exported, suggestion
+from scenarios.methods import class_at, exported, suggestion
 
 PACKAGES = ("defenses.dp", "defenses.ldp")
 
@@ -45,7 +43,7 @@ def mechanism_of(name: str, parameters: Mapping[str, Any]) -> Any:
     """
     known: dict[str, Any] = {**exported("defenses"), **mechanisms()}
     if ":" in name:
-        made = _elsewhere(name)
+        made = class_at(name)
     elif name in known:
         made = known[name]
     else:
@@ -60,20 +58,3 @@ def mechanism_of(name: str, parameters: Mapping[str, Any]) -> Any:
         return made(**parameters)
     except TypeError as error:
         raise ValueError(f"{name}: {error}") from None
-
-
-def _elsewhere(name: str) -> Any:
-    module_name, _, class_name = name.partition(":")
-    if not module_name or not class_name:
-        raise ValueError(f"{name!r} must name a module and a class, as in mymodule:MyMechanism")
-    here = str(Path.cwd())
-    if here not in sys.path:
-        sys.path.append(here)
-    try:
-        module = importlib.import_module(module_name)
-    except ImportError as error:
-        raise ValueError(f"{name!r}: cannot import {module_name!r} ({error})") from None
-    made = getattr(module, class_name, None)
-    if not inspect.isclass(made):
-        raise ValueError(f"{name!r}: {module_name!r} has no class {class_name!r}")
-    return made

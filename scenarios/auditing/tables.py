@@ -33,7 +33,8 @@ def of_defense(defense: Defense) -> Subject:
     which leaves a count no other place to go. Measured are: of tables the replaced row's cells and each column's
     counts, of curators the answers to a count, a sum, a mean, a histogram, two counts, and one count again and again,
     each of these in sessions of its own whose budget is divided evenly; where the curator keeps no account its own
-    share is spent.
+    share is spent. Of several answers also what the likelihood ratios of Laplace and of normal noise depend on: the
+    differences of their distances, and of their squared distances, from what is exact on either table.
 
     Raises
     ------
@@ -46,7 +47,7 @@ def of_defense(defense: Defense) -> Subject:
         raise ValueError(f"{type(defense).__name__} claims no epsilon")
     if defense.kind == "statistics":
         pairs = [
-            Neighbours(title, partial(_answers, defense, first, queries), partial(_answers, defense, second, queries))
+            Neighbours(title, *(partial(_answers, defense, (first, second), which, queries) for which in (0, 1)))
             for title, queries in _workloads().items()
         ]
     elif defense.kind == "microdata":
@@ -100,19 +101,33 @@ def _workloads() -> dict[str, tuple[Query, ...]]:
     }
 
 
-def _answers(defense: Defense, records: Microdata, queries: tuple[Query, ...], runs: int, rng: Generator) -> Outputs:
+def _answers(
+    defense: Defense,
+    tables: tuple[Microdata, Microdata],
+    which: int,
+    queries: tuple[Query, ...],
+    runs: int,
+    rng: Generator,
+) -> Outputs:
+    """Answers about one of two tables, and of several what tells the tables apart best, shape (runs, features)."""
+    exact = [[np.ravel(query.exact(records)) for query in queries] for records in tables]
     rows = []
     for _ in range(runs):
-        release = defense.apply(records, rng)
+        release = defense.apply(tables[which], rng)
         assert isinstance(release, StatisticsRelease)  # noqa: S101 (of a defense of this kind)
         session: Any = release.open(rng)
         epsilon = even_share(session, len(queries))
         parts = [ask(session, query, epsilon) for query in queries]
-        rows.append([np.array([np.nan]) if part is None else part.ravel() for part in parts])
-    sizes = [max(part.size for part in column) for column in zip(*rows, strict=True)]
-    return np.array(
-        [np.concatenate([np.resize(part, size) for part, size in zip(row, sizes, strict=True)]) for row in rows]
-    )
+        rows.append(
+            [
+                np.full(blank.size, np.nan) if part is None else np.ravel(part)
+                for part, blank in zip(parts, exact[0], strict=True)
+            ]
+        )
+    answers = np.array([np.concatenate(row) for row in rows])
+    first, second = (np.abs(answers - np.concatenate(values)) for values in exact)
+    laplace, normal = np.nansum(second - first, axis=1), np.nansum(second**2 - first**2, axis=1)
+    return np.column_stack([answers, laplace, normal]) if answers.shape[1] > 1 else answers
 
 
 def _rows(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Outputs:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import tomllib
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from defenses.parameters import Parametrized
 from leaderboard.report import Section
 from scenarios.methods import build
-from scenarios.running.plan import Method, complaint, scenario_path, within
+from scenarios.scenario_file import Method, Strict, scenario_path, scenario_tables, validated, within
 
 
 class Experiment(Parametrized, ABC):
@@ -54,16 +53,14 @@ class ExperimentPlan:
     seed: int
 
 
-class _Head(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _Head(Strict):
     name: str = Field(min_length=1)
     title: str = ""
     plays: int = Field(default=20, ge=1)
     seed: int = Field(default=1, ge=0)
 
 
-class _File(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+class _File(Strict):
     scenario: _Head
     experiment: Method
 
@@ -82,16 +79,10 @@ def read_experiment(source: str) -> ExperimentPlan | None:
         If there is no such scenario, or a table or key of it is wrong; names file, table and key.
     """
     path = scenario_path(source)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ValueError(f"{path}: {error}") from None
-    if "experiment" not in content:
+    tables = scenario_tables(path)
+    if "experiment" not in tables:
         return None
-    try:
-        file = _File.model_validate(content)
-    except ValidationError as error:
-        raise ValueError(f"{path}: {complaint(error, _Head, _File)}") from None
+    file = validated(path, tables, _File)
     head = file.scenario
     experiment = within(path, "experiment", build, file.experiment.model_dump(), "experiments")
     return ExperimentPlan(head.name, head.title or head.name, experiment, head.plays, head.seed)

@@ -153,5 +153,5 @@ class Join(CandidatesGame):
     def score(
         self, secret: JoinSecret, published: MicrodataRelease, claims: Claims, rng: Generator
     ) -> dict[str, float | None]:
-        """Score row by row; see `row_scores`, whose people are the lines of the register."""
+        """Score row by row; see `row_scores`; the candidates are the lines of the register."""
         return row_scores(claims, published.origin, secret.place, self.register, rng)

@@ -10,7 +10,7 @@ from attacks.claims import Claims, RankedAnswers
 
 
 def row_scores(
-    claims: Claims, origin: NDArray[np.intp], place: NDArray[np.intp], people: int, rng: Generator
+    claims: Claims, origin: NDArray[np.intp], place: NDArray[np.intp], candidates: int, rng: Generator
 ) -> dict[str, float | None]:
     """Score answers row by row.
 
@@ -21,33 +21,34 @@ def row_scores(
     origin : ndarray of int, shape (rows,)
         The original that each row stems from, -1 for none.
     place : ndarray of int, shape (originals,)
-        Where each original stands among the people in clear, -1 for one who does not.
-    people : int
-        How many people there are in clear.
+        Where each original stands among the candidates, -1 for one who does not.
+    candidates : int
+        How many there are.
     rng : Generator
         Breaks ties.
 
     Returns
     -------
     dict
-        ``reidentification``: correct rows / rows that stem from one original who is among the people, None where there
-        is no such row, with their number ``rows`` and its ``chance``, 1 / people; ``top3``: the same with three answers
-        allowed; ``hits``: correct rows / originals; ``answered``: share of rows answered; ``precision``: correct /
-        answered rows that stem from one original.
+        ``reidentification``: correct rows / rows that stem from one original who is among the candidates, None where
+        there is no such row, with their number ``rows`` and its ``chance``, 1 / candidates; ``top3``: the same with
+        three answers allowed; ``hits``: correct rows / originals; ``answered``: share of rows answered; ``precision``:
+        correct / answered rows that stem from one original.
 
     Raises
     ------
     TypeError
         If the claims are no ranked answers.
     ValueError
-        If they are about other numbers of rows or people.
+        If they are about other numbers of rows or candidates.
     """
     if not isinstance(claims, RankedAnswers):
         raise TypeError(f"rows are scored by ranked answers, got {type(claims).__name__}")
     rows = len(origin)
-    if (claims.targets, claims.answers) != (rows, people):
+    if (claims.targets, claims.answers) != (rows, candidates):
         raise ValueError(
-            f"the answers are about {claims.targets} rows and {claims.answers} people, there are {rows} and {people}"
+            f"the answers are about {claims.targets} rows and {claims.answers} candidates, "
+            f"there are {rows} and {candidates}"
         )
     known = origin >= 0
     truth = np.where(known, place[origin], -1)
@@ -60,7 +61,7 @@ def row_scores(
     return {
         "reidentification": _rate(correct, findable),
         "rows": findable,
-        "chance": 1 / people,
+        "chance": 1 / candidates,
         "top3": _rate(close, findable),
         "hits": correct / len(place),
         "answered": _rate(int(answered.sum()), rows),

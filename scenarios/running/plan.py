@@ -3,36 +3,23 @@
 from __future__ import annotations
 
 import itertools
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from importlib import resources
-from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field
 
 from scenarios.games.game import Game
 from scenarios.methods import build, find, source_name, suggestion
 from scenarios.running.limits import Limits, read_size
+from scenarios.scenario_file import Method, Strict, place, scenario_path, scenario_tables, validated, within
 from scenarios.tables.dataset import Dataset, with_columns
 
 # What tells one game of a scenario from another; lists of other parameters would need boards of their own.
 GAME_GRID = "decoys"
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid")
-
-
-class Method(BaseModel):
-    """A table that names a method under ``use`` and its parameters, lists of which make grids."""
-
-    model_config = ConfigDict(extra="allow")
-    use: str
-
-
-class _Head(_Strict):
+class _Head(Strict):
     name: str = Field(min_length=1)
     title: str = ""
     dataset: str = ""
@@ -44,7 +31,7 @@ class _Head(_Strict):
     memory_limit: str | int = Limits().memory
 
 
-class _File(_Strict):
+class _File(Strict):
     scenario: _Head
     defense: list[Method] = Field(min_length=1)
     attack: list[Method] = Field(min_length=1)
@@ -113,16 +100,6 @@ class Plan:
         )
 
 
-def library() -> dict[str, Path]:
-    """Shipped scenario files by name."""
-    folder = resources.files("scenarios") / "library"
-    return {
-        Path(str(file)).stem: Path(str(file))
-        for file in sorted(folder.iterdir(), key=str)
-        if file.name.endswith(".toml")
-    }
-
-
 def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
     """Read a scenario.
 
@@ -139,21 +116,16 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
         If there is no such scenario, or a table or key of it is wrong; names file, table and key.
     """
     path = scenario_path(source)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-        if "experiment" in content:
-            raise ValueError(f"{path}: this is an experiment, not a board of defenses and attacks")
-        file = _File.model_validate(content)
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ValueError(f"{path}: {error}") from None
-    except ValidationError as error:
-        raise ValueError(f"{path}: {complaint(error, _Head, _File)}") from None
+    tables = scenario_tables(path)
+    if "experiment" in tables:
+        raise ValueError(f"{path}: this is an experiment, not a board of defenses and attacks")
+    file = validated(path, tables, _File)
     head = file.scenario
     if dataset is None:
         from scenarios.datasets import load
 
         if not head.dataset:
-            raise ValueError(f"{_place(path)}: names no data set; name a table of your own with --data")
+            raise ValueError(f"{place(path)}: names no data set; name a table of your own with --data")
         dataset = within(path, "scenario.dataset", load, head.dataset)
         name = head.name
     else:
@@ -170,43 +142,6 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
         seed=head.seed,
         limits=within(path, "scenario", _limits, head.time_limit, head.memory_limit),
     )
-
-
-def scenario_path(source: str) -> Path:
-    """File of a scenario: one that is shipped under this name, or a TOML file at this path."""
-    shipped = library()
-    if source in shipped:
-        return shipped[source]
-    if source.endswith(".toml") or "/" in source:
-        path = Path(source)
-        if not path.is_file():
-            raise ValueError(f"there is no scenario file {source}")
-        return path
-    raise ValueError(f"there is no scenario {source!r}{suggestion(source, shipped)}")
-
-
-def complaint(error: ValidationError, head: type[BaseModel], file: type[BaseModel]) -> str:
-    """The first complaint about a scenario file of these tables, in one line."""
-    problem = error.errors()[0]
-    place = ".".join(str(part + 1) if isinstance(part, int) else part for part in problem["loc"])
-    if problem["type"] != "extra_forbidden":
-        return f"{place}: {problem['msg']}"
-    table, _, key = place.rpartition(".")
-    known = (head if table == "scenario" else file).model_fields
-    return f"unknown key {key!r}{f' in [{table}]' if table else ''}{suggestion(key, list(known))}"
-
-
-def within(path: Path, table: str, make: Any, *arguments: Any) -> Any:
-    """Make something of a scenario file; what is wrong is said to be in this table of it."""
-    try:
-        return make(*arguments)
-    except ValueError as error:
-        raise ValueError(f"{_place(path)}: {table}: {error}") from None
-
-
-def _place(path: Path) -> str:
-    """How messages name a scenario file: by its name where it is shipped."""
-    return f"scenario {path.stem!r}" if path in library().values() else str(path)
 
 
 def _grid(table: dict[str, Any]) -> Iterator[dict[str, Any]]:

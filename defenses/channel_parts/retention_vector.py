@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.channel import ChannelPart, Floats, Likelihood
+from defenses.channel_parts.part import ChannelPart, Floats, Likelihood
 from defenses.columns import plain_codes
 from metrics.domains import Domain
 

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.channel import ColumnPart, Floats, Likelihood
+from defenses.channel_parts.part import ColumnPart, Floats, Likelihood
 from defenses.columns import plain_codes, plain_numbers
 from metrics.domains import CategoricalDomain
 

@@ -1,0 +1,111 @@
+"""The contract of a channel's part: how one column, or several jointly, come from a record to its released row."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+from metrics.domains import Domain
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Likelihood:
+    """Log-likelihoods of given released rows under given original rows.
+
+    Parameters
+    ----------
+    released, original : tuple of ndarray
+        What the kernel needs of either side; the first axis of each array runs over rows.
+    kernel : callable
+        Maps the arrays of both sides, broadcast against each other, to log-likelihoods.
+    """
+
+    released: tuple[NDArray[Any], ...]
+    original: tuple[NDArray[Any], ...]
+    kernel: Callable[..., Floats]
+
+    def table(self) -> Floats:
+        """Every released row under every original row, shape (released, original)."""
+        left = (array[:, None] for array in self.released)
+        right = (array[None, :] for array in self.original)
+        return self.kernel(*left, *right)
+
+    def at(self, rows: ArrayLike, candidates: ArrayLike) -> Floats:
+        """Released rows under original rows for given pairs of positions, broadcast against each other."""
+        left, right = np.asarray(rows), np.asarray(candidates)
+        return self.kernel(*(array[left] for array in self.released), *(array[right] for array in self.original))
+
+
+@dataclass(frozen=True)
+class ChannelPart(ABC):
+    """How one column, or several jointly, come from a record to its released row.
+
+    Attributes
+    ----------
+    kind : str
+        The part's name in a channel file.
+    """
+
+    kind: ClassVar[str]
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """The columns that this part releases."""
+
+    @abstractmethod
+    def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
+        """Prepare log-likelihoods of released rows under original rows; densities where the cells are continuous."""
+
+
+@dataclass(frozen=True)
+class ColumnPart(ChannelPart):
+    """A part for one column.
+
+    Parameters
+    ----------
+    column : str
+        Its name.
+    domain : Domain
+        What its original values may be; how its cells are read.
+    """
+
+    column: str
+    domain: Domain
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The one column."""
+        return (self.column,)
+
+
+@dataclass(frozen=True)
+class ValuePart(ChannelPart):
+    """A part for one column whose cells are plain values and need no domain to be read.
+
+    Parameters
+    ----------
+    column : str
+        Its name.
+    """
+
+    column: str
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The one column."""
+        return (self.column,)
+
+
+def equal(cell: Floats, value: Floats) -> Floats:
+    """Log-likelihood of a number where the original determines it: 0 for the same, or both missing, -inf elsewhere."""
+    same = (cell == value) | (np.isnan(cell) & np.isnan(value))
+    return np.where(same, 0.0, -np.inf)

@@ -1,0 +1,58 @@
+"""What noises have in common: those of whole numbers, and those of epsilon alone on a lattice."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+
+from defenses.dp.exact import Integers
+from defenses.dp.mechanism import NoiseMechanism, check_privacy, checked_integers, lattice_step, like
+
+
+class WholeNumberNoise(NoiseMechanism):
+    """Whole-number noise for whole numbers."""
+
+    @abstractmethod
+    def sample(self, size: int, rng: Generator) -> Integers:
+        """Draw noise, shape (size,)."""
+
+    def release(self, value: ArrayLike, rng: Generator) -> int | Integers:
+        """Return whole numbers with noise; the sensitivity is that of the array as a whole.
+
+        Raises
+        ------
+        ValueError
+            If a value is no whole number.
+        """
+        numbers = checked_integers(value)
+        noisy = numbers.ravel() + self.sample(numbers.size, rng)
+        return like(value, noisy)  # type: ignore[no-any-return]
+
+
+class PureLatticeNoise(NoiseMechanism):
+    """Noise on a lattice that is private with an epsilon alone.
+
+    Parameters
+    ----------
+    epsilon : float
+        In [2^-20, 2^20].
+    sensitivity : float
+        Largest distance between the values of neighbouring tables; positive.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
+    """
+
+    def __init__(self, *, epsilon: float = 1.0, sensitivity: float = 1.0) -> None:
+        check_privacy(epsilon, sensitivity)
+        self.epsilon = epsilon
+        self.sensitivity = sensitivity
+
+    @property
+    def resolution(self) -> float:
+        """Step of the lattice."""
+        return lattice_step(float(self.sensitivity), float(self.sensitivity) / float(self.epsilon))
