@@ -338,8 +338,8 @@ def attainable_with_normal_noise(epsilon, delta):
     return next(float(e) for e in grid if gaussian_delta(sigma, e) <= delta)
 
 
-# Conversations are opened one by one, a quarter of a millisecond each. At epsilon 4 the event that proves it happens
-# once in 200 on one side, with normal noise and a delta more rarely still: fewer runs cannot show three quarters of it.
+# Opened one by one, a quarter of a millisecond each. At epsilon 4 the event that proves it happens once in 100 on the
+# unlikelier side: a few thousand runs cannot show three quarters of it.
 CONVERSATIONS = 100_000
 
 
@@ -368,11 +368,13 @@ def test_conversations_of_every_kind_keep_the_claim(epsilon, noise):
     assert found.holds, found.bounds
 
 
+# With normal noise and epsilon 4 the event happens once in 2,300 on the unlikelier side: a hundred times among the runs
+# that prove it leave the bound a deviation of .1, and it is expected .4 above what is asked.
 @pytest.mark.long
-@pytest.mark.parametrize("epsilon", [1.0, 4.0])
+@pytest.mark.parametrize(("epsilon", "runs"), [(1.0, 2 * CONVERSATIONS), (4.0, 4 * CONVERSATIONS)])
 @pytest.mark.parametrize("title", ["count", "sum", "mean"])
-def test_the_curator_with_normal_noise_keeps_its_claim(title, epsilon):
-    bounds, found = bounds_of(Curator(epsilon=epsilon, delta=0.01, mechanism="gaussian"), 2 * CONVERSATIONS, [title])
+def test_the_curator_with_normal_noise_keeps_its_claim(title, epsilon, runs):
+    bounds, found = bounds_of(Curator(epsilon=epsilon, delta=0.01, mechanism="gaussian"), runs, [title])
     assert found.holds
     assert bounds[title] >= 0.75 * attainable_with_normal_noise(epsilon, 0.01)
 
