@@ -28,6 +28,7 @@ from .games.playing import play as play
 from .games.pool_game import PoolGame as PoolGame
 from .games.report_game import ReportGame as ReportGame
 from .games.secret_bits_game import SecretBitsGame as SecretBitsGame
+from .games.secret_numbers_game import SecretNumbersGame as SecretNumbersGame
 from .games.singling_out_game import SinglingOut as SinglingOut
 from .games.sparse_ratings_game import SparseRatings as SparseRatings
 from .games.statistics_membership_game import StatisticsMembership as StatisticsMembership

@@ -15,7 +15,16 @@ from attacks.statistics_knowledge import ask, even_share
 from defenses import Curator, ExactCurator, Microdata, UnaccountedCurator
 from defenses.queries import Mean
 from metrics.domains import CategoricalDomain, NumericDomain
-from scenarios import DistinguishingGame, NewcomerGame, SecretBitsGame, VisitingHoursGame, load, play, read_plan
+from scenarios import (
+    DistinguishingGame,
+    NewcomerGame,
+    SecretBitsGame,
+    SecretNumbersGame,
+    VisitingHoursGame,
+    load,
+    play,
+    read_plan,
+)
 from scenarios.games.newcomer_game import best_guess
 
 
@@ -30,8 +39,9 @@ def city(spending, high=2_000_000):
 
 
 def rate(defense, attack, game, plays, seed=0):
-    scores = [play(defense, attack, game, rng(seed + number)).scores["disclosure"] for number in range(plays)]
-    return float(np.mean([score for score in scores if score is not None]))
+    return float(
+        np.mean([play(defense, attack, game, rng(seed + number)).scores["disclosure"] for number in range(plays)])
+    )
 
 
 @pytest.fixture(scope="module")
@@ -145,8 +155,8 @@ def test_a_spent_budget_is_used_as_far_as_it_goes():
     claims = Averaging(repeats=2).run(spent, secret.known, rng())
     assert claims.values["value"][0] is None
     scores = game.score(secret, None, claims, rng())
-    assert scores["disclosure"] is None
-    assert scores["answered"] == 0
+    assert scores["disclosure"] == scores["answered"] == 0
+    assert scores["precision"] is None
 
 
 # Reconstruction
@@ -159,6 +169,31 @@ def test_reconstruction(bits, solver):
     assert rate(UnaccountedCurator(epsilon=1.0), attack, bits, 3) >= 0.95
     # 3 plays of 60 bits each at chance a half: three standard errors are 0.11; the larger share of bits is higher.
     assert rate(Curator(epsilon=0.1), attack, bits, 3) <= 0.62
+
+
+@pytest.mark.parametrize("attack", [Differencing(), Averaging(repeats=2), Reconstruction()])
+@pytest.mark.parametrize("query", ["Sum", "Mean"])
+def test_sums_and_means_give_numbers_away(query, attack):
+    game = SecretNumbersGame(records=load("bank").records, column="age", above=39.5, query=query, persons=60)
+    outcome = play(ExactCurator(), attack, game, rng())
+    assert outcome.scores["disclosure"] == 1
+    assert outcome.utility["utility_answers"] == 1
+    hidden = [play(Curator(epsilon=0.1), attack, game, rng(seed)).scores for seed in range(3)]
+    # 3 plays of 60 at the larger side's share: three standard errors are 0.11.
+    assert np.mean([scores["disclosure"] - scores["disclosure_chance"] for scores in hidden]) <= 0.11
+
+
+@pytest.mark.parametrize("query", ["Sum", "Mean"])
+def test_what_solves_for_a_sum_is_the_sum_of_the_numbers(query):
+    game = SecretNumbersGame(records=load("bank").records, column="age", above=39.5, query=query, persons=5, workload=1)
+    secret = game.draw(rng())
+    group = np.array([True, False, True, True, False])
+    total = secret.known.total(group)
+    answer = total.queries[0].exact(secret.records)
+    assert total.weights[0] * answer == pytest.approx(secret.records.frame["age"][group].sum())
+    for person, target in enumerate(secret.known.targets):
+        found = sum(w * q.exact(secret.records) for w, q in zip(target.weights, target.queries, strict=True))
+        assert found == pytest.approx(secret.records.frame["age"][person])
 
 
 def test_reconstruction_from_no_answer(bits):
@@ -258,6 +293,12 @@ def test_same_seed_same_result(bits, attack):
         (lambda r: SecretBitsGame(records=r, column="district", category="east", persons=1), "persons"),
         (lambda r: SecretBitsGame(records=r.take([0]), column="district", category="east", persons=2), "persons"),
         (lambda r: SecretBitsGame(records=r, column="district", category="east", workload=0), "workload"),
+        (lambda r: SecretNumbersGame(records=r, column="district", above=1), "column"),
+        (lambda r: SecretNumbersGame(records=r, column="spending", above=math.nan), "above"),
+        (lambda r: SecretNumbersGame(records=r, column="spending", above=1e9), "above"),
+        (lambda r: SecretNumbersGame(records=r, column="spending", above=1, query="Median"), "query"),
+        (lambda r: SecretNumbersGame(records=r, column="spending", above=1, persons=1), "persons"),
+        (lambda r: SecretNumbersGame(records=r, column="spending", above=1, workload=0), "workload"),
         (lambda r: DistinguishingGame(records=r, column="district", query="Sum"), "column"),
         (lambda r: DistinguishingGame(records=r, column="nothing"), "column"),
         (lambda r: DistinguishingGame(records=r, column="spending", query="Guess"), "query"),
@@ -298,7 +339,7 @@ def test_a_shop_with_missing_hours_and_one_constant_hour():
     assert outcome.scores["disclosure"] == outcome.scores["disclosure_chance"] == 1
 
 
-@pytest.mark.parametrize("name", ["city-spending", "ramen-shop", "statistics"])
+@pytest.mark.parametrize("name", ["city-spending", "ramen-shop", "statistics", "statistics-sums", "statistics-means"])
 def test_scenarios_read_and_play(name):
     plan = read_plan(name)
     assert any(entry.name == "ExactCurator" for entry in plan.defenses)

@@ -90,9 +90,10 @@ class StatisticsGame(Game):
         Returns
         -------
         dict
-            ``disclosure``: right values among the claimed ones, None where there is none, with their number
-            ``disclosure_trials`` and ``disclosure_chance``, what the best constant guess reaches; ``answered``: share
-            of the secrets about which something is claimed.
+            ``disclosure``: share of the secrets that are found, where one about which nothing is claimed is not, with
+            their number ``disclosure_trials`` and ``disclosure_chance``, what the best constant guess reaches;
+            ``answered``: share of the secrets about which something is claimed; ``precision``: right values among the
+            claimed ones, None where there is none.
 
         Raises
         ------
@@ -109,10 +110,11 @@ class StatisticsGame(Game):
         answered = [place for place, value in enumerate(claimed) if value is not None]
         hits = sum(self.right(claimed[place], secret.truths[place]) for place in answered)
         return {
-            "disclosure": hits / len(answered) if answered else None,
+            "disclosure": hits / targets,
             "disclosure_chance": secret.chance,
-            "disclosure_trials": len(answered),
+            "disclosure_trials": targets,
             "answered": len(answered) / targets,
+            "precision": hits / len(answered) if answered else None,
         }
 
     def utility(self, secret: StatisticsSecret, release: StatisticsRelease) -> dict[str, float | None]:
