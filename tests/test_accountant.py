@@ -3,6 +3,8 @@
 import json
 import math
 import os
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -289,7 +291,7 @@ def test_a_spend_is_on_the_disk_before_it_returns(tmp_path, monkeypatch):
         seen.append(json.loads(Path(source).read_text())["costs"])
         real(source, target)
 
-    monkeypatch.setattr("defenses.dp.accountant.os.replace", replacing)
+    monkeypatch.setattr("defenses.dp.account_file.os.replace", replacing)
     budget.spend(0.3)
     assert seen == [[[0.3, 0.0, None, 1]]]
 
@@ -302,7 +304,7 @@ def test_where_the_disk_fails_nothing_is_answered_or_lost(tmp_path, monkeypatch)
     def failing(source, target):
         raise OSError("no space")
 
-    monkeypatch.setattr("defenses.dp.accountant.os.replace", failing)
+    monkeypatch.setattr("defenses.dp.account_file.os.replace", failing)
     with pytest.raises(OSError, match="no space"):
         budget.spend(0.3)
     monkeypatch.undo()
@@ -329,6 +331,8 @@ def test_an_account_is_not_begun_anew(tmp_path):
         '{"account": "Accountant", "epsilon": 1.0, "delta": 0.0, "costs": [[0.5, 0.0, null, -1]]}',
         '{"account": "Accountant", "epsilon": NaN, "delta": 0.0, "costs": []}',
         '{"account": "AdvancedAccountant", "epsilon": 1.0, "delta": 0.0, "costs": []}',
+        '{"account": "Purse", "epsilon": 1.0, "delta": 0.0, "costs": []}',
+        '{"account": ["Accountant"], "epsilon": 1.0, "delta": 0.0, "costs": []}',
     ],
 )
 def test_broken_files_are_refused(text, tmp_path):
@@ -368,3 +372,48 @@ def test_equal_shares_fit_and_not_even_a_little_more(parts):
     for more in (1e-14, 1.0 / parts):
         with pytest.raises(BudgetSpent):
             account.spend(more)
+
+
+SPENDER = """
+import sys
+from defenses.dp import Accountant
+from defenses.queries import BudgetSpent
+account, answered = Accountant.restore(sys.argv[1]), 0
+try:
+    while True:
+        account.spend(0.02)
+        answered += 1
+except BudgetSpent:
+    print(answered)
+"""
+
+
+def test_processes_together_do_not_overspend(tmp_path):
+    path = tmp_path / "account.json"
+    Accountant(epsilon=1.0, path=path)
+    command = [sys.executable, "-c", SPENDER, str(path)]
+    root = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1])}
+    spenders = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=root) for _ in range(4)]
+    assert sum(int(spender.communicate()[0]) for spender in spenders) == 50
+    assert Accountant.restore(path).spent[0] == pytest.approx(1.0)
+
+
+def test_two_accounts_of_one_file_know_of_each_other(tmp_path):
+    path = tmp_path / "account.json"
+    first = Accountant(epsilon=1.0, path=path)
+    second = Accountant.restore(path)
+    first.spend(0.7)
+    with pytest.raises(BudgetSpent):
+        second.spend(0.7)
+    second.spend(0.3)
+    assert Accountant.restore(path).spent[0] == pytest.approx(1.0)
+
+
+def test_nothing_is_spent_from_a_file_that_is_gone(tmp_path):
+    path = tmp_path / "account.json"
+    budget = Accountant(epsilon=1.0, path=path)
+    path.unlink()
+    with pytest.raises(ValueError, match=r"account\.json cannot be read"):
+        budget.spend(0.1)
+    with pytest.raises(ValueError, match="cannot be read"):
+        Accountant.restore(path)

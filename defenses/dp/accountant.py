@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import math
-import os
-import tempfile
 import threading
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -18,14 +15,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from defenses.dp.account_file import Costs, Entries, alone, check_cost, read_entries, write_entries
 from defenses.dp.bisection import bisect
 from defenses.dp.composition import group_privacy, zcdp_epsilon, zcdp_rho
 from defenses.dp.mechanism import check_delta
 from defenses.parameters import check_real
 from defenses.queries import BudgetSpent
-
-Costs = Counter[tuple[float, float, float | None]]
-"""How often each cost was spent: epsilon, delta, and rho where there is one."""
 
 TOLERANCE = 2.0**-50
 """Relative excess that counts as none, of a sum of rounded shares: ten tenths are one."""
@@ -35,8 +30,9 @@ class Account(ABC):
     """What was spent of a budget of epsilon and delta; a method of composition is a subclass.
 
     Threads may share an account. With a path, every cost is on the disk before `spend` returns, hence before anything
-    is answered: after a crash `restore` knows of all answers, and at worst of one that never was given. Processes must
-    not share a file.
+    is answered: after a crash `restore` knows of all answers, and at worst of one that never was given. Processes may
+    share a file: `spend` adds to what it holds by then, one at a time; what was spent and what remains is said as of
+    the account's own last look.
 
     Parameters
     ----------
@@ -74,9 +70,10 @@ class Account(ABC):
         self._lock = threading.RLock()
         self._costs: Costs = Counter()
         if self.path is not None:
-            if self.path.exists():
-                raise ValueError(f"path: {self.path} exists; restore it, or it would forget what was spent")
-            self._save(self._costs)
+            with alone(self.path):
+                if self.path.exists():
+                    raise ValueError(f"path: {self.path} exists; restore it, or it would forget what was spent")
+                write_entries(self.path, self._entries(self._costs))
 
     @classmethod
     def restore(cls, path: str | Path) -> Self:
@@ -85,23 +82,15 @@ class Account(ABC):
         Raises
         ------
         ValueError
-            If the file holds no account of this class.
+            If there is no such file, or it holds no account of this class.
         """
-        try:
-            content = json.loads(Path(path).read_text(encoding="utf-8"))
-            kind = content["account"]
-            costs = Counter({(e, d, r): number for e, d, r, number in content["costs"]})
-            account = cls.kinds[kind](epsilon=content["epsilon"], delta=content["delta"])
-        except (json.JSONDecodeError, KeyError, TypeError) as error:
-            raise ValueError(f"path: {path} holds no account ({type(error).__name__})") from None
-        if not isinstance(account, cls):
-            raise ValueError(f"path: {path} holds an account of {kind}, not of {cls.__name__}")
-        for cost, number in costs.items():
-            _check_cost(*cost)
-            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-                raise ValueError(f"path: {path} holds no account (a cost {number} times)")
+        entries = read_entries(Path(path))
+        kind = cls.kinds.get(entries.account)
+        if kind is None or not issubclass(kind, cls):
+            raise ValueError(f"path: {path} holds an account of {entries.account}, not of {cls.__name__}")
+        account = kind(epsilon=entries.epsilon, delta=entries.delta)
         account.path = Path(path)
-        account._costs = costs
+        account._costs = entries.costs
         return account
 
     @property
@@ -134,11 +123,11 @@ class Account(ABC):
         BudgetSpent
             If the budget would be exceeded; the account stays as it is.
         ValueError
-            If a cost is refused.
+            If a cost is refused, or the account's file is gone or holds no account any more.
         """
-        _check_cost(epsilon, delta, rho)
-        with self._lock:
-            costs = self._costs.copy()
+        check_cost(epsilon, delta, rho)
+        with self._lock, contextlib.nullcontext() if self.path is None else alone(self.path):
+            costs = self._costs.copy() if self.path is None else read_entries(self.path).costs
             costs[float(epsilon), float(delta), None if rho is None else float(rho)] += 1
             if self._exceeds(costs):
                 self.refused += 1
@@ -147,7 +136,7 @@ class Account(ABC):
                     f"{self.epsilon:g}, delta {self.delta:g}; nothing is answered"
                 )
             if self.path is not None:
-                self._save(costs)
+                write_entries(self.path, self._entries(costs))
             self._costs = costs
 
     def spend_parallel(self, costs: Sequence[tuple[float, float]], members: Sequence[ArrayLike]) -> None:
@@ -196,33 +185,8 @@ class Account(ABC):
         with self._lock:
             return bisect(fits, 0.0, high, steps)[0]
 
-    def _save(self, costs: Costs) -> None:
-        """Replace the file as a whole: it holds the old costs or the new, whenever the machine stops."""
-        assert self.path is not None  # noqa: S101 (callers look)
-        text = json.dumps(
-            {
-                "account": type(self).__name__,
-                "epsilon": float(self.epsilon),
-                "delta": float(self.delta),
-                "costs": [[*cost, number] for cost, number in costs.items()],
-            }
-        )
-        descriptor, name = tempfile.mkstemp(dir=self.path.parent, prefix=f".{self.path.name}.")
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                file.write(text)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(name, self.path)
-        except BaseException:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(name)
-            raise
-        directory = os.open(self.path.parent, os.O_RDONLY)
-        try:
-            os.fsync(directory)
-        finally:
-            os.close(directory)
+    def _entries(self, costs: Costs) -> Entries:
+        return Entries(type(self).__name__, float(self.epsilon), float(self.delta), costs)
 
 
 class Accountant(Account):
@@ -387,10 +351,3 @@ class LossDistributionAccountant(RenyiAccountant):
         from dp_accounting import pld
 
         return self._composed(pld.PLDAccountant(), costs)
-
-
-def _check_cost(epsilon: float, delta: float, rho: float | None) -> None:
-    check_real("epsilon", epsilon, low=0)
-    check_real("delta", delta, low=0, high=1, open_high=True)
-    if rho is not None:
-        check_real("rho", rho, low=0)

@@ -1,0 +1,118 @@
+"""The file of an account: what was spent is on the disk, whole, and one at a time may add to it."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from defenses.parameters import check_real
+
+Costs = Counter[tuple[float, float, float | None]]
+"""How often each cost was spent: epsilon, delta, and rho where there is one."""
+
+
+@dataclass(frozen=True)
+class Entries:
+    """What an account's file holds.
+
+    Attributes
+    ----------
+    account : str
+        The kind of account.
+    epsilon, delta : float
+        The budget.
+    costs : Counter
+        What was spent of it.
+    """
+
+    account: str
+    epsilon: float
+    delta: float
+    costs: Costs
+
+
+def read_entries(path: Path) -> Entries:
+    """Read a file.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file or it holds no account.
+    """
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        costs = Counter({(e, d, r): number for e, d, r, number in content["costs"]})
+        entries = Entries(str(content["account"]), content["epsilon"], content["delta"], costs)
+    except OSError as error:
+        raise ValueError(f"path: {path} cannot be read ({error.strerror})") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"path: {path} holds no account ({type(error).__name__})") from None
+    for cost, number in costs.items():
+        check_cost(*cost)
+        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+            raise ValueError(f"path: {path} holds no account (a cost {number} times)")
+    return entries
+
+
+def write_entries(path: Path, entries: Entries) -> None:
+    """Replace the file as a whole: it holds the old entries or the new, whenever the machine stops."""
+    text = json.dumps(
+        {
+            "account": entries.account,
+            "epsilon": entries.epsilon,
+            "delta": entries.delta,
+            "costs": [[*cost, number] for cost, number in entries.costs.items()],
+        }
+    )
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(name, path)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+        raise
+    with _folder(path) as folder:
+        os.fsync(folder)
+
+
+@contextlib.contextmanager
+def alone(path: Path) -> Iterator[None]:
+    """Keep other processes, and other accounts of this one, from adding to a file, until the block ends."""
+    # The file itself is replaced again and again, its folder is not.
+    with _folder(path) as folder:
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
+
+
+@contextlib.contextmanager
+def _folder(path: Path) -> Iterator[int]:
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        yield folder
+    finally:
+        os.close(folder)
+
+
+def check_cost(epsilon: float, delta: float, rho: float | None) -> None:
+    """Check a cost.
+
+    Raises
+    ------
+    ValueError
+        If epsilon or rho is no finite number of at least 0, or delta is not in [0, 1).
+    """
+    check_real("epsilon", epsilon, low=0)
+    check_real("delta", delta, low=0, high=1, open_high=True)
+    if rho is not None:
+        check_real("rho", rho, low=0)
