@@ -62,7 +62,7 @@ def standings_table(found: Sequence[Standing]) -> lb.Table:
         "defence = utility x (1 - advantage of the worst attack); utility: the smaller of both; attack: mean advantage "
         "over the other teams' tables; #: by the sum of the ranks in defence and attack"
     )
-    return lb.Table("Standings", columns, rows, 3, note)
+    return lb.Table("Teams", columns, rows, 3, note)
 
 
 def write_boards(tournament: Tournament, full: Sequence[Result], shown: Sequence[Result], share: float) -> None:
