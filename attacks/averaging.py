@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from numpy.random import Generator
 
-from attacks.attack import Attack, Knowledge
-from attacks.claims import ValueClaims
-from attacks.differencing import estimates, of_statistics
+from attacks.differencing import Answer, estimates
+from attacks.statistics_knowledge import SecretsOfStatistics, StatisticsKnowledge
 from defenses.parameters import check_whole
 from defenses.queries import QuerySession
 
 
-class Averaging(Attack):
+class Averaging(SecretsOfStatistics):
     """Differencing with every question repeated and its answers averaged.
 
     Fresh noise of standard deviation s on each answer leaves s / sqrt(repeats) on their mean: a curator who gives every
@@ -36,20 +33,10 @@ class Averaging(Attack):
     Dwork and Roth (2014), The algorithmic foundations of differential privacy, section 1.1.
     """
 
-    kind: ClassVar[str] = "statistics"
-    goal: ClassVar[str] = "disclosure"
-
     def __init__(self, *, repeats: int = 1000) -> None:
         self.repeats = repeats
         check_whole("repeats", repeats, low=1)
 
-    def run(self, release: QuerySession, knowledge: Knowledge, rng: Generator) -> ValueClaims:
-        """Ask for each target's answers many times.
-
-        Raises
-        ------
-        NotApplicable
-            If the knowledge is not of statistics.
-        """
-        known = of_statistics(knowledge)
-        return known.claims(estimates(release, known, rng, repeats=self.repeats, epsilon=None))
+    def secrets(self, session: QuerySession, known: StatisticsKnowledge, rng: Generator) -> list[Answer | None]:
+        """Ask for each target's answers many times."""
+        return estimates(session, known, rng, repeats=self.repeats, epsilon=None)

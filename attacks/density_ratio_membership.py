@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.random import Generator
-from numpy.typing import NDArray
+from collections.abc import Iterator
 
-from attacks.attack import Attack, Knowledge
-from attacks.claims import Decisions
+import numpy as np
+
+from attacks.attack import Knowledge
 from attacks.linkage import gower_distance, shared_columns
-from attacks.reference_tables import reference_tables
-from defenses.parameters import check_real, check_whole
+from attacks.reference_tables import Floats, ReferencedMembership
+from defenses.parameters import check_real
 from defenses.release import MicrodataRelease
 
 
-class DensityRatioMembership(Attack):
+class DensityRatioMembership(ReferencedMembership):
     r"""Calls those members around whom the release is denser than other people's tables are (DOMIAS).
 
     The score is log p(x) - log p₀(x), with p the density of the released rows at the candidate x, estimated with the
@@ -36,30 +35,19 @@ class DensityRatioMembership(Attack):
     overfitting detection (DOMIAS).
     """
 
-    goal = "membership"
-
     def __init__(self, *, bandwidth: float = 0.5, rounds: int = 6) -> None:
         check_real("bandwidth", bandwidth, low=0, open_low=True)
-        check_whole("rounds", rounds, low=1)
+        super().__init__(rounds=rounds)
         self.bandwidth = bandwidth
-        self.rounds = rounds
 
-    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
-        """Score every candidate.
-
-        Raises
-        ------
-        NotApplicable
-            If the attacker has no people of its own.
-        ValueError
-            If release and candidates share no column, or a cell or a value lies outside the column's domain.
-        """
-        others = [self._density(table, knowledge) for table in reference_tables(release, knowledge, self.rounds, rng)]
+    def scores(self, release: MicrodataRelease, tables: Iterator[MicrodataRelease], knowledge: Knowledge) -> Floats:
+        """Log-density of the release less the mean one of the tables; 0 for all where the release has no row."""
+        others = [self._density(table, knowledge) for table in tables]
         if not len(release.frame):
-            return Decisions(np.zeros(len(knowledge.candidates)))
-        return Decisions(self._density(release, knowledge) - np.mean(others, axis=0))
+            return np.zeros(len(knowledge.candidates))
+        return np.asarray(self._density(release, knowledge) - np.mean(others, axis=0))
 
-    def _density(self, table: MicrodataRelease, knowledge: Knowledge) -> NDArray[np.float64]:
+    def _density(self, table: MicrodataRelease, knowledge: Knowledge) -> Floats:
         """Log-density of a table at each candidate, up to a constant, shape (candidates,)."""
         from scipy.special import logsumexp
 

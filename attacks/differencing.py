@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.attack import Attack, Knowledge, NotApplicable
-from attacks.claims import ValueClaims
-from attacks.statistics_knowledge import StatisticsKnowledge, ask, even_share
+from attacks.statistics_knowledge import SecretsOfStatistics, StatisticsKnowledge, ask, even_share
 from defenses.queries import Query, QuerySession
 
 Answer = NDArray[np.float64]
 
 
-class Differencing(Attack):
+class Differencing(SecretsOfStatistics):
     """Ask once with and once without each person, and take the difference.
 
     With exact answers it gives each value exactly: 100 people who spend 10,000 on average and 101 who spend 20,000
@@ -28,33 +24,10 @@ class Differencing(Attack):
     Denning and Schlörer (1980), A fast procedure for finding a tracker in a statistical database.
     """
 
-    kind: ClassVar[str] = "statistics"
-    goal: ClassVar[str] = "disclosure"
-
-    def run(self, release: QuerySession, knowledge: Knowledge, rng: Generator) -> ValueClaims:
-        """Ask each different question once.
-
-        Raises
-        ------
-        NotApplicable
-            If the knowledge is not of statistics.
-        """
-        known = of_statistics(knowledge)
+    def secrets(self, session: QuerySession, known: StatisticsKnowledge, rng: Generator) -> list[Answer | None]:
+        """Ask each different question once."""
         questions = {query for target in known.targets for query in target.queries}
-        return known.claims(estimates(release, known, rng, repeats=1, epsilon=even_share(release, len(questions))))
-
-
-def of_statistics(knowledge: Knowledge) -> StatisticsKnowledge:
-    """The knowledge, if it is of statistics.
-
-    Raises
-    ------
-    NotApplicable
-        If it is not.
-    """
-    if not isinstance(knowledge, StatisticsKnowledge):
-        raise NotApplicable("the game does not say which statistics hold the secret")
-    return knowledge
+        return estimates(session, known, rng, repeats=1, epsilon=even_share(session, len(questions)))
 
 
 def estimates(

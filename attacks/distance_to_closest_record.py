@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import numpy as np
-from numpy.random import Generator
-from numpy.typing import NDArray
+from collections.abc import Iterator
 
-from attacks.attack import Attack, Knowledge
-from attacks.claims import Decisions
+import numpy as np
+
+from attacks.attack import Knowledge
 from attacks.linkage import gower_distance, shared_columns
-from attacks.reference_tables import reference_tables
-from defenses.parameters import check_whole
+from attacks.reference_tables import Floats, ReferencedMembership
 from defenses.release import MicrodataRelease
 
 # Distances are shares of the columns' ranges; anything below this is an exact hit.
 EXACT = 1e-4
 
 
-class DistanceToClosestRecord(Attack):
+class DistanceToClosestRecord(ReferencedMembership):
     """Calls those members whose closest released row is closer than it would be if they were not in.
 
     The score is log(d₀ + c) - log(d + c), with d Gower's distance of the person to its closest released row, d₀ that
@@ -37,28 +35,14 @@ class DistanceToClosestRecord(Attack):
     Troncoso (2022), Synthetic data: anonymisation groundhog day, for simulating the publisher.
     """
 
-    goal = "membership"
-
-    def __init__(self, *, rounds: int = 6) -> None:
-        check_whole("rounds", rounds, low=1)
-        self.rounds = rounds
-
-    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
-        """Score every candidate.
-
-        Raises
-        ------
-        NotApplicable
-            If the attacker has no people of its own.
-        ValueError
-            If release and candidates share no column, or a cell or a value lies outside the column's domain.
-        """
+    def scores(self, release: MicrodataRelease, tables: Iterator[MicrodataRelease], knowledge: Knowledge) -> Floats:
+        """How much closer, as a logarithm, the release is than the tables are on average."""
         own = _closest(release, knowledge)
-        others = [_closest(table, knowledge) for table in reference_tables(release, knowledge, self.rounds, rng)]
-        return Decisions(np.mean(np.log(np.array(others) + EXACT), axis=0) - np.log(own + EXACT))
+        others = [_closest(table, knowledge) for table in tables]
+        return np.asarray(np.mean(np.log(np.array(others) + EXACT), axis=0) - np.log(own + EXACT))
 
 
-def _closest(table: MicrodataRelease, knowledge: Knowledge) -> NDArray[np.float64]:
+def _closest(table: MicrodataRelease, knowledge: Knowledge) -> Floats:
     """Distance of each candidate to its closest row, shape (candidates,); 1 where the table has no row."""
     columns = shared_columns(table, knowledge)
     return np.asarray(gower_distance(columns).min(axis=0, initial=1.0))

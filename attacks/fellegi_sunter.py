@@ -17,7 +17,7 @@ from attacks.claims import RankedAnswers
 from attacks.linkage import SharedColumn, shared_columns
 from attacks.linkage_answers import assignment_answers
 from attacks.row_matching import Floats, matching_posterior
-from attacks.simulated_pairs import simulated_pairs
+from attacks.simulated_pairs import Positions, chosen_pairs, simulated_pairs
 from defenses.parameters import check_real, check_whole
 from defenses.release import MicrodataRelease
 from metrics.cells import NumericCells
@@ -90,7 +90,8 @@ class FellegiSunter(Attack):
         columns = shared_columns(release, knowledge)
         agreement = compare(columns, *_shape(columns))
         if self.classifier == "ecm":
-            weights = fitted_weights(agreement.iloc[self._chosen(agreement, _shape(columns), rng)], self.tolerance)
+            unknown = np.full(len(release.frame), -1)
+            weights = fitted_weights(self._chosen(agreement, _shape(columns), unknown, rng)[0], self.tolerance)
         else:
             weights = self._trained_weights(release, knowledge, rng)
         # A comparison that simulated releases had and this one lacks (bins of a column without intervals) is left out.
@@ -98,13 +99,14 @@ class FellegiSunter(Attack):
         table = (weights[0] + agreement[shared.index].to_numpy() @ shared.to_numpy()).reshape(_shape(columns))
         return assignment_answers(table, matching_posterior(table), rng, calibrated=False)
 
-    def _chosen(self, agreement: pd.DataFrame, shape: tuple[int, int], rng: Generator) -> NDArray[np.intp]:
-        """Pairs to fit on."""
-        rows, candidates = shape
+    def _chosen(
+        self, agreement: pd.DataFrame, shape: tuple[int, int], truth: Positions, rng: Generator
+    ) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
+        """Agreement of the pairs to fit on, and which of them are known to match."""
+        # A random part breaks ties.
         count = agreement.to_numpy().sum(axis=1).reshape(shape) + rng.random(shape) / 2
-        near = np.argpartition(-count, min(self.near, candidates) - 1, axis=1)[:, : self.near]
-        far = rng.integers(0, candidates, size=(rows, self.far))
-        return np.unique(np.arange(rows)[:, None] * candidates + np.hstack([near, far]))
+        rows, candidates = chosen_pairs(-count, truth, self.near, self.far, rng)
+        return agreement.iloc[rows * shape[1] + candidates], truth[rows] == candidates
 
     def _trained_weights(
         self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator
@@ -113,10 +115,8 @@ class FellegiSunter(Attack):
         samples = []
         for columns, truth in simulated_pairs(release, knowledge, SIMULATIONS, rng):
             agreement = compare(columns, *_shape(columns))
-            own = np.flatnonzero(truth >= 0)
-            matches = own * _shape(columns)[1] + truth[own]
-            chosen = np.union1d(self._chosen(agreement, _shape(columns), rng), matches)
-            samples.append(agreement.iloc[chosen].assign(**{MATCH: np.isin(chosen, matches)}))
+            chosen, matches = self._chosen(agreement, _shape(columns), truth, rng)
+            samples.append(chosen.assign(**{MATCH: matches}))
         together = pd.concat(samples, ignore_index=True).dropna(axis=1)
         matched = together.pop(MATCH).to_numpy(dtype=bool)
         classifier = _supervised(self.classifier)

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 
 import numpy as np
-from numpy.random import Generator
-from numpy.typing import NDArray
 
-from attacks.attack import Attack, Knowledge
-from attacks.claims import Decisions
+from attacks.attack import Knowledge
 from attacks.linkage import common_columns
 from attacks.marginals import Attributes, homer_scores, likelihood_ratio_scores
-from attacks.reference_tables import reference_tables
-from defenses.parameters import check_whole
+from attacks.reference_tables import Floats, ReferencedMembership
 from defenses.release import MicrodataRelease
 
-Floats = NDArray[np.float64]
 
-
-class Homer(Attack):
+class Homer(ReferencedMembership):
     r"""Calls those members whose attributes lie nearer to the released frequencies than to the population's.
 
     Every category and public bin of every column is an attribute yⱼ in {0, 1}; the score of a person is
@@ -38,26 +32,12 @@ class Homer(Attack):
     Homer and others (2008), Resolving individuals contributing trace amounts of DNA to highly complex mixtures.
     """
 
-    goal = "membership"
-
-    def __init__(self, *, rounds: int = 6) -> None:
-        check_whole("rounds", rounds, low=1)
-        self.rounds = rounds
-
-    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
-        """Score every candidate.
-
-        Raises
-        ------
-        NotApplicable
-            If the attacker has no people of its own.
-        ValueError
-            If release and candidates share no column, or a cell or a value lies outside the column's domain.
-        """
-        return marginal_decisions(release, knowledge, self.rounds, rng, homer_scores)
+    def scores(self, release: MicrodataRelease, tables: Iterator[MicrodataRelease], knowledge: Knowledge) -> Floats:
+        """How much nearer attributes lie to the release's frequencies than to the tables'."""
+        return marginal_scores(release, tables, knowledge, homer_scores)
 
 
-class MarginalLikelihoodRatio(Attack):
+class MarginalLikelihoodRatio(ReferencedMembership):
     """Calls those members whose attributes the release holds more of than the population does, as a likelihood ratio.
 
     It looks at what `Homer` looks at, with log pub / pop in place of differences: rare attributes weigh more. Where
@@ -73,40 +53,21 @@ class MarginalLikelihoodRatio(Attack):
     Sankararaman, Obozinski, Jordan and Halperin (2009), Genomic privacy and limits of individual detection in a pool.
     """
 
-    goal = "membership"
-
-    def __init__(self, *, rounds: int = 6) -> None:
-        check_whole("rounds", rounds, low=1)
-        self.rounds = rounds
-
-    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
-        """Score every candidate.
-
-        Raises
-        ------
-        NotApplicable
-            If the attacker has no people of its own.
-        ValueError
-            If release and candidates share no column, or a cell or a value lies outside the column's domain.
-        """
+    def scores(self, release: MicrodataRelease, tables: Iterator[MicrodataRelease], knowledge: Knowledge) -> Floats:
+        """Log-likelihood ratio of the attributes under the release's and under the tables' frequencies."""
         # Half a row: what a share of nobody may hide.
         floor = 0.5 / max(1, len(release.frame))
-        return marginal_decisions(release, knowledge, self.rounds, rng, partial(likelihood_ratio_scores, floor=floor))
+        return marginal_scores(release, tables, knowledge, partial(likelihood_ratio_scores, floor=floor))
 
 
-def marginal_decisions(
-    release: MicrodataRelease,
-    knowledge: Knowledge,
-    rounds: int,
-    rng: Generator,
-    score: Callable[..., Floats],
-) -> Decisions:
-    """Decide by a score of attributes, people, released and population frequencies."""
+def marginal_scores(
+    release: MicrodataRelease, tables: Iterable[MicrodataRelease], knowledge: Knowledge, score: Callable[..., Floats]
+) -> Floats:
+    """Score candidates by a function of attributes, people, released and population frequencies."""
     columns = common_columns(release, knowledge)
     attributes = Attributes(dict(knowledge.domains(columns)))
-    tables = reference_tables(release, knowledge, rounds, rng)
     shares = [attributes.shares(table.frame) for table in tables if len(table.frame)]
     if release.frame.empty or not shares:
-        return Decisions(np.zeros(len(knowledge.candidates)))
+        return np.zeros(len(knowledge.candidates))
     population = np.mean(shares, axis=0)
-    return Decisions(score(attributes, knowledge.candidates, attributes.shares(release.frame), population))
+    return score(attributes, knowledge.candidates, attributes.shares(release.frame), population)

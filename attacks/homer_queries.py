@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.random import Generator
 
 from attacks.attack import Attack, Knowledge, NotApplicable
 from attacks.claims import Decisions
 from attacks.marginals import Attributes, likelihood_ratio_scores
-from defenses.queries import BudgetSpent, Histogram, QuerySession
+from attacks.statistics_knowledge import ask, even_share
+from defenses.queries import Histogram, QuerySession
 
 
 class HomerByQueries(Attack):
@@ -49,12 +48,12 @@ class HomerByQueries(Attack):
         attributes = Attributes(dict(knowledge.domains(columns)))
         population = attributes.shares(people.frame[columns])
         published = population.copy()
-        share = release.remaining / len(columns) * (1 - 1e-9) if math.isfinite(release.remaining) else None
+        share = even_share(release, len(columns))
         for name, part in zip(columns, np.split(np.arange(population.size), attributes.ends), strict=True):
-            try:
-                counts = np.maximum(np.asarray(release.answer(Histogram(name), share), dtype=float), 0.0)
-            except BudgetSpent:
+            answer = ask(release, Histogram(name), share)
+            if answer is None:
                 continue
+            counts = np.maximum(answer, 0.0)
             if counts.sum() > 0:
                 # The last attribute of a column is the missing value, which no histogram counts.
                 published[part[:-1]] = counts / counts.sum() * (1 - population[part[-1]])

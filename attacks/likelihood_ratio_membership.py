@@ -2,26 +2,65 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import replace
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.attack import Attack, Knowledge
-from attacks.claims import Decisions
-from attacks.model_confidence import classifier, logit_confidence, shadows
+from attacks.attack import Knowledge
+from attacks.confidence_membership import ConfidenceMembership
+from attacks.model_confidence import Classifier, Floats, logit_confidence, shadows
 from defenses.microdata import Microdata
 from defenses.parameters import check_whole
-from defenses.release import ModelRelease
-
-Floats = NDArray[np.float64]
 
 # A model without any spread over training sets (a constant one) tells nothing: its ratio then is 0.
 LEAST_DEVIATION = 1e-6
 
 
-class LikelihoodRatioAttack(Attack):
+class ComparedConfidence(ConfidenceMembership):
+    """Compares the logit of the model with those of models that the attacker trained.
+
+    Parameters
+    ----------
+    shadows : int
+        How many models to train, at least 2.
+    """
+
+    def __init__(self, *, shadows: int = 32) -> None:
+        check_whole("shadows", shadows, low=2)
+        self.shadows = shadows
+
+    @abstractmethod
+    def pool(self, knowledge: Knowledge) -> tuple[Microdata, int]:
+        """On whom models are trained, and on how many of them at a time."""
+
+    @abstractmethod
+    def ratio(self, own: Floats, said: Floats, member: NDArray[np.bool_]) -> Floats:
+        """Score of each person, shape (people,).
+
+        Parameters
+        ----------
+        own : ndarray of float, shape (people,)
+            Logits of the published model.
+        said : ndarray of float, shape (models, people)
+            Logits of the models that the attacker trained.
+        member : ndarray of bool, shape (models, pool)
+            Who of the pool each of these was trained on.
+        """
+
+    def scores(self, model: Classifier, knowledge: Knowledge, rng: Generator) -> Floats:
+        """Train models and hold the published one's logits against theirs."""
+        own = logit_confidence(model, knowledge.candidates)
+        said, member = [], []
+        for shadow in shadows(knowledge, *self.pool(knowledge), self.shadows, rng):
+            said.append(logit_confidence(shadow.model, knowledge.candidates))
+            member.append(shadow.member)
+        return self.ratio(own, np.array(said), np.array(member))
+
+
+class LikelihoodRatioAttack(ComparedConfidence):
     r"""Compares what the model says about a person with models trained with and without that person (LiRA, online).
 
     The attacker trains models on random halves of the candidates, as the publisher does. With φ the logit of the
@@ -43,33 +82,17 @@ class LikelihoodRatioAttack(Attack):
     Algorithm 1 and section VI-C for the shared variance.
     """
 
-    kind = "model"
-    goal = "membership"
+    def pool(self, knowledge: Knowledge) -> tuple[Microdata, int]:
+        """The candidates, half of them at a time."""
+        return _candidates(knowledge), len(knowledge.candidates) // 2
 
-    def __init__(self, *, shadows: int = 32) -> None:
-        check_whole("shadows", shadows, low=2)
-        self.shadows = shadows
-
-    def run(self, release: ModelRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
-        """Score every candidate.
-
-        Raises
-        ------
-        NotApplicable
-            If the attacker cannot repeat the training, or the model does not say what it predicts.
-        ValueError
-            If the candidates lack a column of the model's, or somebody's class is none of its.
-        """
-        own = logit_confidence(classifier(release.model), knowledge.candidates)
-        pool = _candidates(knowledge)
-        trained = list(shadows(knowledge, pool, len(pool) // 2, self.shadows, rng))
-        said = np.array([logit_confidence(shadow.model, knowledge.candidates) for shadow in trained])
-        member = np.array([shadow.member for shadow in trained])
+    def ratio(self, own: Floats, said: Floats, member: NDArray[np.bool_]) -> Floats:
+        """Log-likelihood ratio of the normal laws with and without the person."""
         inside, outside = _normal(said, member), _normal(said, ~member)
-        return Decisions(_log_density(own, *inside) - _log_density(own, *outside))
+        return np.asarray(_log_density(own, *inside) - _log_density(own, *outside))
 
 
-class OfflineLikelihoodRatioAttack(Attack):
+class OfflineLikelihoodRatioAttack(ComparedConfidence):
     """Compares what the model says about a person with models trained on other people (LiRA, offline).
 
     The attacker trains its models once, on its own people, before it knows whom it looks for. The score is
@@ -87,31 +110,15 @@ class OfflineLikelihoodRatioAttack(Attack):
     V-B and equation 4.
     """
 
-    kind = "model"
-    goal = "membership"
+    def pool(self, knowledge: Knowledge) -> tuple[Microdata, int]:
+        """The attacker's own people, half as many at a time as there are candidates."""
+        people = knowledge.auxiliary
+        return people, min(len(knowledge.candidates) // 2, len(people))
 
-    def __init__(self, *, shadows: int = 32) -> None:
-        check_whole("shadows", shadows, low=2)
-        self.shadows = shadows
-
-    def run(self, release: ModelRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
-        """Score every candidate.
-
-        Raises
-        ------
-        NotApplicable
-            If the attacker cannot repeat the training or has nobody to train on, or the model does not say what it
-            predicts.
-        ValueError
-            If the candidates lack a column of the model's, or somebody's class is none of its.
-        """
-        own = logit_confidence(classifier(release.model), knowledge.candidates)
-        pool = knowledge.auxiliary
-        size = min(len(knowledge.candidates) // 2, len(pool))
-        trained = shadows(knowledge, pool, size, self.shadows, rng)
-        said = np.array([logit_confidence(shadow.model, knowledge.candidates) for shadow in trained])
+    def ratio(self, own: Floats, said: Floats, member: NDArray[np.bool_]) -> Floats:
+        """Deviations above the mean of models that never saw the person."""
         mean, deviation = _normal(said, np.ones(said.shape, dtype=bool))
-        return Decisions((own - mean) / deviation)
+        return np.asarray((own - mean) / deviation)
 
 
 def _candidates(knowledge: Knowledge) -> Microdata:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.attack import Attack, Knowledge
-from attacks.claims import Decisions
-from attacks.model_confidence import classifier, own_class_probability
-from defenses.release import ModelRelease
+from attacks.attack import Knowledge
+from attacks.confidence_membership import ConfidenceMembership
+from attacks.model_confidence import Classifier, Floats, own_class_probability
 
 
-class LossThreshold(Attack):
+class LossThreshold(ConfidenceMembership):
     """Calls those members on whose own class the model has the smallest loss.
 
     The score is the log-probability of the person's own class: a model is surer of those it was trained on. It takes
@@ -23,19 +22,8 @@ class LossThreshold(Attack):
     overfitting, section 3.
     """
 
-    kind = "model"
-    goal = "membership"
-
-    def run(self, release: ModelRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
-        """Score every candidate.
-
-        Raises
-        ------
-        NotApplicable
-            If the model does not say what it predicts.
-        ValueError
-            If the candidates lack a column of the model's, or somebody's class is none of its.
-        """
-        probability = own_class_probability(classifier(release.model), knowledge.candidates)
+    def scores(self, model: Classifier, knowledge: Knowledge, rng: Generator) -> Floats:
+        """Log-probability of each candidate's own class."""
+        probability = own_class_probability(model, knowledge.candidates)
         with np.errstate(divide="ignore"):
-            return Decisions(np.log(probability))
+            return np.asarray(np.log(probability))

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.attack import Attack, Knowledge, NotApplicable
-from attacks.claims import ValueClaims
-from attacks.differencing import of_statistics
-from attacks.statistics_knowledge import ask, even_share
+from attacks.attack import NotApplicable
+from attacks.statistics_knowledge import SecretsOfStatistics, StatisticsKnowledge, ask, even_share
 from defenses.parameters import check_whole
 from defenses.queries import QuerySession
 
 SOLVERS = ("least_squares", "linear_program")
 
 
-class Reconstruction(Attack):
+class Reconstruction(SecretsOfStatistics):
     r"""Ask for the sums of random groups of persons, and solve for everybody's value at once.
 
     With A the 0/1 matrix of groups and b the answers, the values x are those within public bounds that minimise
@@ -45,9 +43,6 @@ class Reconstruction(Attack):
     Dwork, McSherry and Talwar (2007), The price of privacy and the limits of LP decoding.
     """
 
-    kind: ClassVar[str] = "statistics"
-    goal: ClassVar[str] = "disclosure"
-
     def __init__(self, *, queries_per_person: int = 4, solver: str = "least_squares") -> None:
         self.queries_per_person = queries_per_person
         self.solver = solver
@@ -55,7 +50,9 @@ class Reconstruction(Attack):
         if solver not in SOLVERS:
             raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {solver!r}")
 
-    def run(self, release: QuerySession, knowledge: Knowledge, rng: Generator) -> ValueClaims:
+    def secrets(
+        self, session: QuerySession, known: StatisticsKnowledge, rng: Generator
+    ) -> Sequence[NDArray[np.float64] | None]:
         """Ask and solve.
 
         Raises
@@ -63,25 +60,27 @@ class Reconstruction(Attack):
         NotApplicable
             If the game has no sums over groups of persons.
         """
-        known = of_statistics(knowledge)
         persons = len(known.targets)
-        if known.subset is None or not persons:
+        if known.total is None or not persons:
             raise NotApplicable("the game has no sums over groups of persons")
         groups, answers = [], []
         queries = self.queries_per_person * persons
-        epsilon = even_share(release, queries)
+        epsilon = even_share(session, queries)
         for _ in range(queries):
             mask = rng.random(persons) < 0.5
-            answer = ask(release, known.subset(mask), epsilon)
+            if not mask.any():
+                continue
+            total = known.total(mask)
+            answer = ask(session, total.queries[0], epsilon)
             if answer is None:
                 break
             groups.append(mask)
-            answers.append(float(answer))
+            answers.append(total.weights[0] * float(answer))
         if not groups:
-            return known.claims([None] * persons)
+            return [None] * persons
         solve = _least_squares if self.solver == "least_squares" else _linear_program
         values = solve(np.array(groups, dtype=float), np.array(answers), known.low, known.high)
-        return known.claims(list(values))
+        return list(values)
 
 
 def _least_squares(

@@ -5,16 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from attacks.attack import Attack, Knowledge
-from attacks.claims import Decisions
-from attacks.model_confidence import Classifier, class_numbers, classifier, shadows
+from attacks.attack import Knowledge
+from attacks.confidence_membership import ConfidenceMembership
+from attacks.model_confidence import Classifier, Floats, class_numbers, shadows
 from defenses.parameters import check_whole
-from defenses.release import ModelRelease
 
 
-class ShadowModels(Attack):
+class ShadowModels(ConfidenceMembership):
     """Trains models like the published one, and on their answers a classifier of members and others.
 
     Each shadow model is trained on one sample of the attacker's own people; its answers about them and about as many
@@ -33,27 +31,15 @@ class ShadowModels(Attack):
     Shokri, Stronati, Song and Shmatikov (2017), Membership inference attacks against machine learning models.
     """
 
-    kind = "model"
-    goal = "membership"
-
     def __init__(self, *, shadows: int = 8) -> None:
         check_whole("shadows", shadows, low=1)
         self.shadows = shadows
 
-    def run(self, release: ModelRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
-        """Score every candidate.
-
-        Raises
-        ------
-        NotApplicable
-            If the attacker cannot repeat the training or has nobody to train on, or the model does not say what it
-            predicts.
-        ValueError
-            If the candidates lack a column of the model's, or somebody's class is none of its.
-        """
+    def scores(self, model: Classifier, knowledge: Knowledge, rng: Generator) -> Floats:
+        """Probability of being a member, by the classifier that learned on the shadow models."""
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        own = _answers(classifier(release.model), knowledge.candidates)
+        own = _answers(model, knowledge.candidates)
         pool = knowledge.auxiliary
         size = min(len(knowledge.candidates) // 2, len(pool) // 2)
         seen, truth = [], []
@@ -64,10 +50,10 @@ class ShadowModels(Attack):
             truth.append(shadow.member[asked])
         learner = HistGradientBoostingClassifier(max_depth=4, random_state=int(rng.integers(2**31)))
         learner.fit(np.concatenate(seen), np.concatenate(truth))
-        return Decisions(learner.predict_proba(own)[:, 1])
+        return np.asarray(learner.predict_proba(own)[:, 1])
 
 
-def _answers(model: Classifier, people: pd.DataFrame) -> NDArray[np.float64]:
+def _answers(model: Classifier, people: pd.DataFrame) -> Floats:
     """What a model says about people, shape (people, 4): class, its probability, the next one's, and the entropy."""
     number, probability = class_numbers(model, people), np.array(model.predict_proba(people), dtype=float)
     row = np.arange(len(people))

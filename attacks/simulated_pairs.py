@@ -75,7 +75,7 @@ def chosen_pairs(
     Parameters
     ----------
     distance : ndarray of float, shape (rows, candidates)
-        Gower's distance.
+        How far apart they are.
     truth : ndarray of int, shape (rows,)
         The candidate of each row, -1 where it has none.
     near, far : int

@@ -1,17 +1,19 @@
-"""What an attacker of a statistics release knows: which answers combine to somebody's secret."""
+"""What an attacker of a statistics release knows (which answers combine to somebody's secret), and attacks on it."""
 
 from __future__ import annotations
 
 import math
+from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.attack import Knowledge
+from attacks.attack import Attack, Knowledge, NotApplicable
 from attacks.claims import ValueClaims
 from defenses.queries import BudgetSpent, Query, QuerySession
 
@@ -44,16 +46,16 @@ class StatisticsKnowledge(Knowledge):
         Public bounds of numeric secrets.
     categories : tuple of str
         Public categories of secrets that are none.
-    subset : callable, optional
-        ``subset(mask)``, mask of bool with shape (targets,), is the query whose exact answer is the sum of the secrets
-        of these persons; None where the game has no such query.
+    total : callable, optional
+        ``total(mask)``, mask of bool with shape (targets,), not empty, is the sum of the secrets of these persons, from
+        the answer to one query; None where the game has no such query.
     """
 
     targets: Sequence[Target] = ()
     low: float = 0.0
     high: float = 1.0
     categories: tuple[str, ...] = ()
-    subset: Callable[[NDArray[np.bool_]], Query] | None = field(default=None, repr=False)
+    total: Callable[[NDArray[np.bool_]], Target] | None = field(default=None, repr=False)
 
     def claims(self, estimates: Sequence[NDArray[np.float64] | None]) -> ValueClaims:
         """Claims of estimated secrets: clipped into the public bounds, or the category of the largest entry.
@@ -71,6 +73,31 @@ class StatisticsKnowledge(Knowledge):
         if self.categories:
             return self.categories[int(np.argmax(estimate))]
         return float(np.clip(estimate, self.low, self.high))
+
+
+class SecretsOfStatistics(Attack):
+    """Claims each target's secret by what a curator answers."""
+
+    kind: ClassVar[str] = "statistics"
+    goal: ClassVar[str] = "disclosure"
+
+    @abstractmethod
+    def secrets(
+        self, session: QuerySession, known: StatisticsKnowledge, rng: Generator
+    ) -> Sequence[NDArray[np.float64] | None]:
+        """Ask, and estimate each target's secret; None where nothing is known of it."""
+
+    def run(self, release: QuerySession, knowledge: Knowledge, rng: Generator) -> ValueClaims:
+        """Claim the estimated secrets.
+
+        Raises
+        ------
+        NotApplicable
+            If the knowledge is not of statistics, or has not what the attack asks for.
+        """
+        if not isinstance(knowledge, StatisticsKnowledge):
+            raise NotApplicable("the game does not say which statistics hold the secret")
+        return knowledge.claims(self.secrets(release, knowledge, rng))
 
 
 def ask(session: QuerySession, query: Query, epsilon: float | None = None) -> NDArray[np.float64] | None:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from leaderboard.board import Row, by_place
 from leaderboard.chart import picture
+from leaderboard.documents import render
 from leaderboard.goals import goal_title, goal_words
 from leaderboard.pairs import Pair, goals
 from leaderboard.result import label
 from leaderboard.tables import grids, number, place_title, plays_text
-
-_TEMPLATES = Path(__file__).parent / "templates"
 
 
 @dataclass(frozen=True)
@@ -43,16 +41,6 @@ def render_page(
     descriptions : mapping of str
         What each name means, in one line; every name that is described is linked to it.
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.filters |= {"number": number, "words": _words, "anchor": _anchor}
     grid = grids(pairs)
     scenarios = sorted({row.scenario for row in rows})
     places = [
@@ -65,7 +53,9 @@ def render_page(
         }
         for index, ((scenario, decoys), group) in enumerate(by_place(rows).items())
     ]
-    return environment.get_template("board.html").render(
+    return render(
+        "board.html",
+        {"words": _words, "anchor": _anchor},
         scenarios=scenarios,
         places=places,
         about=about,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
+from leaderboard.documents import render
 from leaderboard.line_chart import Lines, draw
 from leaderboard.tables import number
-
-_TEMPLATES = Path(__file__).parent / "templates"
 
 Value = str | float | int | None
 
@@ -110,17 +108,13 @@ def render_report(title: str, about: Mapping[str, str], sections: Sequence[Secti
     sections : sequence of Section
         What was found.
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
+    return render(
+        "report.html",
+        {"solid": _solid, "outlined": _outlined, "draw": draw},
+        title=title,
+        about=about,
+        sections=sections,
     )
-    environment.filters |= {"solid": _solid, "outlined": _outlined, "number": number, "draw": draw}
-    return environment.get_template("report.html").render(title=title, about=about, sections=sections)
 
 
 def report_to_terminal(sections: Sequence[Section]) -> str:

@@ -154,25 +154,10 @@ def test_one_row_and_constant_columns(tmp_path, name, rows):
 
 
 def test_parameters_roles_parquet_and_seeds(folder):
-    first, _ = attack(
-        folder,
-        "NearestNeighbour",
-        "-p",
-        "metric=euclidean",
-        "--roles",
-        folder / "roles.toml",
-        released="pram",
-        candidates="people.parquet",
-    )
-    again, _ = attack(
-        folder,
-        "NearestNeighbour",
-        "-p",
-        "metric=euclidean",
-        "--roles",
-        folder / "roles.toml",
-        released="pram",
-        candidates="people.parquet",
+    parameters = ("-p", "metric=euclidean", "--roles", folder / "roles.toml")
+    first, again = (
+        attack(folder, "NearestNeighbour", *parameters, released="pram", candidates="people.parquet")[0]
+        for _ in range(2)
     )
     pd.testing.assert_frame_equal(first, again)
 

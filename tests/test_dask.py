@@ -1,6 +1,5 @@
 """A Dask cluster gives the same board as this machine, byte for byte, whatever becomes of its workers."""
 
-import os
 import signal
 import socket
 import subprocess
@@ -11,13 +10,11 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from run_tools import ended, environment, read_until, start
 
 from scenarios.cli import cli
 from scenarios.running import cluster
 
-pytest.importorskip("distributed", reason="dask.distributed is not installed (pip install 'tokumei[cluster]')")
-
-ROOT = Path(__file__).parents[1]
 SCENARIO = """
 [scenario]
 name = "small"
@@ -53,7 +50,7 @@ class Exits(NearestNeighbour):
     def run(self, release, knowledge, rng):
         os._exit(7)
 """
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
 
 @pytest.fixture(scope="module")
@@ -70,17 +67,13 @@ def local(folder):
     return run(folder, "local.db", "-j", "2")
 
 
-def start(folder, db, *arguments):
-    command = [sys.executable, "-m", "tokumei", "run", "small.toml", "--db", db, "--matrix", "--format", "csv"]
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen([*command, *arguments], cwd=folder, env=ENVIRONMENT, **options)
+def start_in(folder, db, *arguments):
+    command = ["run", "small.toml", "--db", db, "--matrix", "--format", "csv"]
+    return start(*command, *arguments, cwd=folder, **ONE_THREAD)
 
 
 def run(folder, db, *arguments):
-    process = start(folder, db, *arguments)
-    output, errors = process.communicate(timeout=300)
-    assert process.returncode == 3, errors
-    return output
+    return ended(start_in(folder, db, *arguments), 3)
 
 
 @contextmanager
@@ -101,7 +94,11 @@ def dask(folder, workers, *options):
             log = (folder / "dask.log").open("a")
             processes.append(
                 subprocess.Popen(
-                    [sys.executable, "-m", *command], cwd=folder / "cluster", env=ENVIRONMENT, stdout=log, stderr=log
+                    [sys.executable, "-m", *command],
+                    cwd=folder / "cluster",
+                    env=environment(**ONE_THREAD),
+                    stdout=log,
+                    stderr=log,
                 )
             )
         yield address, processes[1:]
@@ -131,13 +128,10 @@ def playing(folder):
 
 def test_a_worker_is_killed_in_the_middle(folder, local):
     with dask(folder, 2, "--no-nanny") as (address, workers):
-        process = start(folder, "killed.db", "--backend", "dask", "--scheduler", address)
-        for line in process.stderr:
-            if "mine:Exits" in line:
-                break
+        process = start_in(folder, "killed.db", "--backend", "dask", "--scheduler", address)
+        read_until(process, "mine:Exits")
         workers[0].send_signal(signal.SIGKILL)
-        output, errors = process.communicate(timeout=300)
-    assert process.returncode == 3, errors
+        output = ended(process, 3)
     assert output == local
     assert "timeout" in output
     assert "error" in output
@@ -151,13 +145,11 @@ def test_any_number_of_workers(folder, local, workers):
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="no way to see processes")
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="runs where /proc shows processes, as on Linux")
 def test_an_interrupted_run_leaves_no_process_on_the_cluster(folder):
     with dask(folder, 1) as (address, _):
-        process = start(folder, "interrupted.db", "--backend", "dask", "--scheduler", address, "--plays", "4000")
-        for line in process.stderr:
-            if "first board" in line:
-                break
+        process = start_in(folder, "interrupted.db", "--backend", "dask", "--scheduler", address, "--plays", "4000")
+        read_until(process, "first board")
         assert playing(folder) == 1
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=60)

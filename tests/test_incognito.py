@@ -3,11 +3,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
+from adult_tools import QUASI, adult_of_arx
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -24,10 +24,6 @@ from metrics import (
     t_closeness_equal,
 )
 
-ADULT = Path(__file__).parents[2] / "shared" / "data"
-ADULT_COLUMNS = ("age", "workclass", "weight", "education", "years", "marital-status", "occupation", "relationship")
-ADULT_COLUMNS += ("race", "sex", "gain", "loss", "hours", "native-country", "salary")
-ADULT_QUASI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
 LOSSES = ("normalized", "precision", "discernibility", "average_class_size", "height")
 DEMANDS = (
     {},
@@ -39,16 +35,6 @@ DEMANDS = (
     {"alpha": 0.6},
     {"l": 2, "t": 0.4},
 )
-
-
-def adult() -> Microdata:
-    if not (ADULT / "adult.data").exists():
-        pytest.skip("the Adult records are not here")
-    frame = pd.read_csv(ADULT / "adult.data", names=ADULT_COLUMNS, skipinitialspace=True)
-    frame = frame[(frame[list(ADULT_QUASI)] != "?").all(axis=1)]
-    files = ADULT / "adult-hierarchies"
-    hierarchies = {name: Hierarchy.from_csv(files / f"adult_hierarchy_{name}.csv", sep=";") for name in ADULT_QUASI}
-    return Microdata(frame, quasi_identifiers=ADULT_QUASI, sensitive=("salary",), hierarchies=hierarchies)
 
 
 @st.composite
@@ -351,19 +337,19 @@ def test_tuples_get_one_number_each_however_many_there_could_be(rows: list[tuple
 
 
 def test_optimum_on_adult() -> None:
-    release = Incognito(k=5, max_suppression=0).apply(adult(), np.random.default_rng(0))
+    release = Incognito(k=5, max_suppression=0).apply(adult_of_arx(), np.random.default_rng(0))
     # ARX 3.9 finds the same levels and loss.
     assert tuple(release.levels.values()) == (0, 4, 0, 2, 3, 2, 2, 1)
     assert release.loss == pytest.approx(0.6608417, abs=5e-8)
-    assert k_anonymity(release.frame, ADULT_QUASI) >= 5
+    assert k_anonymity(release.frame, QUASI) >= 5
 
 
 @pytest.mark.long
 def test_optima_on_adult_are_those_of_an_exhaustive_search() -> None:
-    records = adult()
+    records = adult_of_arx()
     n, limits = len(records), (0.0, 0.01, 0.05, 0.1)
-    trees = [records.hierarchies[name] for name in ADULT_QUASI]
-    columns = [records.frame[name].to_numpy(dtype=object) for name in ADULT_QUASI]
+    trees = [records.hierarchies[name] for name in QUASI]
+    columns = [records.frame[name].to_numpy(dtype=object) for name in QUASI]
     groups = [
         [pd.factorize(tree.group(column, level)[0])[0] for level in range(tree.height + 1)]
         for tree, column in zip(trees, columns, strict=True)

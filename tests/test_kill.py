@@ -1,17 +1,15 @@
 """A run that is ended from outside leaves a whole database and no process, and the next run completes it."""
 
-import os
 import random
 import signal
 import sqlite3
 import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
+from run_tools import ended, processes_of, read_until, start
 
-ROOT = Path(__file__).parents[1]
 SCENARIO = """
 [scenario]
 name = "small"
@@ -51,11 +49,10 @@ def uninterrupted(tmp_path_factory):
     folder = tmp_path_factory.mktemp("uninterrupted")
     _prepare(folder)
     started = time.monotonic()
-    process = start(folder)
-    wait_until_playing(process)
+    process = start_in(folder)
+    read_until(process, "results known")
     playing = time.monotonic()
-    output, errors = process.communicate(timeout=300)
-    assert process.returncode == 0, errors
+    output = ended(process)
     return output, playing - started, time.monotonic() - playing
 
 
@@ -64,25 +61,12 @@ def _prepare(folder):
     (folder / "mine.py").write_text(MINE)
 
 
-def start(folder):
-    command = [sys.executable, "-m", "tokumei", "run", "small.toml", "-j", "2", "--format", "csv"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    return subprocess.Popen(command, cwd=folder, env=environment, **options)
+def start_in(folder):
+    return start("run", "small.toml", "-j", "2", "--format", "csv", cwd=folder)
 
 
 def complete(folder):
-    process = start(folder)
-    output, errors = process.communicate(timeout=300)
-    assert process.returncode == 0, errors
-    return output
-
-
-def wait_until_playing(process):
-    """Read until the run says what it has to do."""
-    for line in process.stderr:
-        if "results known" in line:
-            return
+    return ended(start_in(folder))
 
 
 def rows(folder):
@@ -94,18 +78,6 @@ def rows(folder):
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'tokumei_results'").fetchone():
             return 0
         return connection.execute("SELECT count(*) FROM tokumei_results").fetchone()[0]
-
-
-def processes_of(folder):
-    """Processes that work in a folder."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cwd"):
-        try:
-            if path.resolve() == folder.resolve():
-                found.append(path.parent.name)
-        except OSError:
-            continue
-    return found
 
 
 def wait_until_gone(folder):
@@ -120,9 +92,9 @@ def killed(folder, seconds, *, playing):
 
     Two clocks, since a busy machine may take any time to start.
     """
-    process = start(folder)
+    process = start_in(folder)
     if playing:
-        wait_until_playing(process)
+        read_until(process, "results known")
     try:
         process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:
@@ -172,10 +144,8 @@ def test_killed_at_fifty_random_moments(tmp_path, uninterrupted):
 def test_a_run_that_is_asked_to_end_says_what_it_has(tmp_path, number):
     _prepare(tmp_path)
     (tmp_path / "small.toml").write_text(SCENARIO.replace("plays = 12", "plays = 4000"))
-    process = start(tmp_path)
-    for line in process.stderr:
-        if "first board" in line:
-            break
+    process = start_in(tmp_path)
+    read_until(process, "first board")
     process.send_signal(number)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 128 + number

@@ -2,21 +2,17 @@
 
 import csv
 import io
-import os
 import sqlite3
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from run_tools import processes_of, tokumei
 
 from scenarios.cli import cli
 from scenarios.running.limits import Limits, read_size, written_size
 from scenarios.running.plan import read_plan
 from scenarios.running.scores import checked
 
-ROOT = Path(__file__).parents[1]
 LIMIT = 2
 SCENARIO = f"""
 [scenario]
@@ -139,13 +135,7 @@ def folder(tmp_path):
 
 
 def run(folder, *arguments, check):
-    command = [sys.executable, "-m", "tokumei", "run", "small.toml", *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120"}
-    done = subprocess.run(
-        command, capture_output=True, text=True, cwd=folder, env=environment, check=False, timeout=300
-    )
-    assert done.returncode == check, done.stdout + done.stderr
-    return done
+    return tokumei("run", "small.toml", *arguments, cwd=folder, check=check)
 
 
 def stored(folder):
@@ -208,18 +198,6 @@ def test_limits_on_the_command_line_are_checked(folder, option, value):
     refused = CliRunner().invoke(cli, ["run", str(folder / "small.toml"), option, value])
     assert refused.exit_code == 2
     assert "Error: " in refused.stderr
-
-
-def processes_of(folder):
-    """Processes that work in a folder."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/cwd"):
-        try:
-            if path.resolve() == folder.resolve():
-                found.append(path.parent.name)
-        except OSError:
-            continue
-    return found
 
 
 @pytest.mark.parametrize(

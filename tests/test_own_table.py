@@ -4,22 +4,21 @@ import io
 import json
 import os
 import re
+import shlex
 import stat
 import subprocess
-import sys
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from run_tools import COMMAND, environment
 
 from defenses.channel import Channel
 from scenarios.cli import cli
 from scenarios.conformance import people
 from scenarios.seeds import generator
 
-ROOT = Path(__file__).parents[1]
 ROLES = """
 separator = ";"
 identifiers = ["name"]
@@ -147,13 +146,11 @@ def test_utility_of_copy_and_of_generalized_table(folder):
 
 
 def test_it_works_in_a_pipe(folder):
-    command = f"{sys.executable} -m tokumei"
+    command = shlex.join(COMMAND)
     pipe = (
         f"cat people.csv | {command} defend Mondrian -p k=4 - --roles roles.toml | {command} risk - --roles roles.toml"
     )
-    done = subprocess.run(
-        pipe, shell=True, capture_output=True, text=True, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)}
-    )
+    done = subprocess.run(pipe, shell=True, capture_output=True, text=True, check=True, env=environment())
     assert re.search(r"\nk +[4-9]", done.stdout)
 
 

@@ -6,19 +6,17 @@ import pwd
 import shutil
 import socket
 import subprocess
-import sys
 import tempfile
 import uuid
 from dataclasses import replace
 from pathlib import Path
 
+import psycopg
 import pytest
+from run_tools import start
 
 from leaderboard import Result, Store
 
-psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed (pip install 'tokumei[postgresql]')")
-
-ROOT = Path(__file__).parents[1]
 ADDRESS = "TOKUMEI_TEST_POSTGRESQL"
 SCENARIO = """
 [scenario]
@@ -45,16 +43,16 @@ def server():
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     initdb = str(found[-1]) if found else shutil.which("initdb")
     if initdb is None:
-        pytest.skip(f"there is no PostgreSQL server: install one, or name one in {ADDRESS}")
+        pytest.skip(f"runs where a PostgreSQL server is installed, or {ADDRESS} names one")
     # PostgreSQL does not run as root.
     user, become = getpass.getuser(), []
     if os.geteuid() == 0:
         try:
             pwd.getpwnam("postgres")
         except KeyError:
-            pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
+            pytest.skip(f"runs with a user postgres, or as another user than root, or where {ADDRESS} names a server")
         if shutil.which("runuser") is None:
-            pytest.skip("PostgreSQL does not run as root, and there is no runuser")
+            pytest.skip(f"runs with a runuser, or as another user than root, or where {ADDRESS} names a server")
         user, become = "postgres", ["runuser", "-u", "postgres", "--"]
     folder = tempfile.mkdtemp(prefix="tokumei-postgresql-")
     if become:
@@ -122,11 +120,9 @@ def test_what_an_error_says_may_hold_anything(url):
 
 def test_two_runs_at_the_same_time_share_one_board(url, tmp_path):
     (tmp_path / "small.toml").write_text(SCENARIO)
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "tokumei", "run", "small.toml", "-j", "1", "--format", "csv", "--db"]
-    options = {"cwd": tmp_path, "env": environment, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     places = [url, url, "alone.db"]
-    runs = [subprocess.Popen([*command, place], **options) for place in places]
+    command = ["run", "small.toml", "-j", "1", "--format", "csv", "--db"]
+    runs = [start(*command, place, cwd=tmp_path) for place in places]
     boards = [process.communicate(timeout=300) for process in runs]
     assert [process.returncode for process in runs] == [0, 0, 0], boards
     assert len({output for output, _ in boards}) == 1

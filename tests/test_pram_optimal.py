@@ -1,5 +1,4 @@
 from itertools import combinations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,8 +14,7 @@ from defenses.pram import (
     transition_matrix,
 )
 from defenses.pram.reference import pair_rows, program_flips
-
-ADULT = Path(__file__).parents[2] / "shared" / "data" / "adult.data"
+from scenarios import load
 
 
 def private_scalars(d, e):
@@ -84,9 +82,7 @@ def objective(counts, flips):
     ("k", "replacement", "optimal"), [(2, 841.7, 736.36), (10, 1602.2, 1510.24), (100, 2340.7, 2290.93)]
 )
 def test_ages_of_adult_as_published(k, replacement, optimal):
-    if not ADULT.exists():
-        pytest.skip("the Adult records are not here")
-    ages = [int(line.split(",")[0]) for line in ADULT.read_text().splitlines() if line.strip()]
+    ages = load("adult").records.frame["age"]
     histogram = np.bincount(ages, minlength=91)[17:]
     assert (histogram.size, histogram.sum(), histogram.max(), (histogram == 0).sum()) == (74, 32561, 898, 1)
     level = epsilon_for_k(k, 32561)
@@ -114,9 +110,7 @@ def test_ages_of_adult_as_published(k, replacement, optimal):
 )
 def test_sampled_releases_of_the_ages_as_published(k, least, most):
     # The published mean distance, its minimum and maximum are of 100 releases each and vary by seed: 1 % and 2.5 %.
-    if not ADULT.exists():
-        pytest.skip("the Adult records are not here")
-    ages = np.array([int(line.split(",")[0]) - 17 for line in ADULT.read_text().splitlines() if line.strip()])
+    ages = load("adult").records.frame["age"].to_numpy() - 17
     histogram, level, rng = np.bincount(ages, minlength=74), epsilon_for_k(k, 32561), np.random.default_rng(k)
     forms = np.full(74, retention_for_epsilon(level, 74)), optimal_retention(histogram, level)
     for form, smallest, largest in zip(forms, least, most, strict=True):

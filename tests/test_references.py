@@ -2,14 +2,12 @@
 
 import csv
 import io
-import os
 import subprocess
-import sys
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
+from run_tools import COMMAND, ROOT, environment
 from scipy import stats
 
 from attacks import (
@@ -28,15 +26,13 @@ from leaderboard.store import Store
 from scenarios import CandidateFile, load
 from scenarios.seeds import generator
 
-ROOT = Path(__file__).parents[1]
 DECOYS = ("random", "hard")
 pytestmark = pytest.mark.long
 
 
 def tokumei(folder, *arguments):
-    command = [sys.executable, "-m", "tokumei", *arguments, "--format", "csv"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    command = [*COMMAND, *arguments, "--format", "csv"]
+    done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, check=True)
     return list(csv.DictReader(io.StringIO(done.stdout)))
 
 
@@ -131,9 +127,8 @@ def strength(tmp_path_factory):
     folder = tmp_path_factory.mktemp("strength")
     shipped = (ROOT / "scenarios" / "library" / "bank.toml").read_text()
     (folder / "strength.toml").write_text(shipped + EVERYTHING)
-    command = [sys.executable, "-m", "tokumei", "run", "strength.toml", "--plays", str(PLAYS), "-j", "2", "--quiet"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    subprocess.run([*command, "--db", "strength.db"], cwd=folder, env=environment, capture_output=True, check=True)
+    command = [*COMMAND, "run", "strength.toml", "--plays", str(PLAYS), "-j", "2", "--quiet"]
+    subprocess.run([*command, "--db", "strength.db"], cwd=folder, env=environment(), capture_output=True, check=True)
     return found_in(folder / "strength.db")
 
 

@@ -2,22 +2,18 @@
 
 import csv
 import io
-import os
 import re
 import signal
-import subprocess
-import sys
 import time
-from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from run_tools import read_until, start, tokumei
 
 from scenarios.cli import cli
 from scenarios.running.local import Waiting
 from scenarios.running.units import Unit
 
-ROOT = Path(__file__).parents[1]
 SCENARIO = """
 [scenario]
 name = "small"
@@ -70,15 +66,6 @@ class Broken(Identity):
     def apply(self, records, rng):
         raise RuntimeError("no release")
 """
-
-
-def tokumei(*arguments, cwd, check=None):
-    command = [sys.executable, "-m", "tokumei", *map(str, arguments)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "120"}
-    done = subprocess.run(command, capture_output=True, text=True, cwd=cwd, env=environment, check=False, timeout=300)
-    if check is not None:
-        assert done.returncode == check, done.stdout + done.stderr
-    return done
 
 
 def refused(folder, monkeypatch, *arguments):
@@ -185,14 +172,8 @@ def test_an_attack_that_raises_leaves_the_others_whole(folder):
 
 @pytest.mark.long
 def test_an_interrupted_run_leaves_a_board(folder):
-    command = [sys.executable, "-m", "tokumei", "run", "small.toml", "--plays", "400", "-j", "2"]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    with subprocess.Popen(
-        command, cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
-        for line in process.stderr:
-            if re.search(r"first board", line):
-                break
+    with start("run", "small.toml", "--plays", 400, "-j", 2, cwd=folder) as process:
+        read_until(process, "first board")
         time.sleep(0.5)
         process.send_signal(signal.SIGINT)
         output, errors = process.communicate(timeout=60)

@@ -6,17 +6,15 @@ import os
 import pty
 import re
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from rich.console import Console
+from run_tools import COMMAND, environment
 
 from leaderboard import Result
 from scenarios.running.display import Display, RunDisplay
 from scenarios.running.standing import Standing
 
-ROOT = Path(__file__).parents[1]
 SCENARIO = """
 [scenario]
 name = "small"
@@ -98,10 +96,9 @@ def test_quiet_says_nothing():
 def test_json_is_alone_on_standard_output(tmp_path, quiet):
     (tmp_path / "small.toml").write_text(SCENARIO)
     owner, terminal = pty.openpty()
-    command = [sys.executable, "-m", "tokumei", "run", "small.toml", "--format", "json", *["--quiet"] * quiet]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "xterm"}
-    options = {"cwd": tmp_path, "env": environment, "stdout": subprocess.PIPE, "check": True, "timeout": 120}
-    done = subprocess.run(command, stderr=terminal, **options)
+    command = [*COMMAND, "run", "small.toml", "--format", "json", *["--quiet"] * quiet]
+    options = {"cwd": tmp_path, "env": environment(TERM="xterm"), "check": True, "timeout": 120}
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=terminal, **options)
     os.close(terminal)
     said = b""
     try:

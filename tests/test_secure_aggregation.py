@@ -403,14 +403,12 @@ def test_bad_parameters_are_named(make, name):
 
 
 def test_paillier_sums():
-    pytest.importorskip("phe")
     values = np.random.default_rng(14).normal(size=(4, 9))
     secure = SecureAggregation(protocol=Paillier(bits=256))
     np.testing.assert_allclose(secure.total(values, np.random.default_rng(15)), values.sum(axis=0), atol=1e-6)
 
 
 def test_paillier_plaintexts_never_overflow():
-    pytest.importorskip("phe")
     # 31 clients need 66 bits a word, and four words 264: with all of them near the prime this is more than a third of
     # most moduli of 266 bits, beyond which the package takes numbers for negative.
     values = -np.ones((31, 7))

@@ -1,35 +1,18 @@
 from __future__ import annotations
 
 import time
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
+from adult_tools import adult_of_arx
 from pytest_benchmark.fixture import BenchmarkFixture
 
-from defenses import Hierarchy, Incognito, Microdata
-
-ADULT = Path(__file__).parents[3] / "shared" / "data"
-ADULT_QUASI = ("sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation")
-ADULT_COLUMNS = ("age", "workclass", "weight", "education", "years", "marital-status", "occupation", "relationship")
-ADULT_COLUMNS += ("race", "sex", "gain", "loss", "hours", "native-country", "salary")
-
-
-def adult(copies: int = 1) -> Microdata:
-    if not (ADULT / "adult.data").exists():
-        pytest.skip("the Adult records are not here")
-    frame = pd.read_csv(ADULT / "adult.data", names=ADULT_COLUMNS, skipinitialspace=True)
-    frame = frame[(frame[list(ADULT_QUASI)] != "?").all(axis=1)]
-    files = ADULT / "adult-hierarchies"
-    hierarchies = {name: Hierarchy.from_csv(files / f"adult_hierarchy_{name}.csv", sep=";") for name in ADULT_QUASI}
-    frame = pd.concat([frame] * copies, ignore_index=True)
-    return Microdata(frame, quasi_identifiers=ADULT_QUASI, sensitive=("salary",), hierarchies=hierarchies)
+from defenses import Incognito
 
 
 @pytest.mark.parametrize(("share", "most"), [(0.0, 1.5), (0.05, 4.0)])
 def test_the_optimum_of_adult(benchmark: BenchmarkFixture, share: float, most: float) -> None:
-    records, defense = adult(), Incognito(k=5, max_suppression=share)
+    records, defense = adult_of_arx(), Incognito(k=5, max_suppression=share)
     release = benchmark.pedantic(lambda: defense.apply(records, np.random.default_rng(0)), rounds=3)
     assert release.loss < 0.67
     assert benchmark.stats.stats.min <= most
@@ -37,18 +20,18 @@ def test_the_optimum_of_adult(benchmark: BenchmarkFixture, share: float, most: f
 
 @pytest.mark.parametrize("loss", ["precision", "discernibility", "average_class_size", "height"])
 def test_other_losses(benchmark: BenchmarkFixture, loss: str) -> None:
-    records, defense = adult(), Incognito(k=5, max_suppression=0.05, loss=loss)
+    records, defense = adult_of_arx(), Incognito(k=5, max_suppression=0.05, loss=loss)
     benchmark.pedantic(lambda: defense.apply(records, np.random.default_rng(0)), rounds=1)
 
 
 @pytest.mark.parametrize("demand", [{"l": 2}, {"l": 1.5, "diversity": "entropy"}, {"t": 0.2}], ids=str)
 def test_constraints(benchmark: BenchmarkFixture, demand: dict[str, object]) -> None:
-    records, defense = adult(), Incognito(k=5, max_suppression=0.05, **demand)
+    records, defense = adult_of_arx(), Incognito(k=5, max_suppression=0.05, **demand)
     benchmark.pedantic(lambda: defense.apply(records, np.random.default_rng(0)), rounds=1)
 
 
 def test_all_minimal_nodes_of_adult(benchmark: BenchmarkFixture) -> None:
-    records, defense = adult(), Incognito(k=5, max_suppression=0.05)
+    records, defense = adult_of_arx(), Incognito(k=5, max_suppression=0.05)
     nodes = benchmark.pedantic(lambda: defense.minimal_nodes(records), rounds=1)
     assert len(nodes) > 100
 
@@ -56,7 +39,7 @@ def test_all_minimal_nodes_of_adult(benchmark: BenchmarkFixture) -> None:
 @pytest.mark.long
 def test_rows_are_counted_once(benchmark: BenchmarkFixture) -> None:
     # The same people thirty times over, with thirty times the k, are the same problem to search.
-    few, many = adult(), adult(30)
+    few, many = adult_of_arx(), adult_of_arx(30)
     rng = np.random.default_rng(0)
     start = time.perf_counter()
     once = Incognito(k=5, max_suppression=0.05).apply(few, rng)

@@ -7,14 +7,11 @@ import tempfile
 import time
 from contextlib import suppress
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import psutil
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-
 from tournament_tools import DAY, HOUR, START, opened
 
 from defenses import Mondrian, RankSwapping, RetentionReplacement
@@ -73,7 +70,6 @@ def test_one_more_file_among_forty_thousand(full):
 
 def watched(command):
     """Run a command; what it said, and of it with its children seconds, processors' seconds and largest bytes."""
-    psutil = pytest.importorskip("psutil")
     began, largest, used = time.perf_counter(), 0, {}
     with tempfile.TemporaryFile("w+") as said, subprocess.Popen(command, stdout=said, stderr=said, text=True) as child:
         while child.poll() is None:

@@ -1,0 +1,57 @@
+"""The program as a process of its own, for tests of whole runs."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+COMMAND = (sys.executable, "-m", "tokumei")
+
+
+def environment(**changes):
+    """What a process needs to find the program from any folder."""
+    return {**os.environ, "PYTHONPATH": str(ROOT), **changes}
+
+
+def tokumei(*arguments, cwd, check=None):
+    """Run the program to its end; `check` is the exit code that it must have, if any."""
+    command = [*COMMAND, *map(str, arguments)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, cwd=cwd, env=environment(COLUMNS="120"), check=False, timeout=300
+    )
+    if check is not None:
+        assert done.returncode == check, done.stdout + done.stderr
+    return done
+
+
+def start(*arguments, cwd, **changes):
+    """Start the program; `changes` are of its environment."""
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return subprocess.Popen([*COMMAND, *map(str, arguments)], cwd=cwd, env=environment(**changes), **options)
+
+
+def ended(process, code=0):
+    """What a started process put out when it ended, with this exit code."""
+    output, errors = process.communicate(timeout=300)
+    assert process.returncode == code, errors
+    return output
+
+
+def read_until(process, words):
+    """Read what a started process says until it says these words."""
+    for line in process.stderr:
+        if words in line:
+            return
+
+
+def processes_of(folder):
+    """Processes that work in a folder."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/cwd"):
+        try:
+            if path.resolve() == folder.resolve():
+                found.append(path.parent.name)
+        except OSError:
+            continue
+    return found
