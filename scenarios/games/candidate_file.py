@@ -16,7 +16,6 @@ from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease
 from metrics.ranking import area_under_curve
 from scenarios.games.decoys import Neighbours
-from scenarios.games.game import check_attacker_knows
 from scenarios.games.row_answers import row_scores
 from scenarios.games.table_game import CandidatesGame, TableSecret
 
@@ -76,22 +75,14 @@ class CandidateFile(CandidatesGame):
         held_out: int = 1000,
         attacker_knows: str = "mechanism",
     ) -> None:
-        self.records = records
+        super().__init__(records=records, auxiliary=auxiliary, held_out=held_out, attacker_knows=attacker_knows)
         self.originals = originals
         self.candidates = candidates
         self.decoys = decoys
-        self.auxiliary = auxiliary
-        self.held_out = held_out
-        self.attacker_knows = attacker_knows
         check_whole("originals", originals, low=1)
         check_whole("candidates", candidates, low=originals + 1)
-        check_whole("auxiliary", auxiliary, low=0)
-        check_whole("held_out", held_out, low=0)
         if decoys not in DECOYS:
             raise ValueError(f"decoys must be one of {', '.join(DECOYS)}, got {decoys!r}")
-        check_attacker_knows(attacker_knows)
-        if not records.released_columns:
-            raise ValueError("records: every column is an identifier, so that nothing would be released")
         if len(records) < candidates:
             raise ValueError(f"candidates: {candidates} are needed and the table has {len(records)} rows")
 

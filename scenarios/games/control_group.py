@@ -15,7 +15,7 @@ from defenses.microdata import Microdata
 from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease
 from metrics.control import risk_after_control
-from scenarios.games.game import Secret, check_attacker_knows
+from scenarios.games.game import Secret
 from scenarios.games.table_game import TableGame
 from scenarios.games.table_worth import table_worth
 
@@ -89,15 +89,13 @@ class ControlGroupGame(TableGame):
         auxiliary: int = 1000,
         attacker_knows: str = "mechanism",
     ) -> None:
-        self.records = records
+        super().__init__(records=records, attacker_knows=attacker_knows)
         self.originals = originals
         self.strangers = strangers
         self.auxiliary = auxiliary
-        self.attacker_knows = attacker_knows
         check_whole("originals", originals, low=1)
         check_whole("strangers", strangers, low=1)
         check_whole("auxiliary", auxiliary, low=0)
-        check_attacker_knows(attacker_knows)
         if len(records) < originals + strangers:
             raise ValueError(
                 f"originals and strangers: {originals + strangers} records are needed, the table has {len(records)}"

@@ -14,7 +14,6 @@ from attacks.claims import Claims
 from defenses.microdata import Microdata
 from defenses.parameters import check_real, check_whole
 from defenses.release import MicrodataRelease
-from scenarios.games.game import check_attacker_knows
 from scenarios.games.row_answers import row_scores
 from scenarios.games.table_game import CandidatesGame, TableSecret
 
@@ -82,25 +81,19 @@ class Join(CandidatesGame):
         held_out: int = 1000,
         attacker_knows: str = "mechanism",
     ) -> None:
-        self.records = records
+        super().__init__(records=records, auxiliary=auxiliary, held_out=held_out, attacker_knows=attacker_knows)
         self.patients = patients
         self.register = register
         self.listed = listed
         self.missing = missing
         self.outdated = outdated
-        self.auxiliary = auxiliary
-        self.held_out = held_out
-        self.attacker_knows = attacker_knows
         check_whole("patients", patients, low=1)
         check_whole("register", register, low=2)
-        check_whole("auxiliary", auxiliary, low=0)
-        check_whole("held_out", held_out, low=0)
         check_real("listed", listed, low=0, high=1)
         check_real("missing", missing, low=0, high=1)
         check_real("outdated", outdated, low=0, high=1)
         if missing + outdated > 1:
             raise ValueError(f"missing and outdated must add up to at most 1, got {missing + outdated:g}")
-        check_attacker_knows(attacker_knows)
         if not records.quasi_identifiers:
             raise ValueError("records: there is no quasi-identifier to join by")
         if self._on_register > register:

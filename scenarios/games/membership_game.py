@@ -15,7 +15,6 @@ from defenses.microdata import Microdata
 from defenses.parameters import check_whole
 from metrics.ranking import area_under_curve
 from metrics.roc import true_positive_rate
-from scenarios.games.game import check_attacker_knows
 from scenarios.games.table_game import CandidatesGame, TableSecret
 
 
@@ -94,17 +93,9 @@ class Membership(CandidatesGame):
         held_out: int = 1000,
         attacker_knows: str = "mechanism",
     ) -> None:
-        self.records = records
+        super().__init__(records=records, auxiliary=auxiliary, held_out=held_out, attacker_knows=attacker_knows)
         self.members = members
-        self.auxiliary = auxiliary
-        self.held_out = held_out
-        self.attacker_knows = attacker_knows
         check_whole("members", members, low=1)
-        check_whole("auxiliary", auxiliary, low=0)
-        check_whole("held_out", held_out, low=0)
-        check_attacker_knows(attacker_knows)
-        if not records.released_columns:
-            raise ValueError("records: every column is an identifier, so that nothing would be released")
         if len(records) < 2 * members:
             raise ValueError(f"members: {2 * members} people are needed and the table has {len(records)} rows")
 

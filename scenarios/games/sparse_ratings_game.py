@@ -18,7 +18,7 @@ from defenses.microdata import Microdata
 from defenses.parameters import check_real, check_whole
 from defenses.release import MicrodataRelease, Release
 from metrics.ratings import RatingUtility
-from scenarios.games.game import Secret, check_attacker_knows
+from scenarios.games.game import Secret
 from scenarios.games.table_game import TableGame, table
 
 REDRAWS = 1000
@@ -98,7 +98,7 @@ class SparseRatings(TableGame):
         date: str = "day",
         attacker_knows: str = "mechanism",
     ) -> None:
-        self.records = records
+        super().__init__(records=records, attacker_knows=attacker_knows)
         self.targets = targets
         self.known = known
         self.wrong = wrong
@@ -107,7 +107,6 @@ class SparseRatings(TableGame):
         self.item = item
         self.rating = rating
         self.date = date
-        self.attacker_knows = attacker_knows
         check_whole("targets", targets, low=1)
         check_whole("known", known, low=1)
         check_whole("wrong", wrong, low=0)
@@ -116,7 +115,6 @@ class SparseRatings(TableGame):
             raise ValueError(f"wrong must be at most known ({known}), got {wrong}")
         if not isinstance(dates, bool):
             raise ValueError(f"dates must be true or false, got {dates!r}")
-        check_attacker_knows(attacker_knows)
         if records.person is None:
             raise ValueError("records: no column says whose row it is; declare it as person")
         for parameter in ("item", "rating", "date"):

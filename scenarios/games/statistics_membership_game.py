@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from attacks.attack import Knowledge
 from defenses.defense import Defense
-from defenses.queries import BudgetSpent, Histogram
+from defenses.queries import Histogram
 from defenses.release import Release, StatisticsRelease
 from scenarios.games.membership_game import Membership
+from scenarios.games.statistics_game import Question, answered_utility
 from scenarios.games.table_game import CandidatesSecret
 
 
@@ -83,18 +84,8 @@ class StatisticsMembership(Membership):
         """
         if not isinstance(release, StatisticsRelease):
             raise TypeError(f"this game publishes statistics, got a {release.kind} release")
-        session: Any = release.open(np.random.default_rng(secret.seed))
-        columns = secret.records.released_columns
-        share = session.remaining / len(columns) * (1 - 1e-9) if np.isfinite(session.remaining) else None
-        error = worst = 0.0
-        for name in columns:
-            query = Histogram(name)
-            exact = query.exact(secret.records)
-            equal = np.full(exact.size, exact.sum() / exact.size)
-            try:
-                answer = np.asarray(session.answer(query, share), dtype=float)
-            except BudgetSpent:
-                answer = equal
-            error += float(np.abs(answer - exact).sum())
-            worst += float(np.abs(equal - exact).sum())
-        return {"utility_answers": max(0.0, 1 - error / worst) if worst else None}
+        records = secret.records
+        workload = [
+            Question(Histogram(name), len(records) / records.domain(name).size) for name in records.released_columns
+        ]
+        return answered_utility(records, release, workload, secret.seed)

@@ -13,10 +13,11 @@ from numpy.random import Generator
 from attacks.attack import Knowledge
 from defenses.defense import Defense
 from defenses.microdata import Microdata
+from defenses.parameters import check_whole
 from defenses.release import MicrodataRelease, Release
 from metrics.domains import Domain
 from metrics.utility import TableUtility, prediction_target
-from scenarios.games.game import Game, Secret
+from scenarios.games.game import Game, Secret, check_attacker_knows
 from scenarios.games.table_worth import table_worth
 
 
@@ -55,13 +56,23 @@ class TableSecret(CandidatesSecret):
 class TableGame(Game):
     """A game on a released table; a subclass draws and scores.
 
-    Attributes
+    Parameters
     ----------
     records : Microdata
         The population.
+    attacker_knows : {"mechanism", "nothing"}
+        Whether attackers read the release's channel and may repeat the defense on records of their own.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
     """
 
-    records: Microdata
+    def __init__(self, *, records: Microdata, attacker_knows: str) -> None:
+        check_attacker_knows(attacker_knows)
+        self.records = records
+        self.attacker_knows = attacker_knows
 
     @cached_property
     def domains(self) -> dict[str, Domain]:
@@ -91,7 +102,32 @@ class TableGame(Game):
 
 
 class CandidatesGame(TableGame):
-    """A game on a released table and people in clear, among whom the attacker looks; a subclass draws and scores."""
+    """A game on a released table and people in clear, among whom the attacker looks; a subclass draws and scores.
+
+    Parameters
+    ----------
+    records : Microdata
+        The population; some columns are no identifiers.
+    auxiliary, held_out : int
+        How many further people the attacker has for studying, and how many test what classifiers learn from the
+        release; fewer where the population runs out.
+    attacker_knows : {"mechanism", "nothing"}
+        As in `TableGame`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
+    """
+
+    def __init__(self, *, records: Microdata, auxiliary: int, held_out: int, attacker_knows: str) -> None:
+        check_whole("auxiliary", auxiliary, low=0)
+        check_whole("held_out", held_out, low=0)
+        super().__init__(records=records, attacker_knows=attacker_knows)
+        if not records.released_columns:
+            raise ValueError("records: every column is an identifier, so that nothing would be released")
+        self.auxiliary = auxiliary
+        self.held_out = held_out
 
     def knowledge(self, secret: CandidatesSecret, defense: Defense) -> Knowledge:
         """Hand over the candidates, other people, and the mechanism where the game discloses it."""
