@@ -158,6 +158,8 @@ class ColumnModel:
         weight = self.column.collapse(posterior) / self.likelihood
         expected = [weight * part for part in self.components]
         shares = np.array([part.sum() for part in expected])
+        if not shares.any():
+            return self  # a release without rows teaches nothing
         shares = np.maximum(shares / shares.sum(), SMALLEST_SHARE * (self.shares > 0))
         deviation = self.deviation
         if self.residual is not None and expected[1].sum() > 0:
