@@ -414,6 +414,12 @@ def test_the_curator_keeps_its_claim_in_short():
     assert bounds["count"] > 0.3
 
 
+def test_ten_answers_are_taken_together():
+    # Each answer has a tenth of the budget: 0.4 is all that any one of them shows.
+    bounds, _ = bounds_of(Curator(epsilon=4.0), 400, ["one count, ten times"])
+    assert 0.5 < bounds["one count, ten times"] <= 4
+
+
 def test_an_honest_curator_passes():
     bounds, found = bounds_of(CuratorOf())
     assert found.holds

@@ -159,6 +159,17 @@ def test_a_spent_budget_is_used_as_far_as_it_goes():
     assert scores["precision"] is None
 
 
+def test_who_is_not_answered_is_not_found(bits):
+    secret = bits.draw(rng())
+    truth = secret.truths[0]
+    claims = ValueClaims(pd.DataFrame({"value": pd.Series([truth, 1 - secret.truths[1], *[None] * 58])}), np.ones(60))
+    scores = bits.score(secret, None, claims, rng())
+    assert scores["disclosure"] == 1 / 60
+    assert scores["disclosure_trials"] == 60
+    assert scores["answered"] == 2 / 60
+    assert scores["precision"] == 1 / 2
+
+
 # Reconstruction
 
 

@@ -107,14 +107,14 @@ class StatisticsGame(Game):
         claimed, targets = claims.values["value"], len(secret.truths)
         if len(claimed) != targets:
             raise ValueError(f"the claims are about {len(claimed)} persons, there are {targets}")
-        answered = [place for place, value in enumerate(claimed) if value is not None]
-        hits = sum(self.right(claimed[place], secret.truths[place]) for place in answered)
+        answered = np.flatnonzero(claimed.notna())
+        hits = sum(self.right(claimed.iloc[place], secret.truths[place]) for place in answered)
         return {
             "disclosure": hits / targets,
             "disclosure_chance": secret.chance,
             "disclosure_trials": targets,
             "answered": len(answered) / targets,
-            "precision": hits / len(answered) if answered else None,
+            "precision": hits / len(answered) if answered.size else None,
         }
 
     def utility(self, secret: StatisticsSecret, release: StatisticsRelease) -> dict[str, float | None]:
