@@ -20,6 +20,7 @@ from attacks import (
 )
 from attacks.attack import Knowledge, NotApplicable
 from attacks.marginals import Attributes, homer_scores, likelihood_ratio_scores
+from attacks.reference_tables import reference_tables
 from defenses import (
     Constant,
     ExactCurator,
@@ -90,6 +91,17 @@ def test_calibration_finds_more_at_small_rates_of_false_positives(game):
     plain = mean(Mondrian(k=5), Uncalibrated(), game, "tpr_at_1_percent_fpr", plays=4)
     calibrated = mean(Mondrian(k=5), DistanceToClosestRecord(), game, "tpr_at_1_percent_fpr", plays=4)
     assert calibrated > plain + 0.05
+
+
+def test_every_round_compares_with_other_people(game):
+    secret = game.draw(np.random.default_rng(0))
+    release = Identity().apply(secret.records, np.random.default_rng(0))
+    known = game.knowledge(secret, Identity())
+    rounds = [table.frame for table in reference_tables(release, known, 3, np.random.default_rng(0))]
+    assert [len(frame) for frame in rounds] == [120] * 3
+    for one, other in itertools.combinations(rounds, 2):
+        # 120 of 400 people each: a person is in both with probability .09, about 36 are.
+        assert len(one.merge(other.drop_duplicates())) < 80
 
 
 @pytest.mark.long
