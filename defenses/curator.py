@@ -116,7 +116,12 @@ class Curator(Defense):
             Draws the noise.
         account : Account, optional
             One that goes on, with what was spent before (`defenses.dp.Accountant.restore`); a fresh one where not
-            given.
+            given. What the conversation promises is the account's budget then, with its delta.
+
+        Raises
+        ------
+        ValueError
+            If the account's budget exceeds the curator's epsilon, or does not go with its noise.
         """
         return CuratorSession(records, rng, self, self.account() if account is None else account)
 
@@ -139,6 +144,10 @@ class CuratorSession:
     def __init__(self, records: Microdata, rng: Generator, curator: Curator, account: Account) -> None:
         if curator.mechanism == "gaussian" and not isinstance(account, ConcentratedAccountant):
             raise ValueError(f"account must be a ConcentratedAccountant for normal noise, got {type(account).__name__}")
+        if account.epsilon > curator.epsilon:
+            raise ValueError(
+                f"account: its budget, {account.epsilon:g}, exceeds the curator's epsilon {curator.epsilon:g}"
+            )
         self.account = account
         self._records = records
         self._rng = rng

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from typing import Any, Self
+
+GREATEST = sys.float_info.max
+"""Finite numbers are at most so large; whole numbers beyond are no real parameters either."""
 
 
 class Parametrized:
@@ -81,8 +85,8 @@ def check_real(
     """Raise ValueError naming the parameter unless `value` is a finite number in the interval."""
     import numpy as np
 
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
-    inside = number and np.isfinite(value) and low <= value <= high
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    inside = number and max(low, -GREATEST) <= value <= min(high, GREATEST)
     if not inside or (open_low and value == low) or (open_high and value == high):
         left, right = "(" if open_low else "[", ")" if open_high or np.isinf(high) else "]"
         raise ValueError(f"{name} must be a finite number in {left}{low:g}, {high:g}{right}, got {value!r}")

@@ -6,10 +6,12 @@ import os
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from defenses.dp import (
     Account,
@@ -417,3 +419,60 @@ def test_nothing_is_spent_from_a_file_that_is_gone(tmp_path):
         budget.spend(0.1)
     with pytest.raises(ValueError, match="cannot be read"):
         Accountant.restore(path)
+
+
+# What hostile callers tried
+
+
+def randomized_response_delta(epsilon, times, at):
+    """Delta at an epsilon of so many answers by randomized response, exactly: losses add up to (2 k - n) epsilon."""
+    kept = 1 / (1 + math.exp(-epsilon))
+    losses = (2 * np.arange(times + 1) - times) * epsilon
+    return float(np.sum(stats.binom.pmf(np.arange(times + 1), times, kept) * np.maximum(0, -np.expm1(at - losses))))
+
+
+@pytest.mark.parametrize("account", [RenyiAccountant, LossDistributionAccountant])
+@pytest.mark.parametrize(("epsilon", "budget", "delta"), [(0.1, 1.0, 0.01), (0.5, 5.0, 1e-3), (0.5, 4.0, 1e-6)])
+def test_answers_that_lose_the_most_are_accounted_for(account, epsilon, budget, delta):
+    ledger = account(epsilon=budget, delta=delta)
+    while not ledger.refused:
+        with suppress(BudgetSpent):
+            ledger.spend(epsilon)
+    times = sum(ledger._costs.values())
+    assert randomized_response_delta(epsilon, times, budget) <= delta
+    # Where delta is tiny the serial sum is nearly as good.
+    assert times > 0.6 * budget / epsilon
+
+
+@pytest.mark.parametrize("part", [(math.nan, 0.0), (-3.0, 0.0), (0.1, math.nan), ("a", 0.0), (0.1, 1.0)])
+def test_no_part_of_a_parallel_cost_is_overlooked(part):
+    account = Accountant(epsilon=1.0)
+    with pytest.raises(ValueError, match=r"epsilon|delta"):
+        account.spend_parallel([(0.1, 0.0), part], [[True, False], [False, True]])
+    assert account.spent == (0, 0)
+
+
+def test_a_cost_that_a_file_names_twice_counts_twice(tmp_path):
+    path = tmp_path / "account.json"
+    cost = "[0.1, 0.0, null, 3]"
+    path.write_text(f'{{"account": "Accountant", "epsilon": 1.0, "delta": 0.0, "costs": [{cost}, {cost}]}}')
+    assert Accountant.restore(path).spent[0] == pytest.approx(0.6)
+
+
+def test_an_account_does_not_spend_from_another_ones_file(tmp_path):
+    path = tmp_path / "account.json"
+    budget = Accountant(epsilon=10.0, path=path)
+    path.unlink()
+    Accountant(epsilon=0.5, path=path)
+    with pytest.raises(ValueError, match="another account"):
+        budget.spend(3.0)
+    assert Accountant.restore(path).spent == (0, 0)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ValueError, match="there is no folder"):
+        Accountant(epsilon=1.0, path=tmp_path / "nowhere" / "account.json")
+
+
+def test_weak_secrecy_has_no_largest_number():
+    assert weak_secrecy(100.0, 1000) == math.inf

@@ -15,8 +15,8 @@ from scipy.stats import binomtest
 
 from attacks.learned_event import learn_event
 from defenses import RetentionReplacement
-from defenses.dp import Gaussian, Laplace, SparseVector
-from defenses.dp.mechanism import on_lattice
+from defenses.dp import DiscreteLaplace, Exponential, Gaussian, Laplace, SparseVector
+from defenses.dp.mechanism import on_lattice, steps_between
 from defenses.ldp import SymmetricUnaryEncoding, ThresholdedHistogramEncoding
 from metrics import clopper_pearson, epsilon_lower_bound
 from scenarios.auditing.audit import Neighbours, Subject, audit
@@ -242,16 +242,40 @@ def test_whole_budget_on_each_bit_is_caught():
 class HalfTheSensitivity(Laplace):
     """Scales its noise for half of the sensitivity that it states."""
 
-    def sample(self, size, rng):
-        return Laplace(epsilon=self.epsilon, sensitivity=self.sensitivity / 2).sample(size, rng)
-
-    def release(self, value, rng):
-        return Laplace(epsilon=self.epsilon, sensitivity=self.sensitivity / 2).release(value, rng)
+    def _steps(self, dimensions):
+        steps = steps_between(self.sensitivity / 2, self.resolution, dimensions)
+        return DiscreteLaplace(epsilon=self.epsilon, sensitivity=steps)
 
 
 def test_half_the_sensitivity_is_caught():
     found = audit(subject(HalfTheSensitivity(epsilon=1.0, sensitivity=3.0)), runs=100_000, rng=rng())
     assert 1.8 < found.bound <= 2
+
+
+class AlwaysTheBest(Exponential):
+    """Chooses the highest score, without noise; what simulates many choices is left as it was."""
+
+    def release(self, scores, rng):
+        return int(np.argmax(scores))
+
+
+class WithoutNoise(SparseVector):
+    """Compares values without noise; what simulates many streams is left as it was."""
+
+    def release(self, values, rng):
+        return np.asarray(values) >= self.threshold
+
+
+class NowAndThenFarOff(DiscreteLaplace):
+    """Adds a million to one answer in a hundred, which gives the value away up to the noise."""
+
+    def release(self, value, rng):
+        return int(value) + 10**6 if rng.random() < 0.01 else super().release(value, rng)
+
+
+@pytest.mark.parametrize("broken", [AlwaysTheBest(), WithoutNoise(), NowAndThenFarOff()])
+def test_what_is_run_is_release_itself(broken):
+    assert not audit(subject(broken), rng=rng()).holds
 
 
 class FloatingPointLaplace:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from defenses import Curator, Defense, Guarantee, PrivateMarginals, StatisticsRelease
+from defenses.dp import Accountant
 from defenses.dp.composition import zcdp_rho
 from defenses.dp.continuous_gaussian import gaussian_delta
 from defenses.queries import BudgetSpent
@@ -182,6 +183,30 @@ def test_an_accountant_that_forgets_is_caught():
     assert not found.holds
     assert bounds["count"] <= 1
     assert bounds["one count, ten times"] > 1.5
+
+
+class Unaccounted(Accountant):
+    """An account that enters nothing."""
+
+    def spend(self, epsilon, delta=0.0, rho=None):
+        """Let everything pass."""
+
+
+class ForgetfulCurator(Curator):
+    """Gives every question the share it asks for, and forgets what it gave before."""
+
+    def account(self):
+        return Unaccounted(epsilon=self.epsilon)
+
+
+def test_an_account_that_enters_nothing_is_caught():
+    title = "one count, for the whole budget four times"
+    bounds, found = bounds_of(ForgetfulCurator(epsilon=1.0), 600, ["count", title])
+    assert not found.holds
+    assert bounds["count"] <= 1 < bounds[title] <= 4
+    bounds, found = bounds_of(Curator(epsilon=1.0), 600, ["count", title])
+    assert found.holds
+    assert bounds[title] > 0.3
 
 
 def test_noise_used_again_is_caught():

@@ -201,6 +201,29 @@ def test_sessions_have_budgets_and_noise_of_their_own():
     )
 
 
+def test_no_account_outbids_the_curator():
+    curator = Curator(epsilon=1.0, queries=1)
+    with pytest.raises(ValueError, match=r"100, exceeds the curator's epsilon 1"):
+        curator.session(records(), np.random.default_rng(0), Accountant(epsilon=100.0))
+
+
+@pytest.mark.parametrize("high", [1e61, 1e300, 1.7e308])
+@pytest.mark.parametrize(
+    "query", [Sum("x"), Mean("x"), Variance("x"), Median("x"), Correlation("x", "y")], ids=lambda q: type(q).__name__
+)
+def test_bounds_too_wide_for_noise_are_refused_before_anything_is_spent(query, high):
+    wide = Microdata(
+        pd.DataFrame({"x": [0.0, 1.0], "y": [0.0, 1.0]}),
+        domains={"x": NumericDomain(-high, high), "y": NumericDomain(0, 1)},
+    )
+    session = Curator(epsilon=1.0).session(wide, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="bounds of column 'x' must lie within"):
+        session.answer(query)
+    assert session.remaining == 1
+    fine = Microdata(wide.frame, domains={"x": NumericDomain(-1e60, 1e60), "y": NumericDomain(0, 1)})
+    assert math.isfinite(Curator(epsilon=1.0).session(fine, np.random.default_rng(0)).answer(query))
+
+
 def test_an_account_goes_on_in_another_session(tmp_path):
     curator = Curator(epsilon=1.0, queries=2)
     path = tmp_path / "account.json"

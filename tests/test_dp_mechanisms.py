@@ -29,11 +29,11 @@ from defenses.dp.exact import ExponentialChance, GeometricDigit, LogisticChance,
 
 NOISE = [DiscreteLaplace, Laplace, Staircase, DiscreteGaussian, Gaussian]
 ALL = [*NOISE, Exponential, ReportNoisyMax, SparseVector, RandomizedResponse]
-BAD = [0, 0.0, -1.0, math.nan, math.inf, -math.inf, "1", True, None]
+BAD = [0, 0.0, -1.0, math.nan, math.inf, -math.inf, "1", True, None, 10**400, np.complex128(1)]
 
 
 @pytest.mark.parametrize("mechanism", ALL)
-@pytest.mark.parametrize("bad", BAD)
+@pytest.mark.parametrize("bad", [*BAD, 10**30])
 def test_bad_epsilon_is_refused(mechanism, bad):
     with pytest.raises(ValueError, match="epsilon"):
         mechanism(epsilon=bad)

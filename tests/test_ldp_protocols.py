@@ -321,7 +321,7 @@ def test_bad_parameters_are_refused():
     ):
         with pytest.raises(ValueError, match=name):
             SequenceFragmentPuzzle(**{name: value})
-    with pytest.raises(ValueError, match="d must be at most"):
+    with pytest.raises(ValueError, match="length must be at most 6 for 27 letters"):
         SequenceFragmentPuzzle(length=8)
     with pytest.raises(ValueError, match="one length"):
         Reports(GeneralizedRandomizedResponse(), {"value": np.zeros(2), "other": np.zeros(3)})

@@ -48,16 +48,18 @@ def read_entries(path: Path) -> Entries:
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-        costs = Counter({(e, d, r): number for e, d, r, number in content["costs"]})
+        costs: Costs = Counter()
+        for e, d, r, number in content["costs"]:
+            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
+                raise TypeError
+            costs[e, d, r] += number
         entries = Entries(str(content["account"]), content["epsilon"], content["delta"], costs)
     except OSError as error:
         raise ValueError(f"path: {path} cannot be read ({error.strerror})") from None
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"path: {path} holds no account ({type(error).__name__})") from None
-    for cost, number in costs.items():
+    for cost in costs:
         check_cost(*cost)
-        if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-            raise ValueError(f"path: {path} holds no account (a cost {number} times)")
     return entries
 
 

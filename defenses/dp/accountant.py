@@ -7,7 +7,8 @@ import math
 import threading
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -70,6 +71,8 @@ class Account(ABC):
         self._lock = threading.RLock()
         self._costs: Costs = Counter()
         if self.path is not None:
+            if not self.path.parent.is_dir():
+                raise ValueError(f"path: there is no folder {self.path.parent}")
             with alone(self.path):
                 if self.path.exists():
                     raise ValueError(f"path: {self.path} exists; restore it, or it would forget what was spent")
@@ -127,7 +130,7 @@ class Account(ABC):
         """
         check_cost(epsilon, delta, rho)
         with self._lock, contextlib.nullcontext() if self.path is None else alone(self.path):
-            costs = self._costs.copy() if self.path is None else read_entries(self.path).costs
+            costs = self._costs.copy() if self.path is None else self._filed(self.path)
             costs[float(epsilon), float(delta), None if rho is None else float(rho)] += 1
             if self._exceeds(costs):
                 self.refused += 1
@@ -166,6 +169,8 @@ class Account(ABC):
         twice = np.flatnonzero(np.sum(masks, axis=0) > 1)
         if twice.size:
             raise ValueError(f"members: row {twice[0]} belongs to two parts; such costs add up")
+        for epsilon, delta in costs:
+            check_cost(epsilon, delta, None)
         self.spend(max(e for e, _ in costs), max(d for _, d in costs))
 
     def group(self, m: int) -> tuple[float, float]:
@@ -184,6 +189,13 @@ class Account(ABC):
 
         with self._lock:
             return bisect(fits, 0.0, high, steps)[0]
+
+    def _filed(self, path: Path) -> Costs:
+        """What the file holds by now; ValueError if it is another account's."""
+        filed = read_entries(path)
+        if replace(filed, costs=Counter()) != self._entries(Counter()):
+            raise ValueError(f"path: {path} holds another account by now, {filed.account} of epsilon {filed.epsilon:g}")
+        return filed.costs
 
     def _entries(self, costs: Costs) -> Entries:
         return Entries(type(self).__name__, float(self.epsilon), float(self.delta), costs)
@@ -296,9 +308,10 @@ class ConcentratedAccountant(Account):
 
 
 class RenyiAccountant(Account):
-    """Rényi differential privacy by the library dp-accounting: normal and Laplace noise at their own curves.
+    """Rényi differential privacy by the library dp-accounting: normal noise and pure answers at their own curves.
 
-    A cost with rho is normal noise of that rho, one without is Laplace noise of that epsilon: tighter than epsilon^2/2.
+    A cost with rho is normal noise of that rho, one without is randomized response of that epsilon, which loses the
+    most of all that promise it (Kairouz, Oh and Viswanath 2015, theorem 3.1): tighter than epsilon^2/2.
 
     The budget must have a delta.
 
@@ -313,17 +326,21 @@ class RenyiAccountant(Account):
 
     def total(self, costs: Costs) -> tuple[float, float]:
         """Epsilon at the budget's delta, which must be positive."""
-        from dp_accounting import rdp
+        from dp_accounting import NeighboringRelation, RandomizedResponseDpEvent, rdp
 
-        return self._composed(rdp.RdpAccountant(), costs)
+        def pure(epsilon: float) -> Any:
+            # With so small a chance a value gives way to one of two at random; e^700 is the largest that floats hold.
+            return RandomizedResponseDpEvent(2 / (1 + math.exp(min(epsilon, 700.0))), num_buckets=2)
+
+        return self._composed(rdp.RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE), costs, pure)
 
     @property
     def remaining(self) -> float:
-        """Epsilon of one more Laplace answer, by bisection of the total."""
+        """Epsilon of one more answer without delta, by bisection of the total."""
         return self._one_more(2 * float(self.epsilon) + 1, 40)
 
-    def _composed(self, accountant: Any, costs: Costs) -> tuple[float, float]:
-        from dp_accounting import GaussianDpEvent, LaplaceDpEvent
+    def _composed(self, accountant: Any, costs: Costs, pure: Callable[[float], Any]) -> tuple[float, float]:
+        from dp_accounting import GaussianDpEvent
 
         for (epsilon, delta, rho), number in costs.items():
             if rho is None and delta:
@@ -331,7 +348,7 @@ class RenyiAccountant(Account):
             if rho:
                 accountant.compose(GaussianDpEvent(1 / math.sqrt(2 * rho)), number)
             elif rho is None and epsilon:
-                accountant.compose(LaplaceDpEvent(1 / epsilon), number)
+                accountant.compose(pure(epsilon), number)
         return (float(accountant.get_epsilon(float(self.delta))), float(self.delta)) if costs else (0.0, 0.0)
 
 
@@ -349,5 +366,10 @@ class LossDistributionAccountant(RenyiAccountant):
     def total(self, costs: Costs) -> tuple[float, float]:
         """Epsilon at the budget's delta."""
         from dp_accounting import pld
+        from dp_accounting.dp_event import DiscreteLaplaceDpEvent
 
-        return self._composed(pld.PLDAccountant(), costs)
+        def pure(epsilon: float) -> Any:
+            # Whole-number noise on a count loses epsilon or gains it, as randomized response does.
+            return DiscreteLaplaceDpEvent(epsilon, sensitivity=1)
+
+        return self._composed(pld.PLDAccountant(), costs, pure)

@@ -52,13 +52,18 @@ def group_privacy(epsilon: float, delta: float, m: int) -> tuple[float, float]:
 def weak_secrecy(epsilon: float, m: int) -> float:
     """Return the factor c = e^(m epsilon) by which probabilities may differ between tables that differ in m records.
 
+    Infinite where no floating-point number is as large.
+
     Raises
     ------
     ValueError
         If a parameter is refused.
     """
     total, _ = group_privacy(epsilon, 0.0, m)
-    return math.exp(total)
+    try:
+        return math.exp(total)
+    except OverflowError:
+        return math.inf
 
 
 def pointwise(epsilon: float, delta: float) -> tuple[float, float]:

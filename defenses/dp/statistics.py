@@ -61,6 +61,8 @@ MOST_CELLS = 10_000_000
 """Cells of a contingency table that is answered."""
 GRID = 4096
 """Even steps of a column's bounds among which a quantile is chosen."""
+LARGEST_NUMBER = 1e60
+"""Bounds of a column that is answered: squares of its numbers, and sums of them, can still be given noise."""
 MOST_INTEGERS = 65_536
 """Whole numbers of a domain up to which a quantile is chosen among all of them."""
 
@@ -224,11 +226,16 @@ def bounds(records: Microdata, column: str) -> tuple[float, float]:
     Raises
     ------
     ValueError
-        If its domain is one of categories.
+        If its domain is one of categories, or so wide that noise for it cannot be drawn.
     """
     domain = records.domains[column]
     if isinstance(domain, CategoricalDomain):
         raise ValueError(f"column {column!r} holds categories; the query needs numbers")
+    if max(abs(domain.low), abs(domain.high)) > LARGEST_NUMBER:
+        raise ValueError(
+            f"the bounds of column {column!r} must lie within {-LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}, "
+            f"got {domain.low:g} and {domain.high:g}"
+        )
     return float(domain.low), float(domain.high)
 
 

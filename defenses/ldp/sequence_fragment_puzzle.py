@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, reduce
@@ -12,7 +13,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.ldp.count_mean_sketch import CountMeanSketch
-from defenses.ldp.frequency_oracle import Floats, FrequencyOracle, Part, Reports, numbers_to
+from defenses.ldp.frequency_oracle import LARGEST_DOMAIN, Floats, FrequencyOracle, Part, Reports, numbers_to
 from defenses.ldp.hashing import buckets, seeds_of
 from defenses.parameters import check_real, check_whole
 
@@ -92,6 +93,9 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         if length % fragment:
             raise ValueError(f"fragment must divide length, got {fragment} and {length}")
         check_real("fragment_share", fragment_share, low=0, high=1, open_low=True, open_high=True)
+        longest = int(math.log(LARGEST_DOMAIN, len(letters)) + 1e-9)
+        if length > longest:
+            raise ValueError(f"length must be at most {longest} for {len(letters)} letters, got {length}")
         super().__init__(epsilon=epsilon, d=len(letters) ** length)
         self.letters = letters
         self.length = length

@@ -26,7 +26,7 @@ AT_ONCE = 1 << 22
 LARGEST_DOMAIN = 1 << 16
 # Releases by which sampled noise is compared with what a mechanism releases.
 COMPARED = 20
-# Runs of mechanisms that cannot run many times at once.
+# Runs of mechanisms that cannot run many times at once, and of those of which each run is a whole stream.
 ONE_BY_ONE = 20_000
 
 
@@ -57,6 +57,7 @@ def _of_noise(mechanism: NoiseMechanism) -> Subject:
 def _of_selection(mechanism: Selection) -> Subject:
     """Scores that one neighbour moves up and others down, by the sensitivity: of 2 options and of 16."""
     s = float(mechanism.sensitivity)
+    runs = 200_000 if _own(mechanism) else ONE_BY_ONE
     few = np.zeros(2), np.array([s, -s])
     many = np.eye(1, 16)[0] * s, (1 - np.eye(1, 16)[0]) * s
     return _made(
@@ -65,6 +66,7 @@ def _of_selection(mechanism: Selection) -> Subject:
             _pair("scores (0, 0) or (s, -s)", partial(_chosen, mechanism), few[0], few[1]),
             _pair("scores (s, 0, ... 0) or (0, s, ... s), 16 options", partial(_chosen, mechanism), many[0], many[1]),
         ],
+        runs=runs,
     )
 
 
@@ -90,7 +92,7 @@ def _of_sparse_vector(mechanism: SparseVector) -> Subject:
             _pair("all values s below the threshold or at it", run, low, high),
         ],
         tight=mechanism.count == 1,
-        runs=800_000,
+        runs=800_000 if _own(mechanism) else ONE_BY_ONE,
     )
 
 
@@ -168,9 +170,14 @@ def _numbers(mechanism: Any, value: float, runs: int, rng: Generator) -> Outputs
     return _released(mechanism, given, runs, rng)
 
 
+def _own(mechanism: Any) -> bool:
+    """Whether `release` is this project's, whose runs at once do what it does; any other is run itself, as it is."""
+    return str(getattr(mechanism.release, "__module__", "")).startswith("defenses.")
+
+
 def _base(mechanism: Any, value: float) -> float | None:
     """The number to which `release` adds what `sample` draws; None where it does something else."""
-    if not callable(getattr(mechanism, "sample", None)):
+    if not _own(mechanism) or not callable(getattr(mechanism, "sample", None)):
         return None
     differences = {
         mechanism.release(value, np.random.default_rng(seed)) - mechanism.sample(1, np.random.default_rng(seed))[0]
@@ -184,6 +191,8 @@ def _released(mechanism: Any, value: Any, runs: int, rng: Generator) -> Outputs:
 
 
 def _chosen(mechanism: Selection, scores: NDArray[np.float64], runs: int, rng: Generator) -> Outputs:
+    if not _own(mechanism):
+        return _released(mechanism, scores, runs, rng)
     return mechanism.repeated(scores, runs, rng).astype(float)[:, None]
 
 
@@ -192,11 +201,21 @@ def _stream(mechanism: SparseVector, values: NDArray[np.float64], runs: int, rng
     step = max(1, AT_ONCE // values.size)
     parts = []
     for start in range(0, runs, step):
-        answers = mechanism.repeated(values, min(step, runs - start), rng)
+        count = min(step, runs - start)
+        answers = mechanism.repeated(values, count, rng) if _own(mechanism) else _streams(mechanism, values, count, rng)
         above = answers == 1
         first = np.where(above.any(axis=1), above.argmax(axis=1), values.size)
         parts.append(np.stack([(answers >= 0).sum(axis=1), above.sum(axis=1), first], axis=1))
     return np.concatenate(parts).astype(float)
+
+
+def _streams(mechanism: SparseVector, values: NDArray[np.float64], runs: int, rng: Generator) -> NDArray[np.int8]:
+    """What `release` answers, padded with -1 where it has stopped, as `SparseVector.repeated` does."""
+    answers = np.full((runs, values.size), -1, dtype=np.int8)
+    for row in answers:
+        given = np.ravel(mechanism.release(values, rng))
+        row[: given.size] = given
+    return answers
 
 
 def _reports(protocol: FrequencyOracle, pair: tuple[int, int], value: int, runs: int, rng: Generator) -> Outputs:

@@ -32,8 +32,9 @@ def of_defense(defense: Defense) -> Subject:
     the first and the smallest. Tables are also tried with a single column of two categories, 200 records half and half,
     which leaves a count no other place to go. Measured are: of tables the replaced row's cells and each column's
     counts, of curators the answers to a count, a sum, a mean, a histogram, two counts, and one count again and again,
-    each of these in sessions of its own whose budget is divided evenly; where the curator keeps no account its own
-    share is spent. Of several answers also what the likelihood ratios of Laplace and of normal noise depend on: the
+    each of these in sessions of its own whose budget is divided evenly, and one count for the whole budget again and
+    again, which is to be refused from the second time on; where the curator keeps no account its own share is spent. Of
+    several answers also what the likelihood ratios of Laplace and of normal noise depend on: the
     differences of their distances, and of their squared distances, from what is exact on either table.
 
     Raises
@@ -47,8 +48,8 @@ def of_defense(defense: Defense) -> Subject:
         raise ValueError(f"{type(defense).__name__} claims no epsilon")
     if defense.kind == "statistics":
         pairs = [
-            Neighbours(title, *(partial(_answers, defense, (first, second), which, queries) for which in (0, 1)))
-            for title, queries in _workloads().items()
+            Neighbours(title, *(partial(_answers, defense, (first, second), which, *asked) for which in (0, 1)))
+            for title, asked in _workloads().items()
         ]
     elif defense.kind == "microdata":
         pairs = [Neighbours("first record", partial(_rows, defense, first), partial(_rows, defense, second))]
@@ -88,16 +89,17 @@ def halved(which: int, size: int = 200) -> Microdata:
     )
 
 
-def _workloads() -> dict[str, tuple[Query, ...]]:
-    """Questions by title, those of one title in one session."""
+def _workloads() -> dict[str, tuple[tuple[Query, ...], int]]:
+    """Questions by title, those of one title in one session, and into how many parts they divide the budget."""
     yes, maybe = (Count(where=(Condition("answer", values=(text,)),)) for text in ("yes", "maybe"))
     return {
-        "count": (yes,),
-        "sum": (Sum("amount"),),
-        "mean": (Mean("amount"),),
-        "histogram": (Histogram("answer"),),
-        "counts of two categories": (yes, maybe),
-        "one count, ten times": (yes,) * 10,
+        "count": ((yes,), 1),
+        "sum": ((Sum("amount"),), 1),
+        "mean": ((Mean("amount"),), 1),
+        "histogram": ((Histogram("answer"),), 1),
+        "counts of two categories": ((yes, maybe), 2),
+        "one count, ten times": ((yes,) * 10, 10),
+        "one count, for the whole budget four times": ((yes,) * 4, 1),
     }
 
 
@@ -106,6 +108,7 @@ def _answers(
     tables: tuple[Microdata, Microdata],
     which: int,
     queries: tuple[Query, ...],
+    parts: int,
     runs: int,
     rng: Generator,
 ) -> Outputs:
@@ -116,12 +119,12 @@ def _answers(
         release = defense.apply(tables[which], rng)
         assert isinstance(release, StatisticsRelease)  # noqa: S101 (of a defense of this kind)
         session: Any = release.open(rng)
-        epsilon = even_share(session, len(queries))
-        parts = [ask(session, query, epsilon) for query in queries]
+        epsilon = even_share(session, parts)
+        answered = [ask(session, query, epsilon) for query in queries]
         rows.append(
             [
-                np.full(blank.size, np.nan) if part is None else np.ravel(part)
-                for part, blank in zip(parts, exact[0], strict=True)
+                np.full(blank.size, np.nan) if answer is None else np.ravel(answer)
+                for answer, blank in zip(answered, exact[0], strict=True)
             ]
         )
     answers = np.array([np.concatenate(row) for row in rows])
