@@ -359,6 +359,39 @@ def test_command_fails_a_broken_mechanism():
     assert "FAILED" in run(name, "--runs", "20000").output
 
 
+class Unfit:
+    """What somebody may have written who does not know the contract."""
+
+    epsilon = 1.0
+
+    def __init__(self, *, fault="raises"):
+        self.fault = fault
+        self.epsilon = {"endless": math.inf, "no number": math.nan, "negative": -1.0}.get(fault, 1.0)
+
+    def release(self, value, rng):
+        if self.fault == "raises":
+            raise KeyError("nothing here")
+        return {"text": "five", "ragged": np.zeros(1 + int(rng.integers(2)))}.get(self.fault, value)
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("raises", "cannot be run: KeyError: 'nothing here'"),
+        ("text", "Unfit.release must return numbers"),
+        ("ragged", "Unfit.release must return numbers, always as many"),
+        ("endless", "epsilon that"),
+        ("no number", "epsilon that"),
+        ("negative", "epsilon that"),
+    ],
+)
+def test_command_says_what_is_wrong_with_somebodys_mechanism(fault, words):
+    result = run(f"{Unfit.__module__}:Unfit", "-p", f"fault={fault}", "--runs", "100")
+    assert result.exit_code == 2, result.output
+    assert words in result.output
+    assert len(result.output.strip().splitlines()) == 1
+
+
 @pytest.mark.parametrize(
     "arguments",
     [["Laplac"], ["Laplace", "-p", "epsilon=0"], ["Laplace", "-p", "epsilon"], ["Laplace", "--confidence", "1"]],

@@ -48,9 +48,14 @@ class Subject:
         Where it is tried; the claim must hold on all.
     tight : bool
         Whether neighbours that are known to be worst are among them, so that a bound far below the claim says that the
-        mechanism adds more noise than it needs.
+        mechanism adds more noise than it needs; or that a delta is too small for its events to be seen in so few runs.
     runs : int
         How many runs on each input take some seconds.
+
+    Raises
+    ------
+    ValueError
+        If it claims no finite epsilon of at least 0 and delta in [0, 1).
     """
 
     name: str
@@ -59,6 +64,10 @@ class Subject:
     neighbours: tuple[Neighbours, ...]
     tight: bool = True
     runs: int = 200_000
+
+    def __post_init__(self) -> None:
+        check_real(f"epsilon that {self.name} claims", self.epsilon, low=0)
+        check_real(f"delta that {self.name} claims", self.delta, low=0, high=1, open_high=True)
 
 
 @dataclass(frozen=True)

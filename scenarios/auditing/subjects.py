@@ -187,7 +187,12 @@ def _base(mechanism: Any, value: float) -> float | None:
 
 
 def _released(mechanism: Any, value: Any, runs: int, rng: Generator) -> Outputs:
-    return np.array([np.ravel(mechanism.release(value, rng)) for _ in range(runs)], dtype=float)
+    answers = [np.ravel(mechanism.release(value, rng)) for _ in range(runs)]
+    try:
+        return np.array(answers, dtype=float)
+    except (TypeError, ValueError):
+        name = type(mechanism).__name__
+        raise ValueError(f"{name}.release must return numbers, always as many, to be audited") from None
 
 
 def _chosen(mechanism: Selection, scores: NDArray[np.float64], runs: int, rng: Generator) -> Outputs:

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from scenarios.auditing.audit import Audit
 
 GATE_FAILED = 1
+# How often an event of probability delta must be expected for a bound to come near the claim.
+SEEN = 100
 EPILOG = """\b
 Examples:
   tokumei audit Laplace -p epsilon=0.5
@@ -54,8 +56,13 @@ def audit(
     from scenarios.commands.defend import given_parameters
 
     with bad_input():
-        examined = subject(mechanism_of(mechanism, given_parameters(parameters)))
-        found = measure(examined, runs=runs, confidence=confidence, rng=np.random.default_rng(seed))
+        made = mechanism_of(mechanism, given_parameters(parameters))
+        try:
+            found = measure(subject(made), runs=runs, confidence=confidence, rng=np.random.default_rng(seed))
+        except ValueError:
+            raise
+        except Exception as error:
+            raise ValueError(f"{mechanism} cannot be run: {type(error).__name__}: {error}") from error
     click.echo(json.dumps(_plain(found), indent=2) if form == "json" else _table(found))
     sys.exit(0 if found.holds else GATE_FAILED)
 
@@ -97,5 +104,10 @@ def _table(found: Audit) -> str:
             verdict,
             f"{found.runs:,} runs on each input; confidence {found.confidence:g}, so that an honest mechanism fails "
             f"in at most {1 - found.confidence:.2g} of audits",
+            *(
+                [f"events as rare as delta are not seen in {found.runs:,} runs: the bound stays below what is spent"]
+                if subject.delta and subject.delta * found.runs < SEEN
+                else []
+            ),
         ]
     )
