@@ -20,6 +20,9 @@ class AssignmentLinkage(Attack):
     `NearestNeighbour`, where several rows are equal (microaggregation): all but one of them are pushed away from
     candidates that are as near. Distances are no probabilities, so that its answers state no confidence.
 
+    A candidate's missing value disagrees in full with a released cell that is none (`gower_distance`), which pushes a
+    row to others; that they are other rows' helps it back (`NearestNeighbour` has the figures).
+
     Parameters
     ----------
     sharpness : float

@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from attacks.attack import Knowledge, NotApplicable
 from attacks.channel_factors import IMPOSSIBLE
+from attacks.channel_likelihoods import channel_likelihoods
 from attacks.claims import RankedAnswers
 from attacks.linkage import common_columns
 from attacks.linkage_answers import Linkage
@@ -34,6 +35,8 @@ class LikelihoodAssignment(Linkage):
     The half is measured: of 1, .7, .5 and .35 it gave the true candidates the largest mean log-probability, or within
     .1 of it, for groups of 3, 5 and 10 by three methods on two tables; counted in full, confidences are .03 to .1 too
     high. Where rows are equal in groups `NearestNeighbour` may find more, and `GroupLinkage` does.
+
+    A candidate whose value lies outside the domain that the channel states for a column cannot be the origin.
 
     Tables of more than a million pairs are matched sparsely: every row keeps its 40 likeliest candidates
     (`attacks.candidate_search`), which the assignment and the confidences are then computed from. Bank customers
@@ -79,9 +82,9 @@ class LikelihoodAssignment(Linkage):
 def _likelihoods(release: MicrodataRelease, knowledge: Knowledge) -> list[Likelihood]:
     if release.channel is None:
         raise NotApplicable("the release discloses no channel")
-    domains = dict(knowledge.domains(common_columns(release, knowledge)))
+    domains = knowledge.domains(common_columns(release, knowledge))
     grouped = {part.columns for part in release.channel.parts if isinstance(part, GroupMean | GroupMode)}
-    parts = release.channel.likelihoods(release.frame, knowledge.candidates, domains)
+    parts = channel_likelihoods(release.channel, release.frame, knowledge.candidates, domains)
     return [_weakened(part) if columns in grouped else part for columns, part in parts.items()]
 
 

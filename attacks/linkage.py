@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,6 +16,10 @@ from defenses.release import MicrodataRelease
 from metrics.cells import Cells, NumericCells, read_cells
 
 Floats = NDArray[np.float64]
+
+# Least distance, in shares of the range, of a cell with an open end from a number that it does not cover: above any
+# error of rounding, and in the mean over hundreds of columns above what counts as a tie.
+BESIDE_OPEN_END = 1e-6
 
 
 @dataclass(frozen=True)
@@ -105,7 +109,15 @@ def gower_distance(columns: list[SharedColumn]) -> Floats:
     """Gower's distance of every released row to every candidate, shape (rows, candidates), in [0, 1].
 
     Numbers differ by their distance over the candidates' range, categories by 0 or 1; a generalized cell is as far
-    from a value as the nearest value that it covers, so that ``*`` is at distance 0 from all.
+    from a value as the nearest value that it covers, so that ``*`` is at distance 0 from all. A set of numbers counts
+    as all between its least and its largest.
+
+    The open end of ``[20,30)`` is not covered: of whole numbers, 30 is at distance 1 over the range, since 29 is the
+    nearest one covered; of others there is no nearest one, and 30 is at 1e-6.
+
+    A missing value is a value of its own, at distance 1 from all others and 0 from a missing cell and from ``*``.
+    Gower leaves comparisons with missing values out of the mean; here a missing released cell tells who is who, as a
+    record's gaps are released with it. It costs where candidates have gaps that the release lacks (`NearestNeighbour`).
 
     References
     ----------
@@ -123,11 +135,21 @@ def _column_distance(column: SharedColumn) -> Floats:
     distance = (~covered).astype(float)
     if isinstance(column.cells, NumericCells):
         values = column.values.astype(float)
-        low, high = column.cells.hull()
+        low, high = _covered_ends(column.cells)
         present = values[~np.isnan(values)]
         span = np.ptp(present) if present.size else 0.0
         beyond = np.maximum(low[:, None] - values, values - high[:, None])
         if span > 0:
             graded = np.clip(beyond / span, 0.0, 1.0)
+            if not column.cells.closed.all():
+                ends_open = np.bincount(column.cells.owner, ~column.cells.closed, minlength=low.size) > 0
+                graded = np.maximum(graded, BESIDE_OPEN_END * ends_open[:, None])
             distance = np.where(covered, 0.0, np.where(np.isnan(graded), 1.0, graded))
     return distance
+
+
+def _covered_ends(cells: NumericCells) -> tuple[Floats, Floats]:
+    """Smallest and largest number that each distinct cell covers; the open end itself where there is no largest."""
+    if cells.domain.integer:
+        cells = replace(cells, high=np.where(cells.closed, cells.high, np.ceil(cells.high) - 1))
+    return cells.hull()

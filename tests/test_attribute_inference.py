@@ -51,6 +51,9 @@ RELEASE = MicrodataRelease(pd.DataFrame({"age": DECADES, "illness": TWELVE.frame
 STRANGERS = people([22, 24, 26, 28, 31, 34, 70, 80], ["flu", "cold", "cold", "ulcer", "flu", "cold", "flu", "flu"])
 
 
+OTHERS = {f"other{number}": "same" for number in range(20)}
+
+
 def claims(attack, ages, release=RELEASE, auxiliary=TWELVE):
     knowledge = Knowledge(pd.DataFrame({"age": ages}), auxiliary)
     return attack.run(release, knowledge, generator(0, "attack"))
@@ -115,6 +118,25 @@ def test_skewness_bets_on_the_most_over_represented_value_of_distant_classes():
     assert said.values["illness"].tolist() == ["flu", "cold"]
     assert_allclose(said.confidence, [1 / 2, 3 / 4 - 5 / 12 + 1 / 4 - 1 / 12])
     assert claims(Skewness(distance=0.6), [25, 35, 45]).about.size == 0
+
+
+@pytest.mark.parametrize("integer", [True, False])
+@pytest.mark.parametrize("attack", [Homogeneity(), MajorityInClass(), NearestRowInference(), Skewness()], ids=repr)
+def test_who_stands_at_the_open_end_of_a_class_is_not_of_it(attack, integer):
+    frame = pd.DataFrame({"age": ["[20,30)"] * 6 + ["[30,40)"] * 6, "illness": ["flu"] * 6 + ["cold"] * 6})
+    domains = {"age": NumericDomain(20, 40, integer=integer, cuts=(30,)), "illness": ILLNESS}
+    auxiliary = Microdata(
+        pd.DataFrame({"age": [20, 39], "illness": ["flu", "cold"]}),
+        quasi_identifiers=("age",),
+        sensitive=("illness",),
+        domains=domains,
+    )
+    # Targets of more columns than one: the mean over them must not make a tie of it.
+    frame, known = frame.assign(**OTHERS), pd.DataFrame({"age": [20, 29, 30, 31]}).assign(**OTHERS)
+    auxiliary = auxiliary.with_frame(auxiliary.frame.assign(**OTHERS))
+    said = attack.run(MicrodataRelease(frame, np.full(12, -1)), Knowledge(known, auxiliary), generator(0, "attack"))
+    assert said.about.tolist() == [0, 1, 2, 3]
+    assert said.values["illness"].tolist() == ["flu", "flu", "cold", "cold"]
 
 
 def test_bayes_uses_what_is_known_of_people_like_the_target():

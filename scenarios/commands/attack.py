@@ -66,8 +66,17 @@ def attack(
     The answer is a CSV with columns released_row, candidate_row and confidence: for each released row that is answered
     the candidate that it stems from, rows counted from 0, and the probability that this is right. An attack that states
     no probability (NearestNeighbour, AssignmentLinkage, FellegiSunter) is given the one that
-    ExpectationMaximizationLinkage learns for its answers, and a note says so. Probabilities presume that released rows
-    stem from candidates.
+    ExpectationMaximizationLinkage learns for its answers, and a note says so.
+
+    Probabilities presume that every released row stems from a candidate, or, where rows outnumber candidates, that
+    every candidate has a released row. Rows beyond the number of candidates cannot all stem from them: a note then says
+    so, and no expected share of right answers is stated.
+
+    Candidates may have values that nobody of the release has. Where the channel states a column's domain and a
+    candidate lies outside it, by the channel no released row stems from that candidate, and a note counts such
+    candidates. A domain that --channel holds is the one of the roles file given to `tokumei defend`, or else that of
+    the records, who are then told apart from others by it. A candidate outside a domain that --roles declares is
+    refused.
     """
     import numpy as np
 
@@ -94,12 +103,18 @@ def attack(
         write_text(as_csv(answer), output)
     if claims.confidence is None and answer["confidence"].notna().any():
         notes.append(f"{assignment} states no confidence; it is what ExpectationMaximizationLinkage learned")
+    rows, people = len(release.frame), len(knowledge.candidates)
+    if rows > people:
+        notes.append(
+            f"{rows} released rows outnumber {people} candidates: where nobody has two rows, {rows - people} or more "
+            "stem from no candidate; confidences presume that every candidate has a row, which may be wrong"
+        )
     for note in notes:
         click.echo(f"note: {note}", err=True)
     aside = output == STANDARD
-    click.echo(_how_sure(answer, len(release.frame)), err=aside)
+    click.echo(_how_sure(answer, rows, people), err=aside)
     if who is not None:
-        click.echo(_score(answer, who, len(knowledge.candidates)), err=aside)
+        click.echo(_score(answer, who, people), err=aside)
 
 
 def _linkage(name: str, parameters: tuple[str, ...]) -> Attack:
@@ -229,12 +244,14 @@ def _learned(release: MicrodataRelease, knowledge: Knowledge, rng: np.random.Gen
     return np.clip(matching_posterior(evidence), 0, 1)
 
 
-def _how_sure(answer: pd.DataFrame, rows: int) -> str:
+def _how_sure(answer: pd.DataFrame, rows: int, candidates: int) -> str:
     answered = f"{len(answer)} of {rows} released rows answered"
     if answer["confidence"].isna().any():
         return f"{answered}; no confidence can be stated"
     if not len(answer):
         return answered
+    if rows > candidates:
+        return f"{answered}; no expected share of right answers can be stated, since rows outnumber candidates"
     mean, sure = answer["confidence"].mean(), int((answer["confidence"] >= 0.95).sum())
     return f"{answered}; expected to be right: {mean:.1%} of the answers; {sure} of them with confidence 0.95 or more"
 

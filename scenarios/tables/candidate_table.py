@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from attacks.attack import Knowledge
+from attacks.channel_likelihoods import outside, stated_domains
 from defenses.channel import Channel
-from defenses.channel_parts import ColumnPart
 from defenses.microdata import Microdata
 from metrics.cells import named_categories
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from scenarios.tables.inference import declared_domain, inferred_domain
 from scenarios.tables.released import read_roles
+from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
 from scenarios.toml_file import read_bytes
@@ -28,7 +30,8 @@ def candidates_beside(
     """Read the candidates that a released table is compared with.
 
     A column's domain is the one that the channel states, else the one that the roles declare, else that of the
-    candidates' values; categories that only the release names are added to the last.
+    candidates' values; categories that only the release names are added to the last. A candidate may have values that
+    the channel's domain does not hold (nobody of the release has them): the domain is then widened by them.
 
     Parameters
     ----------
@@ -37,7 +40,8 @@ def candidates_beside(
     path : Path
         The candidates' CSV or Parquet file; only columns that are released are looked at.
     roles : Path, optional
-        Roles file of the original table; it may name columns that the candidates lack.
+        Roles file of the original table; it may name columns that one of the two tables lacks, and identifiers, which
+        are never released, that both do.
     channel : Channel, optional
         What is public about the mechanism.
 
@@ -46,22 +50,25 @@ def candidates_beside(
     knowledge : Knowledge
         The candidates, no further people, and no way to repeat the defense.
     notes : list of str
-        What was inferred, and released columns that the candidates lack.
+        What was inferred, released columns that the candidates lack, and how many candidates lie outside the domain
+        that the channel states for a column.
 
     Raises
     ------
     ValueError
-        If a file cannot be read, a value is not of its column's domain, or no released column is there.
+        If a file cannot be read, a value is not of the domain that the roles declare, no released column is there, or
+        the roles name a column that is in neither table.
     """
     declared = read_roles(roles)
     columns, notes = text_table(path, read_bytes(path), declared.separator)
     shared = [str(name) for name in released.columns if name in columns]
     lacking = [str(name) for name in released.columns if name not in columns]
+    _check_named(declared, roles, [*columns, *lacking], path)
     if not shared:
         raise ValueError(f"{path}: has none of the released columns, which are {', '.join(lacking)}")
     if lacking:
         notes.append(f"the candidates lack {', '.join(lacking)}, which therefore is not compared")
-    stated = _stated(channel)
+    stated = stated_domains(channel)
     values, domains = {}, {}
     for name in shared:
         domain = stated.get(name)
@@ -71,14 +78,28 @@ def candidates_beside(
             domain, words = inferred_domain(name, columns[name], declared.columns.get(name))
             domain = _with_released(domain, released[name])
             notes.append(f"{name}: {words}, inferred from the candidates")
+        if name in stated:
+            domain = _with_candidates(domain, columns[name])
         values[name], domains[name] = _read(columns[name], domain), domain
     frame = pd.DataFrame(values)
+    for name in (name for name in shared if name in stated):
+        strange = int(outside(stated[name], frame[name]).sum())
+        if strange:
+            notes.append(
+                f"{name}: {strange} of {len(frame)} candidates lie outside the domain that the channel states; "
+                "by the channel no released row stems from them"
+            )
     return Knowledge(frame, Microdata(frame.iloc[:0], domains=domains)), notes
 
 
-def _stated(channel: Channel | None) -> Mapping[str, Domain]:
-    parts = () if channel is None else channel.parts
-    return {part.column: part.domain for part in parts if isinstance(part, ColumnPart)}
+def _check_named(declared: Roles, roles: Path | None, there: list[str], path: Path) -> None:
+    """Refuse roles of columns that neither table has; identifiers are never released, and candidates need none."""
+    for column, key in declared.named().items():
+        if column not in there and column not in declared.identifiers:
+            raise ValueError(
+                f"{roles}, {key}: there is no column {column!r} in {path} or the released table, "
+                f"which have {', '.join(there)}"
+            )
 
 
 def _with_released(domain: Domain, cells: pd.Series[Any]) -> Domain:
@@ -86,6 +107,16 @@ def _with_released(domain: Domain, cells: pd.Series[Any]) -> Domain:
     if isinstance(domain, NumericDomain):
         return domain
     return CategoricalDomain(tuple(sorted({*domain.categories, *named_categories(cells)})))
+
+
+def _with_candidates(domain: Domain, column: TextColumn) -> Domain:
+    """A channel's domain and the values that only candidates have."""
+    if isinstance(domain, NumericDomain):
+        numbers = column.numbers()
+        low, high = np.nanmin(numbers, initial=domain.low), np.nanmax(numbers, initial=domain.high)
+        return replace(domain, low=float(low), high=float(high))
+    unseen = sorted(set(column.texts.to_pylist()) - set(domain.categories))
+    return replace(domain, categories=(*domain.categories, *unseen))
 
 
 def _read(column: TextColumn, domain: Domain) -> NDArray[Any]:
