@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from run_tools import PEAK_MEMORY
 from tournament_tools import opened
 
 from metrics.domains import CategoricalDomain, NumericDomain
@@ -257,8 +258,8 @@ try:
     submit(Tournament(Path(sys.argv[1])), "kyoto", Path(sys.argv[2]), START + HOUR)
 except ValueError as error:
     print(error)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, file=sys.stderr)
-"""
+print(PEAK, file=sys.stderr)
+""".replace("PEAK", PEAK_MEMORY)
 
 
 @pytest.mark.parametrize("kind", ["ten million rows", "one huge field", "nested", "quotes", "wide"])

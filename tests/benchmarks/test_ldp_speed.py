@@ -8,6 +8,7 @@ from time import perf_counter
 
 import numpy as np
 import pytest
+from run_tools import PEAK_MEMORY
 
 from defenses.ldp import (
     CountMeanSketch,
@@ -35,15 +36,15 @@ np.save(sys.argv[2], np.asarray(estimates, dtype=float))
 """
 # Peak memory is a process's own, so each protocol has one.
 OWN_CODE = """
-import resource, sys
+import sys
 import numpy as np
 from defenses.ldp import *
 protocol = eval(sys.argv[1])
 values = np.random.default_rng(0).integers(protocol.d, size=1_000_000)
 reports = protocol.privatize(values, np.random.default_rng(1))
 protocol.estimate(reports)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024, reports.nbytes)
-"""
+print(PEAK * 1024, reports.nbytes)
+""".replace("PEAK", PEAK_MEMORY)
 
 
 def survey(protocol, values):

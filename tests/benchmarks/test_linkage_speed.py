@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from run_tools import PEAK_MEMORY
 
 from attacks import Knowledge, LikelihoodAssignment
 from attacks.channel_factors import TableFactor, coded, total
@@ -21,7 +22,7 @@ from scenarios import load
 from scenarios.seeds import generator
 from scenarios.tables.dataset import with_columns
 
-PATH = os.pathsep.join([str(Path(__file__).parents[2]), str(Path(__file__).parent)])
+PATH = os.pathsep.join(str(Path(__file__).parents[up]) for up in (2, 1, 0))
 COLUMNS = ["age", "job", "marital", "education", "balance", "month", "duration", "campaign"]
 
 
@@ -69,7 +70,7 @@ def likelihoods(release, knowledge):
 def measured(kind, rows, candidates):
     """Seconds, peak memory and hits of the attack in a process of its own, started from nothing."""
     code = f"""
-import json, resource, time
+import json, time
 import numpy as np
 from test_linkage_speed import {kind}, LikelihoodAssignment, generator
 release, knowledge, truth = {kind}({rows}, {candidates})
@@ -77,7 +78,7 @@ started = time.perf_counter()
 claims = LikelihoodAssignment().run(release, knowledge, generator(0))
 seconds = time.perf_counter() - started
 right = claims.best(generator(0)) == truth
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+peak = {PEAK_MEMORY} / 1e6
 print(json.dumps(dict(seconds=seconds, gigabytes=peak, hits=float(right.mean()), right=np.flatnonzero(right).tolist())))
 """
     environment = {**os.environ, "PYTHONPATH": PATH, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
