@@ -1,6 +1,7 @@
 """The program as a process of its own, for tests of whole runs."""
 
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -27,9 +28,14 @@ def tokumei(*arguments, cwd, check=None):
     return done
 
 
+def _hear_interrupts():
+    """Tests that run in the background of a shell ignore Ctrl-C, and what they start would inherit that."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 def start(*arguments, cwd, **changes):
     """Start the program; `changes` are of its environment."""
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "preexec_fn": _hear_interrupts}
     return subprocess.Popen([*COMMAND, *map(str, arguments)], cwd=cwd, env=environment(**changes), **options)
 
 
