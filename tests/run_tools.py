@@ -4,7 +4,10 @@ import os
 import signal
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
+
+import psutil
 
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "tokumei")
@@ -56,10 +59,8 @@ def read_until(process, words):
 def processes_of(folder):
     """Processes that work in a folder."""
     found = []
-    for path in Path("/proc").glob("[0-9]*/cwd"):
-        try:
-            if path.resolve() == folder.resolve():
-                found.append(path.parent.name)
-        except OSError:
-            continue
+    for process in psutil.process_iter():
+        with suppress(psutil.Error, OSError):
+            if Path(process.cwd()) == folder.resolve():
+                found.append(process)
     return found

@@ -5,12 +5,12 @@ import socket
 import subprocess
 import sys
 import time
-from contextlib import contextmanager
-from pathlib import Path
+from contextlib import contextmanager, suppress
 
+import psutil
 import pytest
 from click.testing import CliRunner
-from run_tools import ended, environment, read_until, start
+from run_tools import ended, environment, processes_of, read_until, start
 
 from scenarios.cli import cli
 from scenarios.running import cluster
@@ -114,16 +114,13 @@ def dask(folder, workers, *options):
 
 def playing(folder):
     """How many processes play trials for the cluster: children of the servers that its workers fork them from."""
-    parents, servers = {}, set()
-    for place in Path("/proc").glob("[0-9]*"):
-        try:
-            if (place / "cwd").resolve() == (folder / "cluster").resolve():
-                parents[place.name] = (place / "stat").read_text().rpartition(")")[2].split()[1]
-                if "multiprocessing.forkserver" in (place / "cmdline").read_text():
-                    servers.add(place.name)
-        except OSError:
-            continue
-    return sum(parent in servers for parent in parents.values())
+    servers, parents = set(), []
+    for process in processes_of(folder / "cluster"):
+        with suppress(psutil.Error):
+            parents.append(process.ppid())
+            if any("multiprocessing.forkserver" in part for part in process.cmdline()):
+                servers.add(process.pid)
+    return sum(parent in servers for parent in parents)
 
 
 def test_a_worker_is_killed_in_the_middle(folder, local):
@@ -145,7 +142,6 @@ def test_any_number_of_workers(folder, local, workers):
 
 
 @pytest.mark.long
-@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="runs where /proc shows processes, as on Linux")
 def test_an_interrupted_run_leaves_no_process_on_the_cluster(folder):
     with dask(folder, 1) as (address, _):
         process = start_in(folder, "interrupted.db", "--backend", "dask", "--scheduler", address, "--plays", "4000")

