@@ -2,6 +2,7 @@
 
 import ast
 import importlib
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -18,17 +19,9 @@ FLOORS = {
     "attacks": {"defenses", "metrics"},
     "scenarios": {"leaderboard", "attacks", "defenses", "metrics"},
 }
-CONTRACT = {
-    "channel",
-    "channel_parts",
-    "defense",
-    "guarantee",
-    "hierarchy",
-    "microdata",
-    "parameters",
-    "queries",
-    "release",
-}
+# Families that every other family of their package may import.
+GROUND = {"defenses": {"base", "dp", "ldp"}, "attacks": {"base"}}
+MEDIAN, LONGEST = 150, 400
 
 
 def imported(path):
@@ -51,10 +44,38 @@ def test_imports_go_down_only(package):
 def test_attacks_know_the_contract_of_defenses_and_no_concrete_one():
     for path in sorted((ROOT / "attacks").rglob("*.py")):
         for name in imported(path):
-            parts = name.split(".")
-            if parts[0] == "defenses":
-                assert len(parts) > 1, f"{path.name} imports the package; name the contract's module"
-                assert parts[1] in CONTRACT, f"{path.name} imports {name}, a concrete defense"
+            if name == "defenses" or name.startswith("defenses."):
+                assert name.startswith("defenses.base."), f"{path.relative_to(ROOT)} imports {name}, not the contract"
+
+
+@pytest.mark.parametrize("package", GROUND)
+def test_a_family_imports_no_sister(package):
+    for path in sorted((ROOT / package).rglob("*.py")):
+        parts = path.relative_to(ROOT / package).parts
+        if len(parts) == 1:
+            continue
+        allowed = {parts[0]} if parts[0] == "base" else {parts[0], *GROUND[package]}
+        for name in imported(path):
+            room = name.split(".")
+            if room[0] == package and len(room) > 1:
+                assert room[1] in allowed, f"{path.relative_to(ROOT)} imports {name}, of a sister family"
+
+
+@pytest.mark.parametrize("package", GROUND)
+def test_methods_live_in_families(package):
+    assert [path.name for path in (ROOT / package).glob("*.py")] == ["__init__.py"]
+
+
+def test_modules_are_small():
+    sizes = {
+        path.relative_to(ROOT): len(path.read_text(encoding="utf-8").splitlines())
+        for package in FLOORS
+        for path in (ROOT / package).rglob("*.py")
+        if path.name != "__init__.py"
+    }
+    assert statistics.median(sizes.values()) <= MEDIAN
+    longest = max(sizes, key=sizes.__getitem__)
+    assert sizes[longest] <= LONGEST, f"{longest} has {sizes[longest]} lines"
 
 
 @pytest.mark.parametrize("package", FLOORS)
@@ -68,8 +89,14 @@ def test_all_holds(package):
     for name in module.__all__:
         thing = getattr(module, name)
         assert (getattr(thing, "__doc__", None) or "").strip(), f"{package}.{name} has no docstring"
-        assert not (ROOT / package / f"{name}.py").exists(), f"{package}.{name} is hidden by the module of its name"
         assert name in dir(module)
+
+
+def test_no_module_hides_an_export():
+    for stub in ROOT.glob("*/**/__init__.pyi"):
+        for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+            for alias in node.names if isinstance(node, ast.ImportFrom) else ():
+                assert not (stub.parent / f"{alias.name}.py").exists(), f"{stub}: {alias.name} is hidden by a module"
 
 
 @pytest.mark.parametrize("package", FLOORS)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from defenses.parameters import check_real
+from defenses.base.parameters import check_real
 
 Costs = Counter[tuple[float, float, float | None]]
 """How often each cost was spent: epsilon, delta, and rho where there is one."""

@@ -16,12 +16,12 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from defenses.base.parameters import check_real
+from defenses.base.queries import BudgetSpent
 from defenses.dp.account_file import Costs, Entries, alone, check_cost, read_entries, write_entries
 from defenses.dp.bisection import bisect
 from defenses.dp.composition import group_privacy, zcdp_epsilon, zcdp_rho
 from defenses.dp.mechanism import check_delta
-from defenses.parameters import check_real
-from defenses.queries import BudgetSpent
 
 TOLERANCE = 2.0**-50
 """Relative excess that counts as none, of a sum of rounded shares: ten tenths are one."""

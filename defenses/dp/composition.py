@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 
+from defenses.base.parameters import check_real, check_whole
 from defenses.dp.bisection import bisect
 from defenses.dp.mechanism import check_delta
-from defenses.parameters import check_real, check_whole
 
 
 def group_privacy(epsilon: float, delta: float, m: int) -> tuple[float, float]:

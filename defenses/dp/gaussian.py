@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from defenses.base.parameters import check_whole
 from defenses.dp.continuous_gaussian import SMALLEST_DELTA, unit_sigma
 from defenses.dp.discrete_gaussian_calibration import discrete_gaussian_sigma
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
@@ -25,7 +26,6 @@ from defenses.dp.mechanism import (
     steps_between,
 )
 from defenses.dp.noise import WholeNumberNoise
-from defenses.parameters import check_whole
 
 ON_LATTICE = 1 - 2.0**-10
 """Share of delta at which the continuous noise is calibrated; the rest is for the lattice."""

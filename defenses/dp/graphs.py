@@ -16,8 +16,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from defenses.base.parameters import check_whole
 from defenses.dp.laplace import DiscreteLaplace
-from defenses.parameters import check_whole
 
 Integers = NDArray[np.int64]
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from defenses.base.parameters import check_whole
 from defenses.dp.exact import Integers, fraction, two_sided_geometric
 from defenses.dp.mechanism import (
     Floats,
@@ -20,7 +21,6 @@ from defenses.dp.mechanism import (
     steps_between,
 )
 from defenses.dp.noise import PureLatticeNoise, WholeNumberNoise
-from defenses.parameters import check_whole
 
 
 class DiscreteLaplace(WholeNumberNoise):

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from defenses.base.guarantee import Guarantee
+from defenses.base.parameters import Parametrized, check_real
 from defenses.dp.exact import Integers, fraction
-from defenses.guarantee import Guarantee
-from defenses.parameters import Parametrized, check_real
 
 Floats = NDArray[np.float64]
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from defenses.base.guarantee import Guarantee
+from defenses.base.parameters import check_whole
 from defenses.dp.exact import Integers, LogisticChance, categories, fraction
 from defenses.dp.mechanism import Floats, Mechanism, check_confidence, check_privacy, checked_integers, like
-from defenses.guarantee import Guarantee
-from defenses.parameters import check_whole
 
 
 class RandomizedResponse(Mechanism):

@@ -10,6 +10,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from defenses.base.guarantee import Guarantee
+from defenses.base.parameters import check_whole
 from defenses.dp.exact import Integers, fraction, geometric
 from defenses.dp.mechanism import (
     Floats,
@@ -21,8 +23,6 @@ from defenses.dp.mechanism import (
     on_lattice,
     steps_between,
 )
-from defenses.guarantee import Guarantee
-from defenses.parameters import check_whole
 
 
 class Selection(Mechanism):

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.parameters import check_real, check_whole
+from defenses.base.parameters import check_real, check_whole
 
 Floats = NDArray[np.float64]
 

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from defenses.base.guarantee import Guarantee
+from defenses.base.parameters import check_real, check_whole
 from defenses.dp.exact import Integers, fraction, two_sided_geometric
 from defenses.dp.mechanism import (
     Mechanism,
@@ -19,8 +21,6 @@ from defenses.dp.mechanism import (
     on_lattice,
     steps_between,
 )
-from defenses.guarantee import Guarantee
-from defenses.parameters import check_real, check_whole
 
 
 class SparseVector(Mechanism):
@@ -208,7 +208,7 @@ class SparseVectorSession:
         BudgetSpent
             If `count` values were above before; nothing is computed then.
         """
-        from defenses.queries import BudgetSpent
+        from defenses.base.queries import BudgetSpent
 
         if not self._left:
             raise BudgetSpent(f"{self._mechanism.count} values were above the threshold: the budget is spent")

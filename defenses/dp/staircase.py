@@ -9,6 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from defenses.base.parameters import check_whole
 from defenses.dp.exact import Integers, LogisticChance, categories, fraction, geometric
 from defenses.dp.mechanism import (
     Floats,
@@ -18,7 +19,6 @@ from defenses.dp.mechanism import (
     steps_between,
 )
 from defenses.dp.noise import PureLatticeNoise
-from defenses.parameters import check_whole
 
 
 class Staircase(PureLatticeNoise):

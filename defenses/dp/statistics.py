@@ -19,22 +19,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
-from defenses.dp.exact import fraction
-from defenses.dp.laplace import DiscreteLaplace, Laplace
-from defenses.dp.mechanism import check_privacy, lattice_step, on_lattice, steps_between
-from defenses.dp.selection import Exponential, ReportNoisyMax
-from defenses.dp.sensitivity import (
-    covariance_sensitivity,
-    histogram_sensitivity,
-    mean_sensitivity,
-    quantile_score_sensitivity,
-    rank_scores,
-    sum_sensitivity,
-    variance_sensitivity,
-)
-from defenses.microdata import Microdata
-from defenses.queries import (
+from defenses.base.microdata import Microdata
+from defenses.base.queries import (
     Answer,
     ContingencyTable,
     Correlation,
@@ -52,6 +38,20 @@ from defenses.queries import (
     Variance,
     correlation_of,
     labels,
+)
+from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
+from defenses.dp.exact import fraction
+from defenses.dp.laplace import DiscreteLaplace, Laplace
+from defenses.dp.mechanism import check_privacy, lattice_step, on_lattice, steps_between
+from defenses.dp.selection import Exponential, ReportNoisyMax
+from defenses.dp.sensitivity import (
+    covariance_sensitivity,
+    histogram_sensitivity,
+    mean_sensitivity,
+    quantile_score_sensitivity,
+    rank_scores,
+    sum_sensitivity,
+    variance_sensitivity,
 )
 from metrics.domains import CategoricalDomain, NumericDomain
 

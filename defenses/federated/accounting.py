@@ -10,9 +10,9 @@ from functools import cache
 
 import numpy as np
 
+from defenses.base.parameters import check_real, check_whole
 from defenses.dp.continuous_gaussian import gaussian_delta, unit_sigma
 from defenses.dp.mechanism import check_delta
-from defenses.parameters import check_real, check_whole
 
 
 def uplink_sensitivity(clip: float, size: int) -> float:

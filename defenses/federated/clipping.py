@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import NDArray
 
-from defenses.parameters import Parametrized, check_real
+from defenses.base.parameters import Parametrized, check_real
 
 Floats = NDArray[np.float64]
 

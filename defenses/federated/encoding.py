@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.microdata import Microdata
+from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 
 Floats = NDArray[np.float64]

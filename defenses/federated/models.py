@@ -14,7 +14,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.parameters import Parametrized, check_whole
+from defenses.base.parameters import Parametrized, check_whole
 
 Floats = NDArray[np.float64]
 Labels = NDArray[np.intp]

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from defenses.base.parameters import Parametrized, check_real
 from defenses.dp.mechanism import check_delta
 from defenses.federated.accounting import classical_multiplier, gaussian_shift, renyi_multiplier
-from defenses.parameters import Parametrized, check_real
 
 Floats = NDArray[np.float64]
 GRID_BITS = 20

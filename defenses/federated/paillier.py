@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
+from defenses.base.parameters import check_whole
 from defenses.federated.field import AggregationError, PrimeField, Words
 from defenses.federated.sum_protocol import SumProtocol, present
-from defenses.parameters import check_whole
 
 
 class Paillier(SumProtocol):

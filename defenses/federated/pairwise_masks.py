@@ -9,10 +9,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from defenses.base.parameters import check_whole
 from defenses.federated.field import MERSENNE, AggregationError, PrimeField, Words
 from defenses.federated.sharing import shamir_rebuild, shamir_shares
 from defenses.federated.sum_protocol import SumProtocol, present
-from defenses.parameters import check_whole
 
 _SEED_WORDS = 2
 

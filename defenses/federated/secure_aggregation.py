@@ -8,11 +8,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from defenses.base.parameters import Parametrized, check_real, check_whole
 from defenses.federated.field import AggregationError, PrimeField
 from defenses.federated.fixed_point import FixedPoint
 from defenses.federated.share_protocols import AdditiveShares
 from defenses.federated.sum_protocol import SumProtocol
-from defenses.parameters import Parametrized, check_real, check_whole
 
 
 class SecureAggregation(Parametrized):

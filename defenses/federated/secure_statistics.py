@@ -8,10 +8,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from defenses.base.parameters import check_whole
 from defenses.federated.field import AggregationError, PrimeField, Words
 from defenses.federated.secure_aggregation import SecureAggregation
 from defenses.federated.sharing import shamir_rebuild, shamir_shares
-from defenses.parameters import check_whole
 from metrics.domains import Domain
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.parameters import Parametrized, check_real, check_whole
+from defenses.base.parameters import Parametrized, check_real, check_whole
 
 Whole = NDArray[np.intp]
 

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from defenses.base.parameters import Parametrized
 from defenses.federated.field import PrimeField, Words
-from defenses.parameters import Parametrized
 
 
 class SumProtocol(Parametrized, ABC):

@@ -11,7 +11,6 @@ from .histogram_encoding import ThresholdedHistogramEncoding as ThresholdedHisto
 from .local_hashing import BinaryLocalHashing as BinaryLocalHashing
 from .local_hashing import OptimizedLocalHashing as OptimizedLocalHashing
 from .projections import norm_sub as norm_sub
-from .projections import project_simplex as project_simplex
 from .randomized_response import BinaryRandomizedResponse as BinaryRandomizedResponse
 from .randomized_response import GeneralizedRandomizedResponse as GeneralizedRandomizedResponse
 from .sequence_fragment_puzzle import SequenceFragmentPuzzle as SequenceFragmentPuzzle

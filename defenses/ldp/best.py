@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from defenses.base.parameters import check_whole
 from defenses.ldp.count_mean_sketch import CountMeanSketch
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.hadamard_count_mean_sketch import HadamardCountMeanSketch
@@ -13,7 +14,6 @@ from defenses.ldp.local_hashing import BinaryLocalHashing, OptimizedLocalHashing
 from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
 from defenses.ldp.subset_selection import SubsetSelection
 from defenses.ldp.unary_encoding import OptimizedUnaryEncoding, SymmetricUnaryEncoding
-from defenses.parameters import check_whole
 
 CANDIDATES: tuple[type[FrequencyOracle], ...] = (
     GeneralizedRandomizedResponse,

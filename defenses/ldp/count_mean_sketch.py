@@ -9,10 +9,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from defenses.base.parameters import check_whole
 from defenses.ldp.frequency_oracle import Floats, Part, PureOracle, Reports, numbers_to, packed
 from defenses.ldp.hashing import buckets, seeds_of
 from defenses.ldp.packed_bits import bits_at, grouped_counts, one_hot_reports
-from defenses.parameters import check_whole
 
 # Hashes formed at a time.
 _AT_ONCE = 1 << 20

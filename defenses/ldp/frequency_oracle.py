@@ -11,8 +11,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.guarantee import Guarantee
-from defenses.parameters import Parametrized, check_real, check_whole
+from defenses.base.guarantee import Guarantee
+from defenses.base.parameters import Parametrized, check_real, check_whole
 
 Floats = NDArray[np.float64]
 

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from defenses.base.parameters import check_real, check_whole
 from defenses.ldp.count_mean_sketch import CountMeanSketch
 from defenses.ldp.frequency_oracle import LARGEST_DOMAIN, Floats, FrequencyOracle, Part, Reports, numbers_to
 from defenses.ldp.hashing import buckets, seeds_of
-from defenses.parameters import check_real, check_whole
 
 # Values of the short hash that ties the fragments of a word together: 8 bits.
 PUZZLE = 256

@@ -5,7 +5,6 @@ from .conversions import retention_for_epsilon as retention_for_epsilon
 from .estimation import HistogramEstimate as HistogramEstimate
 from .estimation import bayesian_histogram as bayesian_histogram
 from .estimation import estimate_histogram as estimate_histogram
-from .estimation import project_to_simplex as project_to_simplex
 from .matrix import epsilon as epsilon
 from .matrix import invariant as invariant
 from .matrix import pk as pk

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from defenses.parameters import check_real, check_whole
+from defenses.base.parameters import check_real, check_whole
 
 
 def retention_for_epsilon(epsilon: float, d: int) -> float:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.parameters import check_real, check_whole
+from defenses.base.parameters import check_real, check_whole
 from defenses.pram.matrix import check_histogram, check_matrix, check_retention
 
 Floats = NDArray[np.float64]
@@ -124,38 +124,6 @@ def bayesian_histogram(
         if moved <= tolerance * total:
             break
     return estimate
-
-
-def project_to_simplex(counts: ArrayLike, total: float) -> Floats:
-    """Nearest vector to `counts`, in the Euclidean distance, that is not negative and sums to `total`.
-
-    It is max(counts - shift, 0) with the shift that makes the sum right; the largest counts stay positive.
-
-    Parameters
-    ----------
-    counts : array_like, shape (d,)
-        Any finite numbers.
-    total : float
-        Positive.
-
-    Raises
-    ------
-    ValueError
-        If `counts` is no vector of finite numbers, or `total` not positive.
-
-    Notes
-    -----
-    Source: Held, Wolfe and Crowder (1974).
-    """
-    array = np.asarray(counts, dtype=float)
-    check_real("total", total, low=0, open_low=True)
-    if array.ndim != 1 or not array.size or not np.isfinite(array).all():
-        raise ValueError("counts must be a vector of finite numbers")
-    descending = np.sort(array)[::-1]
-    shifts = (np.cumsum(descending) - total) / np.arange(1, array.size + 1)
-    positive = int(np.flatnonzero(descending > shifts)[-1])
-    projected: Floats = np.maximum(array - shifts[positive], 0)
-    return projected
 
 
 class _Channel(ABC):

@@ -25,7 +25,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import linear_sum_assignment, linprog
 
-from defenses.parameters import check_whole
+from defenses.base.parameters import check_whole
 from defenses.pram.conversions import check_epsilon
 from defenses.pram.matrix import check_histogram
 

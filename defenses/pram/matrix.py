@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.parameters import check_whole
+from defenses.base.parameters import check_whole
 
 Floats = NDArray[np.float64]
 

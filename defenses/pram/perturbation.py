@@ -21,8 +21,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from defenses.base.simplex import project_to_simplex
 from defenses.pram.conversions import check_epsilon, retention_for_epsilon
-from defenses.pram.estimation import project_to_simplex
 from defenses.pram.matrix import check_histogram
 from defenses.pram.optimal import private_retention, ratio_of
 from defenses.pram.reference import distance_matrix, private_minimum

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.learned_event import learn_event
-from defenses.parameters import check_real, check_whole
+from attacks.statistics.learned_event import learn_event
+from defenses.base.parameters import check_real, check_whole
 
 Outputs = NDArray[np.float64]
 Sample = Callable[[int, Generator], Outputs]
@@ -106,7 +106,8 @@ def audit(subject: Subject, *, runs: int | None = None, confidence: float = 0.99
     """Measure a lower bound on a mechanism's epsilon.
 
     For each pair of neighbours the mechanism runs on both. On a half of the outputs an event is learned
-    (`attacks.learned_event`); how often it happens among the others gives a bound by Clopper and Pearson's limits.
+    (`attacks.statistics.learned_event`); how often it happens among the others gives a bound by Clopper and Pearson's
+    limits.
     With several pairs each bound is taken at the level 1 - (1 - confidence) / pairs (Bonferroni). An honest mechanism
     is therefore failed with probability at most 1 - confidence.
 

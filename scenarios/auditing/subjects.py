@@ -10,12 +10,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.defense import Defense
+from defenses.base.defense import Defense
+from defenses.base.guarantee import Guarantee
 from defenses.dp.mechanism import NoiseMechanism
 from defenses.dp.randomized_response import RandomizedResponse
 from defenses.dp.selection import Selection
 from defenses.dp.sparse_vector import SparseVector
-from defenses.guarantee import Guarantee
 from defenses.ldp.frequency_oracle import FrequencyOracle, Reports
 from scenarios.auditing.audit import Neighbours, Outputs, Subject
 from scenarios.auditing.tables import of_defense

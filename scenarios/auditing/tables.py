@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.statistics_knowledge import ask, even_share
-from defenses.defense import Defense
-from defenses.microdata import Microdata
-from defenses.queries import Condition, Count, Histogram, Mean, Query, Sum
-from defenses.release import MicrodataRelease, StatisticsRelease
-from defenses.retention_replacement import RetentionReplacement
+from attacks.statistics.statistics_knowledge import ask, even_share
+from defenses.base.defense import Defense
+from defenses.base.microdata import Microdata
+from defenses.base.queries import Condition, Count, Histogram, Mean, Query, Sum
+from defenses.base.release import MicrodataRelease, StatisticsRelease
+from defenses.pram.retention_replacement import RetentionReplacement
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios.auditing.audit import Neighbours, Outputs, Subject
 

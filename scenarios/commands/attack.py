@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     import pandas as pd
     from numpy.typing import NDArray
 
-    from attacks.attack import Attack, Knowledge
-    from attacks.claims import RankedAnswers
-    from defenses.release import MicrodataRelease
+    from attacks.base.attack import Attack, Knowledge
+    from attacks.base.claims import RankedAnswers
+    from defenses.base.release import MicrodataRelease
     from scenarios.tables.text_column import TextColumn
 
 # Pairs of rows and candidates up to which confidences are learned for attacks that state none; 8 GB or so.
@@ -80,8 +80,8 @@ def attack(
     """
     import numpy as np
 
-    from attacks.attack import NotApplicable
-    from attacks.claims import RankedAnswers
+    from attacks.base.attack import NotApplicable
+    from attacks.base.claims import RankedAnswers
     from scenarios.tables.released import STANDARD, as_csv, refuse_existing, write_text
 
     with bad_input():
@@ -118,7 +118,7 @@ def attack(
 
 
 def _linkage(name: str, parameters: tuple[str, ...]) -> Attack:
-    from attacks.attack import Attack
+    from attacks.base.attack import Attack
     from scenarios.methods import build
 
     method = build({"use": name, **given_parameters(parameters)}, "attacks")
@@ -132,12 +132,12 @@ def _read(
 ) -> tuple[MicrodataRelease, Knowledge, list[str]]:
     import numpy as np
 
-    from defenses.channel import Channel
-    from defenses.release import MicrodataRelease
+    from defenses.base.channel import Channel
+    from defenses.base.release import MicrodataRelease
+    from scenarios.files.toml_file import read_bytes, read_text
     from scenarios.tables.candidate_table import candidates_beside
     from scenarios.tables.released import input_path, read_roles
     from scenarios.tables.text_table import text_table
-    from scenarios.toml_file import read_bytes, read_text
 
     known = None
     if channel is not None:
@@ -160,8 +160,8 @@ def _contradictions(release: MicrodataRelease, knowledge: Knowledge) -> list[str
     """
     import numpy as np
 
-    from attacks.channel_factors import IMPOSSIBLE
-    from attacks.likelihood_assignment import DENSE, LikelihoodAssignment
+    from attacks.linkage.channel_factors import IMPOSSIBLE
+    from attacks.linkage.likelihood_assignment import DENSE, LikelihoodAssignment
 
     pairs = len(release.frame) * len(knowledge.candidates)
     if release.channel is None or not 0 < pairs <= DENSE:
@@ -191,8 +191,8 @@ def _who_is_who(path: Path, rows: int, candidates: int) -> NDArray[np.intp]:
     """
     import numpy as np
 
+    from scenarios.files.toml_file import read_bytes
     from scenarios.tables.text_table import text_table
-    from scenarios.toml_file import read_bytes
 
     columns, _ = text_table(path, read_bytes(path))
     for name in ("released_row", "record"):
@@ -237,8 +237,8 @@ def _answer(
 def _learned(release: MicrodataRelease, knowledge: Knowledge, rng: np.random.Generator) -> NDArray[np.float64]:
     import numpy as np
 
-    from attacks.expectation_maximization_linkage import ExpectationMaximizationLinkage
-    from attacks.row_matching import matching_posterior
+    from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
+    from attacks.linkage.row_matching import matching_posterior
 
     evidence = ExpectationMaximizationLinkage().evidence(release, knowledge, rng)
     return np.clip(matching_posterior(evidence), 0, 1)

@@ -15,7 +15,7 @@ GATE_FAILED = 1
 @click.argument("name")
 def check(name: str) -> None:
     """Run the conformance suite on a defense or attack: NAME, or module:Class for your own."""
-    from scenarios.conformance import checks
+    from scenarios.conformance.suite import checks
     from scenarios.methods import find
 
     with bad_input():

@@ -11,7 +11,7 @@ import click
 from scenarios.commands.common import bad_input, roles_option
 
 if TYPE_CHECKING:
-    from defenses.microdata import Microdata
+    from defenses.base.microdata import Microdata
 
 EPILOG = """\b
 Examples:
@@ -60,7 +60,7 @@ def defend(
     import numpy as np
     import pandas as pd
 
-    from defenses.defense import MicrodataDefense
+    from defenses.base.defense import MicrodataDefense
     from scenarios.methods import build
     from scenarios.tables.dataset import load_table
     from scenarios.tables.released import STANDARD, as_csv, input_path, read_roles, refuse_existing, write_text

@@ -15,7 +15,7 @@ from scenarios.commands.common import bad_input
 def info(name: str) -> None:
     """Say what NAME is (defense, mechanism, attack, game, metric, scenario or data set), its parameters and source."""
     from scenarios.datasets import dataset_names
-    from scenarios.scenario_file import library
+    from scenarios.files.scenario_file import library
 
     found = False
     if name in library():

@@ -29,7 +29,7 @@ def _entries(kind: str) -> dict[str, str]:
     if kind == "scenarios":
         import tomllib
 
-        from scenarios.scenario_file import library
+        from scenarios.files.scenario_file import library
 
         files = {name: tomllib.loads(path.read_text(encoding="utf-8")) for name, path in library().items()}
         return {name: file["scenario"].get("title", "") for name, file in files.items()}

@@ -80,7 +80,7 @@ def check(file: Path, original: Path, roles: Path | None, others: Path | None, f
         from scenarios.tournament.checking import check as check_table
 
         outlook = check_table(file, original, roles=roles, others=others)
-    from scenarios.tournament.outlook import outlook_to_json, outlook_to_terminal
+    from scenarios.tournament.check_report import outlook_to_json, outlook_to_terminal
 
     click.echo(outlook_to_json(outlook) if form == "json" else outlook_to_terminal(outlook))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from defenses.hierarchy import TableHierarchy
-from defenses.microdata import Microdata
+from defenses.base.hierarchy import TableHierarchy
+from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain
 from scenarios.datasets.sums import frame_sum
 from scenarios.tables.dataset import Dataset

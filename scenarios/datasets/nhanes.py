@@ -6,8 +6,8 @@ from importlib import resources
 
 import pandas as pd
 
-from defenses.hierarchy import Hierarchy, TableHierarchy
-from defenses.microdata import Microdata
+from defenses.base.hierarchy import Hierarchy, TableHierarchy
+from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from scenarios.datasets.extras import extra
 from scenarios.datasets.sums import frame_sum

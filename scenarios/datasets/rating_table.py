@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from defenses.hierarchy import Hierarchy
-from defenses.microdata import Microdata
+from defenses.base.hierarchy import Hierarchy
+from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain, NumericDomain
 
 PERIOD = 182

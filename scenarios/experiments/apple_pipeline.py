@@ -9,8 +9,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
+from defenses.base.parameters import check_real
 from defenses.ldp.frequency_oracle import FrequencyOracle, Reports
-from defenses.parameters import check_real
 
 Floats = NDArray[np.float64]
 

@@ -8,20 +8,20 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.pool_inference import PoolInference
+from attacks.reports.pool_inference import PoolInference
+from defenses.base.parameters import check_real, check_whole
 from defenses.ldp.count_mean_sketch import CountMeanSketch
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON, FrequencyOracle
 from defenses.ldp.hadamard_count_mean_sketch import HadamardCountMeanSketch
+from defenses.ldp.local_reports import LocalReports
 from defenses.ldp.sequence_fragment_puzzle import SequenceFragmentPuzzle
-from defenses.local_reports import LocalReports
-from defenses.parameters import check_real, check_whole
 from leaderboard.report import Bars, Section, Table, Value
 from metrics.estimate import across_plays
 from scenarios.experiments.apple_pipeline import Published, Sent, aggregate, ingest, send
 from scenarios.experiments.emoji_population import TONES, emoji, power_law, words
 from scenarios.experiments.experiment import Experiment
 from scenarios.games.playing import play
-from scenarios.games.pool_game import PoolGame
+from scenarios.games.pool import Pool
 from scenarios.seeds import generator
 
 # Published settings have k = 65,536 for emoji and sites; with so many fewer reports than devices 2,048 do.
@@ -78,7 +78,7 @@ class Emoji(Experiment):
         rows: list[list[Value]] = []
         chance = 0.0
         for count in self.reports:
-            game = PoolGame(records=population, column="emoji", persons=TARGETS, reports=count)
+            game = Pool(records=population, column="emoji", persons=TARGETS, reports=count)
             row: list[Value] = [count]
             for level in self.epsilon:
                 defense = LocalReports(protocol="CountMeanSketch", epsilon=float(level), options={"m": M, "k": K})

@@ -7,8 +7,8 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.hierarchy import TableHierarchy
-from defenses.microdata import Microdata
+from defenses.base.hierarchy import TableHierarchy
+from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain
 
 TONES = ("yellow", "light", "medium-light", "medium", "medium-dark", "dark")

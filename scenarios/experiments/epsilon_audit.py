@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from defenses.curator import Curator
-from defenses.parameters import check_real, check_whole
-from defenses.private_marginals import PrivateMarginals
-from defenses.retention_replacement import RetentionReplacement
+from defenses.base.parameters import check_real, check_whole
+from defenses.curators.curator import Curator
+from defenses.pram.retention_replacement import RetentionReplacement
+from defenses.synthetic.private_marginals import PrivateMarginals
 from leaderboard.line_chart import Lines, Series
 from leaderboard.report import Section, Table, Value
 from scenarios.auditing.audit import Audit, audit

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from defenses.parameters import Parametrized
+from defenses.base.parameters import Parametrized
 from leaderboard.report import Section
+from scenarios.files.scenario_file import Method, Strict, scenario_path, scenario_tables, validated, within
 from scenarios.methods import build
-from scenarios.scenario_file import Method, Strict, scenario_path, scenario_tables, validated, within
 
 
 class Experiment(Parametrized, ABC):

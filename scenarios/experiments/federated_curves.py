@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from defenses.base.parameters import check_real, check_whole
 from defenses.federated.averaging import Client, Rules, federated_averaging
 from defenses.federated.clipping import ExampleClipping
 from defenses.federated.encoding import Encoding
 from defenses.federated.models import Network, SoftmaxRegression
 from defenses.federated.noise import SerialNoise
-from defenses.parameters import check_real, check_whole
 from leaderboard.line_chart import Lines, Series
 from leaderboard.report import Section, Table
 from scenarios.experiments.experiment import Experiment

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.exact_posterior import with_row
-from defenses.pram.estimation import project_to_simplex
+from attacks.pram.exact_posterior import with_row
+from defenses.base.simplex import project_to_simplex
 from defenses.pram.matrix import transition_matrix
 from defenses.pram.optimal import optimal_retention
 

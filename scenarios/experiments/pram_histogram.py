@@ -10,7 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.parameters import check_whole
+from defenses.base.parameters import check_whole
 from defenses.pram.conversions import epsilon_for_k, retention_for_epsilon
 from defenses.pram.matrix import retention_epsilon, retention_pk
 from defenses.pram.optimal import expected_distance, optimal_retention

@@ -8,23 +8,23 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.best_posterior import BestPosterior
-from attacks.matrix_histogram import histogram_from_matrix
-from attacks.telling_posterior import TellingPosterior
-from defenses.defense import Defense
-from defenses.optimal_retention import OptimalRetention
+from attacks.pram.best_posterior import BestPosterior
+from attacks.pram.leakage_posterior import LeakagePosterior
+from attacks.pram.matrix_histogram import histogram_from_matrix
+from defenses.base.defense import Defense
 from defenses.pram.conversions import epsilon_for_k
 from defenses.pram.matrix import transition_matrix
 from defenses.pram.optimal import optimal_retention
+from defenses.pram.optimal_retention_defense import OptimalRetention
 from defenses.pram.perturbation import noisy_histogram, retention_by_objective, retention_by_output
-from defenses.retention_replacement import RetentionReplacement
+from defenses.pram.retention_replacement import RetentionReplacement
 from leaderboard.report import Section, Table, Value
 from leaderboard.tables import number
 from metrics.estimate import Estimate
 from scenarios.datasets import load
 from scenarios.experiments.pram_audit import Histogram, noisy_histogram_epsilon, sampled_epsilon, secret_matrix_epsilon
 from scenarios.experiments.pram_cases import Case
-from scenarios.games.pk_game import PkGame
+from scenarios.games.pk_anonymity import PkAnonymity
 from scenarios.games.pk_summary import summarize_pk
 from scenarios.games.playing import play_alone
 from scenarios.seeds import generator
@@ -144,10 +144,10 @@ def pk_section(plays: int, seed: int) -> Section:
     people = load("adult").records
     rows: list[Row] = []
     for size in (4, 6, 100, 1000):
-        game = PkGame(records=people, column="sex", size=size)
+        game = PkAnonymity(records=people, column="sex", size=size)
         defenses: list[Defense] = [RetentionReplacement(k=2), OptimalRetention(k=2)]
         for defense in defenses:
-            for attack in (BestPosterior(), TellingPosterior()):
+            for attack in (BestPosterior(), LeakagePosterior()):
                 names = (type(defense).__name__, type(attack).__name__)
                 scores = [
                     play_alone(defense, attack, game, generator(seed, "pram-histogram", "pk", size, *names, play))[2]

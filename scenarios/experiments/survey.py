@@ -9,17 +9,17 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.value_guess import ValueGuess
+from attacks.reports.value_guess import ValueGuess
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_real
+from defenses.base.simplex import project_to_simplex
 from defenses.ldp.best import best_protocol
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON, FrequencyOracle
-from defenses.ldp.projections import project_simplex
-from defenses.local_reports import LocalReports, protocols
-from defenses.microdata import Microdata
-from defenses.parameters import check_real
+from defenses.ldp.local_reports import LocalReports, protocols
 from leaderboard.report import Bars, Section, Table, Value
 from scenarios.experiments.experiment import Experiment
 from scenarios.games.playing import play
-from scenarios.games.report_game import ReportGame
+from scenarios.games.reports import Reports
 from scenarios.seeds import generator
 
 Floats = NDArray[np.float64]
@@ -114,7 +114,7 @@ class Survey(Experiment):
         self, asked: Question, plays: int, seed: int, ratios: dict[tuple[str, float], list[Floats]]
     ) -> Section:
         n, counts = asked.values.size, asked.counts
-        game = ReportGame(records=asked.records, column=asked.column, persons=PERSONS)
+        game = Reports(records=asked.records, column=asked.column, persons=PERSONS)
         errors: list[list[Value]] = []
         guesses: list[list[Value]] = []
         chance = 0.0
@@ -163,7 +163,7 @@ class Survey(Experiment):
     def _bars(self, asked: Question, level: float, seed: int, top: float) -> Bars:
         best = best_protocol(level, asked.d, asked.values.size)
         rng = generator(seed, "survey", asked.name, "picture", repr(level))
-        estimated = project_simplex(best.estimate(best.privatize(asked.values, rng)), asked.values.size)
+        estimated = project_to_simplex(best.estimate(best.privatize(asked.values, rng)), asked.values.size)
         title = f"ε = {level:g}, {type(best).__name__}"
         height = max(top, float(estimated.max()))
         return Bars(title, estimated.tolist(), asked.counts.tolist(), height, ends(asked))

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.claims import Claims, RankedAnswers
-from defenses.microdata import Microdata
-from defenses.parameters import check_whole
-from defenses.release import MicrodataRelease
+from attacks.base.claims import Claims, RankedAnswers
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_whole
+from defenses.base.release import MicrodataRelease
 from metrics.ranking import area_under_curve
 from scenarios.games.decoys import Neighbours
 from scenarios.games.row_answers import row_scores

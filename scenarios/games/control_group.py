@@ -11,9 +11,9 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.microdata import Microdata
-from defenses.parameters import check_whole
-from defenses.release import MicrodataRelease
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_whole
+from defenses.base.release import MicrodataRelease
 from metrics.control import risk_after_control
 from scenarios.games.game import Secret
 from scenarios.games.table_game import TableGame

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.microdata import Microdata
+from defenses.base.microdata import Microdata
 
 
 class Neighbours:

@@ -8,12 +8,12 @@ from typing import Any, ClassVar
 
 from numpy.random import Generator
 
-from attacks.attack import Attack, Knowledge
-from attacks.claims import Claims
-from defenses.defense import Defense
-from defenses.microdata import Microdata
-from defenses.parameters import Parametrized
-from defenses.release import Release
+from attacks.base.attack import Attack, Knowledge
+from attacks.base.claims import Claims
+from defenses.base.defense import Defense
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import Parametrized
+from defenses.base.release import Release
 
 KNOWS = ("mechanism", "nothing")
 

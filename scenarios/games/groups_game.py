@@ -9,10 +9,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.statistics_knowledge import StatisticsKnowledge, Target
-from defenses.microdata import Microdata
-from defenses.parameters import check_whole
-from defenses.queries import Query
+from attacks.statistics.statistics_knowledge import StatisticsKnowledge, Target
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_whole
+from defenses.base.queries import Query
 from scenarios.games.statistics_game import Question, StatisticsGame, StatisticsSecret, seed_of
 
 Floats = NDArray[np.float64]

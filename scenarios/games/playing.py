@@ -7,8 +7,8 @@ from typing import Any
 
 from numpy.random import Generator
 
-from attacks.attack import Attack, NotApplicable
-from defenses.defense import Defense
+from attacks.base.attack import Attack, NotApplicable
+from defenses.base.defense import Defense
 from scenarios.games.game import Game
 
 

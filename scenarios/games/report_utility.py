@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from defenses.ldp.projections import project_simplex
-from defenses.release import ReportsRelease
+from defenses.base.release import ReportsRelease
+from defenses.base.simplex import project_to_simplex
 
 
 def utility_frequencies(release: ReportsRelease, counts: NDArray[np.intp]) -> float | None:
@@ -31,6 +31,6 @@ def utility_frequencies(release: ReportsRelease, counts: NDArray[np.intp]) -> fl
     if not n:
         return None
     rounds = [release.protocol.estimate(reports) for reports in release.reports]
-    estimated = project_simplex(np.mean(rounds, axis=0), n)
+    estimated = project_to_simplex(np.mean(rounds, axis=0), n)
     blind = np.abs(counts - n / d).sum()
     return None if blind == 0 else float(max(0.0, 1 - np.abs(estimated - counts).sum() / blind))

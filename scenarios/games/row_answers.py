@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.claims import Claims, RankedAnswers
+from attacks.base.claims import Claims, RankedAnswers
 
 
 def row_scores(

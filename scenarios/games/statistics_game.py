@@ -10,12 +10,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.claims import Claims, ValueClaims
-from attacks.statistics_knowledge import StatisticsKnowledge, ask, even_share
-from defenses.defense import Defense
-from defenses.microdata import Microdata
-from defenses.queries import Query, QuerySession
-from defenses.release import StatisticsRelease
+from attacks.base.claims import Claims, ValueClaims
+from attacks.statistics.statistics_knowledge import StatisticsKnowledge, ask, even_share
+from defenses.base.defense import Defense
+from defenses.base.microdata import Microdata
+from defenses.base.queries import Query, QuerySession
+from defenses.base.release import StatisticsRelease
 from scenarios.games.game import Game, Secret
 
 

@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.attack import Knowledge
-from defenses.defense import Defense
-from defenses.microdata import Microdata
-from defenses.parameters import check_whole
-from defenses.release import MicrodataRelease, Release
+from attacks.base.attack import Knowledge
+from defenses.base.defense import Defense
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_whole
+from defenses.base.release import MicrodataRelease, Release
 from metrics.domains import Domain
 from metrics.utility import TableUtility, prediction_target
 from scenarios.games.game import Game, Secret, check_attacker_knows

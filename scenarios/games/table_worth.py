@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from defenses.microdata import Microdata
+from defenses.base.microdata import Microdata
 from metrics.classes import k_anonymity
 from metrics.diversity import l_diversity
 from metrics.utility import TableUtility

@@ -9,10 +9,10 @@ from typing import Any
 
 from pydantic import Field
 
+from scenarios.files.scenario_file import Method, Strict, place, scenario_path, scenario_tables, validated, within
 from scenarios.games.game import Game
 from scenarios.methods import build, find, source_name, suggestion
 from scenarios.running.limits import Limits, read_size
-from scenarios.scenario_file import Method, Strict, place, scenario_path, scenario_tables, validated, within
 from scenarios.tables.dataset import Dataset, with_columns
 
 # What tells one game of a scenario from another; lists of other parameters would need boards of their own.

@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Protocol
 
-from defenses.guarantee import Guarantee
+from defenses.base.guarantee import Guarantee
 from leaderboard.result import FAILURES, Result
 from leaderboard.store import Store
 from scenarios.running.interrupts import signal_of

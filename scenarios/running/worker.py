@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
-from attacks.attack import NotApplicable
+from attacks.base.attack import NotApplicable
 from leaderboard.result import canonical
 from scenarios.games.playing import attack_release, make_release, play_alone
 from scenarios.methods import describe

@@ -10,18 +10,18 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from attacks.attack import Knowledge
-from attacks.channel_likelihoods import outside, stated_domains
-from defenses.channel import Channel
-from defenses.microdata import Microdata
+from attacks.base.attack import Knowledge
+from attacks.linkage.channel_likelihoods import outside, stated_domains
+from defenses.base.channel import Channel
+from defenses.base.microdata import Microdata
 from metrics.cells import named_categories
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from scenarios.files.toml_file import read_bytes
 from scenarios.tables.inference import declared_domain, inferred_domain
 from scenarios.tables.released import read_roles
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
-from scenarios.toml_file import read_bytes
 
 
 def candidates_beside(

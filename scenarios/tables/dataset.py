@@ -11,14 +11,14 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from defenses.hierarchy import Hierarchy
-from defenses.microdata import Microdata
+from defenses.base.hierarchy import Hierarchy
+from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from scenarios.files.toml_file import read_bytes, read_toml
 from scenarios.tables.inference import declared_domain, default_hierarchy, inferred_domain
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
-from scenarios.toml_file import read_bytes, read_toml
 
 
 @dataclass(frozen=True)

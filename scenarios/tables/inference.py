@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from defenses.hierarchy import Hierarchy, IntervalHierarchy, TableHierarchy
+from defenses.base.hierarchy import Hierarchy, IntervalHierarchy, TableHierarchy
 from metrics.cells import SUPPRESSED
 from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number, infer_domain
 from scenarios.tables.roles import Column, NumberColumn

@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from defenses.pseudonymization import is_pseudonym
+from defenses.recoding.pseudonymization import is_pseudonym
+from scenarios.files.toml_file import read_bytes, read_toml
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_table import text_table
-from scenarios.toml_file import read_bytes, read_toml
 
 STANDARD = "-"
 PRIVATE = 0o600

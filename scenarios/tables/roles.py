@@ -7,9 +7,9 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from defenses.hierarchy import Hierarchy
+from defenses.base.hierarchy import Hierarchy
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
-from scenarios.toml_file import Table
+from scenarios.files.toml_file import Table
 
 
 class HierarchyTable(Table):

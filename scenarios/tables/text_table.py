@@ -16,8 +16,8 @@ import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 import pyarrow.parquet as pq
 
+from scenarios.files.toml_file import read_text
 from scenarios.tables.text_column import TextColumn
-from scenarios.toml_file import read_text
 
 SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 

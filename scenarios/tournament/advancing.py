@@ -11,8 +11,8 @@ from datetime import datetime
 
 import pandas as pd
 
+from scenarios.files.toml_file import read_bytes
 from scenarios.seeds import generator
-from scenarios.toml_file import read_bytes
 from scenarios.tournament.folder import Tournament, csv_bytes, write_whole
 from scenarios.tournament.log import Entry
 from scenarios.tournament.settings import Phase

@@ -9,22 +9,22 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from attacks.attack import Knowledge
-from attacks.claims import RankedAnswers
-from defenses.microdata import Microdata
-from defenses.release import MicrodataRelease
+from attacks.base.attack import Knowledge
+from attacks.base.claims import RankedAnswers
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
 from leaderboard.result import Result
+from scenarios.files.toml_file import read_bytes, read_toml
 from scenarios.games.decoys import Neighbours
 from scenarios.seeds import generator
 from scenarios.tables.dataset import load_table
-from scenarios.toml_file import read_bytes, read_toml
 from scenarios.tournament.folder import form_of, originals_of
-from scenarios.tournament.merit import Merit
 from scenarios.tournament.opening import decimals
 from scenarios.tournament.scoring import SCENARIO, house, house_name, scores
 from scenarios.tournament.settings import FILE, Settings
 from scenarios.tournament.sheets import Sheet, read_sheet, read_submission
 from scenarios.tournament.standings import Blow, blow
+from scenarios.tournament.table_utility import Merit
 
 
 @dataclass(frozen=True)

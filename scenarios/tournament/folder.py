@@ -23,13 +23,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.microdata import Microdata
+from defenses.base.microdata import Microdata
+from scenarios.files.toml_file import read_bytes
 from scenarios.tables.dataset import load_table
-from scenarios.toml_file import read_bytes
 from scenarios.tournament.log import Entry, Log
-from scenarios.tournament.merit import Originals
 from scenarios.tournament.settings import Phase, Settings, read_settings
 from scenarios.tournament.sheets import Form
+from scenarios.tournament.table_utility import Originals
 
 PRIVATE, PUBLIC = 0o600, 0o644
 UNFINISHED = ".part"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from defenses.microdata import Microdata
+from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain, Domain, format_number
 from scenarios.tournament.settings import Settings
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.microdata import Microdata
+from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from scenarios.games.decoys import Neighbours
 from scenarios.seeds import generator

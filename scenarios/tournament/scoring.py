@@ -17,10 +17,10 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from attacks import AssignmentLinkage, ExpectationMaximizationLinkage, FellegiSunter, NearestNeighbour
-from attacks.attack import Attack, Knowledge
-from attacks.claims import RankedAnswers
-from defenses.microdata import Microdata
-from defenses.release import MicrodataRelease
+from attacks.base.attack import Attack, Knowledge
+from attacks.base.claims import RankedAnswers
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
 from leaderboard.result import Result
 from leaderboard.store import Store
 from scenarios.games.candidate_file import score_answers
@@ -28,8 +28,8 @@ from scenarios.running.fingerprint import closure, digest, sources, versions
 from scenarios.seeds import generator
 from scenarios.tournament.advancing import published
 from scenarios.tournament.folder import Submission, Tournament
+from scenarios.tournament.leakage import nearest_originals
 from scenarios.tournament.sheets import read_answers
-from scenarios.tournament.telling import nearest_originals
 
 SCENARIO = "tournament"
 SCORER = 2

@@ -20,7 +20,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from attacks.claims import RankedAnswers
+from attacks.base.claims import RankedAnswers
 from metrics.cells import SUPPRESSED, CategoricalCells, NumericCells, interval_cell, read_cells, set_cell, unescape
 from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
 

@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 
 from attacks import AssignmentLinkage, ExpectationMaximizationLinkage, NearestNeighbour
-from attacks.attack import Attack, Knowledge
-from attacks.claims import RankedAnswers
+from attacks.base.attack import Attack, Knowledge
+from attacks.base.claims import RankedAnswers
 from defenses import Constant, Identity, Microaggregation, Mondrian, RankSwapping, RetentionReplacement
-from defenses.defense import MicrodataDefense
-from defenses.release import MicrodataRelease
+from defenses.base.defense import MicrodataDefense
+from defenses.base.release import MicrodataRelease
 from scenarios.seeds import generator
 from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tournament.advancing import advance

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from scenarios.tournament.folder import Submission, Tournament, write_whole
 from scenarios.tournament.log import Entry
-from scenarios.tournament.merit import Merit
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.sheets import read_answers, read_sheet, read_submission
+from scenarios.tournament.table_utility import Merit
 
 _ATTACK_FILE = re.compile(r"(?P<attacker>.+)_attack_(?P<target>.+)\.csv")
 

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 
 from leaderboard.result import Result
 from scenarios.tournament.folder import Tournament, write_whole
+from scenarios.tournament.leakage import telling_columns
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.standings import GOAL_WORDS, Standing, blow, standings
-from scenarios.tournament.telling import telling_columns
 
 
 def write_reports(tournament: Tournament, results: Sequence[Result], share: float) -> None:

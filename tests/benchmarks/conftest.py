@@ -1,11 +1,6 @@
 """What the tests have at hand, and after benchmarks a table of how times grow with size."""
 
-import sys
-from pathlib import Path
-
 from growth import table
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
 
 
 def pytest_terminal_summary(terminalreporter, config):

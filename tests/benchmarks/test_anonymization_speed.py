@@ -13,7 +13,7 @@ from adult_tools import QUASI
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from defenses import Microaggregation, Microdata, Mondrian
-from defenses.mdav import groups
+from defenses.grouping.microaggregation.mdav import groups
 from metrics import equivalence_classes, k_anonymity, l_diversity, t_closeness_equal
 from scenarios import load
 

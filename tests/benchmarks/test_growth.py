@@ -10,17 +10,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attacks.attack import Knowledge
-from attacks.pool_inference import PoolInference
-from defenses.identity import Identity
-from defenses.local_reports import LocalReports
+from attacks.base.attack import Knowledge
+from attacks.reports.pool_inference import PoolInference
+from defenses.ldp.local_reports import LocalReports
+from defenses.perturbation.identity import Identity
 from metrics.fidelity import RangeQueries
 from metrics.profile import original_profile, profile
-from scenarios.conformance import people
+from scenarios.conformance.people import example, people
 from scenarios.descriptions import metrics
 from scenarios.experiments.emoji_population import emoji
 from scenarios.games.playing import play_alone
-from scenarios.games.pool_game import PoolGame
+from scenarios.games.pool import Pool
 from scenarios.methods import exported
 from scenarios.running.plan import read_plan
 from scenarios.seeds import generator
@@ -49,7 +49,7 @@ PLAYED = {
     "ScoreboardDeanonymization": ("ratings", {"targets": 200}),
     "ShadowModels": ("models", {"members": 160}),
     "SweeneyJoin": ("voters", {"patients": 200}),
-    "TellingPosterior": ("bank-pk", {"size": 8}),
+    "LeakagePosterior": ("bank-pk", {"size": 8}),
     "UpdateMembership": ("federated-adult", {"members": 400}),
     "ValueGuess": ("reports", {"persons": 4000}),
 }
@@ -75,7 +75,7 @@ def run(benchmark, group, size, call, rounds=3):
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("name", DEFENSES)
 def test_defense(benchmark, name, size):
-    method, records = DEFENSES[name].example(), people(size, generator(0, "growth"))
+    method, records = example(DEFENSES[name]), people(size, generator(0, "growth"))
     method.check(records)
     run(benchmark, f"defense {name}", size, lambda: method.apply(records, generator(0, "release")))
 
@@ -84,7 +84,7 @@ def test_defense(benchmark, name, size):
 @pytest.mark.parametrize("name", ATTACKS)
 def test_attack(benchmark, name, size):
     """Released are half of the candidates; the attacker has as many others to study."""
-    method, everybody = ATTACKS[name].example(), people(size, generator(0, "growth"))
+    method, everybody = example(ATTACKS[name]), people(size, generator(0, "growth"))
     release = Identity().apply(everybody.take(np.arange(size // 2)), generator(0, "release"))
 
     def simulate(records, rng):
@@ -117,7 +117,7 @@ def test_pool_inference(benchmark, share):
     """A play of pool inference, which no shipped scenario has."""
     persons = round(share * 400)
     records = emoji(2 * persons, 40, generator(0, "growth"))
-    game, defense = PoolGame(records=records, column="emoji", persons=persons), LocalReports()
+    game, defense = Pool(records=records, column="emoji", persons=persons), LocalReports()
     attack = PoolInference()
     run(
         benchmark,

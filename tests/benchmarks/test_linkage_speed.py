@@ -13,10 +13,10 @@ import pytest
 from run_tools import PEAK_MEMORY
 
 from attacks import Knowledge, LikelihoodAssignment
-from attacks.channel_factors import TableFactor, coded, total
-from attacks.row_matching import one_to_one
+from attacks.linkage.channel_factors import TableFactor, coded, total
+from attacks.linkage.row_matching import one_to_one
 from defenses import Microdata, Pipeline, RetentionReplacement
-from defenses.additive_noise import AdditiveNoise
+from defenses.perturbation.additive_noise import AdditiveNoise
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import load
 from scenarios.seeds import generator

@@ -24,10 +24,10 @@ TINY = '''
 from dataclasses import dataclass
 
 from attacks import Attack
-from attacks.attack import Knowledge
-from attacks.claims import Decisions
+from attacks.base.attack import Knowledge
+from attacks.base.claims import Decisions
 from defenses import Identity
-from defenses.microdata import Microdata
+from defenses.base.microdata import Microdata
 from scenarios.games.game import Game, Secret
 
 

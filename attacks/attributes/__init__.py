@@ -1,0 +1,1 @@
+"""Attribute inference: a person's sensitive value."""

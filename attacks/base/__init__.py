@@ -1,0 +1,1 @@
+"""The contract of attacks: knowledge, claims, and released cells beside candidates."""

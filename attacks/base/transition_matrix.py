@@ -1,0 +1,78 @@
+"""The transition matrix that a release discloses of one column, and released cells as its categories."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from attacks.base.attack import NotApplicable
+from defenses.base.channel import Channel
+from metrics.cells import escape
+from metrics.domains import Domain, NumericDomain
+
+Floats = NDArray[np.float64]
+
+
+def column_matrix(channel: Channel | None, column: str, domain: Domain) -> Floats:
+    """Probability of each category or bin under each original one, as the channel gives it.
+
+    Parameters
+    ----------
+    channel : Channel, optional
+        What the release discloses.
+    column : str
+        The column, released by itself.
+    domain : Domain
+        Its categories, or public bins.
+
+    Returns
+    -------
+    ndarray, shape (d, d)
+        Released category by original category; columns sum to 1.
+
+    Raises
+    ------
+    NotApplicable
+        If there is no channel, or what it says of the column is no transition matrix of the domain's categories.
+    """
+    if channel is None:
+        raise NotApplicable("the release discloses no channel")
+    released = pd.DataFrame({column: pd.Series(_cells(domain), dtype=object)})
+    original = pd.DataFrame({column: values(domain)})
+    try:
+        likelihood = channel.likelihoods(released, original, {column: domain})[column,]
+    except (ValueError, KeyError) as error:
+        raise NotApplicable(f"the channel has no matrix of column {column!r}: {error}") from None
+    matrix = np.exp(likelihood.table())
+    if not np.allclose(matrix.sum(axis=0), 1, rtol=0, atol=1e-9):
+        raise NotApplicable(f"the channel of column {column!r} is no transition matrix of its {domain.size} categories")
+    return matrix
+
+
+def values(domain: Domain) -> pd.Series[Any]:
+    """One original value of each category or bin, in the domain's order."""
+    if isinstance(domain, NumericDomain):
+        return pd.Series([domain.low, *domain.cuts])
+    return pd.Series(domain.categories, dtype=object)
+
+
+def cell_codes(column: pd.Series[Any], domain: Domain) -> NDArray[np.intp]:
+    """Category or bin of each released cell, shape (n,).
+
+    Raises
+    ------
+    NotApplicable
+        If a cell is none of them; names column and row, from 0.
+    """
+    codes = pd.Index(_cells(domain), dtype=object).get_indexer(pd.Index(column, dtype=object))
+    wrong = np.flatnonzero(codes < 0)
+    if wrong.size:
+        raise NotApplicable(f"column {column.name!r}, row {wrong[0]}: the cell is no category of the column's domain")
+    return codes
+
+
+def _cells(domain: Domain) -> list[str]:
+    return domain.cells() if isinstance(domain, NumericDomain) else [escape(name) for name in domain.categories]

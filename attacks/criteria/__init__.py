@@ -1,0 +1,1 @@
+"""Singling out and linkability, as the GDPR's criteria of anonymization name them."""

@@ -1,0 +1,1 @@
+"""Linkage: which record a released row stems from."""

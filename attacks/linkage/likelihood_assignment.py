@@ -1,0 +1,93 @@
+"""Linkage by the likelihood of the mechanism that the publisher disclosed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.random import Generator
+
+from attacks.base.attack import Knowledge, NotApplicable
+from attacks.base.claims import RankedAnswers
+from attacks.base.sides import common_columns
+from attacks.linkage.channel_factors import IMPOSSIBLE
+from attacks.linkage.channel_likelihoods import channel_likelihoods
+from attacks.linkage.linkage_answers import Linkage
+from attacks.linkage.row_matching import Floats
+from defenses.base.channel_parts import GroupMean, GroupMode, Likelihood
+from defenses.base.release import MicrodataRelease
+
+# Pairs up to which all of them are weighed and matched.
+DENSE = 10**6
+# What a cell of a group counts for: see the class.
+GROUPED = 0.5
+
+
+class LikelihoodAssignment(Linkage):
+    """Finds the one-to-one assignment under which the release is most likely, by the release's own channel.
+
+    For a mechanism that treats records independently this is the maximum-likelihood matching: with all matchings
+    equally likely beforehand, log-likelihoods of the pairs add up. Confidences are the marginals of a random matching,
+    exact for at most 12 candidates.
+
+    Microaggregation does not treat records independently: who lies far from its group in one column does so in others,
+    so that columns are no separate evidence. The log-likelihoods of its cells count by half (a composite likelihood).
+    The half is measured: of 1, .7, .5 and .35 it gave the true candidates the largest mean log-probability, or within
+    .1 of it, for groups of 3, 5 and 10 by three methods on two tables; counted in full, confidences are .03 to .1 too
+    high. Where rows are equal in groups `NearestNeighbour` may find more, and `GroupLinkage` does.
+
+    A candidate whose value lies outside the domain that the channel states for a column cannot be the origin.
+
+    Tables of more than a million pairs are matched sparsely: every row keeps its 40 likeliest candidates
+    (`attacks.linkage.candidate_search`), which the assignment and the confidences are then computed from. Bank
+    customers (10,000 among 20,000, noise and PRAM) were assigned the same way as by the full table.
+
+    References
+    ----------
+    Jaro (1989), Advances in record-linkage methodology, section 5, for assignment on pair weights; Gouweleeuw and
+    others (1998), Post randomisation for statistical disclosure control, for mechanisms that are public; Varin, Reid
+    and Firth (2011), An overview of composite likelihood methods, section 2.3, for adding up what is not independent.
+    """
+
+    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
+        """Assign one to one by log-likelihood.
+
+        Raises
+        ------
+        NotApplicable
+            If the release discloses no channel.
+        """
+        rows, candidates = len(release.frame), len(knowledge.candidates)
+        if rows * candidates <= DENSE:
+            return super().run(release, knowledge, rng)
+        from attacks.linkage.candidate_search import search
+        from attacks.linkage.sparse_matching import sparse_answers
+
+        near = search(_likelihoods(release, knowledge), rows, candidates, rng)
+        return sparse_answers(near, candidates, rng)
+
+    def evidence(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Floats:
+        """Log-likelihood of each released row under each candidate, shape (rows, candidates).
+
+        Raises
+        ------
+        NotApplicable
+            If the release discloses no channel.
+        """
+        parts = _likelihoods(release, knowledge)
+        total: Floats = np.sum([np.maximum(part.table(), IMPOSSIBLE) for part in parts], axis=0)
+        return total
+
+
+def _likelihoods(release: MicrodataRelease, knowledge: Knowledge) -> list[Likelihood]:
+    if release.channel is None:
+        raise NotApplicable("the release discloses no channel")
+    domains = knowledge.domains(common_columns(release, knowledge))
+    grouped = {part.columns for part in release.channel.parts if isinstance(part, GroupMean | GroupMode)}
+    parts = channel_likelihoods(release.channel, release.frame, knowledge.candidates, domains)
+    return [_weakened(part) if columns in grouped else part for columns, part in parts.items()]
+
+
+def _weakened(part: Likelihood) -> Likelihood:
+    """A part whose log-likelihoods count by half."""
+    return replace(part, kernel=lambda *sides: GROUPED * part.kernel(*sides))

@@ -1,0 +1,99 @@
+"""Pairs of released rows and candidates with known answers, from releases of the attacker's own people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from attacks.base.attack import Knowledge, NotApplicable
+from attacks.base.sides import SharedColumn, shared_columns
+from attacks.linkage.row_matching import Floats
+from defenses.base.release import MicrodataRelease
+
+Positions = NDArray[np.intp]
+# People that a simulation needs.
+FEWEST = 10
+
+
+def simulated_pairs(
+    release: MicrodataRelease, knowledge: Knowledge, simulations: int, rng: Generator
+) -> Iterator[tuple[list[SharedColumn], Positions]]:
+    """Release people of the attacker's own as the publisher did, and set the releases beside candidates.
+
+    Each time as many random people are released as the release has rows, and looked for among as many as there are
+    candidates; fewer, in proportion, where the attacker does not have so many.
+
+    Parameters
+    ----------
+    release : MicrodataRelease
+        The release under attack, which says how many rows and which columns.
+    knowledge : Knowledge
+        The attacker's own people, and the mechanism.
+    simulations : int
+        How often.
+    rng : Generator
+        Draws people, and what the mechanism draws.
+
+    Yields
+    ------
+    columns : list of SharedColumn
+        Both sides of a simulated release.
+    truth : ndarray of int, shape (rows,)
+        The candidate of each row, -1 where it has none.
+
+    Raises
+    ------
+    NotApplicable
+        If the attacker does not know the mechanism, has fewer than ten people, or released rows of unknown origin.
+    """
+    if knowledge.simulate is None:
+        raise NotApplicable("the attacker cannot repeat the defense")
+    people, rows = len(knowledge.auxiliary), len(release.frame)
+    candidates = min(people, max(len(knowledge.candidates), 2 * FEWEST))
+    if candidates < FEWEST:
+        raise NotApplicable(f"the attacker has {people} people of its own; {FEWEST} are needed")
+    released = max(2, min(candidates, round(rows * candidates / len(knowledge.candidates))))
+    names = [name for name in release.frame.columns if name in knowledge.candidates.columns]
+    for _ in range(simulations):
+        chosen = knowledge.auxiliary.take(rng.permutation(people)[:candidates])
+        simulated = knowledge.simulate(chosen.take(np.arange(released)), rng)
+        if not (simulated.origin >= 0).any():
+            raise NotApplicable("released rows stem from no single person")
+        known = replace(knowledge, candidates=chosen.frame[[name for name in names if name in chosen.frame.columns]])
+        yield shared_columns(simulated, known), simulated.origin
+
+
+def chosen_pairs(
+    distance: Floats, truth: Positions, near: int, far: int, rng: Generator
+) -> tuple[Positions, Positions]:
+    """Pairs to learn from: each row with its own candidate, the nearest others, and random ones; each pair once.
+
+    Parameters
+    ----------
+    distance : ndarray of float, shape (rows, candidates)
+        How far apart they are.
+    truth : ndarray of int, shape (rows,)
+        The candidate of each row, -1 where it has none.
+    near, far : int
+        How many of the nearest, and of random ones, a row is set beside.
+    rng : Generator
+        Draws random ones.
+
+    Returns
+    -------
+    rows, candidates : ndarray of int, shape (pairs,)
+        Positions.
+    """
+    rows, candidates = distance.shape
+    near = min(near, candidates)
+    nearest = np.argpartition(distance, near - 1, axis=1)[:, :near]
+    others = rng.integers(0, candidates, size=(rows, far))
+    pairs = np.arange(rows)[:, None] * candidates + np.hstack([nearest, others])
+    own = np.flatnonzero(truth >= 0)
+    chosen = np.unique(np.concatenate([pairs.ravel(), own * candidates + truth[own]]))
+    first, second = np.divmod(chosen, candidates)
+    return first, second

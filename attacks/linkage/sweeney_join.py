@@ -1,0 +1,63 @@
+"""A de-identified table joined to a named register by the columns that they share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+
+from attacks.base.attack import Attack, Knowledge
+from attacks.base.claims import RankedAnswers
+from attacks.base.sides import shared_columns
+from defenses.base.parameters import check_whole
+from defenses.base.release import MicrodataRelease
+
+
+class SweeneyJoin(Attack):
+    """Names for every released row the one person of the register who is compatible with it, or ranks people by that.
+
+    A cell and a register entry agree where the cell covers the entry (exactly, or as an interval, a set or ``*``);
+    they contradict each other where it does not, and say nothing where the register has no entry. People are ranked by
+    how many columns contradict, then by how many agree. Where one person alone is free of contradictions, it is the
+    only answer, with score 1; other answers have scores below 1.
+
+    It reads no channel: perturbed values contradict, so that `LikelihoodAssignment` finds more where the mechanism is
+    public. On exact and generalized tables it needs no assignment, and people outside the register do no harm.
+
+    Parameters
+    ----------
+    depth : int
+        How many people to name for a row without a unique one, at least 1.
+
+    References
+    ----------
+    Sweeney (2002), k-anonymity: a model for protecting privacy, section 2, which joined a de-identified table of
+    hospital visits to the voter list of Cambridge, Massachusetts, by ZIP code, birth date and sex.
+    """
+
+    def __init__(self, *, depth: int = 10) -> None:
+        check_whole("depth", depth, low=1)
+        self.depth = depth
+
+    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
+        """Join.
+
+        Raises
+        ------
+        ValueError
+            If release and register share no column, the register is empty, or a cell or an entry lies outside the
+            column's domain.
+        """
+        columns = shared_columns(release, knowledge)
+        shape = (columns[0].cells.codes.size, columns[0].codes.size)
+        contradictions, agreements = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=np.int32)
+        for column in columns:
+            covered = column.contains()
+            unknown = np.asarray(pd.isna(column.values), dtype=bool)[None, :]
+            contradictions += column.expand((~covered & ~unknown).astype(np.int32))
+            agreements += column.expand((covered & ~unknown).astype(np.int32))
+        scores = agreements / (len(columns) + 1) - contradictions
+        compatible = contradictions == 0
+        unique = compatible.sum(axis=1) == 1
+        scores[unique] = np.where(compatible[unique], 1.0, -np.inf)
+        return RankedAnswers.from_scores(scores, rng, depth=self.depth)

@@ -1,0 +1,1 @@
+"""Posterior attacks on tables under PRAM."""

@@ -1,0 +1,1 @@
+"""Attacks on reports under local differential privacy."""

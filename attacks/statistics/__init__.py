@@ -1,0 +1,1 @@
+"""Attacks on curators that answer queries."""

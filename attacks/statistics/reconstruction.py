@@ -1,0 +1,119 @@
+"""Reconstruction: everybody's value from the sums of random groups."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from attacks.base.attack import NotApplicable
+from attacks.statistics.statistics_knowledge import SecretsOfStatistics, StatisticsKnowledge, ask, even_share
+from defenses.base.parameters import check_whole
+from defenses.base.queries import QuerySession
+
+SOLVERS = ("least_squares", "linear_program")
+
+
+class Reconstruction(SecretsOfStatistics):
+    r"""Ask for the sums of random groups of persons, and solve for everybody's value at once.
+
+    With A the 0/1 matrix of groups and b the answers, the values x are those within public bounds that minimise
+    the misfit A x - b: its squares (bounded least squares) or its absolute values (a linear program: minimise the sum
+    of t over x and t with -t <= A x - b <= t, low <= x <= high). Errors of order below sqrt(n) a group leave all but a
+    vanishing share of n bits right, once there are a few times n groups. A budget is divided evenly among the groups.
+
+    Parameters
+    ----------
+    queries_per_person : int
+        How many groups are asked for, as a multiple of the number of persons.
+    solver : {"least_squares", "linear_program"}
+        What is minimised. The linear program withstands a few answers that are far off, least squares are better and
+        faster where the noise is the same everywhere.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    References
+    ----------
+    Dinur and Nissim (2003), Revealing information while preserving privacy.
+    Dwork, McSherry and Talwar (2007), The price of privacy and the limits of LP decoding.
+    """
+
+    def __init__(self, *, queries_per_person: int = 4, solver: str = "least_squares") -> None:
+        self.queries_per_person = queries_per_person
+        self.solver = solver
+        check_whole("queries_per_person", queries_per_person, low=1)
+        if solver not in SOLVERS:
+            raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {solver!r}")
+
+    def secrets(
+        self, session: QuerySession, known: StatisticsKnowledge, rng: Generator
+    ) -> Sequence[NDArray[np.float64] | None]:
+        """Ask and solve.
+
+        Raises
+        ------
+        NotApplicable
+            If the game has no sums over groups of persons.
+        """
+        persons = len(known.targets)
+        if known.total is None or not persons:
+            raise NotApplicable("the game has no sums over groups of persons")
+        groups, answers = [], []
+        queries = self.queries_per_person * persons
+        epsilon = even_share(session, queries)
+        for _ in range(queries):
+            mask = rng.random(persons) < 0.5
+            if not mask.any():
+                continue
+            total = known.total(mask)
+            answer = ask(session, total.queries[0], epsilon)
+            if answer is None:
+                break
+            groups.append(mask)
+            answers.append(total.weights[0] * float(answer))
+        if not groups:
+            return [None] * persons
+        solve = _least_squares if self.solver == "least_squares" else _linear_program
+        values = solve(np.array(groups, dtype=float), np.array(answers), known.low, known.high)
+        return list(values)
+
+
+def _least_squares(
+    groups: NDArray[np.float64], answers: NDArray[np.float64], low: float, high: float
+) -> NDArray[np.float64]:
+    from scipy.optimize import lsq_linear
+
+    # A little pull to the middle of the bounds makes the solution unique where there are fewer answers than persons.
+    persons, middle = groups.shape[1], (low + high) / 2
+    pull = 1e-3
+    matrix = np.concatenate([groups, pull * np.eye(persons)])
+    right = np.concatenate([answers - groups.sum(axis=1) * middle, np.zeros(persons)])
+    values: NDArray[np.float64] = lsq_linear(matrix, right, (low - middle, high - middle)).x
+    return middle + values
+
+
+def _linear_program(
+    groups: NDArray[np.float64], answers: NDArray[np.float64], low: float, high: float
+) -> NDArray[np.float64]:
+    from scipy.optimize import linprog
+    from scipy.sparse import csr_array, eye_array, hstack, vstack
+
+    count, persons = groups.shape
+    matrix, unit = csr_array(groups), eye_array(count)
+    misfit = vstack([hstack([matrix, -unit]), hstack([-matrix, -unit])], format="csr")
+    found = linprog(
+        np.repeat([0.0, 1.0], [persons, count]),
+        A_ub=misfit,
+        b_ub=np.concatenate([answers, -answers]),
+        bounds=[(low, high)] * persons + [(0, None)] * count,
+        method="highs",
+    )
+    if found.x is None:
+        raise ArithmeticError(f"the linear program was not solved: {found.message}")
+    values: NDArray[np.float64] = found.x[:persons]
+    return values

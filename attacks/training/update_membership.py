@@ -1,0 +1,138 @@
+"""Tell members from others by the updates that a server sees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.claims import Decisions
+from defenses.base.release import TrainingRelease
+
+Floats = NDArray[np.float64]
+STATISTICS = ("alignment", "loss")
+ROUNDS = ("all", "first", "last")
+# Rounds that are looked at at most, evenly spread: the same records return in each.
+LOOKED_AT = 5
+# People by whose gradients directions are weighed.
+STUDIED = 300
+
+
+class UpdateMembership(Attack):
+    r"""Membership in the training by loss or by alignment of gradients, in one round or over all.
+
+    With "alignment", an update u of B records is held against each candidate's gradient g. Among strangers, gradients
+    have mean m and covariance S, estimated on people of the attacker's own; u then has mean m and covariance S/B plus
+    that of the noise, and, if the candidate is one of the B, mean m + (g - m)/B and (nearly) the same covariance. With
+    W the inverse of S plus the noise's B sigma^2 (and a ridge), B/(B - 1) times
+
+    .. math:: (g - m)^T W (u - m) - |g - m|_W^2 / (2 B) - |u - m|_W^2 / 2
+
+    is the logarithm of the likelihood ratio up to a constant. It is averaged over rounds (five at most, in which the
+    same records return), and the best client counts.
+
+    With "loss", the smaller a candidate's loss after these rounds, the surer the attack is.
+
+    Parameters
+    ----------
+    statistic : {"alignment", "loss"}
+        What is looked at.
+    rounds : {"all", "first", "last"}
+        Where.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is none of these.
+
+    References
+    ----------
+    Nasr, Shokri and Houmansadr (2019), Comprehensive privacy analysis of deep learning; Li, Li and Ribeiro (2023),
+    Effective passive membership inference attacks in federated learning against overparameterized models (alignment);
+    Yeom et al. (2018), Privacy risk in machine learning (loss).
+    """
+
+    kind: ClassVar[str] = "training"
+    goal: ClassVar[str] = "membership"
+
+    def __init__(self, *, statistic: str = "alignment", rounds: str = "all") -> None:
+        if statistic not in STATISTICS:
+            raise ValueError(f"statistic must be one of {', '.join(STATISTICS)}, got {statistic!r}")
+        if rounds not in ROUNDS:
+            raise ValueError(f"rounds must be one of {', '.join(ROUNDS)}, got {rounds!r}")
+        self.statistic = statistic
+        self.rounds = rounds
+
+    def run(self, release: TrainingRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
+        """Score every candidate.
+
+        Raises
+        ------
+        NotApplicable
+            If gradients are to be aligned and the attacker has fewer than two people of its own.
+        """
+        encoding = release.encoding
+        candidates = encoding.features(knowledge.candidates), encoding.labels(knowledge.candidates)
+        last = len(release.aggregates)
+        turns: Sequence[int] = {"all": range(last), "first": range(1), "last": range(last - 1, last)}[self.rounds]
+        turns = sorted({turns[round(place)] for place in np.linspace(0, len(turns) - 1, LOOKED_AT)})
+        if self.statistic == "loss":
+            losses = [release.network.losses(release.models[turn + 1], *candidates) for turn in turns]
+            return Decisions(-np.mean(losses, axis=0))
+        people = knowledge.auxiliary.frame
+        if len(people) < 2:
+            raise NotApplicable("alignment needs at least two people of the attacker's own")
+        people = people.iloc[rng.permutation(len(people))[:STUDIED]]
+        own = encoding.features(people), encoding.labels(people)
+        alone = any(release.updates)
+        sizes = np.array(release.sizes if alone else [sum(release.sizes)])
+        scores, seen = np.zeros((len(knowledge.candidates), sizes.size)), np.zeros(sizes.size)
+        for turn in turns:
+            updates = release.updates[turn] if alone else {0: release.aggregates[turn]}
+            who = list(updates)
+            gradients, known = (release.contributions(turn, *part) for part in (candidates, own))
+            steps = np.stack([updates[client] for client in who]) / release.local_epochs
+            noise = release.noise / release.local_epochs
+            scores[:, who] += alignment(gradients, known, steps, sizes[who], noise)
+            seen[who] += 1
+        return Decisions((scores[:, seen > 0] / seen[seen > 0]).max(axis=1))
+
+
+def alignment(gradients: Floats, known: Floats, updates: Floats, sizes: NDArray[np.intp], noise: float) -> Floats:
+    """Log-likelihood ratios of "in the update" against "not", up to a constant, shape (candidates, updates).
+
+    Parameters
+    ----------
+    gradients : ndarray, shape (candidates, weights)
+        Of candidates.
+    known : ndarray, shape (people, weights)
+        Of people known not to be members.
+    updates : ndarray, shape (updates, weights)
+        What was seen: means over the records of each.
+    sizes : ndarray of int, shape (updates,)
+        How many records that are.
+    noise : float
+        Standard deviation of the noise on an update's coordinates.
+    """
+    mean = known.mean(axis=0)
+    spread = (known - mean) / np.sqrt(len(known))
+    # (A'A + r I)^-1 = (I - A' U (L + r I)^-1 U' A) / r with A A' = U L U', in as many dimensions as there are people.
+    values, vectors = np.linalg.eigh(spread @ spread.T)
+    away, moved = gradients - mean, updates - mean
+    turned, seen = (part @ spread.T @ vectors for part in (away, moved))
+    plain = away @ moved.T
+    squares, seen_squares = (np.einsum("ij,ij->i", part, part) for part in (away, moved))
+    result = np.empty((len(gradients), len(updates)))
+    for size in np.unique(sizes):
+        ridge = max(1e-3 * values.mean(), size * noise**2, 1e-300)
+        kept = 1 / (np.maximum(values, 0) + ridge)
+        own = sizes == size
+        inner = plain[:, own] - (turned * kept) @ seen[own].T
+        norms = squares - np.square(turned) @ kept
+        seen_norms = seen_squares[own] - np.square(seen[own]) @ kept
+        result[:, own] = (inner - norms[:, None] / (2 * size) - seen_norms / 2) / ridge * size / max(1, size - 1)
+    return result

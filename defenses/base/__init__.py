@@ -1,0 +1,1 @@
+"""The contract of defenses: records, releases, guarantees, channels and queries."""

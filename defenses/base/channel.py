@@ -1,0 +1,118 @@
+"""What a publisher makes public about a mechanism: the likelihood of released cells under original values.
+
+A `Channel` is a set of parts, each for a column or a tuple of columns; columns that no part names are released as
+they are. It is bound to one release and is written and read as TOML.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+
+import pandas as pd
+
+from defenses.base.channel_parts import ChannelPart, Containment, Likelihood
+from defenses.base.channel_parts.file import is_a, read_part, written_part
+from metrics.domains import Domain
+
+
+@dataclass(frozen=True)
+class Channel:
+    """What is public about a mechanism, bound to one release.
+
+    Parameters
+    ----------
+    parts : tuple of ChannelPart
+        For disjoint columns, which are released independently of each other given the record.
+    sampling_rate : float
+        Share of the records that were drawn for release, in (0, 1].
+
+    Raises
+    ------
+    ValueError
+        If two parts name one column or the rate lies outside (0, 1].
+    """
+
+    parts: tuple[ChannelPart, ...] = ()
+    sampling_rate: float = 1.0
+
+    def __post_init__(self) -> None:
+        names = [name for part in self.parts for name in part.columns]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            raise ValueError(f"two parts of the channel release column {twice[0]!r}")
+        if not 0 < self.sampling_rate <= 1:
+            raise ValueError(f"sampling_rate must lie in (0, 1], got {self.sampling_rate}")
+
+    @property
+    def columns(self) -> frozenset[str]:
+        """The columns that some part changes."""
+        return frozenset(name for part in self.parts for name in part.columns)
+
+    def combined(self, later: Channel) -> Channel | None:
+        """Return the channel of this mechanism followed by `later`, None where they touch a column both."""
+        if self.columns & later.columns:
+            return None
+        return Channel((*self.parts, *later.parts), self.sampling_rate * later.sampling_rate)
+
+    def likelihoods(
+        self, released: pd.DataFrame, original: pd.DataFrame, domains: dict[str, Domain]
+    ) -> dict[tuple[str, ...], Likelihood]:
+        """Log-likelihoods by columns; they add up over the columns.
+
+        Parameters
+        ----------
+        released : DataFrame, shape (rows, columns)
+            Released rows; only columns that `original` has as well are looked at.
+        original : DataFrame, shape (candidates, columns)
+            Original rows.
+        domains : dict of str to Domain
+            For the columns that are released as they are.
+
+        Raises
+        ------
+        ValueError
+            If a part releases several columns of which one side lacks some, or cells cannot be read.
+        """
+        shared = [str(name) for name in released.columns if name in original.columns]
+        result = {}
+        for part in self.parts:
+            lacking = [name for name in part.columns if name not in shared]
+            if lacking and len(part.columns) > 1:
+                raise ValueError(f"column {lacking[0]!r} is missing; it is released jointly with others")
+            if not lacking:
+                result[part.columns] = part.bind(released, original)
+        for name in shared:
+            if name not in self.columns:
+                result[name,] = Containment(name, domains[name]).bind(released, original)
+        return result
+
+    def to_toml(self) -> str:
+        """Write the channel as TOML."""
+        import tomli_w
+
+        parts = [written_part(part) for part in self.parts]
+        return tomli_w.dumps({"sampling_rate": self.sampling_rate, "part": parts})
+
+    @staticmethod
+    def from_toml(text: str) -> Channel:
+        """Read a channel from TOML.
+
+        Raises
+        ------
+        ValueError
+            If the text is no TOML, a part is of unknown kind, or lacks or misnames a field.
+        """
+        try:
+            content = tomllib.loads(text)
+        except tomllib.TOMLDecodeError as error:
+            raise ValueError(f"the channel is no TOML: {error}") from None
+        unknown = sorted(set(content) - {"sampling_rate", "part"})
+        if unknown:
+            raise ValueError(f"the channel has no key {unknown[0]!r}; it has sampling_rate and part")
+        parts, rate = content.get("part", []), content.get("sampling_rate", 1.0)
+        if not isinstance(parts, list) or not all(isinstance(part, dict) for part in parts):
+            raise ValueError("the channel's parts must be tables under [[part]]")
+        if not is_a(rate, "float"):
+            raise ValueError(f"sampling_rate must be a number, got {rate!r}")
+        return Channel(tuple(read_part(dict(part), number) for number, part in enumerate(parts, start=1)), float(rate))

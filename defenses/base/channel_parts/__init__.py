@@ -1,0 +1,29 @@
+"""What a channel is made of: parts that each tell how a column, or several jointly, are released."""
+
+from defenses.base.channel_parts.categories import GroupMode, Retention
+from defenses.base.channel_parts.containment import Containment
+from defenses.base.channel_parts.noise import GroupMean, Noise
+from defenses.base.channel_parts.numbers import Clipping, Rounded
+from defenses.base.channel_parts.part import ChannelPart, ColumnPart, Likelihood, ValuePart
+from defenses.base.channel_parts.rank_window import RankWindow, SwapLaw
+from defenses.base.channel_parts.retention_vector import RetentionVector
+from defenses.base.channel_parts.unlinked import Independent, Presence
+
+__all__ = [
+    "ChannelPart",
+    "Clipping",
+    "ColumnPart",
+    "Containment",
+    "GroupMean",
+    "GroupMode",
+    "Independent",
+    "Likelihood",
+    "Noise",
+    "Presence",
+    "RankWindow",
+    "Retention",
+    "RetentionVector",
+    "Rounded",
+    "SwapLaw",
+    "ValuePart",
+]

@@ -1,0 +1,31 @@
+"""The part for cells that cover the original value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+
+from defenses.base.channel_parts.part import ColumnPart, Likelihood
+from metrics.cells import read_cells
+
+
+@dataclass(frozen=True)
+class Containment(ColumnPart):
+    """The released cell covers the original value: unchanged values, generalization, suppression.
+
+    The log-likelihood is 0 where it does and -inf where it does not: given the value, the cell is certain, or depends
+    only on what the attacker cannot know.
+    """
+
+    kind: ClassVar[str] = "containment"
+
+    def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
+        """Prepare log-likelihoods of released rows under original rows."""
+        cells = read_cells(released[self.column], self.domain)
+        codes, distinct = pd.factorize(original[self.column], use_na_sentinel=False)
+        with np.errstate(divide="ignore"):
+            table = np.log(cells.contains(distinct).astype(float))
+        return Likelihood((cells.codes,), (codes,), lambda cell, value: table[cell, value])

@@ -1,0 +1,98 @@
+"""Parts as a channel file holds them: a table each, with the part's kind and its fields."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import fields
+from typing import Any
+
+import numpy as np
+
+from defenses.base.channel_parts.part import ChannelPart
+from metrics.domains import CategoricalDomain, NumericDomain
+
+# What fields of parts are annotated with: the types in a channel file, and how messages call them.
+_TYPES: dict[str, tuple[type, ...]] = {
+    "str": (str,),
+    "float": (float, int),
+    "int": (int,),
+    "bool": (bool,),
+    "Domain": (NumericDomain, CategoricalDomain),
+}
+_NAMES = {
+    "str": "text",
+    "float": "a number",
+    "int": "a whole number",
+    "bool": "true or false",
+    "Domain": "a table with low and high, or with categories",
+}
+
+
+def written_part(part: ChannelPart) -> dict[str, Any]:
+    """The part as plain values; `read_part` reads it."""
+    return {"kind": part.kind, **{f.name: _plain(getattr(part, f.name)) for f in fields(part)}}
+
+
+def read_part(content: dict[str, Any], number: int) -> ChannelPart:
+    """Read the part that stands in the given place of a channel file, from 1 on; takes the kind out of `content`.
+
+    Raises
+    ------
+    ValueError
+        If the kind is unknown, or a field is unknown, missing or of another type.
+    """
+    kinds = _kinds()
+    kind = content.pop("kind", None)
+    if kind not in kinds:
+        raise ValueError(f"part {number} of the channel has kind {kind!r}; known are {', '.join(sorted(kinds))}")
+    types = {f.name: str(f.type) for f in fields(kinds[kind])}
+    where = f"part {number} of the channel ({kind})"
+    if set(content) != set(types):
+        wrong = sorted(set(content) ^ set(types))[0]
+        raise ValueError(f"{where}: {'unknown' if wrong in content else 'no'} field {wrong!r}")
+    try:
+        values = {name: _rich(value) for name, value in content.items()}
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{where}: {error}") from None
+    for name, value in values.items():
+        if not is_a(value, types[name]):
+            raise ValueError(f"{where}: field {name!r} must be {_NAMES.get(types[name], 'a list')}")
+    return kinds[kind](**values)
+
+
+def is_a(value: Any, annotation: str) -> bool:
+    """Whether a value read from TOML is of the type that a part's field is annotated with."""
+    if annotation.startswith("tuple["):
+        element = annotation.removeprefix("tuple[").removesuffix(", ...]")
+        return isinstance(value, tuple) and all(is_a(item, element) for item in value)
+    if isinstance(value, bool):
+        return annotation == "bool"
+    return isinstance(value, _TYPES[annotation])
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, NumericDomain):
+        return {"low": value.low, "high": value.high, "integer": value.integer, "cuts": list(value.cuts)}
+    if isinstance(value, CategoricalDomain):
+        return {"categories": list(value.categories), "ordered": value.ordered}
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value.item() if isinstance(value, np.generic) else value
+
+
+def _rich(value: Any) -> Any:
+    if isinstance(value, dict):
+        if not isinstance(value.get("categories", []), list):
+            raise ValueError("categories must be a list")
+        return CategoricalDomain(**value) if "categories" in value else NumericDomain(**value)
+    return tuple(_rich(item) for item in value) if isinstance(value, Sequence) and not isinstance(value, str) else value
+
+
+def _kinds(base: type[ChannelPart] = ChannelPart) -> dict[str, type[ChannelPart]]:
+    """The kinds of part from a class downwards, by name."""
+    found = {base.kind: base} if hasattr(base, "kind") else {}
+    for child in base.__subclasses__():
+        found.update(_kinds(child))
+    return found

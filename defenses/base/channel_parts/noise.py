@@ -1,0 +1,121 @@
+"""Parts for numbers with noise, and for means of groups, which are taken for such."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+
+from defenses.base.channel_parts.part import ColumnPart, Floats, Likelihood, ValuePart, equal
+from defenses.base.columns import plain_numbers
+
+
+@dataclass(frozen=True)
+class Noise(ValuePart):
+    """Noise of mean zero is added, then the sum is rounded (whole numbers only) and clamped to the bounds.
+
+    With the noise's distribution function F, original x and released y, the likelihood is
+
+    - F(y + 1/2 - x) - F(y - 1/2 - x) where sums are rounded, the density F'(y - x) where they are not;
+    - at a bound everything beyond it as well: F(low + 1/2 - x) or F(low - x) below, and likewise above.
+
+    For one released value the same measure serves all originals, so likelihoods compare. A missing value stays
+    missing.
+
+    Parameters
+    ----------
+    distribution : {"gaussian", "laplace"}
+        Of the noise.
+    deviation : float
+        Its standard deviation, in the column's unit; 0 adds none.
+    whole : bool
+        Whether sums are rounded to whole numbers.
+    low, high : float
+        The bounds, in the column's unit; infinite where there is none.
+
+    Raises
+    ------
+    ValueError
+        If the distribution is unknown or the deviation is negative or not finite.
+    """
+
+    kind: ClassVar[str] = "noise"
+    distribution: str
+    deviation: float
+    whole: bool
+    low: float
+    high: float
+
+    def __post_init__(self) -> None:
+        if self.distribution not in ("gaussian", "laplace"):
+            raise ValueError(f"distribution must be 'gaussian' or 'laplace', got {self.distribution!r}")
+        if not 0 <= self.deviation < np.inf:
+            raise ValueError(f"deviation must be finite and at least 0, got {self.deviation}")
+
+    def publish(self, sums: Floats) -> Floats:
+        """Round and clamp noisy numbers, shape (n,); missing ones stay missing."""
+        return np.asarray(np.clip(np.rint(sums) if self.whole else sums, self.low, self.high))
+
+    def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
+        """Prepare log-likelihoods of released rows under original rows; densities where sums are not rounded."""
+        cells, values = plain_numbers(released[self.column]), plain_numbers(original[self.column])
+        if self.deviation == 0:
+            return Likelihood((cells,), (self.publish(values),), equal)
+        # What is published as y lies between two ends; equal ends stand for a density, infinite ones for nothing.
+        half = 0.5 if self.whole else 0.0
+        possible = np.isnan(cells) | (self.publish(cells) == cells)
+        lower = np.where(possible, np.where(cells == self.low, -np.inf, cells - half), np.inf)
+        upper = np.where(possible, np.where(cells == self.high, np.inf, cells + half), np.inf)
+        return Likelihood((lower, upper), (values,), self._log_likelihood)
+
+    def _log_likelihood(self, lower: Floats, upper: Floats, original: Floats) -> Floats:
+        with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+            left, right = (lower - original) / self.deviation, (upper - original) / self.deviation
+            # Both distributions are symmetric, and the lower tail is the one that keeps its digits.
+            mirrored = left + right > 0
+            left, right = np.where(mirrored, -right, left), np.where(mirrored, -left, right)
+            top = self._log_cdf(right)
+            inside = np.log(-np.expm1(self._log_cdf(left) - top))
+            mass = np.where(np.isneginf(top), top, top + inside)
+            density = self._log_density(left) - np.log(self.deviation)
+        result = np.where(left == right, density, mass)
+        both = np.isnan(lower) & np.isnan(original)
+        return np.where(np.isnan(left), np.where(both, 0.0, -np.inf), result)
+
+    def _log_cdf(self, z: Floats) -> Floats:
+        """Log of the distribution function of the noise at `z` standard deviations."""
+        if self.distribution == "gaussian":
+            from scipy import special
+
+            return np.asarray(special.log_ndtr(z))
+        tail = -np.sqrt(2) * np.abs(z) - np.log(2)
+        return np.asarray(np.where(z <= 0, tail, np.log1p(-np.exp(tail))))
+
+    def _log_density(self, z: Floats) -> Floats:
+        """Log of the density of the noise of standard deviation 1."""
+        if self.distribution == "gaussian":
+            return np.asarray(-0.5 * z**2 - 0.5 * np.log(2 * np.pi))
+        return np.asarray(-np.sqrt(2) * np.abs(z) - 0.5 * np.log(2))
+
+
+@dataclass(frozen=True)
+class GroupMean(ColumnPart):
+    """A number is replaced by the mean of its group, taken as normal around the original number.
+
+    The log-likelihood is that of a normal density with the published deviation. A missing value stays missing.
+
+    Parameters
+    ----------
+    deviation : float
+        Root mean square difference between numbers and the means of their groups, in the column's unit; 0 where
+        every number is its group's mean.
+    """
+
+    kind: ClassVar[str] = "group_mean"
+    deviation: float
+
+    def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
+        """Prepare log-likelihoods of released rows under original rows: densities unless the deviation is 0."""
+        return Noise(self.column, "gaussian", self.deviation, False, -np.inf, np.inf).bind(released, original)

@@ -1,0 +1,64 @@
+"""Parts for numbers that are rounded or moved to thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+
+from defenses.base.channel_parts.part import Floats, Likelihood, ValuePart, equal
+from defenses.base.columns import plain_numbers
+
+
+@dataclass(frozen=True)
+class Clipping(ValuePart):
+    """Numbers beyond two thresholds are replaced by the threshold.
+
+    The log-likelihood is 0 where the clipped original is the released number and -inf elsewhere. A missing value
+    stays missing.
+
+    Parameters
+    ----------
+    low, high : float
+        The thresholds, in the column's unit; infinite where an end is left as it is.
+    """
+
+    kind: ClassVar[str] = "clipping"
+    low: float
+    high: float
+
+    def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
+        """Prepare log-likelihoods of released rows under original rows."""
+        clipped = np.clip(plain_numbers(original[self.column]), self.low, self.high)
+        return Likelihood((plain_numbers(released[self.column]),), (clipped,), equal)
+
+
+@dataclass(frozen=True)
+class Rounded(ValuePart):
+    """Numbers are rounded to the nearest multiple of a base, half-way ones to the even multiple.
+
+    The log-likelihood is 0 where the rounded original is the released number and -inf elsewhere. A missing value
+    stays missing.
+
+    Parameters
+    ----------
+    base : float
+        What numbers become multiples of, in the column's unit.
+    """
+
+    kind: ClassVar[str] = "rounded"
+    base: float
+
+    def publish(self, numbers: Floats) -> Floats:
+        """Round numbers, shape (n,), to multiples that are written with the base's decimals; missing ones stay."""
+        exponent = Decimal(repr(float(self.base))).as_tuple().exponent
+        decimals = max(0, -exponent) if isinstance(exponent, int) else 0
+        return np.asarray(np.round(np.rint(numbers / self.base) * self.base, decimals))
+
+    def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
+        """Prepare log-likelihoods of released rows under original rows."""
+        rounded = self.publish(plain_numbers(original[self.column]))
+        return Likelihood((plain_numbers(released[self.column]),), (rounded,), equal)

@@ -1,0 +1,151 @@
+"""The channel of swapping values whose ranks are close."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from defenses.base.channel_parts.part import ColumnPart, Floats, Likelihood
+from defenses.base.columns import plain_codes, plain_numbers
+from metrics.domains import CategoricalDomain
+
+Whole = NDArray[np.int64]
+
+
+class SwapLaw:
+    """Where a rank goes when ranks are swapped in pairs inside blocks cut at a random offset.
+
+    Write B = window + 1. A block starts at each of the ranks 0, …, n - 1 that leaves remainder o when divided by B,
+    with o uniform on 0, …, B - 1, and at rank 0: the first and the last block may be shorter. Inside a block of m
+    ranks a random matching pairs two given ranks with probability q(m) = 1/(m - 1) for even m and 1/m for odd m, and
+    leaves a given rank alone with probability s(m) = 0 for even m and 1/m for odd m. Ranks i < j share a block under
+    max(B - (j - i), 0) offsets; where it is the first and a short one, its size is o, once each of j + 1, …, B - 1;
+    where it is the last and a short one, once each of n - i, …, B - 1. With C(t) the sum of q(m) - q(B) over
+    t < m < B and D(t) that of s(m) - s(B):
+
+    - B P(i, j) = B P(j, i) = q(B) max(B - (j - i), 0) + C(j) + C(n - 1 - i),
+    - B P(i, i) = B s(B) + D(i) + D(n - 1 - i).
+
+    Parameters
+    ----------
+    total : int
+        Number of ranks, n.
+    window : int
+        Largest difference of rank, below n.
+    """
+
+    def __init__(self, total: int, window: int) -> None:
+        self.total, self.block = total, window + 1
+        size = np.arange(2, self.block + 1)
+        pair = np.append(0.0, np.where(size % 2 == 0, 1 / (size - 1), 1 / size))
+        stay = np.append(1.0, np.where(size % 2 == 0, 0.0, 1 / size))
+        self.pair, self.stay = pair[-1], stay[-1]
+        swaps = self._short_blocks(pair)
+        self._swaps = _cumulative(swaps)
+        self._ramps = _cumulative(swaps * np.arange(total))
+        self._stays = _cumulative(self._short_blocks(stay))
+        tent = self.block - np.abs(np.arange(-self.block, self.block + 1))
+        self._near = np.cumsum(np.cumsum(tent))
+
+    def between(self, low: Whole, low_count: Whole, high: Whole, high_count: Whole) -> Floats:
+        """Sum of P(i, j) over a run of ranks i, from `low` on, and one of higher ranks j, from `high` on."""
+        low_end, high_end = low + low_count, high + high_count
+        swapped = self.pair * self._offsets(low, low_end, high, high_end)
+        first = low_count * (self._swaps[high_end] - self._swaps[high])
+        last = high_count * (self._swaps[self.total - low] - self._swaps[self.total - low_end])
+        return np.asarray((swapped + first + last) / self.block)
+
+    def within(self, start: Whole, count: Whole) -> Floats:
+        """Sum of P(i, j) over all i and j of one run of ranks."""
+        end, n = start + count, self.total
+        swapped = self.pair * (self._offsets(start, end, start, end) - self.block * count)
+        short = 2 * (self._ramp(start, end) + self._ramp(n - end, n - start))
+        alone = self.block * self.stay * count
+        alone = alone + self._stays[end] - self._stays[start] + self._stays[n - start] - self._stays[n - end]
+        return np.asarray((swapped + short + alone) / self.block)
+
+    def _short_blocks(self, chance: Floats) -> Floats:
+        """Sum of chance(m) - chance(B) over t < m < B for each t = 0, …, n - 1."""
+        sums = np.zeros(max(self.total, self.block))
+        sums[: self.block - 1] = np.cumsum((chance - chance[-1])[-2::-1])[::-1]
+        return sums[: self.total]
+
+    def _offsets(self, low: Whole, low_end: Whole, high: Whole, high_end: Whole) -> Whole:
+        """Sum of max(B - |j - i|, 0) over two runs of ranks."""
+
+        def upto(t: Whole) -> Whole:
+            """Sum over d <= t of the sums of max(B - |e|, 0) over e <= d."""
+            inside = self._near[np.clip(t + self.block, 0, 2 * self.block)]
+            return np.asarray(inside + self.block**2 * np.maximum(t - self.block, 0))
+
+        return upto(high_end - 1 - low) - upto(high_end - 1 - low_end) - upto(high - 1 - low) + upto(high - 1 - low_end)
+
+    def _ramp(self, start: Whole, end: Whole) -> Floats:
+        """Sum of C(t) (t - start) over start <= t < end."""
+        swaps = self._swaps[end] - self._swaps[start]
+        return np.asarray(self._ramps[end] - self._ramps[start] - start * swaps)
+
+
+@dataclass(frozen=True)
+class RankWindow(ColumnPart):
+    """Values are swapped in pairs inside blocks of `window` + 1 successive ranks (see `SwapLaw`).
+
+    A value holds successive ranks, ties being broken at random: the likelihood of y under x is the mean over the
+    ranks i of x of the sum over the ranks j of y of P(i, j). Swapping keeps how often each value occurs, which is
+    public therefore, and a value that does not occur has likelihood 0. A missing value stays missing.
+
+    Parameters
+    ----------
+    values : tuple of float
+        The distinct numbers, or positions of categories in the domain, ascending.
+    counts : tuple of int
+        How often each occurs.
+    window : int
+        Largest difference of rank between two values that are swapped.
+    """
+
+    kind: ClassVar[str] = "rank_window"
+    values: tuple[float, ...]
+    counts: tuple[int, ...]
+    window: int
+
+    def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
+        """Prepare log-likelihoods of released rows under original rows."""
+        if isinstance(self.domain, CategoricalDomain):
+            codes = plain_codes(released[self.column], self.domain), self.domain.codes(original[self.column])
+            cells, values = (np.where(side < self.domain.size, side, np.nan) for side in codes)
+        else:
+            cells, values = plain_numbers(released[self.column]), plain_numbers(original[self.column])
+        return Likelihood((self._places(cells),), (self._places(values),), self._log_likelihood)
+
+    @cached_property
+    def _law(self) -> SwapLaw:
+        return SwapLaw(sum(self.counts), self.window)
+
+    def _places(self, values: Floats) -> NDArray[np.intp]:
+        """Place among the distinct values; -1 for a missing value, -2 for one that does not occur."""
+        known = np.asarray(self.values, dtype=float)
+        places = np.searchsorted(known, values)
+        occurs = np.append(known, np.nan)[places] == values
+        return np.where(np.isnan(values), -1, np.where(occurs, places, -2))
+
+    def _log_likelihood(self, cell: NDArray[np.intp], value: NDArray[np.intp]) -> Floats:
+        counts = np.asarray(self.counts, dtype=np.int64)
+        starts = np.cumsum(counts) - counts
+        below, above = np.minimum(cell, value), np.maximum(cell, value)
+        low, high, own = np.maximum(below, 0), np.maximum(above, 0), np.maximum(value, 0)
+        swapped = self._law.between(starts[low], counts[low], starts[high], counts[high])
+        kept = self._law.within(starts, counts)[own]
+        with np.errstate(divide="ignore"):
+            present = np.log(np.where(cell == value, kept, swapped) / counts[own])
+        return np.where(below >= 0, present, np.where((cell == -1) & (value == -1), 0.0, -np.inf))
+
+
+def _cumulative(values: Floats) -> Floats:
+    """Sum of the first t values, for t = 0, 1, …."""
+    return np.append(0.0, np.cumsum(values))

@@ -1,0 +1,86 @@
+"""The channel of PRAM with a retention probability for each category, of one column or of several jointly."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from defenses.base.channel_parts.part import ChannelPart, Floats, Likelihood
+from defenses.base.columns import plain_codes
+from metrics.domains import Domain
+
+
+@dataclass(frozen=True)
+class RetentionVector(ChannelPart):
+    """A cell (one value of each column) is kept with its own probability, otherwise replaced by any other cell alike.
+
+    The log-likelihood of released cell i under original cell j is log(p_j) for i = j and log((1 - p_j)/(d - 1)) for
+    i != j, with d cells; -inf where either side holds a missing value that is no category.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The columns.
+    domains : tuple of Domain
+        Theirs; numbers are read as bins.
+    sizes : tuple of int
+        Categories of each column: its domain's, and one more where a missing value counts as one.
+    retention : tuple of float
+        Retention probability of each cell, the last column's category running fastest; d of them, the product of
+        `sizes`.
+
+    Raises
+    ------
+    ValueError
+        If the lengths do not fit, or a probability is none.
+    """
+
+    kind: ClassVar[str] = "retention_vector"
+    names: tuple[str, ...]
+    domains: tuple[Domain, ...]
+    sizes: tuple[int, ...]
+    retention: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not len(self.names) == len(self.domains) == len(self.sizes):
+            raise ValueError("retention_vector: names, domains and sizes must have one entry a column")
+        cells = int(np.prod(self.sizes))
+        if len(self.retention) != cells:
+            raise ValueError(f"retention_vector: retention must have {cells} entries, got {len(self.retention)}")
+        if not all(0 <= kept <= 1 for kept in self.retention):
+            raise ValueError("retention_vector: retention must hold probabilities")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.names
+
+    def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
+        """Prepare log-likelihoods of released rows under original rows."""
+        cells = self.joined(
+            [plain_codes(released[name], domain) for name, domain in zip(self.names, self.domains, strict=True)]
+        )
+        values = self.joined(
+            [domain.codes(original[name]) for name, domain in zip(self.names, self.domains, strict=True)]
+        )
+        kept = np.array(self.retention)
+        with np.errstate(divide="ignore"):
+            same = np.where(values >= 0, np.log(kept)[values], -np.inf)
+            other = np.where(values >= 0, np.log((1 - kept) / max(kept.size - 1, 1))[values], -np.inf)
+        return Likelihood((cells,), (values, same, other), _kernel)
+
+    def joined(self, codes: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
+        """Cell of each row, shape (n,), from its category in each column; -1 where a category is none of the sizes."""
+        known = np.all([column < size for column, size in zip(codes, self.sizes, strict=True)], axis=0)
+        cells = np.full(known.size, -1)
+        cells[known] = np.ravel_multi_index(tuple(column[known] for column in codes), self.sizes)
+        return cells
+
+
+def _kernel(cell: NDArray[np.intp], value: NDArray[np.intp], same: Floats, other: Floats) -> Floats:
+    return np.where(cell < 0, -np.inf, np.where(cell == value, same, other))

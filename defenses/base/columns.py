@@ -1,0 +1,118 @@
+"""Reading columns whose cells are plain values, for defenses and for the parts of their channels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from defenses.base.microdata import Microdata
+from metrics.cells import escape, read_cells
+from metrics.domains import Domain, NumericDomain
+
+
+def check_columns(columns: Any) -> None:
+    """Raise ValueError unless the parameter `columns` is None or a list of different column names."""
+    if columns is None:
+        return
+    names = isinstance(columns, Sequence) and not isinstance(columns, str) and all(isinstance(c, str) for c in columns)
+    if not names or len(set(columns)) < len(columns):
+        raise ValueError(f"columns must be a list of column names, each once, got {columns!r}")
+
+
+def is_number_column(column: pd.Series[Any]) -> bool:
+    """Whether a column is stored as numbers (truth values are categories)."""
+    return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
+
+
+def is_numeric(records: Microdata, name: str) -> bool:
+    """Whether a column holds numbers by its declared domain, or by how it is stored where none is declared."""
+    declared = records.domains.get(name)
+    return is_number_column(records.frame[name]) if declared is None else isinstance(declared, NumericDomain)
+
+
+def filled(records: Microdata, names: Sequence[str]) -> tuple[str, ...]:
+    """Return those of the columns that hold any value; a method leaves the others as they are."""
+    return tuple(name for name in names if records.frame[name].notna().any())
+
+
+def plain_numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
+    """Numbers of a column, original or released, shape (n,); NaN where missing.
+
+    Raises
+    ------
+    ValueError
+        If a cell is no plain, finite number; names column, row (from 0) and cell.
+    """
+    numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
+    wrong = np.flatnonzero((np.isnan(numbers) & column.notna().to_numpy()) | np.isinf(numbers))
+    if wrong.size:
+        raise ValueError(
+            f"column {column.name!r}, row {wrong[0]}: {str(column.iloc[wrong[0]])!r} is no plain number; "
+            "what reads numbers must come before what generalizes or suppresses them"
+        )
+    return numbers
+
+
+def plain_codes(column: pd.Series[Any], domain: Domain) -> NDArray[np.intp]:
+    """Category or public bin of each released cell, shape (n,); `domain.size` where missing.
+
+    Raises
+    ------
+    ValueError
+        If a cell is no single category, or not one of the domain's bins; names column, row (from 0) and cell.
+    """
+    if isinstance(domain, NumericDomain):
+        codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=True)
+        known = np.append(pd.Index(domain.cells()).get_indexer(pd.Index(distinct, dtype=object)), domain.size)
+        result = known[codes]
+        wrong = np.flatnonzero(result < 0)
+    else:
+        cells = read_cells(column, domain)
+        wrong = np.flatnonzero(~cells.plain[cells.codes])
+        known = np.where(cells.missing, domain.size, cells.contains(domain.categories).argmax(axis=1))
+        result = known[cells.codes]
+    if wrong.size:
+        raise ValueError(
+            f"column {column.name!r}, row {wrong[0]}: {str(column.iloc[wrong[0]])!r} is not one of the "
+            f"{domain.size} {'bins' if isinstance(domain, NumericDomain) else 'categories'} of its domain"
+        )
+    return np.asarray(result, dtype=np.intp)
+
+
+def category_codes(records: Microdata, name: str) -> NDArray[np.intp]:
+    """Category or public bin of each record in a column, shape (n,); the domain's size where missing.
+
+    Raises
+    ------
+    ValueError
+        If a value is no number or no category of the domain; names the column.
+    """
+    domain = records.domain(name)
+    if isinstance(domain, NumericDomain):
+        return domain.codes(plain_numbers(records.frame[name]))
+    try:
+        return domain.codes(records.frame[name])
+    except ValueError as error:
+        raise ValueError(f"column {name!r}: {error}") from None
+
+
+def category_count(records: Microdata, name: str) -> int:
+    """Categories or public bins of a column, and one more for missing values where there are any."""
+    return records.domain(name).size + int(records.frame[name].isna().any())
+
+
+def category_cells(domain: Domain) -> NDArray[np.object_]:
+    """Each category or public bin as a released cell, and the missing one, shape (size + 1,)."""
+    names = domain.cells() if isinstance(domain, NumericDomain) else [escape(name) for name in domain.categories]
+    return np.array([*names, None], dtype=object)
+
+
+def stored_alike(numbers: NDArray[np.float64], column: pd.Series[Any]) -> pd.Series[Any]:
+    """Numbers as a released column: whole numbers where `column` is stored as such and none is missing or broken."""
+    whole = pd.api.types.is_integer_dtype(column) and bool((np.abs(numbers) < 2**53).all())
+    whole = whole and bool((numbers == np.rint(numbers)).all())
+    return pd.Series(numbers.astype(np.int64) if whole else numbers, name=column.name)

@@ -1,0 +1,104 @@
+"""Records as a publisher holds them, with the roles of their columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike
+
+from defenses.base.hierarchy import Hierarchy
+from metrics.domains import Domain, infer_domain
+
+
+@dataclass(frozen=True)
+class Microdata:
+    """What a publisher holds: one row a record, and what each column is.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (n, columns)
+        The records. Never modified.
+    identifiers : tuple of str
+        Columns that name a person (never released).
+    quasi_identifiers : tuple of str
+        Columns that an attacker may know about a person.
+    sensitive : tuple of str
+        Columns that an attacker wants to learn.
+    domains : mapping of str to Domain
+        Public bounds, bins and categories. Mechanisms with a differential privacy guarantee use nothing else about
+        the values.
+    hierarchies : mapping of str to Hierarchy
+        Ever coarser levels of a column's values.
+    person : str, optional
+        The column that says whose row it is, where a person has many rows; a row is a person otherwise.
+    generalized : frozenset of str
+        Columns that hold released cells already, which a defense passes on as they are (a later step of a pipeline).
+
+    Raises
+    ------
+    ValueError
+        If a role, domain or hierarchy names a column that the frame lacks, a column has two roles, or two columns
+        share a name.
+    """
+
+    frame: pd.DataFrame
+    identifiers: tuple[str, ...] = ()
+    quasi_identifiers: tuple[str, ...] = ()
+    sensitive: tuple[str, ...] = ()
+    domains: Mapping[str, Domain] = field(default_factory=dict)
+    hierarchies: Mapping[str, Hierarchy] = field(default_factory=dict)
+    person: str | None = None
+    generalized: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        for role in ("identifiers", "quasi_identifiers", "sensitive"):
+            if isinstance(getattr(self, role), str):
+                raise ValueError(f"{role} must be a list of column names, got the text {getattr(self, role)!r}")
+            object.__setattr__(self, role, tuple(getattr(self, role)))
+        for part in ("domains", "hierarchies"):
+            object.__setattr__(self, part, MappingProxyType(dict(getattr(self, part))))
+        columns = [str(column) for column in self.frame.columns]
+        twice = sorted({column for column in columns if columns.count(column) > 1})
+        if twice:
+            raise ValueError(f"column {twice[0]!r} stands twice; column names must differ")
+        roles = [*self.identifiers, *self.quasi_identifiers, *self.sensitive]
+        for column in roles:
+            if roles.count(column) > 1:
+                raise ValueError(f"column {column!r} has two roles; give it one")
+        named = [*roles, *self.domains, *self.hierarchies, *([self.person] if self.person else [])]
+        for column in named:
+            if column not in columns:
+                raise ValueError(f"there is no column {column!r}; the table has {', '.join(columns)}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        arguments = (self.frame, self.identifiers, self.quasi_identifiers, self.sensitive)
+        return Microdata, (*arguments, dict(self.domains), dict(self.hierarchies), self.person, self.generalized)
+
+    def __repr__(self) -> str:
+        return f"Microdata({len(self.frame)} rows, {len(self.frame.columns)} columns)"
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    @property
+    def released_columns(self) -> tuple[str, ...]:
+        """Every column that is no identifier, in the frame's order."""
+        return tuple(str(column) for column in self.frame.columns if column not in self.identifiers)
+
+    def domain(self, column: str) -> Domain:
+        """Declared domain of a column, or one inferred from these records (which then is not public)."""
+        declared = self.domains.get(column)
+        return infer_domain(self.frame[column]) if declared is None else declared
+
+    def with_frame(self, frame: pd.DataFrame) -> Microdata:
+        """Return other records under the same roles."""
+        return replace(self, frame=frame)
+
+    def take(self, positions: ArrayLike) -> Microdata:
+        """Return the records at `positions`, shape (m,), as a table of their own with rows numbered from 0."""
+        return self.with_frame(self.frame.iloc[np.asarray(positions)].reset_index(drop=True))

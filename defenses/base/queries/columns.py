@@ -1,0 +1,90 @@
+"""Columns as queries read them: numbers within public bounds, and categories or public bins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from defenses.base.microdata import Microdata
+from metrics.domains import CategoricalDomain, NumericDomain
+
+Floats = NDArray[np.float64]
+
+
+def numbers(records: Microdata, column: str) -> Floats:
+    """A column's numbers, clipped into its declared bounds, a missing one at their middle, shape (n,).
+
+    Raises
+    ------
+    ValueError
+        If there is no such column, its domain is one of categories, or no bounds are declared and a value is missing.
+    """
+    require_column(records, column)
+    values = as_numbers(records.frame[column])
+    domain = records.domains.get(column)
+    if isinstance(domain, CategoricalDomain):
+        raise ValueError(f"column {column!r} holds categories; the query needs numbers")
+    if domain is None:
+        if not np.isfinite(values).all():
+            raise ValueError(f"column {column!r} has missing or infinite values and no declared bounds")
+        return values
+    middle = domain.low + (domain.high - domain.low) / 2
+    return np.asarray(np.clip(np.where(np.isnan(values), middle, values), domain.low, domain.high))
+
+
+def codes(records: Microdata, column: str) -> NDArray[np.intp]:
+    """Each record's category or public bin, shape (n,); -1 where it is missing or not in the domain.
+
+    Raises
+    ------
+    ValueError
+        If there is no such column.
+    """
+    require_column(records, column)
+    domain = records.domain(column)
+    if isinstance(domain, NumericDomain):
+        result = domain.codes(as_numbers(records.frame[column]))
+        return np.where(result == domain.size, -1, result)
+    found, distinct = pd.factorize(records.frame[column])
+    known = pd.Index(domain.categories).get_indexer(pd.Index([str(value) for value in distinct], dtype=object))
+    return np.asarray(np.append(known, -1)[found], dtype=np.intp)
+
+
+def labels(records: Microdata, column: str) -> list[str]:
+    """Names of a column's categories, or its public bins written as released cells.
+
+    Raises
+    ------
+    ValueError
+        If there is no such column.
+    """
+    require_column(records, column)
+    domain = records.domain(column)
+    return domain.cells() if isinstance(domain, NumericDomain) else list(domain.categories)
+
+
+def filled(values: Floats) -> Floats:
+    """The values that a query selects, unless there is none.
+
+    Raises
+    ------
+    ValueError
+        If the query selects no record.
+    """
+    if not values.size:
+        raise ValueError("the query selects no record")
+    return values
+
+
+def require_column(records: Microdata, column: str) -> None:
+    """Raise ValueError unless the records have the column."""
+    if column not in records.frame.columns:
+        raise ValueError(f"there is no column {column!r}; the table has {', '.join(map(str, records.frame.columns))}")
+
+
+def as_numbers(column: pd.Series[Any]) -> Floats:
+    """Numbers of a column as they are, shape (n,); NaN where a value is missing or no number."""
+    return np.asarray(pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan))

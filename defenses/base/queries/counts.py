@@ -1,0 +1,47 @@
+"""Queries that count the records, all or by several columns at once."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from defenses.base.microdata import Microdata
+from defenses.base.queries.columns import Floats, codes, labels
+from defenses.base.queries.query import Query
+
+
+@dataclass(frozen=True, eq=False)
+class Count(Query):
+    """Number of the records that are selected."""
+
+    def exact(self, records: Microdata) -> float:
+        """Return the count."""
+        return float(np.count_nonzero(self.selected(records)))
+
+
+@dataclass(frozen=True, eq=False)
+class ContingencyTable(Query):
+    """How many of the selected records are in each combination of categories or public bins of some columns."""
+
+    columns: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if isinstance(self.columns, str) or not self.columns or len(set(self.columns)) < len(self.columns):
+            raise ValueError(f"columns must be a list of column names, each once, got {self.columns!r}")
+        object.__setattr__(self, "columns", tuple(self.columns))
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.columns
+
+    def exact(self, records: Microdata) -> Floats:
+        """Return the counts, shape (categories of the first column, ... of the last)."""
+        sizes = tuple(len(labels(records, name)) for name in self.columns)
+        cells = np.column_stack([codes(records, name) for name in self.columns])
+        cells = cells[self.selected(records) & (cells >= 0).all(axis=1)]
+        flat = np.ravel_multi_index(tuple(cells.T), sizes)
+        return np.bincount(flat, minlength=math.prod(sizes)).reshape(sizes).astype(float)

@@ -1,0 +1,134 @@
+"""The contract of a query: which records it selects, and how it is written down."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+import numpy as np
+
+from defenses.base.microdata import Microdata
+from defenses.base.queries.columns import Floats
+from defenses.base.queries.condition import Condition, Mask
+
+Answer = float | str | Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Query(ABC):
+    """What can be asked about records; equal where all parts are.
+
+    Attributes
+    ----------
+    where : tuple of Condition
+        Conditions that all must hold of a record that counts; given as one condition, several, or none.
+    members : ndarray of bool, shape (n,), optional
+        Which rows may count, by their public numbers; all where not given.
+    """
+
+    kinds: ClassVar[dict[str, type[Query]]] = {}
+    where: tuple[Condition, ...] = field(default=(), kw_only=True)
+    members: Mask | None = field(default=None, kw_only=True)
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if not cls.__name__.startswith("_"):
+            Query.kinds[cls.__name__] = cls
+
+    def __post_init__(self) -> None:
+        where = self.where
+        given = () if where is None else (where,) if isinstance(where, Condition) else tuple(where)
+        for condition in given:
+            if not isinstance(condition, Condition):
+                raise ValueError(f"where must be a Condition or several, got {type(condition).__name__}")
+        object.__setattr__(self, "where", given)
+        if self.members is not None:
+            members = np.array(self.members)
+            if members.dtype != bool or members.ndim != 1:
+                raise ValueError("members must be a boolean mask over the rows, shape (n,)")
+            members.setflags(write=False)
+            object.__setattr__(self, "members", members)
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """The columns that the answer is about; those of the conditions are not among them."""
+        return ()
+
+    @abstractmethod
+    def exact(self, records: Microdata) -> Answer:
+        """Return the answer without protection.
+
+        Raises
+        ------
+        ValueError
+            If the records lack a column, the mask has another length, or the selection is empty where the answer
+            needs a record.
+        """
+
+    def selected(self, records: Microdata) -> Mask:
+        """Which records count, shape (n,).
+
+        Raises
+        ------
+        ValueError
+            If the records lack a condition's column, or the mask has another length.
+        """
+        if self.members is not None and self.members.size != len(records):
+            raise ValueError(f"members must hold {len(records)} truth values, one a row, got {self.members.size}")
+        chosen = np.ones(len(records), dtype=bool) if self.members is None else self.members
+        for condition in self.where:
+            chosen = chosen & condition.holds(records)
+        return chosen
+
+    def to_dict(self) -> dict[str, Any]:
+        """Write the query as plain values (JSON, TOML); `from_dict` reads it."""
+        plain: dict[str, Any] = {"query": type(self).__name__}
+        for part in fields(self):
+            value = getattr(self, part.name)
+            if part.name == "where":
+                value = [
+                    {name: _plain(entry) for name, entry in vars(condition).items() if entry is not None}
+                    for condition in value
+                ]
+            if value is not None:
+                plain[part.name] = _plain(value)
+        return plain
+
+    @staticmethod
+    def from_dict(plain: Mapping[str, Any]) -> Query:
+        """Read a query that `to_dict` wrote.
+
+        Raises
+        ------
+        ValueError
+            If there is no such query, or a part is unknown or missing.
+        """
+        content = dict(plain)
+        kind = content.pop("query", None)
+        if kind not in Query.kinds:
+            raise ValueError(f"there is no query {kind!r}; known are {', '.join(sorted(Query.kinds))}")
+        try:
+            content["where"] = tuple(Condition(**condition) for condition in content.get("where", ()))
+            return Query.kinds[kind](**content)
+        except TypeError as error:
+            raise ValueError(f"query {kind}: {error}") from None
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Query) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[Any, ...]:
+        mask = None if self.members is None else (self.members.size, np.packbits(self.members).tobytes())
+        return type(self), mask, *(getattr(self, part.name) for part in fields(self) if part.name != "members")
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if isinstance(value, tuple | list):
+        return [_plain(entry) for entry in value]
+    return value.item() if isinstance(value, np.generic) else value

@@ -1,0 +1,61 @@
+"""Queries about two columns of numbers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from defenses.base.microdata import Microdata
+from defenses.base.queries.columns import Floats, filled, numbers
+from defenses.base.queries.query import Query
+
+
+@dataclass(frozen=True, eq=False)
+class _OfTwo(Query):
+    """A query about two columns of numbers."""
+
+    first: str
+    second: str
+
+    @property
+    def subjects(self) -> tuple[str, ...]:
+        """Both columns."""
+        return (self.first, self.second)
+
+    def values(self, records: Microdata) -> tuple[Floats, Floats]:
+        """Numbers of the selected records in either column, clipped into the declared bounds, shape (m,) each."""
+        chosen = self.selected(records)
+        return numbers(records, self.first)[chosen], numbers(records, self.second)[chosen]
+
+
+@dataclass(frozen=True, eq=False)
+class Covariance(_OfTwo):
+    """Covariance of two columns over the selected records, the mean product of deviations (divided by n)."""
+
+    def exact(self, records: Microdata) -> float:
+        """Return the covariance."""
+        first, second = self.values(records)
+        return float(np.mean((filled(first) - first.mean()) * (second - second.mean())))
+
+
+@dataclass(frozen=True, eq=False)
+class Correlation(_OfTwo):
+    """Pearson's correlation of two columns over the selected records; 0 where one is constant."""
+
+    def exact(self, records: Microdata) -> float:
+        """Return the correlation, in [-1, 1]."""
+        first, second = self.values(records)
+        return correlation_of(
+            float(np.var(filled(first))),
+            float(np.var(second)),
+            Covariance(self.first, self.second, where=self.where, members=self.members).exact(records),
+        )
+
+
+def correlation_of(first: float, second: float, covariance: float) -> float:
+    """Correlation from two variances and the covariance, clamped to [-1, 1]; 0 where a variance is not positive."""
+    if first <= 0 or second <= 0:
+        return 0.0
+    return float(np.clip(covariance / math.sqrt(first) / math.sqrt(second), -1.0, 1.0))

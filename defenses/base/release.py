@@ -1,0 +1,252 @@
+"""What a publisher puts out, one class for each kind of publication."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+from numpy.typing import ArrayLike, NDArray
+
+from defenses.base.channel import Channel
+from defenses.base.training import ExampleBound, TrainedNetwork, TrainingEncoding
+
+
+@dataclass(frozen=True)
+class Release(ABC):
+    """What a publisher puts out.
+
+    Attributes
+    ----------
+    kind : str
+        The kind of publication, which attacks match.
+    """
+
+    kind: ClassVar[str]
+
+    @abstractmethod
+    def view(self, rng: Generator) -> Any:
+        """Return what one attack is handed: nothing of the secret, and nothing that it shares with other attacks."""
+
+    def without_channel(self) -> Release:
+        """Return the release as an attacker sees it who does not know the mechanism."""
+        return self
+
+
+@dataclass(frozen=True)
+class MicrodataRelease(Release):
+    """A released table.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (rows, columns)
+        Released cells (see `metrics.cells`); a defense keeps rows in the records' order, the game shuffles them.
+    origin : ndarray of int, shape (rows,)
+        Position of the record that each row stems from, -1 for a row that stems from none or from several. It is the
+        game's secret.
+    channel : Channel, optional
+        What is public about the mechanism; None where it has no per-record form.
+
+    Raises
+    ------
+    ValueError
+        If `origin` does not hold one position a row.
+    """
+
+    kind: ClassVar[str] = "microdata"
+    frame: pd.DataFrame = field(repr=False)
+    origin: NDArray[np.intp] = field(repr=False)
+    channel: Channel | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "origin", np.asarray(self.origin, dtype=np.intp))
+        if self.origin.shape != (len(self.frame),):
+            raise ValueError(f"origin must hold {len(self.frame)} positions, one a row, got shape {self.origin.shape}")
+
+    def take(self, positions: ArrayLike) -> MicrodataRelease:
+        """Return the rows at `positions`, shape (m,), numbered from 0."""
+        rows = np.asarray(positions)
+        return replace(self, frame=self.frame.iloc[rows].reset_index(drop=True), origin=self.origin[rows])
+
+    def shuffled(self, rng: Generator) -> MicrodataRelease:
+        """Return the rows in random order."""
+        return self.take(rng.permutation(len(self.frame)))
+
+    def view(self, rng: Generator) -> MicrodataRelease:
+        """Return a copy without origins."""
+        return MicrodataRelease(self.frame.copy(), np.full(len(self.frame), -1), self.channel)
+
+    def without_channel(self) -> MicrodataRelease:
+        """Return the release as an attacker sees it who does not know the mechanism."""
+        return replace(self, channel=None)
+
+
+class StatisticsSession(Protocol):
+    """One attacker's conversation with a curator: its own budget, its own noise."""
+
+    def answer(self, query: Any) -> Any:
+        """Answer a query, or refuse it where the budget is spent."""
+
+
+@dataclass(frozen=True)
+class StatisticsRelease(Release):
+    """A curator that answers queries.
+
+    Parameters
+    ----------
+    start : callable
+        ``start(rng)`` opens a fresh session with an accountant and noise of its own.
+    """
+
+    kind: ClassVar[str] = "statistics"
+    start: Callable[[Generator], StatisticsSession]
+
+    def open(self, rng: Generator) -> StatisticsSession:
+        """Open a fresh session."""
+        return self.start(rng)
+
+    def view(self, rng: Generator) -> StatisticsSession:
+        """Return one fresh session, so that an attack cannot multiply its budget."""
+        return self.open(rng)
+
+
+@dataclass(frozen=True)
+class ReportsRelease(Release):
+    """Reports that each person randomized before sending.
+
+    Parameters
+    ----------
+    reports : sequence
+        One array or object of reports per round of collection, in the persons' order.
+    protocol : object
+        The public mechanism that made them (with its parameters).
+    """
+
+    kind: ClassVar[str] = "reports"
+    reports: Sequence[Any]
+    protocol: Any
+
+    def view(self, rng: Generator) -> ReportsRelease:
+        """Return the reports: each is public with its sender."""
+        return self
+
+
+@dataclass(frozen=True)
+class ModelRelease(Release):
+    """A trained model, as far as it is public (predictions, or all of it).
+
+    Parameters
+    ----------
+    model : object
+        A fitted estimator with ``predict_proba``.
+    """
+
+    kind: ClassVar[str] = "model"
+    model: Any
+
+    def view(self, rng: Generator) -> ModelRelease:
+        """Return the model."""
+        return self
+
+
+@dataclass(frozen=True)
+class FinalModel:
+    """The classifier that a training ended with, for people in clear.
+
+    Parameters
+    ----------
+    network : TrainedNetwork
+        Its form.
+    weights : ndarray, shape (size,)
+        Its weights.
+    encoding : TrainingEncoding
+        From people to features.
+    """
+
+    network: TrainedNetwork
+    weights: NDArray[np.float64] = field(repr=False)
+    encoding: TrainingEncoding = field(repr=False)
+
+    @property
+    def target(self) -> str:
+        """The column that it predicts."""
+        return self.encoding.target
+
+    @property
+    def classes(self) -> tuple[str, ...]:
+        """The categories, in the order of the probabilities."""
+        return self.encoding.classes
+
+    def predict_proba(self, people: pd.DataFrame) -> NDArray[np.float64]:
+        """Class probabilities, shape (people, classes)."""
+        return self.network.probabilities(self.weights, self.encoding.features(people))
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainingRelease(Release):
+    """A model in training, as the server sees it.
+
+    An update is what a client's local steps went along: (weights before - weights after) / learning rate; with one
+    step it is the gradient of its mean loss.
+
+    Parameters
+    ----------
+    updates : sequence of mapping of int to ndarray
+        Per round: what arrived from each client, shape (size,); empty where updates were added up unseen.
+    aggregates : sequence of ndarray
+        Per round: the mean of the updates, weighted by the clients' sizes, shape (size,), before the server's noise.
+    participants : sequence of ndarray of int
+        Per round: the clients whose updates count.
+    models : sequence of ndarray
+        Weights sent out before each round, and the final ones, shape (size,).
+    sizes : tuple of int
+        How many records each client holds.
+    learning_rate : float
+        Length of a step.
+    local_epochs : int
+        Steps that a client makes in a round.
+    clipping : ExampleBound, optional
+        How clients clip; None where they do not.
+    noise : float
+        Standard deviation of the noise on each coordinate of an update, or of the aggregate where that is all that is
+        seen; 0 without noise.
+    network : TrainedNetwork
+        The public form of the model, with its gradient.
+    encoding : TrainingEncoding
+        The public way from records to features.
+    holder : ndarray of int, shape (records,)
+        The client that holds each record. It is the game's secret; -1 in what attacks get.
+    """
+
+    kind: ClassVar[str] = "training"
+    updates: Sequence[Mapping[int, NDArray[np.float64]]] = field(repr=False)
+    aggregates: Sequence[NDArray[np.float64]] = field(repr=False)
+    participants: Sequence[NDArray[np.intp]] = field(repr=False)
+    models: Sequence[NDArray[np.float64]] = field(repr=False)
+    sizes: tuple[int, ...]
+    learning_rate: float
+    local_epochs: int
+    clipping: ExampleBound | None
+    noise: float
+    network: TrainedNetwork
+    encoding: TrainingEncoding = field(repr=False)
+    holder: NDArray[np.intp] = field(repr=False)
+
+    def final(self) -> ModelRelease:
+        """Return the final model alone."""
+        return ModelRelease(FinalModel(self.network, self.models[-1], self.encoding))
+
+    def contributions(self, turn: int, features: NDArray[np.float64], labels: NDArray[np.intp]) -> NDArray[np.float64]:
+        """What each example would add to the sum behind a round's update by its first step, shape (n, size)."""
+        gradients = self.network.example_gradients(self.models[turn], features, labels)
+        if self.clipping is None:
+            return gradients
+        return gradients * self.clipping.example_factors(np.linalg.norm(gradients, axis=1))[:, None]
+
+    def view(self, rng: Generator) -> TrainingRelease:
+        """Return what the server saw: everything but which record lies where."""
+        return replace(self, holder=np.full(sum(self.sizes), -1))

@@ -1,0 +1,1 @@
+"""Curators that answer queries about the records."""

@@ -1,0 +1,222 @@
+"""Federated averaging as a defense: records stay at clients, a server sees their updates or sums of them."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.base.defense import Defense
+from defenses.base.guarantee import Guarantee
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_real, check_whole
+from defenses.base.release import TrainingRelease
+from defenses.federated.accounting import gaussian_epsilon
+from defenses.federated.averaging import Client, Rules, federated_averaging
+from defenses.federated.clipping import Clipping
+from defenses.federated.encoding import Encoding
+from defenses.federated.models import Architecture, SoftmaxRegression
+from defenses.federated.noise import Noise, SerialNoise
+from defenses.federated.secure_aggregation import SecureAggregation
+from defenses.federated.splits import EqualSplit, Split
+
+
+class FederatedAveraging(Defense):
+    """A model trained by federated averaging; what is published is what the server sees.
+
+    Parameters
+    ----------
+    model : Architecture, optional
+        Form of the model; softmax regression by default.
+    split : Split, optional
+        How records lie at clients; ten equal clients by default.
+    target : str, optional
+        The column to be predicted; the first sensitive one by default.
+    rounds, local_epochs : int
+        Rounds, and steps over all of its records that a client makes in each.
+    learning_rate : float
+        Length of a step, positive.
+    participation : float
+        Share of the clients drawn in each round, in (0, 1].
+    dropout : float
+        Share of the drawn clients, in [0, 1) and rounded down, that fall silent before their updates arrive. Noise on
+        a secure sum is spread over the others, so that its budget holds.
+    clipping : Clipping, optional
+        Bounds on updates.
+    uplink, downlink : Noise, optional
+        Gaussian noise on what clients send and on what the server sends back; both need clipping.
+    aggregation : SecureAggregation, optional
+        Shows the server sums alone.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range, a part is of the wrong kind, or noise comes without clipping.
+
+    References
+    ----------
+    McMahan et al. (2017), Algorithm 1; Wei et al. (2020), Federated learning with differential privacy, section III.
+    """
+
+    kind: ClassVar[str] = "training"
+
+    def __init__(
+        self,
+        *,
+        model: Architecture | None = None,
+        split: Split | None = None,
+        target: str | None = None,
+        rounds: int = 20,
+        local_epochs: int = 1,
+        learning_rate: float = 0.5,
+        participation: float = 1.0,
+        dropout: float = 0.0,
+        clipping: Clipping | None = None,
+        uplink: Noise | None = None,
+        downlink: Noise | None = None,
+        aggregation: SecureAggregation | None = None,
+    ) -> None:
+        check_whole("rounds", rounds, low=1)
+        check_whole("local_epochs", local_epochs, low=1)
+        check_real("learning_rate", learning_rate, low=0, open_low=True)
+        check_real("participation", participation, low=0, high=1, open_low=True)
+        check_real("dropout", dropout, low=0, high=1, open_high=True)
+        for name, part, kind in (
+            ("model", model, Architecture),
+            ("split", split, Split),
+            ("clipping", clipping, Clipping),
+            ("uplink", uplink, Noise),
+            ("downlink", downlink, Noise),
+            ("aggregation", aggregation, SecureAggregation),
+        ):
+            if part is not None and not isinstance(part, kind):
+                raise ValueError(f"{name} must be {_article(kind)}, got {part!r}")
+        for name, noise in (("uplink", uplink), ("downlink", downlink)):
+            if noise is not None:
+                if clipping is None:
+                    raise ValueError(f"{name}: noise needs clipping, which bounds what a record can do")
+                try:
+                    noise.multiplier(rounds)
+                except ValueError as error:
+                    raise ValueError(f"{name}: {error}") from None
+        self.model = model
+        self.split = split
+        self.target = target
+        self.rounds = rounds
+        self.local_epochs = local_epochs
+        self.learning_rate = learning_rate
+        self.participation = participation
+        self.dropout = dropout
+        self.clipping = clipping
+        self.uplink = uplink
+        self.downlink = downlink
+        self.aggregation = aggregation
+
+    @property
+    def rules(self) -> Rules:
+        """How the training goes."""
+        return Rules(
+            self.rounds,
+            self.local_epochs,
+            self.learning_rate,
+            self.participation,
+            self.dropout,
+            self.clipping,
+            self.uplink,
+            self.downlink,
+            self.aggregation,
+        )
+
+    def apply(self, records: Microdata, rng: Generator) -> TrainingRelease:
+        """Deal the records to clients, train, and release what the server saw.
+
+        Raises
+        ------
+        ValueError
+            If there is no column to predict, a column has no public domain, a value lies outside it, or there are
+            fewer records than clients.
+        """
+        split_rng, train_rng = rng.spawn(2)
+        encoding = Encoding.of(records, self.target)
+        features, labels = encoding.features(records.frame), encoding.labels(records.frame)
+        split = self.split or EqualSplit()
+        sizes = split.sizes(len(records))
+        holder = split.assign(labels, split_rng)
+        clients = [
+            Client(features[holder == client], labels[holder == client], encoding.classes)
+            for client in range(split.clients)
+        ]
+        network = (self.model or SoftmaxRegression()).network(encoding.width, len(encoding.classes))
+        training = federated_averaging(network, clients, self.rules, train_rng)
+        return TrainingRelease(
+            updates=training.updates,
+            aggregates=training.aggregates,
+            participants=training.participants,
+            models=training.models,
+            sizes=tuple(sizes.tolist()),
+            learning_rate=self.learning_rate,
+            local_epochs=self.local_epochs,
+            clipping=self.clipping,
+            noise=training.noise,
+            network=network,
+            encoding=encoding,
+            holder=holder,
+        )
+
+    def guarantee(self, records: Microdata) -> Guarantee:
+        """Differential privacy of all that the server sees, if the uplink is noised: of records, in words of clients.
+
+        Noise on the downlink alone protects against those who see the models, not against the server: it is stated in
+        words. Where both are noised serially, the budgets of both directions add up, as the lecture has it; under an
+        accountant the uplink's budget is the whole cost, since what the server sends is computed from noised updates.
+        That the server knows who takes part forbids to count the drawing of clients as amplification.
+        Neighbours lie at the same clients: a split stands for where records are already and costs nothing.
+        """
+        split = self.split or EqualSplit()
+        sizes = split.sizes(len(records))
+        Encoding.of(records, self.target)
+        if self.clipping is None or (self.uplink is None and self.downlink is None):
+            return Guarantee()
+        noise = self.uplink or self.downlink
+        assert noise is not None  # noqa: S101 (one of them is noised)
+        record, client = self._sensitivities(sizes, noise)
+        shift = np.sqrt(self.rounds) / noise.multiplier(self.rounds) * client / record
+        whole = f"client level: epsilon {gaussian_epsilon(float(shift), noise.delta):.3g} at the same delta"
+        neighbours = "record level: one record's values replaced"
+        if self.uplink is None:
+            return Guarantee(
+                statement=f"none against the server; against those who see the models alone epsilon "
+                f"{noise.epsilon:.3g}, delta {noise.delta:.3g}, {neighbours}; {whole}"
+            )
+        epsilon, delta = self.uplink.epsilon, self.uplink.delta
+        if isinstance(self.uplink, SerialNoise) and isinstance(self.downlink, SerialNoise):
+            epsilon, delta = epsilon + self.downlink.epsilon, delta + self.downlink.delta
+        seen = (
+            "all updates"
+            if self.aggregation is None
+            else "sums of updates, if every client that answers adds its noise"
+        )
+        return Guarantee(epsilon=epsilon, delta=delta, statement=f"{seen}; {neighbours}; {whole}")
+
+    def _sensitivities(self, sizes: NDArray[np.intp], noise: Noise) -> tuple[float, float]:
+        """What the noise is scaled to, and the same if a whole client is replaced.
+
+        With p_i = n_i / n and one local step, p_i 2C/n_i is 2C/n for every client, and p_i 2C is largest for the
+        largest.
+        """
+        assert self.clipping is not None  # noqa: S101 (noise needs clipping)
+        record = np.array([self.clipping.record_sensitivity(int(size), self.local_epochs) for size in sizes])
+        whole = self.clipping.client_sensitivity(self.local_epochs)
+        if noise is self.uplink and self.aggregation is None:
+            return float(record.max()), whole
+        shares = sizes / sizes.sum()
+        if noise is self.uplink:
+            return float((shares * record).max()), float(shares.max() * whole)
+        return float(shares.max() * record.max()), float(shares.max() * whole)
+
+
+def _article(kind: type) -> str:
+    name = kind.__name__
+    return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"

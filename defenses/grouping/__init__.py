@@ -1,0 +1,1 @@
+"""Grouping: classes of records that look alike, as k-anonymity asks for."""

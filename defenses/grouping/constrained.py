@@ -1,0 +1,49 @@
+"""K-anonymous defenses whose classes meet further constraints."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from defenses.base.k_anonymous import KAnonymousDefense
+from defenses.grouping.constraints import Constraint, make_constraints
+
+
+class ConstrainedDefense(KAnonymousDefense):
+    """A k-anonymous defense whose classes meet further constraints on the sensitive columns.
+
+    Parameters
+    ----------
+    k, columns
+        As for `KAnonymousDefense`.
+    l, diversity, c, t, distance, alpha
+        As for `defenses.grouping.constraints.make_constraints`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range or unknown.
+    """
+
+    def __init__(
+        self,
+        *,
+        k: int,
+        l: float | None,  # noqa: E741 (the field's own name for it)
+        diversity: str,
+        c: float | None,
+        t: float | None,
+        distance: str,
+        alpha: float | None,
+        columns: Sequence[str] | None,
+    ) -> None:
+        super().__init__(k=k, columns=columns)
+        self.l = l
+        self.diversity = diversity
+        self.c = c
+        self.t = t
+        self.distance = distance
+        self.alpha = alpha
+        self._constraints()
+
+    def _constraints(self) -> tuple[Constraint, ...]:
+        return make_constraints(self.l, self.diversity, self.c, self.t, self.distance, self.alpha)

@@ -1,0 +1,1 @@
+"""Incognito full-domain k-anonymity."""

@@ -1,0 +1,227 @@
+"""The lattice of full-domain generalizations: one level for each column, and the classes that it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from defenses.base.microdata import Microdata
+from defenses.grouping.constraints import SensitiveColumn
+
+Integers = NDArray[np.intp]
+Floats = NDArray[np.float64]
+Truths = NDArray[np.bool_]
+Node = tuple[int, ...]
+
+_CACHED = 32
+"""Frequency sets kept for roll-up."""
+
+_DENSE = 8
+"""Largest table, in multiples of the number of keys, that is cheaper to fill than the keys are to hash."""
+
+
+@dataclass(frozen=True)
+class FrequencySet:
+    """The classes of one node, each with its number of rows.
+
+    Attributes
+    ----------
+    members : ndarray of int, shape (classes,)
+        One distinct combination of original values from each class.
+    sizes : ndarray of int, shape (classes,)
+        Rows of each class.
+    histograms : tuple of csr_array, each of shape (classes, sensitive values)
+        For every sensitive column how often each class has each value.
+    """
+
+    members: Integers
+    sizes: Integers
+    histograms: tuple[csr_array, ...]
+
+    def merged(self, classes: Integers, count: int) -> FrequencySet:
+        """Classes put together: `classes` holds the new class, from 0 to `count` - 1, of each of these."""
+        members = np.empty(count, dtype=np.intp)
+        members[classes] = self.members
+        sizes = np.bincount(classes, weights=self.sizes, minlength=count).astype(np.intp)
+        return FrequencySet(members, sizes, tuple(_added(histogram, classes, count) for histogram in self.histograms))
+
+    def put_together(self, which: Truths) -> FrequencySet:
+        """Some of the classes as a single one."""
+        histograms = tuple(histogram[which] for histogram in self.histograms)
+        chosen = FrequencySet(self.members[which], self.sizes[which], histograms)
+        return chosen.merged(np.zeros(chosen.sizes.size, dtype=np.intp), 1)
+
+
+@dataclass(frozen=True)
+class LeveledColumn:
+    """One column on all levels of its hierarchy.
+
+    Attributes
+    ----------
+    name : str
+        The column's name.
+    codes : ndarray of int, shape (combinations,)
+        Group on level 0 of each distinct combination of original values.
+    groups : ndarray of int, shape (levels, groups on level 0)
+        On each level the group that each group of level 0 belongs to, numbered from 0.
+    counts : tuple of int
+        On each level the number of groups.
+    losses : ndarray of float, shape (levels, groups on level 0)
+        Normalised loss of each value on each level.
+    """
+
+    name: str
+    codes: Integers
+    groups: Integers
+    counts: tuple[int, ...]
+    losses: Floats
+
+    def at(self, level: int, members: Integers) -> Integers:
+        """Group on a level of each of these combinations."""
+        found: Integers = self.groups[level][self.codes[members]]
+        return found
+
+
+class Lattice:
+    """All nodes, that is levels of the columns, with their frequency sets.
+
+    A frequency set is rolled up from that of a finer node, one column at a time, and so never counts rows again.
+
+    Parameters
+    ----------
+    columns : sequence of LeveledColumn
+        The columns.
+    finest : FrequencySet
+        Distinct combinations of original values, one class each.
+    """
+
+    def __init__(self, columns: Sequence[LeveledColumn], finest: FrequencySet) -> None:
+        self.columns = tuple(columns)
+        self.finest = finest
+        self.shape: Node = tuple(len(column.groups) for column in columns)
+        self._order = sorted(range(len(columns)), key=lambda index: -columns[index].counts[0])
+        self._rolled = lru_cache(_CACHED)(self._roll)
+
+    def frequency_set(self, node: Node) -> FrequencySet:
+        """Classes of a node."""
+        return self._rolled(tuple(node[index] for index in self._order))
+
+    def projected(self, subset: Sequence[int]) -> Lattice:
+        """Lattice of some of the columns, by position."""
+        columns = [self.columns[index] for index in subset]
+        members = self.finest.members
+        classes = number_tuples([column.at(0, members) for column in columns], [c.counts[0] for c in columns])
+        return Lattice(columns, self.finest.merged(*classes))
+
+    def members_of(self, node: Node, classes: FrequencySet, which: Truths) -> Truths:
+        """Whether each distinct combination of original values lies in one of some classes of a node."""
+        number, count = self._classes(np.arange(self.finest.members.size), node)
+        chosen = np.zeros(count, dtype=bool)
+        chosen[number[classes.members]] = which
+        return chosen[number]
+
+    def _roll(self, levels: Node) -> FrequencySet:
+        """Frequency set with the first columns, in the order of rolling up, on `levels` and the others on level 0."""
+        if not levels:
+            return self.finest
+        finer = self._rolled(levels[:-1])
+        if levels[-1] == 0:
+            return finer
+        level_of = dict(zip(self._order, levels, strict=False))
+        node = [level_of.get(index, 0) for index in range(len(self.columns))]
+        return finer.merged(*self._classes(finer.members, node))
+
+    def _classes(self, members: Integers, node: Sequence[int]) -> tuple[Integers, int]:
+        leveled = list(zip(self.columns, node, strict=True))
+        codes = [column.at(level, members) for column, level in leveled]
+        return number_tuples(codes, [column.counts[level] for column, level in leveled])
+
+
+def build_lattice(
+    records: Microdata, names: Sequence[str], sensitive: Sequence[SensitiveColumn]
+) -> tuple[Lattice, Integers]:
+    """Lattice of these columns, and the distinct combination of original values that each record holds, shape (n,).
+
+    Raises
+    ------
+    ValueError
+        If a column has no hierarchy, or its hierarchy lacks a value; names the column.
+    """
+    columns = [_leveled(records, name) for name in names]
+    combination, count = number_tuples([column.codes for column in columns], [c.counts[0] for c in columns])
+    example = np.empty(count, dtype=np.intp)
+    example[combination] = np.arange(len(records))
+    columns = [replace(column, codes=column.codes[example]) for column in columns]
+    sizes = np.bincount(combination, minlength=count)
+    histograms = [
+        csr_array((np.ones_like(combination), (combination, column.codes)), shape=(count, column.table.size))
+        for column in sensitive
+    ]
+    return Lattice(columns, FrequencySet(np.arange(count), sizes, tuple(histograms))), combination
+
+
+def _leveled(records: Microdata, name: str) -> LeveledColumn:
+    """One column on all levels, with the code of each record."""
+    hierarchy = records.hierarchies.get(name)
+    if hierarchy is None:
+        raise ValueError(f"column {name!r} has no hierarchy to generalize it by")
+    codes, distinct = pd.factorize(records.frame[name].astype(object), use_na_sentinel=False)
+    try:
+        leaf, leaves = pd.factorize(hierarchy.group(distinct, 0)[0])
+        example = np.empty(len(leaves), dtype=np.intp)
+        example[leaf] = np.arange(leaf.size)
+        levels = range(hierarchy.height + 1)
+        groups = [pd.factorize(hierarchy.group(distinct[example], level)[0])[0] for level in levels]
+        losses = [hierarchy.loss(distinct[example], level) for level in levels]
+    except ValueError as error:
+        raise ValueError(f"column {name!r}: {error}") from None
+    counts = tuple(int(group.max()) + 1 for group in groups)
+    return LeveledColumn(name, groups[0][leaf][codes], np.stack(groups), counts, np.stack(losses))
+
+
+def number_tuples(codes: Sequence[Integers], sizes: Sequence[int]) -> tuple[Integers, int]:
+    """Number the distinct tuples of codes.
+
+    Parameters
+    ----------
+    codes : sequence of ndarray of int, each of shape (n,)
+        Codes from 0, at least one sequence.
+    sizes : sequence of int
+        How many codes there are in each.
+
+    Returns
+    -------
+    number : ndarray of int, shape (n,)
+        Equal where all codes are equal, from 0.
+    count : int
+        How many numbers there are.
+    """
+    keys, bound = codes[0].astype(np.int64), sizes[0]
+    for code, size in zip(codes[1:], sizes[1:], strict=True):
+        if bound * size > np.iinfo(np.int64).max:
+            keys, bound = _renumber(keys, bound)
+        keys, bound = keys * size + code, bound * size
+    return _renumber(keys, bound)
+
+
+def _added(histogram: csr_array, classes: Integers, count: int) -> csr_array:
+    """Add up the rows of each class."""
+    where = (classes, np.arange(classes.size))
+    together = csr_array((np.ones_like(classes), where), shape=(count, classes.size))
+    return csr_array(together @ histogram)
+
+
+def _renumber(keys: Integers, bound: int) -> tuple[Integers, int]:
+    if bound > _DENSE * keys.size:
+        codes, distinct = pd.factorize(keys)
+        return codes, len(distinct)
+    present = np.zeros(bound, dtype=bool)
+    present[keys] = True
+    number = np.cumsum(present) - 1
+    return number[keys], int(number[-1]) + 1

@@ -1,0 +1,1 @@
+"""Microaggregation: small groups whose members are released as their group's representative."""

@@ -1,0 +1,220 @@
+"""Columns whose records are replaced by the representative of their group: mean, median or mode."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from defenses.base.channel import Channel
+from defenses.base.channel_parts import ChannelPart, GroupMean, GroupMode
+from defenses.base.columns import category_cells, category_codes, plain_numbers, stored_alike
+from defenses.base.defense import released_frame, rowwise_release
+from defenses.base.k_anonymous import KAnonymousDefense
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+from metrics.classes import count_pairs, group_starts
+from metrics.domains import CategoricalDomain, Domain, NumericDomain
+
+Integers = NDArray[np.intp]
+Floats = NDArray[np.float64]
+
+REPRESENTATIVES = ("mean", "median", "mode")
+"""What a group may release: its mean, its lower median, or its most frequent value (of several, the smallest)."""
+
+
+def check_representative(representative: Any) -> None:
+    """Raise ValueError unless it is one of `REPRESENTATIVES`."""
+    if representative not in REPRESENTATIVES:
+        raise ValueError(f"representative must be one of {', '.join(REPRESENTATIVES)}, got {representative!r}")
+
+
+class RepresentativeDefense(KAnonymousDefense):
+    """A defense that replaces the values of at least k records at a time by their representative.
+
+    Parameters
+    ----------
+    k : int
+        Smallest group, at least 1.
+    columns : sequence of str, optional
+        The columns to replace.
+    representative : {"mean", "median", "mode"}
+        What a group releases.
+
+    Raises
+    ------
+    ValueError
+        If `k` is no whole number of at least 1 or the representative is unknown.
+    """
+
+    def __init__(self, *, k: int = 5, columns: Sequence[str] | None = None, representative: str = "mean") -> None:
+        super().__init__(k=k, columns=columns)
+        check_representative(representative)
+        self.representative = representative
+
+
+@dataclass(frozen=True)
+class GroupedColumn(ABC):
+    """A column of which every group releases one representative.
+
+    Attributes
+    ----------
+    original : Series, shape (n,)
+        The column as the publisher holds it.
+    domain : Domain
+        What its values may be.
+    """
+
+    original: pd.Series[Any]
+    domain: Domain
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return str(self.original.name)
+
+    @abstractmethod
+    def replaced(self, groups: Integers, representative: str = "mean") -> tuple[pd.Series[Any], ChannelPart | None]:
+        """Released cells, given the group of each record, shape (n,), and the channel where it has a part for them."""
+
+
+@dataclass(frozen=True)
+class NumberColumn(GroupedColumn):
+    """Numbers, represented by their mean, lower median or most frequent one.
+
+    Attributes
+    ----------
+    numbers : ndarray of float, shape (n,)
+        The values; NaN where missing.
+    """
+
+    domain: NumericDomain
+    numbers: Floats
+
+    def standardized(self) -> Floats:
+        """Numbers less their mean, by their standard deviation, shape (n,); 0 where missing or all alike."""
+        centered = self.numbers - np.nanmean(self.numbers)
+        deviation = float(np.nanstd(self.numbers))
+        return np.nan_to_num(centered / deviation) if deviation > 0 else np.zeros_like(centered)
+
+    def replaced(self, groups: Integers, representative: str = "mean") -> tuple[pd.Series[Any], GroupMean | None]:
+        """Representatives, whole where the domain is; no part where missing and other numbers share a group."""
+        choose = {"mean": group_means, "median": group_medians, "mode": group_frequent}[representative]
+        values = choose(self.numbers, groups)
+        released = (np.rint(values) if self.domain.integer else values)[groups]
+        mixed = bool((np.isnan(self.numbers) & ~np.isnan(released)).any())
+        deviation = float(np.sqrt(np.nanmean((self.numbers - released) ** 2)))
+        part = None if mixed else GroupMean(self.name, self.domain, deviation)
+        return stored_alike(released, self.original), part
+
+
+@dataclass(frozen=True)
+class CategoryColumn(GroupedColumn):
+    """Categories, represented by the most frequent one, or the lower median where they have an order.
+
+    Attributes
+    ----------
+    codes : ndarray of int, shape (n,)
+        Position of each value in the domain; its size where missing.
+    """
+
+    domain: CategoricalDomain
+    codes: Integers
+
+    def replaced(self, groups: Integers, representative: str = "mean") -> tuple[pd.Series[Any], GroupMode]:
+        """Representatives, with the share of records that keep their category."""
+        if representative == "median" and self.domain.ordered:
+            present = np.where(self.codes < self.domain.size, self.codes, np.nan)
+            chosen = np.nan_to_num(group_medians(present, groups), nan=self.domain.size).astype(np.intp)[groups]
+        else:
+            chosen = group_modes(self.codes, groups, self.domain.size + 1)[groups]
+        agreement = float((chosen == self.codes).mean())
+        released = pd.Series(category_cells(self.domain)[chosen], dtype=object)
+        return released, GroupMode(self.name, self.domain, agreement)
+
+
+def grouped_column(records: Microdata, name: str) -> NumberColumn | CategoryColumn:
+    """Return a column that holds some value, by the kind of its domain.
+
+    Raises
+    ------
+    ValueError
+        If a value is no finite number or no category of the domain; names the column.
+    """
+    original, domain = records.frame[name], records.domain(name)
+    if isinstance(domain, NumericDomain):
+        return NumberColumn(original, domain, plain_numbers(original))
+    return CategoryColumn(original, domain, category_codes(records, name))
+
+
+def release_representatives(
+    records: Microdata, columns: Sequence[NumberColumn | CategoryColumn], groups: Integers, representative: str
+) -> MicrodataRelease:
+    """Release the records with each group's representative in the place of its records' values.
+
+    Parameters
+    ----------
+    records : Microdata
+        The n records.
+    columns : sequence of NumberColumn or CategoryColumn
+        The columns to replace.
+    groups : ndarray of int, shape (n,)
+        Group of each record, from 0 without a gap.
+    representative : str
+        One of `REPRESENTATIVES`.
+    """
+    frame = released_frame(records)
+    parts = []
+    for column in columns:
+        frame[column.name], part = column.replaced(groups, representative)
+        parts.append(part)
+    return release_replaced(frame, parts)
+
+
+def release_replaced(frame: pd.DataFrame, parts: Sequence[ChannelPart | None]) -> MicrodataRelease:
+    """Release replaced columns with their channel, which is none where the part of a column is."""
+    known = tuple(part for part in parts if part is not None)
+    return rowwise_release(frame, Channel(known) if len(known) == len(parts) else None)
+
+
+def group_means(values: Floats, groups: Integers) -> Floats:
+    """Mean of each group's numbers, NaN for a group without any; from `values` and their `groups`, shape (n,)."""
+    present = ~np.isnan(values)
+    size = int(groups.max()) + 1
+    total = np.bincount(groups[present], weights=values[present], minlength=size)
+    with np.errstate(invalid="ignore"):
+        means: Floats = total / np.bincount(groups[present], minlength=size)
+    return means
+
+
+def group_medians(values: Floats, groups: Integers) -> Floats:
+    """Lower median of each group's numbers, NaN for a group without any; shapes as for `group_means`."""
+    order = np.lexsort((values, groups))
+    total, present = np.bincount(groups), np.bincount(groups, weights=~np.isnan(values)).astype(np.intp)
+    # Missing values sort last; the first of a group without any number is missing itself.
+    middle = np.cumsum(total) - total + np.maximum(present - 1, 0) // 2
+    medians: Floats = values[order[middle]]
+    return medians
+
+
+def group_frequent(values: Floats, groups: Integers) -> Floats:
+    """Most frequent number of each group, of several the smallest; shapes as for `group_means`."""
+    present = ~np.isnan(values)
+    frequent = np.full(int(groups.max()) + 1, np.nan)
+    distinct, codes = np.unique(values[present], return_inverse=True)
+    group, code, count = count_pairs(groups[present], codes, frequent.size, distinct.size)
+    first = np.lexsort((code, -count, group))[group_starts(group)]
+    frequent[group[first]] = distinct[code[first]]
+    return frequent
+
+
+def group_modes(codes: Integers, groups: Integers, code_count: int) -> Integers:
+    """Most frequent code of each group, the smallest of several; from `codes` and their `groups`, shape (n,)."""
+    group, code, count = count_pairs(groups, codes, int(groups.max()) + 1, code_count)
+    ranked = np.lexsort((code, -count, group))
+    return code[ranked[group_starts(group)]]

@@ -1,0 +1,88 @@
+"""Optimal microaggregation of single columns."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.base.columns import filled, is_numeric
+from defenses.base.defense import chosen_columns, released_frame
+from defenses.base.guarantee import Guarantee
+from defenses.base.k_anonymous import check_enough_records, k_anonymity_over
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+from defenses.grouping.microaggregation.optimal_grouping import optimal_groups
+from defenses.grouping.microaggregation.representatives import (
+    NumberColumn,
+    RepresentativeDefense,
+    grouped_column,
+    release_replaced,
+)
+
+
+class UnivariateMicroaggregation(RepresentativeDefense):
+    """Every column of numbers microaggregated on its own, in groups of at least k with the least squared change.
+
+    Parameters
+    ----------
+    k : int
+        Smallest group, at least 1.
+    columns : sequence of str, optional
+        Columns with numbers; by default all numeric quasi-identifiers.
+    representative : {"mean", "median", "mode"}
+        What a group releases; groups are the best for the mean.
+
+    Raises
+    ------
+    ValueError
+        If `k` is no whole number of at least 1 or the representative is unknown; on `apply` and `guarantee`, if `k`
+        exceeds the number of records or a column is unknown or holds no numbers; on `apply`, if one is infinite.
+
+    Notes
+    -----
+    Numbers, representatives and the channel are those of `Microaggregation`. Missing numbers are a group of their own
+    where there are at least k of them, and of the others; otherwise they are taken for the mean.
+
+    Guarantee: every released number of a column stands at least k times. That is k-anonymity over the
+    quasi-identifiers only where there is but one.
+
+    References
+    ----------
+    Hansen and Mukherjee (2003), A polynomial algorithm for optimal univariate microaggregation.
+    """
+
+    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
+        """Release every column's representatives."""
+        frame = released_frame(records)
+        parts = []
+        for name in filled(records, self._checked_columns(records)):
+            column = grouped_column(records, name)
+            if isinstance(column, NumberColumn):
+                frame[name], part = column.replaced(self._groups(column.numbers), self.representative)
+                parts.append(part)
+        return release_replaced(frame, parts)
+
+    def guarantee(self, records: Microdata) -> Guarantee:
+        """Promise k-anonymity where the one quasi-identifier is replaced, and of each column alone elsewhere."""
+        names = self._checked_columns(records)
+        if len(names) == 1:
+            return k_anonymity_over(self.k, records, names)
+        return Guarantee(statement=f"{self.k}-anonymity over each of {', '.join(names) or 'no column'} alone")
+
+    def _groups(self, numbers: NDArray[np.float64]) -> NDArray[np.intp]:
+        missing = np.isnan(numbers)
+        if 0 < missing.sum() < self.k or missing.sum() > missing.size - self.k:
+            return optimal_groups(np.where(missing, np.nanmean(numbers), numbers), self.k)
+        groups = np.zeros(numbers.size, dtype=np.intp)
+        groups[~missing] = 1 + optimal_groups(numbers[~missing], self.k)
+        return groups if missing.any() else groups - 1
+
+    def _checked_columns(self, records: Microdata) -> tuple[str, ...]:
+        check_enough_records(self.k, records)
+        default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
+        names = chosen_columns(records, self.columns, default)
+        for name in names:
+            if not is_numeric(records, name):
+                raise ValueError(f"columns: column {name!r} holds no numbers, which this method is for")
+        return names

@@ -1,0 +1,179 @@
+"""Local reports: every person randomizes one column's value before sending it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.base.defense import Defense
+from defenses.base.guarantee import Guarantee
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_real, check_whole
+from defenses.base.release import ReportsRelease
+from defenses.ldp.frequency_oracle import FrequencyOracle
+
+MISSING = ("refuse", "category")
+
+
+class LocalReports(Defense):
+    """Publishes each person's report on one column, made by a protocol of `defenses.ldp`, once or in several rounds.
+
+    Values are the positions of categories, or of public bins of numbers, in the column's declared domain.
+
+    Guarantee: epsilon for each report, between any two values of a row, whatever the other rows. Rounds are drawn anew
+    and add up, rounds x epsilon; memoized, the report of the first round is sent again in every other, so that all
+    rounds together tell no more than one report, epsilon, as long as the value stays the same (and tell that they come
+    from one sender). A person of several rows spends this for each of them.
+
+    Parameters
+    ----------
+    protocol : str
+        Class name of a protocol in `defenses.ldp` that takes a domain of any size, or `BinaryRandomizedResponse` for
+        two values.
+    epsilon : float
+        Privacy of one report, in [1e-6, 100].
+    column : str, optional
+        What is reported; the first sensitive column by default, else the only released one.
+    rounds : int
+        How often each person reports, at least 1.
+    memoize : bool
+        Whether each person sends one report again and again instead of fresh ones.
+    missing : {"refuse", "category"}
+        What becomes of missing values: records that have one are refused, or missing is a value more, the last one,
+        whether or not it occurs.
+    options : mapping, optional
+        Further parameters of the protocol, as ``{"m": 256, "k": 64}`` of a sketch.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range or the protocol refuses its own.
+
+    References
+    ----------
+    Erlingsson, Pihur and Korolova (2014), RAPPOR, for memoization; Wang et al. (2017) for the protocols.
+    """
+
+    kind: ClassVar[str] = "reports"
+
+    def __init__(
+        self,
+        *,
+        protocol: str = "OptimizedLocalHashing",
+        epsilon: float = 1.0,
+        column: str | None = None,
+        rounds: int = 1,
+        memoize: bool = False,
+        missing: str = "refuse",
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        check_real("epsilon", epsilon, low=0, open_low=True)
+        check_whole("rounds", rounds, low=1)
+        if not isinstance(memoize, bool):
+            raise ValueError(f"memoize must be true or false, got {memoize!r}")
+        if column is not None and not isinstance(column, str):
+            raise ValueError(f"column must be a name, got {column!r}")
+        if missing not in MISSING:
+            raise ValueError(f"missing must be one of {', '.join(MISSING)}, got {missing!r}")
+        if options is not None and not isinstance(options, Mapping):
+            raise ValueError(f"options must be a table of the protocol's parameters, got {options!r}")
+        self.protocol = protocol
+        self.epsilon = epsilon
+        self.column = column
+        self.rounds = rounds
+        self.memoize = memoize
+        self.missing = missing
+        self.options = options
+        self.protocol_for(2)
+
+    def protocol_for(self, d: int) -> FrequencyOracle:
+        """The protocol for d values.
+
+        Raises
+        ------
+        ValueError
+            If there is no such protocol, it does not take d values, or it refuses a parameter.
+        """
+        make = protocols().get(self.protocol)
+        if make is None:
+            raise ValueError(f"protocol must be one of {', '.join(protocols())}, got {self.protocol!r}")
+        parameters = dict(self.options or {}) | {"epsilon": self.epsilon}
+        for name in self.options or {}:
+            if name not in make.parameter_names() or name in ("epsilon", "d"):
+                raise ValueError(f"options: {self.protocol} takes no {name!r} there")
+        if "d" in make.parameter_names():
+            return make(**parameters, d=d)
+        if d != 2:
+            raise ValueError(f"protocol: {self.protocol} is for two values, the column has {d}")
+        return make(**parameters)
+
+    def guarantee(self, records: Microdata) -> Guarantee:
+        """Epsilon of all rounds together."""
+        self._values(records)
+        spent = float(self.epsilon) * (1 if self.memoize else self.rounds)
+        how = "one report, sent again" if self.memoize else "one fresh report"
+        return Guarantee(
+            epsilon=spent,
+            delta=0.0,
+            statement=f"local, between any two values of {self._column(records)!r} in a row; {how} a round, "
+            f"{self.rounds} in all",
+        )
+
+    def apply(self, records: Microdata, rng: Generator) -> ReportsRelease:
+        """Randomize every row's value, once for each round.
+
+        Raises
+        ------
+        ValueError
+            If the column does not exist, has no declared domain, or a value is missing and refused.
+        """
+        values, d = self._values(records)
+        protocol = self.protocol_for(d)
+        fresh = [protocol.privatize(values, each) for each in rng.spawn(1 if self.memoize else self.rounds)]
+        return ReportsRelease(tuple(fresh * (self.rounds // len(fresh))), protocol)
+
+    def _column(self, records: Microdata) -> str:
+        released = records.released_columns
+        if self.column is not None:
+            if self.column not in released:
+                raise ValueError(f"column: there is no released column {self.column!r}; released are {_list(released)}")
+            return self.column
+        if records.sensitive:
+            return records.sensitive[0]
+        if len(released) != 1:
+            raise ValueError(f"column: name one of {_list(released)}; no column is sensitive")
+        return released[0]
+
+    def _values(self, records: Microdata) -> tuple[NDArray[np.int64], int]:
+        """Values of the column and their number."""
+        column = self._column(records)
+        if column not in records.domains:
+            raise ValueError(f"column: {column!r} has no declared domain, and one read from the records is not public")
+        domain = records.domains[column]
+        try:
+            codes = domain.codes(records.frame[column]).astype(np.int64)
+        except ValueError:  # whose text names the value
+            raise ValueError(f"column: {column!r} holds a category that its domain does not declare") from None
+        if self.missing == "refuse" and (codes == domain.size).any():
+            row = int(np.flatnonzero(codes == domain.size)[0])
+            raise ValueError(f"missing: column {column!r} has no value in row {row + 1}")
+        size = domain.size + (self.missing == "category")
+        self.protocol_for(size)
+        return codes, size
+
+
+def protocols() -> dict[str, type[FrequencyOracle]]:
+    """Protocols that take a domain of any size, or of two values, by class name."""
+    from defenses.ldp.best import CANDIDATES
+    from defenses.ldp.randomized_response import BinaryRandomizedResponse
+
+    classes: list[type[FrequencyOracle]] = [BinaryRandomizedResponse, *CANDIDATES]
+    return {make.__name__: make for make in classes}
+
+
+def _list(names: tuple[str, ...]) -> str:
+    return ", ".join(names) or "none"

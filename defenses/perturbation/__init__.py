@@ -1,0 +1,1 @@
+"""Perturbation: noise, swapping, replacement, shuffling and sampling; identity and constant as references."""

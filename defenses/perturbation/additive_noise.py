@@ -1,0 +1,111 @@
+"""Numbers with noise added."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.base.channel import Channel
+from defenses.base.channel_parts import Noise
+from defenses.base.columns import check_columns, filled, is_numeric, plain_numbers, stored_alike
+from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
+from defenses.base.guarantee import Guarantee
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_real
+from defenses.base.release import MicrodataRelease
+from metrics.domains import NumericDomain
+
+
+class AdditiveNoise(MicrodataDefense):
+    """Independent noise of mean zero is added to numbers.
+
+    Sums are rounded where only whole numbers occur and clamped to the bounds where a domain is declared; a missing
+    value stays missing, and a constant column without noise.
+
+    Parameters
+    ----------
+    scale : float or mapping of str to float
+        Standard deviation of the noise as a multiple of the column's own; for all columns, or for each by name.
+    distribution : {"gaussian", "laplace"}
+        Of the noise.
+    columns : sequence of str, optional
+        Columns with numbers; those that `scale` names, or else all numeric quasi-identifiers where not given.
+
+    Raises
+    ------
+    ValueError
+        If a scale is negative, the distribution unknown, or columns are named twice over.
+
+    Notes
+    -----
+    Source: Brand (2002), "Microdata protection through noise addition", uncorrelated noise.
+    """
+
+    def __init__(
+        self,
+        *,
+        scale: float | Mapping[str, float] = 0.5,
+        distribution: str = "gaussian",
+        columns: Sequence[str] | None = None,
+    ) -> None:
+        if distribution not in ("gaussian", "laplace"):
+            raise ValueError(f"distribution must be 'gaussian' or 'laplace', got {distribution!r}")
+        if isinstance(scale, Mapping):
+            if columns is not None:
+                raise ValueError("columns goes with one scale for all; a mapping names its columns itself")
+            for name, value in scale.items():
+                check_real(f"scale[{name!r}]", value, low=0)
+        else:
+            check_real("scale", scale, low=0)
+        check_columns(columns)
+        self.scale = scale
+        self.distribution = distribution
+        self.columns = columns
+
+    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
+        """Release the noisy columns."""
+        frame = released_frame(records)
+        parts = []
+        for name in self._names(records):
+            numbers = plain_numbers(records.frame[name])
+            part = self._part(records, name, numbers)
+            draw = rng.normal if self.distribution == "gaussian" else rng.laplace
+            spread = part.deviation if self.distribution == "gaussian" else part.deviation / np.sqrt(2)
+            noisy = part.publish(numbers + draw(0.0, spread, numbers.size))
+            frame[name] = stored_alike(noisy, records.frame[name])
+            parts.append(part)
+        return rowwise_release(frame, Channel(tuple(parts)))
+
+    def check(self, records: Microdata) -> None:
+        """Make sure that the columns exist and hold numbers."""
+        for name in self._names(records):
+            plain_numbers(records.frame[name])
+
+    def guarantee(self, records: Microdata) -> Guarantee:
+        """Return nothing in numbers, and why."""
+        return Guarantee(
+            statement="none: the noise is scaled by the spread of the records themselves, not by a public bound on "
+            "what one record can change"
+        )
+
+    def _names(self, records: Microdata) -> tuple[str, ...]:
+        default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
+        asked = tuple(self.scale) if isinstance(self.scale, Mapping) else self.columns
+        return filled(records, chosen_columns(records, asked, default))
+
+    def _part(self, records: Microdata, name: str, numbers: NDArray[np.float64]) -> Noise:
+        scale = self.scale[name] if isinstance(self.scale, Mapping) else self.scale
+        # A constant column's deviation may come out as a rounding error instead of 0.
+        varies = np.nanmin(numbers) < np.nanmax(numbers)
+        deviation = float(scale * np.nanstd(numbers)) if varies else 0.0
+        domain = records.domains.get(name)
+        if isinstance(domain, NumericDomain):
+            low, high = float(domain.low), float(domain.high)
+            if domain.integer:
+                low, high = float(np.ceil(low)), float(np.floor(high))
+            return Noise(name, self.distribution, deviation, domain.integer, low, high)
+        present = numbers[~np.isnan(numbers)]
+        return Noise(name, self.distribution, deviation, bool((present == np.rint(present)).all()), -np.inf, np.inf)

@@ -1,0 +1,46 @@
+"""One row for everybody."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+
+from defenses.base.channel import Channel
+from defenses.base.channel_parts import Independent
+from defenses.base.columns import is_number_column
+from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+
+
+class Constant(MicrodataDefense):
+    """Every released column holds one value: the end of the scale where a row tells nothing of its record.
+
+    That value is the most frequent category, and for numbers the lower median of those in the most frequent public
+    bin, the first in order where several are; a missing value where most are missing. Nothing of a record is left that
+    would not be left of any other table with these statistics, so that this is the zero of utility. The statistics
+    depend on all records: it guarantees nothing in numbers.
+    """
+
+    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
+        """Replace every released column by one value."""
+        frame = released_frame(records)
+        for name in frame.columns if len(frame) else ():
+            everywhere = np.full(len(frame), _typical(records, name))
+            frame[name] = frame[name].iloc[everywhere].reset_index(drop=True)
+        return rowwise_release(frame, Channel(tuple(Independent(name) for name in records.released_columns)))
+
+
+def _typical(records: Microdata, name: str) -> int:
+    """Position of a record whose value is typical of the column."""
+    column = records.frame[name].reset_index(drop=True)
+    if column.isna().all():
+        return 0
+    if name in records.generalized:
+        codes = pd.factorize(column.astype(object), use_na_sentinel=False)[0]
+    else:
+        codes = records.domain(name).codes(column)
+    inside = np.flatnonzero(codes == np.bincount(codes).argmax())
+    order = np.argsort(column.to_numpy()[inside], kind="stable") if is_number_column(column) else np.arange(inside.size)
+    return int(inside[order[(inside.size - 1) // 2]])

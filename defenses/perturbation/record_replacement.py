@@ -1,0 +1,47 @@
+"""Rows replaced by rows of others."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+
+from defenses.base.defense import MicrodataDefense, released_frame
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_real
+from defenses.base.release import MicrodataRelease
+
+
+class RecordReplacement(MicrodataDefense):
+    """Each row is replaced, with some probability, by a row drawn from the whole table.
+
+    Where people have many rows (ratings), a replaced row keeps whose it is: a person's rows are then partly those of
+    others, and the table as a whole is as before on average. It guarantees nothing: the rows that stay are as they
+    were.
+
+    Parameters
+    ----------
+    share : float
+        Probability that a row is replaced, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If `share` is out of range.
+    """
+
+    def __init__(self, *, share: float = 0.5) -> None:
+        check_real("share", share, low=0, high=1)
+        self.share = share
+
+    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
+        """Replace rows; of a replaced row of a person with many rows no single record is the origin."""
+        frame = released_frame(records)
+        replaced = rng.random(len(records)) < self.share
+        source = np.arange(len(records))
+        source[replaced] = rng.integers(len(records), size=int(replaced.sum())) if len(records) else 0
+        released = frame.iloc[source].reset_index(drop=True)
+        if records.person is None:
+            return MicrodataRelease(released, source, None)
+        if records.person in released:
+            released[records.person] = frame[records.person]
+        return MicrodataRelease(released, np.where(replaced, -1, source), None)

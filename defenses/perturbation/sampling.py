@@ -1,0 +1,41 @@
+"""Release of a random sample."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+
+from defenses.base.channel import Channel
+from defenses.base.defense import MicrodataDefense, released_frame
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_real
+from defenses.base.release import MicrodataRelease
+
+
+class Sampling(MicrodataDefense):
+    """A simple random sample of the records, drawn without replacement, in their order.
+
+    It guarantees nothing: a sampled record is released as it is.
+
+    Parameters
+    ----------
+    rate : float
+        Share of the records in (0, 1]; their number is rate times the number of records, rounded, but at least 1.
+
+    Raises
+    ------
+    ValueError
+        If the rate lies outside (0, 1].
+    """
+
+    def __init__(self, *, rate: float = 0.5) -> None:
+        check_real("rate", rate, low=0, high=1, open_low=True)
+        self.rate = rate
+
+    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
+        """Release the sampled records; none of an empty table."""
+        size = len(records)
+        count = min(size, max(1, int(np.floor(self.rate * size + 0.5))))
+        chosen = np.sort(rng.choice(size, count, replace=False)) if size else np.arange(0)
+        whole = MicrodataRelease(released_frame(records), np.arange(size), Channel(sampling_rate=float(self.rate)))
+        return whole.take(chosen)

@@ -1,0 +1,177 @@
+"""PRAM with the matrix that changes a histogram least: that of the records, or a public one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.base.columns import category_count
+from defenses.base.guarantee import Guarantee
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_real
+from defenses.pram.conversions import given_epsilon, k_for_epsilon
+from defenses.pram.matrix import check_histogram, retention_epsilon, retention_pk
+from defenses.pram.optimal import optimal_retention
+from defenses.pram.retention_vectors import Floats, RetentionVectors
+
+
+class OptimalRetention(RetentionVectors):
+    """PRAM with the matrix that is optimal for the very histogram to be released.
+
+    Parameters
+    ----------
+    epsilon : float, optional
+        Differential privacy of the fixed matrix, for a record's columns together; positive.
+    k : float, optional
+        Pk-anonymity of the fixed matrix, from 1 to the number of records. Give one of the two.
+    columns : sequence of str, optional
+        All quasi-identifiers where not given.
+    jointly : bool
+        Whether combinations of the columns' categories are randomized, instead of each column by itself.
+
+    Raises
+    ------
+    ValueError
+        If not exactly one of `epsilon` and `k` is given, or it is out of range.
+
+    Notes
+    -----
+    A matrix that is fixed beforehand has this epsilon. Here it is made of the records, and tells of them (away from
+    its bounds, flip probabilities are proportional to 1/count): the procedure as a whole is not differentially
+    private, whether the matrix is published or not, and promises nothing.
+
+    Source: Miura and Hasegawa, Algorithm 1.
+    """
+
+    @classmethod
+    def example(cls) -> Self:
+        """The paper's form at epsilon 1."""
+        return cls(epsilon=1.0)
+
+    def __init__(
+        self,
+        *,
+        epsilon: float | None = None,
+        k: float | None = None,
+        columns: Sequence[str] | None = None,
+        jointly: bool = False,
+    ) -> None:
+        if (epsilon is None) == (k is None):
+            raise ValueError("give exactly one of epsilon and k")
+        if epsilon is not None:
+            check_real("epsilon", epsilon, low=0, open_low=True)
+        if k is not None:
+            check_real("k", k, low=1)
+        super().__init__(columns=columns, jointly=jointly)
+        self.epsilon = epsilon
+        self.k = k
+
+    def guarantee(self, records: Microdata) -> Guarantee:
+        """Return nothing for the procedure; the statement says what the matrix would have, were it fixed."""
+        budget = given_epsilon(self.epsilon, self.k, len(records))
+        if not self._groups(records):
+            return Guarantee(statement="none: no column is randomized")
+        fixed = "ε=0"
+        if np.isinf(budget):
+            fixed = "no ε"
+        elif budget > 0:
+            fixed = f"ε of at most {budget:.4g} and Pk of at least {k_for_epsilon(budget, len(records)):.4g}"
+        return Guarantee(
+            statement=f"none: the matrix is made of these records and tells of them; held fixed, it would have {fixed}"
+        )
+
+    def _retention(
+        self, records: Microdata, names: tuple[str, ...], counts: NDArray[np.intp], share: int, rng: Generator
+    ) -> Floats:
+        budget = given_epsilon(self.epsilon, self.k, len(records)) / share
+        return optimal_retention(counts, budget) if budget > 0 else np.full(counts.size, 1 / counts.size)
+
+
+class OptimalRetentionWithPrior(RetentionVectors):
+    """PRAM with the matrix that is optimal for a public histogram, such as a former year's.
+
+    Parameters
+    ----------
+    prior : mapping of str to sequence of float
+        For each column the counts of its categories or bins (and of missing, where a value is), from public knowledge.
+        Jointly randomized columns take the product of theirs.
+    epsilon : float
+        Differential privacy of a record's columns together; positive.
+    columns : sequence of str, optional
+        All quasi-identifiers where not given.
+    jointly : bool
+        Whether combinations of the columns' categories are randomized, instead of each column by itself.
+
+    Raises
+    ------
+    ValueError
+        If a prior is no histogram or `epsilon` is not positive.
+
+    Notes
+    -----
+    The matrix P does not depend on the records, so of two records in a column the probabilities of one release differ
+    by at most the largest ratio in a row of P, e^epsilon; independent columns multiply. The guarantee is recomputed
+    from the final matrices.
+    """
+
+    def __init__(
+        self,
+        *,
+        prior: Mapping[str, Sequence[float]],
+        epsilon: float,
+        columns: Sequence[str] | None = None,
+        jointly: bool = False,
+    ) -> None:
+        check_real("epsilon", epsilon, low=0, open_low=True)
+        if not isinstance(prior, Mapping):
+            raise ValueError(f"prior must map columns to counts, got {prior!r}")
+        for name, counts in prior.items():
+            _check_prior(name, counts)
+        super().__init__(columns=columns, jointly=jointly)
+        self.prior = prior
+        self.epsilon = epsilon
+
+    def guarantee(self, records: Microdata) -> Guarantee:
+        """Return epsilon and Pk of the matrices in use."""
+        missing = self._not_public(records)
+        if missing is not None:
+            return missing
+        groups = self._groups(records)
+        retentions = [self._fixed(records, names, len(groups)) for names in groups]
+        epsilon = sum(retention_epsilon(retention) for retention in retentions)
+        n = len(records)
+        # k = 1 + (n - 1) e^-spread for each group, and spreads of independent columns add up.
+        pk = 1 + (n - 1) * float(np.prod([retention_pk(retention, 2) - 1 for retention in retentions]))
+        if np.isinf(epsilon):
+            return Guarantee(pk=pk, statement=self._about(records))
+        return Guarantee(epsilon=float(epsilon), pk=pk, statement=f"local, {self._about(records)}")
+
+    def _fixed(self, records: Microdata, names: tuple[str, ...], share: int) -> Floats:
+        counts = np.ones(())
+        for name in names:
+            if name not in self.prior:
+                raise ValueError(f"prior has no column {name!r}; it has {', '.join(self.prior) or 'none'}")
+            column = np.asarray(self.prior[name], dtype=float)
+            categories = category_count(records, name)
+            if column.size != categories:
+                raise ValueError(
+                    f"prior of column {name!r} has {column.size} counts, the column {categories} categories"
+                )
+            counts = np.multiply.outer(counts, column / column.sum())
+        return optimal_retention(counts.ravel(), self.epsilon / share)
+
+    def _retention(
+        self, records: Microdata, names: tuple[str, ...], counts: NDArray[np.intp], share: int, rng: Generator
+    ) -> Floats:
+        return self._fixed(records, names, share)
+
+
+def _check_prior(name: str, counts: Sequence[float]) -> None:
+    try:
+        check_histogram(counts)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"prior of column {name!r}: {error}") from None

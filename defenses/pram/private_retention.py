@@ -1,0 +1,163 @@
+"""PRAM whose matrix is tuned to the records with differential privacy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Self
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.base.guarantee import Guarantee
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_real
+from defenses.pram.conversions import k_for_epsilon
+from defenses.pram.optimal import optimal_retention
+from defenses.pram.perturbation import noisy_histogram, retention_by_objective, retention_by_output
+from defenses.pram.retention_vectors import Floats, RetentionVectors
+
+
+class _PrivatelyTuned(RetentionVectors):
+    """PRAM whose matrix is tuned to the records by a differentially private step of its own."""
+
+    _step: ClassVar[str]
+
+    @classmethod
+    def example(cls) -> Self:
+        """Epsilon 1 for the matrix and 1 for the release."""
+        return cls(epsilon_matrix=1.0, epsilon_release=1.0)
+
+    def __init__(
+        self,
+        *,
+        epsilon_matrix: float,
+        epsilon_release: float,
+        columns: Sequence[str] | None = None,
+        jointly: bool = False,
+    ) -> None:
+        check_real("epsilon_matrix", epsilon_matrix, low=0, open_low=True)
+        check_real("epsilon_release", epsilon_release, low=0, open_low=True)
+        super().__init__(columns=columns, jointly=jointly)
+        self.epsilon_matrix = epsilon_matrix
+        self.epsilon_release = epsilon_release
+
+    def guarantee(self, records: Microdata) -> Guarantee:
+        """Return the sum of both epsilons, and the Pk that it implies."""
+        missing = self._not_public(records)
+        if missing is not None:
+            return missing
+        total = float(self.epsilon_matrix + self.epsilon_release)
+        return Guarantee(
+            epsilon=total,
+            pk=k_for_epsilon(total, len(records)),
+            statement=f"{self.epsilon_matrix:g} for the matrix ({self._step}) and {self.epsilon_release:g} for the "
+            f"release through it, number of records public, {self._about(records)}",
+        )
+
+
+class OptimalRetentionFromNoisyHistogram(_PrivatelyTuned):
+    """PRAM with the matrix that is optimal for a differentially private histogram.
+
+    Parameters
+    ----------
+    epsilon_matrix : float
+        Spent on the histogram, for a record's columns together; positive.
+    epsilon_release : float
+        Spent on the release through the matrix; positive.
+    columns : sequence of str, optional
+        All quasi-identifiers where not given.
+    jointly : bool
+        Whether combinations of the columns' categories are randomized, instead of each column by itself.
+
+    Raises
+    ------
+    ValueError
+        If an epsilon is not positive and finite.
+
+    Notes
+    -----
+    One record replaced by another moves one count down by 1 and one up: the histogram's L1 sensitivity is 2. Integer
+    noise z with probability proportional to e^(-epsilon_1 |z| / 2) makes it epsilon_1-private. The optimiser sees the
+    noisy counts and the public number of records alone, so the matrix is epsilon_1-private too. Given the matrix, the
+    release is epsilon_2-private. By composition the pair, and so the published matrix with the release, is
+    (epsilon_1 + epsilon_2)-private.
+    """
+
+    _step = "noise on its histogram"
+
+    def _retention(
+        self, records: Microdata, names: tuple[str, ...], counts: NDArray[np.intp], share: int, rng: Generator
+    ) -> Floats:
+        noisy = noisy_histogram(counts, self.epsilon_matrix / share, rng)
+        return optimal_retention(noisy, self.epsilon_release / share)
+
+
+class OptimalRetentionByObjective(_PrivatelyTuned):
+    """PRAM with a matrix that minimises the distance plus a random linear function of the flip probabilities.
+
+    Parameters
+    ----------
+    epsilon_matrix : float
+        Spent on the objective, for a record's columns together; positive.
+    epsilon_release : float
+        Spent on the release through the matrix; positive.
+    columns : sequence of str, optional
+        All quasi-identifiers where not given.
+    jointly : bool
+        Whether combinations of the columns' categories are randomized, instead of each column by itself.
+
+    Raises
+    ------
+    ValueError
+        If an epsilon is not positive and finite.
+
+    Notes
+    -----
+    `defenses.pram.perturbation` proves that the matrix is epsilon_1-private; with the release, as the sum. Solves the
+    full program: for at most a few hundred categories, and needs many records for each.
+
+    Source: objective perturbation is suggested by Miura and Hasegawa, 5.2.2.
+    """
+
+    _step = "noise on its objective"
+
+    def _retention(
+        self, records: Microdata, names: tuple[str, ...], counts: NDArray[np.intp], share: int, rng: Generator
+    ) -> Floats:
+        return retention_by_objective(counts, self.epsilon_matrix / share, self.epsilon_release / share, rng)
+
+
+class OptimalRetentionByOutput(_PrivatelyTuned):
+    """PRAM with the flip probabilities of a regularised optimum, plus noise.
+
+    Parameters
+    ----------
+    epsilon_matrix : float
+        Spent on the noise, for a record's columns together; positive.
+    epsilon_release : float
+        Spent on the release through the matrix; positive.
+    columns : sequence of str, optional
+        All quasi-identifiers where not given.
+    jointly : bool
+        Whether combinations of the columns' categories are randomized, instead of each column by itself.
+
+    Raises
+    ------
+    ValueError
+        If an epsilon is not positive and finite.
+
+    Notes
+    -----
+    `defenses.pram.perturbation` proves that the matrix is epsilon_1-private; with the release, as the sum. Solves the
+    full program: for at most a few hundred categories, and needs many records for each.
+
+    Source: output perturbation is suggested by Miura and Hasegawa, 5.2.2.
+    """
+
+    _step = "noise on its entries"
+
+    def _retention(
+        self, records: Microdata, names: tuple[str, ...], counts: NDArray[np.intp], share: int, rng: Generator
+    ) -> Floats:
+        return retention_by_output(counts, self.epsilon_matrix / share, self.epsilon_release / share, rng)

@@ -1,0 +1,137 @@
+"""Values kept with a probability and otherwise replaced by another one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Self
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.base.channel import Channel
+from defenses.base.channel_parts import Retention
+from defenses.base.columns import category_cells, category_codes, category_count, check_columns, filled
+from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
+from defenses.base.guarantee import Guarantee
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_real
+from defenses.base.release import MicrodataRelease
+from defenses.pram.conversions import (
+    check_epsilon,
+    epsilon_for_retention,
+    given_epsilon,
+    k_for_epsilon,
+    retention_for_epsilon,
+)
+from defenses.pram.public_categories import unless_public
+
+
+class RetentionReplacement(MicrodataDefense):
+    """Each value is kept with one probability and otherwise replaced by each other value of its domain alike.
+
+    A column takes the categories of its domain; one with numbers takes its public bins, and a number is released
+    as its bin or another. In a column in which a value is missing, the missing value is one more category. With d
+    categories a value is kept with probability p of at least 1/d: a smaller retention is raised to 1/d, at which a
+    released value says nothing. Records and columns are randomized independently.
+
+    Parameters
+    ----------
+    retention : float, optional
+        Probability p in [0, 1], the same for all columns.
+    epsilon : float, optional
+        Differential privacy of a record's columns together, positive; it is split evenly over the columns.
+    k : float, optional
+        Pk-anonymity of the columns together, from 1 to the number of records. Give one of the three.
+    columns : sequence of str, optional
+        All quasi-identifiers where not given.
+
+    Raises
+    ------
+    ValueError
+        If not exactly one of `retention`, `epsilon` and `k` is given, or it is out of range.
+
+    Notes
+    -----
+    In one column, the probabilities of one released value under two originals have ratio e^epsilon = p (d - 1) /
+    (1 - p) at most, and this ratio is attained; columns are independent, so that their epsilons add up. Of two
+    records a, b and two releases x, y, the smallest P(y|a) P(x|b) / (P(x|a) P(y|b)) is e^(-2 epsilon), at x = a and
+    y = b, so that the columns together are Pk-anonymous with k = 1 + (n - 1) e^(-2 epsilon) exactly.
+
+    Sources: Agrawal, Srikant and Thomas (2005), "Privacy preserving OLAP", retention replacement; Ikarashi et al.
+    (2015), Pk-anonymity; Warner (1965) for two categories.
+    """
+
+    def __init__(
+        self,
+        *,
+        retention: float | None = None,
+        epsilon: float | None = None,
+        k: float | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> None:
+        if sum(given is not None for given in (retention, epsilon, k)) != 1:
+            raise ValueError("give exactly one of retention, epsilon and k")
+        if retention is not None:
+            check_real("retention", retention, low=0, high=1)
+        if epsilon is not None:
+            check_epsilon(epsilon)
+        if k is not None:
+            check_real("k", k, low=1)
+        check_columns(columns)
+        self.retention = retention
+        self.epsilon = epsilon
+        self.k = k
+        self.columns = columns
+
+    @classmethod
+    def example(cls) -> Self:
+        """Values kept with probability 0.7."""
+        return cls(retention=0.7)
+
+    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
+        """Release the randomized columns."""
+        frame = released_frame(records)
+        parts = self._parts(records)
+        for part in parts:
+            codes = category_codes(records, part.column)
+            frame[part.column] = pd.Series(category_cells(part.domain)[_replaced(codes, part, rng)], dtype=object)
+        return rowwise_release(frame, Channel(parts))
+
+    def guarantee(self, records: Microdata) -> Guarantee:
+        """Return epsilon and Pk of the randomized columns, from the probabilities in use."""
+        parts = self._parts(records)
+        names = [part.column for part in parts]
+        missing = unless_public(records, names)
+        if missing is not None:
+            return missing
+        epsilon = sum(epsilon_for_retention(part.retention, part.categories) for part in parts)
+        pk = k_for_epsilon(epsilon, len(records)) if epsilon > 0 else float(len(records))
+        about = f"of the columns {', '.join(names)} together; other columns are released as they are"
+        if np.isinf(epsilon):
+            return Guarantee(pk=pk, statement=about)
+        return Guarantee(epsilon=epsilon, pk=pk, statement=f"local, one record replaced by any other, {about}")
+
+    def _parts(self, records: Microdata) -> tuple[Retention, ...]:
+        names = filled(records, chosen_columns(records, self.columns, records.quasi_identifiers))
+        budget = given_epsilon(self.epsilon, self.k, len(records)) / max(1, len(names))
+        parts = []
+        for name in names:
+            domain = records.domain(name)
+            count = category_count(records, name)
+            if self.retention is not None:
+                kept = max(float(self.retention), 1 / count)
+            else:
+                kept = retention_for_epsilon(budget, count) if budget > 0 else 1 / count
+            parts.append(Retention(name, domain, kept if count > 1 else 1.0, count))
+        return tuple(parts)
+
+
+def _replaced(codes: NDArray[np.intp], part: Retention, rng: Generator) -> NDArray[np.intp]:
+    """Draw the released category of each original one."""
+    if part.categories == 1:
+        return codes
+    other = rng.integers(part.categories - 1, size=codes.size)
+    other += other >= codes
+    return np.where(rng.random(codes.size) < part.retention, codes, other)

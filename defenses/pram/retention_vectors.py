@@ -1,0 +1,96 @@
+"""The base of PRAM defenses with a retention probability for each category."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.base.channel import Channel
+from defenses.base.channel_parts import RetentionVector
+from defenses.base.columns import category_cells, category_codes, category_count, check_columns, filled
+from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
+from defenses.base.guarantee import Guarantee
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+from defenses.pram.public_categories import unless_public
+from defenses.pram.sampling import replace
+
+Floats = NDArray[np.float64]
+
+MOST_CELLS = 10_000_000
+"""Combinations of categories up to which columns are randomized jointly."""
+
+
+class RetentionVectors(MicrodataDefense):
+    """PRAM with a retention probability for each category; how these come about is the subclass's.
+
+    A column takes the categories of its domain; one with numbers takes its public bins, and a number is released as
+    its bin or another. In a column in which a value is missing, the missing value is one more category. Columns are
+    randomized independently and share the budget evenly, or jointly: then their combinations are the categories.
+
+    Parameters
+    ----------
+    columns : sequence of str, optional
+        All quasi-identifiers where not given.
+    jointly : bool
+        Whether combinations of the columns' categories are randomized, instead of each column by itself.
+
+    Raises
+    ------
+    ValueError
+        If `columns` is no list of different names or `jointly` no truth value.
+    """
+
+    def __init__(self, *, columns: Sequence[str] | None, jointly: bool) -> None:
+        check_columns(columns)
+        if not isinstance(jointly, bool):
+            raise ValueError(f"jointly must be true or false, got {jointly!r}")
+        self.columns = columns
+        self.jointly = jointly
+
+    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
+        """Release the randomized columns."""
+        frame = released_frame(records)
+        groups = self._groups(records)
+        parts = []
+        for names, generator in zip(groups, rng.spawn(len(groups)), strict=True):
+            domains = tuple(records.domain(name) for name in names)
+            sizes = tuple(category_count(records, name) for name in names)
+            cells = np.ravel_multi_index(tuple(category_codes(records, name) for name in names), sizes)
+            counts = np.bincount(cells, minlength=int(np.prod(sizes)))
+            retention = self._retention(records, names, counts, len(groups), generator)
+            released = np.unravel_index(replace(cells, retention, generator), sizes)
+            for name, domain, codes in zip(names, domains, released, strict=True):
+                frame[name] = pd.Series(category_cells(domain)[codes], dtype=object)
+            parts.append(RetentionVector(names, domains, sizes, tuple(retention.tolist())))
+        return rowwise_release(frame, Channel(tuple(parts)))
+
+    @abstractmethod
+    def _retention(
+        self, records: Microdata, names: tuple[str, ...], counts: NDArray[np.intp], share: int, rng: Generator
+    ) -> Floats:
+        """Retention probabilities of a group of columns that gets one of `share` parts of the budget."""
+
+    def _groups(self, records: Microdata) -> tuple[tuple[str, ...], ...]:
+        names = filled(records, chosen_columns(records, self.columns, records.quasi_identifiers))
+        if self.jointly and names:
+            cells = np.prod([float(category_count(records, name)) for name in names])
+            if cells > MOST_CELLS:
+                raise ValueError(
+                    f"jointly: the columns {', '.join(names)} have {cells:.3g} cells, at most {MOST_CELLS:,}"
+                )
+            return (names,)
+        return tuple((name,) for name in names)
+
+    def _not_public(self, records: Microdata) -> Guarantee | None:
+        """Return the empty guarantee where the categories themselves are read from the records."""
+        return unless_public(records, [name for group in self._groups(records) for name in group])
+
+    def _about(self, records: Microdata) -> str:
+        names = ", ".join(name for group in self._groups(records) for name in group)
+        return f"one record replaced by any other, of the columns {names} together; other columns are released as is"

@@ -1,0 +1,1 @@
+"""Recoding: coarser values, codes instead of values, suppressed cells and records."""

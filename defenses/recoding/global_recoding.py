@@ -1,0 +1,76 @@
+"""Columns generalized to one level each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from numpy.random import Generator
+
+from defenses.base.channel import Channel
+from defenses.base.channel_parts import Containment
+from defenses.base.columns import filled
+from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_whole
+from defenses.base.release import MicrodataRelease
+
+
+class GlobalRecoding(MicrodataDefense):
+    """Every value of a column is generalized to the same level of its hierarchy.
+
+    It guarantees nothing by itself: how many records share a row depends on the table.
+
+    Parameters
+    ----------
+    levels : mapping of str to int, or int
+        Level of each column, 0 leaving it as it is; or one level for every quasi-identifier that has a hierarchy,
+        which is the coarsest one where the hierarchy is not as high.
+
+    Raises
+    ------
+    ValueError
+        If a level is no whole number of at least 0.
+
+    Notes
+    -----
+    Source: Samarati (2001), "Protecting respondents' identities in microdata release", full-domain generalization.
+    """
+
+    def __init__(self, *, levels: Mapping[str, int] | int = 1) -> None:
+        if isinstance(levels, Mapping):
+            for column, level in levels.items():
+                check_whole(f"levels[{column!r}]", level, low=0)
+        else:
+            check_whole("levels", levels, low=0)
+        self.levels = levels
+
+    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
+        """Release the generalized columns."""
+        frame = released_frame(records)
+        parts = []
+        for name, level in self._levels(records).items():
+            try:
+                frame[name] = records.hierarchies[name].generalize(records.frame[name], level)
+            except ValueError as error:
+                raise ValueError(f"column {name!r}: {error}") from None
+            parts.append(Containment(name, records.domain(name)))
+        return rowwise_release(frame, Channel(tuple(parts)))
+
+    def check(self, records: Microdata) -> None:
+        """Make sure that the columns have hierarchies with these levels."""
+        self._levels(records)
+
+    def _levels(self, records: Microdata) -> dict[str, int]:
+        """Level of each column that changes."""
+        if isinstance(self.levels, Mapping):
+            for name in chosen_columns(records, tuple(self.levels), ()):
+                if name not in records.hierarchies:
+                    raise ValueError(f"levels: column {name!r} has no hierarchy")
+                height = records.hierarchies[name].height
+                if self.levels[name] > height:
+                    raise ValueError(f"levels: column {name!r} has levels 0 to {height}, got {self.levels[name]}")
+            levels = dict(self.levels)
+        else:
+            covered = [name for name in records.quasi_identifiers if name in records.hierarchies]
+            levels = {name: min(self.levels, records.hierarchies[name].height) for name in covered}
+        return {name: levels[name] for name in filled(records, tuple(levels)) if levels[name] > 0}

@@ -1,0 +1,65 @@
+"""Numbers rounded to multiples of a base."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from numpy.random import Generator
+
+from defenses.base.channel import Channel
+from defenses.base.channel_parts import Rounded
+from defenses.base.columns import check_columns, filled, is_numeric, plain_numbers, stored_alike
+from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_real
+from defenses.base.release import MicrodataRelease
+
+
+class Rounding(MicrodataDefense):
+    """Numbers are rounded to the nearest multiple of a base.
+
+    It guarantees nothing: how many records share a multiple depends on the table. A multiple may lie outside the
+    column's bounds, up to half a base; a missing value stays missing.
+
+    Parameters
+    ----------
+    base : float or mapping of str to float
+        What numbers become multiples of, above 0, in the column's unit; for all columns, or for each by name. A
+        number half-way between two multiples goes to the even one.
+    columns : sequence of str, optional
+        Columns with numbers; those that `base` names, or else all numeric quasi-identifiers where not given.
+
+    Raises
+    ------
+    ValueError
+        If a base is no finite number above 0, or columns are named twice over.
+
+    Notes
+    -----
+    Source: Hundepool et al. (2012), "Statistical Disclosure Control", section 3.3, deterministic rounding.
+    """
+
+    def __init__(self, *, base: float | Mapping[str, float] = 10, columns: Sequence[str] | None = None) -> None:
+        if isinstance(base, Mapping):
+            if columns is not None:
+                raise ValueError("columns goes with one base for all; a mapping names its columns itself")
+            for name, value in base.items():
+                check_real(f"base[{name!r}]", value, low=0, open_low=True)
+        else:
+            check_real("base", base, low=0, open_low=True)
+        check_columns(columns)
+        self.base = base
+        self.columns = columns
+
+    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
+        """Release the rounded columns."""
+        frame = released_frame(records)
+        default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
+        asked = tuple(self.base) if isinstance(self.base, Mapping) else self.columns
+        parts = []
+        for name in filled(records, chosen_columns(records, asked, default)):
+            base = self.base[name] if isinstance(self.base, Mapping) else self.base
+            part = Rounded(name, float(base))
+            frame[name] = stored_alike(part.publish(plain_numbers(records.frame[name])), records.frame[name])
+            parts.append(part)
+        return rowwise_release(frame, Channel(tuple(parts)))

@@ -1,0 +1,104 @@
+"""Extreme numbers replaced by a threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+import numpy as np
+from numpy.random import Generator
+
+from defenses.base.channel import Channel
+from defenses.base.channel_parts import Clipping
+from defenses.base.columns import check_columns, filled, is_numeric, plain_numbers, stored_alike
+from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_real
+from defenses.base.release import MicrodataRelease
+
+
+class TopBottomCoding(MicrodataDefense):
+    """Numbers beyond a lower and an upper threshold are replaced by the threshold.
+
+    It guarantees nothing: all other numbers are released as they are, and thresholds from a share are numbers of
+    the table.
+
+    Parameters
+    ----------
+    share : float, optional
+        Largest share of a column's values that is coded at either end, in [0, 0.5): the thresholds are the values
+        in the sorted column at share times its largest position, rounded down, from either end.
+    thresholds : mapping of str to (float, float), optional
+        Lower and upper threshold of each column, in its unit; infinite to leave that end as it is. Give either this
+        or `share`.
+    columns : sequence of str, optional
+        Columns with numbers that `share` is for; all numeric quasi-identifiers where not given.
+
+    Raises
+    ------
+    ValueError
+        If both or neither of `share` and `thresholds` are given, or one of them is out of range.
+
+    Notes
+    -----
+    Source: Hundepool et al. (2012), "Statistical Disclosure Control", section 3.2.
+    """
+
+    def __init__(
+        self,
+        *,
+        share: float | None = None,
+        thresholds: Mapping[str, tuple[float, float]] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> None:
+        if (share is None) == (thresholds is None):
+            raise ValueError("give either share or thresholds")
+        if share is not None:
+            check_real("share", share, low=0, high=0.5, open_high=True)
+        if thresholds is not None:
+            if columns is not None:
+                raise ValueError("columns goes with share; thresholds names its columns itself")
+            for name, ends in thresholds.items():
+                pair = (
+                    isinstance(ends, Sequence) and len(ends) == 2 and all(isinstance(end, int | float) for end in ends)
+                )
+                if not pair or not ends[0] <= ends[1]:
+                    raise ValueError(f"thresholds[{name!r}] must be a lower and an upper number, got {ends!r}")
+        check_columns(columns)
+        self.share = share
+        self.thresholds = thresholds
+        self.columns = columns
+
+    @classmethod
+    def example(cls) -> Self:
+        """A twentieth of the people at each end."""
+        return cls(share=0.05)
+
+    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
+        """Release the coded columns."""
+        frame = released_frame(records)
+        parts = []
+        for name in self._names(records):
+            numbers = plain_numbers(records.frame[name])
+            if self.thresholds is None:
+                low, high = self._quantiles(numbers[~np.isnan(numbers)])
+            else:
+                low, high = (float(end) for end in self.thresholds[name])
+            frame[name] = stored_alike(np.clip(numbers, low, high), records.frame[name])
+            parts.append(Clipping(name, low, high))
+        return rowwise_release(frame, Channel(tuple(parts)))
+
+    def check(self, records: Microdata) -> None:
+        """Make sure that the columns exist and hold numbers."""
+        for name in self._names(records):
+            plain_numbers(records.frame[name])
+
+    def _names(self, records: Microdata) -> tuple[str, ...]:
+        default = [name for name in records.quasi_identifiers if is_numeric(records, name)]
+        asked = self.columns if self.thresholds is None else tuple(self.thresholds)
+        return filled(records, chosen_columns(records, asked, default))
+
+    def _quantiles(self, numbers: np.ndarray) -> tuple[float, float]:
+        ordered = np.sort(numbers)
+        coded = int((self.share or 0.0) * (ordered.size - 1))
+        return float(ordered[coded]), float(ordered[-1 - coded])

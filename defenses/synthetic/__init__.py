@@ -1,0 +1,1 @@
+"""Synthetic tables drawn from a model of the records."""

@@ -1,0 +1,71 @@
+"""Synthetic rows from a Gaussian copula."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+from scipy import special
+
+from defenses.base.columns import filled
+from defenses.base.defense import MicrodataDefense, released_frame
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+from defenses.synthetic.column_distributions import distribution
+
+Floats = NDArray[np.float64]
+
+
+class GaussianCopula(MicrodataDefense):
+    """Synthetic rows with every column's distribution and the correlations of their normal scores.
+
+    As many rows as there are records. Every column is taken for a normal variable in disguise: numbers through their
+    empirical quantiles, with straight lines in between; categories, in the order of their domain, through thresholds
+    at their shares; a missing value as the last of all. Categories without an order keep their associations only as
+    far as the order in the domain carries them.
+
+    Notes
+    -----
+    A record's score in a column is z = Phi^-1(s), s being the share of records below it plus half of those alike. A
+    row is drawn from the normal distribution with the correlations R of these scores, and each z goes back through
+    the quantile at Phi(z). Rows are drawn as R^(1/2) times independent normal variables, where the symmetric root is
+    that of the eigenvalues; a constant column is uncorrelated.
+
+    It guarantees nothing: distributions and correlations are those of the table, and its smallest and largest numbers
+    may be released as they are. No row stems from a record, and there is no channel.
+
+    References
+    ----------
+    Nelsen (2006), An Introduction to Copulas, section 2.9; Patki, Wedge and Veeramachaneni (2016), The synthetic data
+    vault, section 3.
+    """
+
+    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
+        """Draw the rows."""
+        frame = released_frame(records)
+        names = filled(records, records.released_columns)
+        columns = [distribution(records, name) for name in names]
+        if columns:
+            scores = np.column_stack([special.ndtri(column.shares()) for column in columns])
+            drawn = rng.standard_normal(scores.shape) @ _root(_correlations(scores))
+            for name, column, normal in zip(names, columns, drawn.T, strict=True):
+                frame[name] = column.at(special.ndtr(normal))
+        return MicrodataRelease(frame, np.full(len(frame), -1), None)
+
+
+def _correlations(scores: Floats) -> Floats:
+    """Correlation matrix of the columns, shape (p, p); a constant column is uncorrelated."""
+    centered = scores - scores.mean(axis=0)
+    deviation = np.sqrt((centered**2).mean(axis=0))
+    varies = deviation > 1e-12
+    standard = centered / np.where(varies, deviation, 1.0) * varies
+    correlations: Floats = standard.T @ standard / len(scores)
+    np.fill_diagonal(correlations, 1.0)
+    return correlations
+
+
+def _root(matrix: Floats) -> Floats:
+    """Symmetric root of a correlation matrix."""
+    values, vectors = np.linalg.eigh(matrix)
+    root: Floats = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    return root

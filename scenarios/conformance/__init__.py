@@ -1,0 +1,1 @@
+"""Conformance suites for defenses and attacks."""

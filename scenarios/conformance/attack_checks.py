@@ -1,0 +1,256 @@
+"""What every attack must hold, whatever its goal; part of the conformance suite."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from attacks.attributes.composition_attack import OtherRelease
+from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.claims import Claims, Decisions, Predicates, RankedAnswers, ValueClaims
+from attacks.criteria.nearest_row_linkability import LinkedRows, Rows
+from defenses.base.channel import Channel
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+from defenses.grouping.mondrian.mondrian import Mondrian
+from defenses.perturbation.identity import Identity
+from scenarios.conformance.checks import Check, require
+from scenarios.conformance.people import example, people
+from scenarios.datasets.rating_table import rating_table
+from scenarios.games.candidate_file import CandidateFile
+from scenarios.games.classifier_membership import ClassifierMembership
+from scenarios.games.downcoding import DowncodingGame
+from scenarios.games.game import Game
+from scenarios.games.intersection import Intersection
+from scenarios.games.linkability import Linkability
+from scenarios.games.membership import Membership
+from scenarios.games.playing import make_release, play
+from scenarios.games.singling_out import SinglingOut
+from scenarios.games.sparse_ratings import SparseRatings
+from scenarios.seeds import generator
+
+
+@dataclass(frozen=True)
+class Stage:
+    """Where attacks of one goal are tried.
+
+    Attributes
+    ----------
+    game : callable
+        ``game(records)`` makes a small game on invented people.
+    claims : type of Claims
+        What its attacks make.
+    found : str, optional
+        What its attacks must do on a plain copy, as a title; 90 % of the goal are asked for.
+    """
+
+    game: Callable[[Microdata], Game]
+    claims: type[Claims]
+    found: str | None = None
+
+
+def _candidates(records: Microdata) -> Game:
+    return CandidateFile(records=records, originals=max(1, len(records) // 4), candidates=max(2, len(records) // 2))
+
+
+def _membership(game: type[Membership], records: Microdata) -> Game:
+    return game(records=records, members=max(1, len(records) // 4))
+
+
+def _two_tables(records: Microdata) -> Game:
+    third = max(1, len(records) // 4)
+    return Intersection(records=records, originals=third, overlap=max(1, third // 2), strangers=third)
+
+
+def _control(game: type[Any], records: Microdata) -> Game:
+    made: Game = game(records=records, originals=max(1, len(records) // 4), **_strangers(game, records))
+    return made
+
+
+def _strangers(game: type[Any], records: Microdata) -> dict[str, int]:
+    names = game.parameter_names()
+    return {"strangers": max(1, len(records) // 4)} if "strangers" in names else {}
+
+
+def _ratings(records: Microdata) -> Game:
+    """Ten ratings of each of some invented persons, as many as there are records."""
+    rng = generator(0, "ratings", len(records))
+    persons = np.repeat(np.arange(len(records)), 10)
+    frame = pd.DataFrame(
+        {
+            "person": np.char.add("p", persons.astype(str)).astype(object),
+            "item": np.char.add("film ", rng.integers(40, size=persons.size).astype(str)).astype(object),
+            "rating": rng.integers(1, 11, persons.size) / 2,
+            "day": rng.integers(1000, size=persons.size),
+        }
+    )
+    return SparseRatings(records=rating_table(frame), targets=max(1, len(records) // 2), known=4, wrong=1)
+
+
+STAGES = {
+    ("reidentification", "microdata"): Stage(_candidates, RankedAnswers, "finds 90 % of the people in a plain copy"),
+    ("membership", "microdata"): Stage(partial(_membership, Membership), Decisions),
+    ("membership", "model"): Stage(partial(_membership, ClassifierMembership), Decisions),
+    ("attribute", "microdata"): Stage(_two_tables, ValueClaims, "names 90 % of the values in a plain copy"),
+    ("deanonymization", "microdata"): Stage(_ratings, RankedAnswers, "finds 90 % of the people in a plain copy"),
+    ("singling_out", "microdata"): Stage(partial(_control, SinglingOut), Predicates),
+    ("linkability", "microdata"): Stage(partial(_control, Linkability), LinkedRows),
+    ("downcoding", "microdata"): Stage(partial(_control, DowncodingGame), ValueClaims),
+}
+"""Goals and kinds of release of the attacks that are tried; others only keep their parameters."""
+
+
+def attack_checks(method: type[Attack]) -> Iterator[Check]:
+    """Checks of an attack, each with its title; none where there is no stage for its goal.
+
+    Parameters
+    ----------
+    method : type of Attack
+        What to check.
+    """
+    stage = STAGES.get((method.goal, method.kind))
+    if stage is None:
+        return
+    sixty = people(60, generator(0, "people"))
+    yield "leaves what it is given as it is", partial(_unmodified, method, stage, sixty)
+    yield "same seed, same claims", partial(_same_claims, method, stage, sixty)
+    if stage.found is not None:
+        yield stage.found, partial(_finds, method, stage)
+    for title, records in {
+        "missing values": people(40, generator(0, "missing"), missing=True),
+        "constant columns": people(40, generator(0, "constant"), constant=True),
+        "two people": people(2, generator(0, "two")),
+    }.items():
+        yield f"answers {title}", partial(_answers, method, stage, records)
+    if method.kind != "microdata":
+        return
+    changes: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
+        "a release of one row": lambda frame: frame.iloc[:1],
+        "a release without rows": lambda frame: frame.iloc[:0],
+        "a wholly suppressed release": partial(_filled, cell="*"),
+        "a release of missing values": partial(_filled, cell=None),
+    }
+    for title, change in changes.items():
+        yield f"answers {title}, or says why not", partial(_changed, method, stage, sixty, change)
+    yield "answers where nobody is asked about, or says why not", partial(_nobody, method, stage, sixty)
+    yield "says that there is no common column", partial(_no_common_column, method, stage, sixty)
+
+
+def _handed(method: type[Attack], stage: Stage, records: Microdata) -> tuple[Any, Knowledge]:
+    """What an attack is handed of a play on these records: a plain copy, or groups where it refines them."""
+    game = stage.game(records)
+    secret = game.draw(generator(0, "draw"))
+    groups = Mondrian(k=min(2, len(secret.records)))
+    defense = groups if method.goal == "downcoding" else Identity()
+    published = make_release(defense, game, secret, generator(0, "release"))[1]
+    return game.view(published, generator(0, "view")), game.knowledge(secret, defense)
+
+
+def _run(method: type[Attack], stage: Stage, release: Any, knowledge: Knowledge) -> Claims:
+    claims = example(method).run(release, knowledge, generator(0, "attack"))
+    if not isinstance(claims, stage.claims):
+        raise AssertionError(f"an attack on {method.goal} makes {type(claims).__name__}, not {stage.claims.__name__}")
+    return claims
+
+
+def _answered(method: type[Attack], stage: Stage, release: Any, knowledge: Knowledge) -> None:
+    """Run an attack that may refuse, in one line."""
+    try:
+        _run(method, stage, release, knowledge)
+    except (ValueError, NotApplicable) as error:
+        require(bool(str(error)) and "\n" not in str(error), "the refusal is no single line")
+
+
+def _unmodified(method: type[Attack], stage: Stage, records: Microdata) -> None:
+    handed, untouched = (_handed(method, stage, records) for _ in range(2))
+    _run(method, stage, *handed)
+    for given, before in zip(handed, untouched, strict=True):
+        require(_tables(given) == _tables(before), f"it changes the {type(given).__name__}")
+
+
+def _tables(given: Any) -> list[Any]:
+    """What the tables among the parts of a release or of knowledge hold."""
+    parts = [getattr(given, part.name) for part in dataclasses.fields(given)]
+    frames = [getattr(part, "frame", part) for part in parts]
+    return [
+        (list(frame.columns), [str(kind) for kind in frame.dtypes], frame.astype(str).to_numpy().tolist())
+        for frame in frames
+        if isinstance(frame, pd.DataFrame)
+    ]
+
+
+def _same_claims(method: type[Attack], stage: Stage, records: Microdata) -> None:
+    first, second = (_run(method, stage, *_handed(method, stage, records)) for _ in range(2))
+    for name in vars(first):
+        require(_same(getattr(first, name), getattr(second, name)), f"{name} differs between equal seeds")
+
+
+def _same(first: Any, second: Any) -> bool:
+    if isinstance(first, pd.DataFrame):
+        return bool(first.equals(second))
+    if isinstance(first, np.ndarray):
+        return bool(np.array_equal(first, second))
+    if isinstance(first, Claims | Rows):
+        return all(_same(value, getattr(second, name)) for name, value in vars(first).items())
+    return bool(first == second)
+
+
+def _finds(method: type[Attack], stage: Stage) -> None:
+    game = stage.game(people(400, generator(0, "people")))
+    rate = play(Identity(), example(method), game, generator(0, "play")).scores[method.goal]
+    require(rate is not None and rate >= 0.9, f"it reaches {rate} on a plain copy")
+
+
+def _answers(method: type[Attack], stage: Stage, records: Microdata) -> None:
+    try:
+        _run(method, stage, *_handed(method, stage, records))
+    except NotApplicable as reason:
+        require("\n" not in str(reason), "the reason is no single line")
+
+
+def _filled(frame: pd.DataFrame, cell: str | None) -> pd.DataFrame:
+    return pd.DataFrame({name: pd.Series(cell, index=frame.index, dtype=object) for name in frame.columns})
+
+
+def _released(frame: pd.DataFrame) -> MicrodataRelease:
+    return MicrodataRelease(frame.reset_index(drop=True), np.full(len(frame), -1), Channel())
+
+
+def _with(knowledge: Knowledge, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Knowledge:
+    """The same knowledge; where a second release is public, with that changed likewise."""
+    if not isinstance(knowledge, OtherRelease):
+        return knowledge
+    return dataclasses.replace(knowledge, other=_released(change(knowledge.other.frame)))
+
+
+def _changed(
+    method: type[Attack], stage: Stage, records: Microdata, change: Callable[[pd.DataFrame], pd.DataFrame]
+) -> None:
+    release, knowledge = _handed(method, stage, records)
+    _answered(method, stage, _released(change(release.frame)), _with(knowledge, change))
+
+
+def _nobody(method: type[Attack], stage: Stage, records: Microdata) -> None:
+    release, knowledge = _handed(method, stage, records)
+    _answered(method, stage, release, dataclasses.replace(knowledge, candidates=knowledge.candidates.iloc[:0]))
+
+
+def _no_common_column(method: type[Attack], stage: Stage, records: Microdata) -> None:
+    release, knowledge = _handed(method, stage, records)
+
+    def renamed(frame: pd.DataFrame) -> pd.DataFrame:
+        return frame.add_prefix("other ")
+
+    try:
+        _run(method, stage, _released(renamed(release.frame)), _with(knowledge, renamed))
+    except (ValueError, NotApplicable) as error:
+        words = str(error)
+        require("column" in words or "quasi-identifier" in words, "the error does not speak of columns")
+    else:
+        raise AssertionError("tables without a common column are accepted")

@@ -1,0 +1,119 @@
+"""What every defense on tables must hold; part of the conformance suite."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+import numpy as np
+import pandas as pd
+
+from defenses.base.channel import Channel
+from defenses.base.defense import Defense
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+from metrics.cells import read_cells
+from metrics.classes import k_anonymity
+from metrics.diversity import l_diversity
+from scenarios.conformance.checks import Check, require
+from scenarios.conformance.people import example, people
+from scenarios.seeds import generator
+
+
+def defense_checks(method: type[Defense]) -> Iterator[Check]:
+    """Checks of a defense on tables, each with its title."""
+    yield "leaves its records as they are", partial(_records_unmodified, method)
+    yield "same seed, same release", partial(_same_release, method)
+    tables = {
+        "sixty records": people(60, generator(0, "people")),
+        "missing values": people(60, generator(0, "missing"), missing=True),
+        "constant columns": people(60, generator(0, "constant"), constant=True),
+        "one record": people(1, generator(0, "one")),
+        "no record": people(0, generator(0, "none")),
+    }
+    for title, records in tables.items():
+        yield f"releases {title}, or says why not", partial(_releases, method, records)
+    yield "keeps its promise on 20 tables", partial(_promise, method)
+    yield "its channel makes the truth possible, and survives TOML", partial(_channel, method)
+    yield "answers unseen categories", partial(_unseen, method)
+
+
+def _apply(method: type[Defense], records: Microdata, *names: str | int) -> MicrodataRelease:
+    release = example(method).apply(records, generator(0, *names))
+    if not isinstance(release, MicrodataRelease):
+        raise AssertionError(f"a {method.kind} defense makes a {type(release).__name__}")
+    return release
+
+
+def _records_unmodified(method: type[Defense]) -> None:
+    records = people(60, generator(0, "people"))
+    before = records.frame.copy()
+    _apply(method, records, "release")
+    pd.testing.assert_frame_equal(records.frame, before)
+
+
+def _same_release(method: type[Defense]) -> None:
+    records = people(60, generator(0, "people"))
+    first, second = _apply(method, records, "release"), _apply(method, records, "release")
+    pd.testing.assert_frame_equal(first.frame, second.frame)
+    require(bool((first.origin == second.origin).all()), "origins differ between equal seeds")
+
+
+def _releases(method: type[Defense], records: Microdata) -> None:
+    try:
+        release = _apply(method, records, "release")
+    except ValueError as error:
+        message = str(error)
+        require(bool(message) and "\n" not in message, "the refusal is no single line")
+        # Nothing can make one sensitive value diverse.
+        ordinary = len(records) >= 60 and all(len(set(records.frame[name])) > 1 for name in records.sensitive)
+        require(not ordinary, f"an ordinary table is refused: {message}")
+        return
+    original = set(records.frame["name"].dropna())
+    for name in release.frame.columns:
+        require(original.isdisjoint(release.frame[name].dropna()), f"column {name!r} releases an identifier")
+    require(bool((release.origin < len(records)).all()), "an origin lies outside the records")
+    for name in records.released_columns:
+        read_cells(release.frame[name], records.domains[name])
+
+
+def _promise(method: type[Defense]) -> None:
+    for number in range(20):
+        records = people(30 + 5 * number, generator(number, "promise"), missing=number % 3 == 0)
+        promised = example(method).guarantee(records)
+        frame = _apply(method, records, "promise", number).frame
+        if promised.k is not None:
+            measured = k_anonymity(frame, records.quasi_identifiers)
+            require(measured >= promised.k, f"k = {promised.k} is promised and {measured} measured")
+        if promised.l is not None:
+            diversity = min(l_diversity(frame, records.quasi_identifiers, name) for name in records.sensitive)
+            require(diversity >= promised.l, f"l = {promised.l} is promised and {diversity} measured")
+
+
+def _channel(method: type[Defense]) -> None:
+    records = people(60, generator(0, "people"))
+    release = _apply(method, records, "release")
+    if release.channel is None:
+        return
+    known = release.origin >= 0
+    released = release.frame[known].reset_index(drop=True)
+    truth = records.frame.iloc[release.origin[known]].reset_index(drop=True)
+    domains = dict(records.domains)
+    copy = Channel.from_toml(release.channel.to_toml())
+    pairs = np.arange(len(released))
+    for columns, likelihood in release.channel.likelihoods(released, truth, domains).items():
+        own = likelihood.at(pairs, pairs)
+        require(bool((own > -np.inf).all()), f"the channel calls the truth impossible in {', '.join(columns)}")
+        table = copy.likelihoods(released, truth, domains)[columns].table()
+        require(np.allclose(table, likelihood.table()), f"the channel of {', '.join(columns)} changes in TOML")
+        require(np.allclose(np.diag(table), own), f"table() and at() differ in {', '.join(columns)}")
+
+
+def _unseen(method: type[Defense]) -> None:
+    records = people(60, generator(0, "people"))
+    frame = records.frame.copy()
+    frame.loc[3, "city"] = "Atlantis"
+    try:
+        _apply(method, records.with_frame(frame), "release")
+    except ValueError as error:
+        require("Atlantis" in str(error) or "city" in str(error), "the refusal names neither column nor category")

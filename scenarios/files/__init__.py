@@ -1,0 +1,1 @@
+"""Files in TOML, read into validated models."""

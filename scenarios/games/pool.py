@@ -1,0 +1,186 @@
+"""The pool game: name the pool of items that a person prefers, from reports about single items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from attacks.base.attack import Knowledge
+from attacks.base.claims import Claims, RankedAnswers
+from attacks.reports.pool_inference import pool_of_each, preferred_pools
+from defenses.base.defense import Defense
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_whole
+from defenses.base.release import ReportsRelease
+from metrics.domains import CategoricalDomain
+from scenarios.games.game import Game, Secret
+from scenarios.games.report_utility import utility_frequencies
+
+
+@dataclass(frozen=True)
+class PoolSecret(Secret):
+    """Who reports what.
+
+    Attributes
+    ----------
+    records : Microdata
+        The items reported, one row each, with the number of its person.
+    preferred : ndarray of int, shape (persons,)
+        The pool that each person prefers.
+    auxiliary : Microdata
+        Items of other people, for the attacker.
+    """
+
+    records: Microdata = field(repr=False)
+    preferred: NDArray[np.intp] = field(repr=False)
+    auxiliary: Microdata = field(repr=False)
+
+
+class Pool(Game):
+    """Guess which pool of items (a skin tone, a political side) each person prefers, reports being linked to senders.
+
+    Every person reports the same number of their items, each under local differential privacy; the attacker knows the
+    protocol, whose report is whose, and all items of other people. A person prefers the pool that most of all of their
+    items in the population are from.
+
+    Parameters
+    ----------
+    records : Microdata
+        One row an item used, with a column that names the person, and the pools as level 1 of the item's hierarchy.
+    column : str
+        The item; its domain must be declared categories.
+    persons, reports : int
+        How many persons report, and how many items each, at least 1; persons with fewer items are not drawn.
+
+    Raises
+    ------
+    ValueError
+        If the records have no person, no pools or a missing item, fewer than two pools are preferred, or too few
+        persons have enough items.
+
+    References
+    ----------
+    Gadotti, Houssiau, Annamalai and de Montjoye (2022), Pool inference attacks on local differential privacy,
+    section 3.
+    """
+
+    accepts: ClassVar[str] = "reports"
+    kind: ClassVar[str] = "reports"
+    goal: ClassVar[str] = "pool"
+    attacker_knows = "mechanism"
+
+    def __init__(self, *, records: Microdata, column: str, persons: int = 500, reports: int = 8) -> None:
+        check_whole("persons", persons, low=1)
+        check_whole("reports", reports, low=1)
+        self.records = records
+        self.column = column
+        self.persons = persons
+        self.reports = reports
+        if records.person is None:
+            raise ValueError("records: no column says whose item it is")
+        if column not in records.hierarchies or not isinstance(records.domains.get(column), CategoricalDomain):
+            raise ValueError(
+                f"column: {column!r} must have declared categories and a hierarchy, whose level 1 are pools"
+            )
+        if records.frame[[column, records.person]].isna().any(axis=None):
+            raise ValueError(f"records: an item or a person is missing in column {column!r} or {records.person!r}")
+        if not len(records) or self._chance >= 1:
+            raise ValueError("records: fewer than two pools are preferred, so that nothing is left to guess")
+        if self._eligible.size <= persons:
+            raise ValueError(
+                f"persons: more than {persons} with {reports} items are needed, there are {self._eligible.size}"
+            )
+
+    @cached_property
+    def _people(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        """Preferred pool of each person, and person of each row."""
+        preferred, person = preferred_pools(self.records, self.column, pool_of_each(self.records, self.column))
+        return preferred, person
+
+    @cached_property
+    def _eligible(self) -> NDArray[np.intp]:
+        return np.flatnonzero(np.bincount(self._people[1]) >= self.reports)
+
+    @property
+    def _chance(self) -> float:
+        preferred = self._people[0][self._eligible]
+        return float(np.bincount(preferred).max(initial=0) / max(1, preferred.size))
+
+    def _table(self, rows: NDArray[np.intp], person: NDArray[np.intp]) -> Microdata:
+        name = str(self.records.person)
+        frame = pd.DataFrame({name: person, self.column: self.records.frame[self.column].to_numpy()[rows]})
+        return Microdata(
+            frame,
+            identifiers=(name,),
+            sensitive=(self.column,),
+            domains={self.column: self.records.domains[self.column]},
+            hierarchies={self.column: self.records.hierarchies[self.column]},
+            person=name,
+        )
+
+    def draw(self, rng: Generator, choice: Any = None) -> PoolSecret:
+        """Draw who reports, and which of their items; everybody else is known to the attacker."""
+        preferred, person = self._people
+        targets = rng.permutation(self._eligible)[: self.persons]
+        number = np.full(preferred.size, -1)
+        number[targets] = np.arange(self.persons)
+        rows = rng.permutation(person.size)
+        rows = rows[np.argsort(number[person[rows]], kind="stable")]
+        senders = number[person[rows]]
+        first = np.searchsorted(senders, senders)
+        chosen = (senders >= 0) & (np.arange(rows.size) - first < self.reports)
+        others = np.flatnonzero(number[person] < 0)
+        return PoolSecret(
+            self._table(rows[chosen], senders[chosen]), preferred[targets], self._table(others, person[others])
+        )
+
+    def knowledge(self, secret: PoolSecret, defense: Defense) -> Knowledge:
+        """Hand over whose report is whose, other people's items, and the mechanism."""
+
+        def simulate(records: Microdata, rng: Generator) -> Any:
+            return defense.clone().apply(records, rng)
+
+        return Knowledge(secret.records.frame[[str(self.records.person)]].copy(), secret.auxiliary, simulate)
+
+    def score(
+        self, secret: PoolSecret, published: ReportsRelease, claims: Claims, rng: Generator
+    ) -> dict[str, float | None]:
+        """Score person by person.
+
+        Returns
+        -------
+        dict
+            ``pool``: share of persons whose pool is named; ``pool_chance``: the same for the guess of the pool that
+            most persons with enough items prefer; ``pool_trials``: number of persons; ``answered``: share of persons
+            for whom there is an answer.
+
+        Raises
+        ------
+        TypeError
+            If the claims are no ranked answers.
+        ValueError
+            If they are about another number of persons.
+        """
+        if not isinstance(claims, RankedAnswers):
+            raise TypeError(f"the pool game scores ranked answers, got {type(claims).__name__}")
+        if claims.targets != self.persons:
+            raise ValueError(f"the answers are about {claims.targets} persons, there are {self.persons}")
+        answers = claims.best(rng)
+        return {
+            "pool": float((answers == secret.preferred).mean()),
+            "pool_chance": self._chance,
+            "pool_trials": self.persons,
+            "answered": float((answers >= 0).mean()),
+        }
+
+    def utility(self, secret: PoolSecret, release: ReportsRelease) -> dict[str, float | None]:
+        """Accuracy of the estimated shares of items (`utility_frequencies`)."""
+        codes = secret.records.domains[self.column].codes(secret.records.frame[self.column])
+        counts = np.bincount(codes, minlength=release.protocol.d)
+        return {"utility_frequencies": utility_frequencies(release, counts)}

@@ -1,0 +1,274 @@
+"""The game on sparse ratings: find people of whom a few ratings are known among released ratings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from attacks.base.attack import Knowledge
+from attacks.base.claims import Claims, RankedAnswers
+from defenses.base.defense import Defense
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_real, check_whole
+from defenses.base.release import MicrodataRelease, Release
+from metrics.ratings import RatingUtility
+from scenarios.games.game import Secret
+from scenarios.games.table_game import TableGame, table
+
+REDRAWS = 1000
+
+
+@dataclass(frozen=True)
+class SparseRatingsSecret(Secret):
+    """Who is looked for.
+
+    Attributes
+    ----------
+    records : Microdata
+        All ratings.
+    person : ndarray of int, shape (ratings,)
+        Number of the person of each rating.
+    targets : ndarray of int, shape (targets,)
+        Numbers of the people who are looked for.
+    known : DataFrame
+        What is known of them: the persons' column numbers the targets from 0; item, rating and, where dates are known,
+        date.
+    """
+
+    records: Microdata = field(repr=False)
+    person: NDArray[np.intp] = field(repr=False)
+    targets: NDArray[np.intp] = field(repr=False)
+    known: pd.DataFrame = field(repr=False)
+
+
+class SparseRatings(TableGame):
+    """De-anonymization of ratings: the attacker knows a few ratings of each target, some of them wrong.
+
+    All ratings are released under fresh pseudonyms, rows shuffled. Of each target some of its ratings are known, with
+    dates that are off by up to some days; a wrong one is of an item that the target never rated, drawn by popularity,
+    with the rating and the date of other random rows. The attacker names for each target a pseudonym, or abstains.
+
+    Parameters
+    ----------
+    records : Microdata
+        Ratings, with a column that says whose each is.
+    targets : int
+        How many people are looked for.
+    known, wrong : int
+        How many ratings are known of each, and how many of these are wrong; wrong <= known.
+    days : float
+        Largest error of a known date, in days.
+    dates : bool
+        Whether dates are known at all.
+    item, rating, date : str
+        Names of the columns; the date is in days.
+    attacker_knows : {"mechanism", "nothing"}
+        Whether attackers read the release's channel and may repeat the defense on records of their own.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range, a column is missing or no numbers where they are needed, or fewer than `targets`
+        people have `known` ratings.
+
+    References
+    ----------
+    Narayanan and Shmatikov (2008), Robust de-anonymization of large sparse datasets, section 5.
+    """
+
+    goal: ClassVar[str] = "deanonymization"
+
+    def __init__(
+        self,
+        *,
+        records: Microdata,
+        targets: int = 300,
+        known: int = 8,
+        wrong: int = 2,
+        days: float = 14.0,
+        dates: bool = True,
+        item: str = "item",
+        rating: str = "rating",
+        date: str = "day",
+        attacker_knows: str = "mechanism",
+    ) -> None:
+        super().__init__(records=records, attacker_knows=attacker_knows)
+        self.targets = targets
+        self.known = known
+        self.wrong = wrong
+        self.days = days
+        self.dates = dates
+        self.item = item
+        self.rating = rating
+        self.date = date
+        check_whole("targets", targets, low=1)
+        check_whole("known", known, low=1)
+        check_whole("wrong", wrong, low=0)
+        check_real("days", days, low=0)
+        if wrong > known:
+            raise ValueError(f"wrong must be at most known ({known}), got {wrong}")
+        if not isinstance(dates, bool):
+            raise ValueError(f"dates must be true or false, got {dates!r}")
+        if records.person is None:
+            raise ValueError("records: no column says whose row it is; declare it as person")
+        for parameter in ("item", "rating", "date"):
+            name = getattr(self, parameter)
+            if name not in records.frame:
+                raise ValueError(f"{parameter}: there is no column {name!r}")
+            if parameter != "item" and not pd.api.types.is_numeric_dtype(records.frame[name]):
+                raise ValueError(f"{parameter}: column {name!r} must hold numbers")
+        enough = self._eligible.size
+        if enough < targets:
+            raise ValueError(f"targets: {targets} people with {known} ratings or more are needed, there are {enough}")
+
+    @cached_property
+    def _person(self) -> NDArray[np.intp]:
+        return pd.factorize(self.records.frame[self.records.person], sort=True, use_na_sentinel=False)[0]
+
+    @cached_property
+    def _persons(self) -> int:
+        return int(self._person.max()) + 1 if self._person.size else 0
+
+    @cached_property
+    def _eligible(self) -> NDArray[np.intp]:
+        """People of whom enough is there to be known."""
+        return np.flatnonzero(np.bincount(self._person, minlength=self._persons) >= self.known)
+
+    @cached_property
+    def _item(self) -> NDArray[np.intp]:
+        return pd.factorize(self.records.frame[self.item], use_na_sentinel=False)[0]
+
+    @cached_property
+    def _utility(self) -> RatingUtility:
+        columns = (str(self.records.person), self.item, self.rating, self.date)
+        return RatingUtility(self.records.frame, self.records.domains, *columns)
+
+    def draw(self, rng: Generator, choice: Any = None) -> SparseRatingsSecret:
+        """Draw targets, and what is known of them.
+
+        Raises
+        ------
+        ValueError
+            If a target has rated nearly every item, so that no wrong rating of it can be found.
+        """
+        targets = rng.choice(self._eligible, self.targets, replace=False)
+        number = np.full(self._persons, -1)
+        number[targets] = np.arange(self.targets)
+        rows = np.flatnonzero(number[self._person] >= 0)
+        owner = number[self._person[rows]]
+        # A random order within each target; the first of them are known.
+        order = np.lexsort((rng.random(rows.size), owner))
+        place = np.arange(rows.size) - np.searchsorted(owner[order], owner[order])
+        chosen = rows[order][place < self.known]
+        frame = self.records.frame
+        known = frame.iloc[chosen][[self.item, self.rating, self.date]].reset_index(drop=True)
+        known[self.date] = known[self.date] + rng.uniform(-self.days, self.days, len(known))
+        owner = np.repeat(np.arange(self.targets), self.known)
+        false = np.flatnonzero(np.tile(np.arange(self.known) < self.wrong, self.targets))
+        sources = {
+            self.item: self._unrated(targets[owner[false]], rng),
+            self.rating: rng.integers(len(frame), size=false.size),
+            self.date: rng.integers(len(frame), size=false.size),
+        }
+        for name, source in sources.items():
+            known.loc[false, name] = frame[name].to_numpy()[source]
+        known.insert(0, str(self.records.person), owner)
+        if not self.dates:
+            known = known.drop(columns=self.date)
+        return SparseRatingsSecret(self.records, self._person, targets, known)
+
+    def _unrated(self, person: NDArray[np.intp], rng: Generator) -> NDArray[np.intp]:
+        """For each of these people a row, drawn among all rows, of an item that the person did not rate."""
+        items = int(self._item.max()) + 1
+        rated = np.unique(self._person * items + self._item)
+        row = rng.integers(self._item.size, size=person.size)
+        for _ in range(REDRAWS):
+            taken = np.flatnonzero(np.isin(person * items + self._item[row], rated))
+            if not taken.size:
+                return row
+            row[taken] = rng.integers(self._item.size, size=taken.size)
+        raise ValueError("wrong: a person has rated nearly every item, so that no rating of another can be made up")
+
+    def publish(self, release: Release, rng: Generator) -> MicrodataRelease:
+        """Replace the persons by random numbers, and shuffle the rows."""
+        shuffled = table(release).shuffled(rng)
+        name = self.records.person
+        if name not in shuffled.frame:
+            return shuffled
+        codes, distinct = pd.factorize(shuffled.frame[name], use_na_sentinel=False)
+        frame = shuffled.frame.assign(**{str(name): rng.permutation(len(distinct))[codes]})
+        return MicrodataRelease(frame, shuffled.origin, shuffled.channel)
+
+    def knowledge(self, secret: SparseRatingsSecret, defense: Defense) -> Knowledge:
+        """Hand over the known ratings, the public roles and domains, and the mechanism where the game discloses it."""
+        return Knowledge(secret.known.copy(), self.public(self.records.take([])), self.simulation(defense))
+
+    def score(
+        self, secret: SparseRatingsSecret, published: MicrodataRelease, claims: Claims, rng: Generator
+    ) -> dict[str, float | None]:
+        """Score person by person.
+
+        A pseudonym is the person's of whom most of its rows stem.
+
+        Returns
+        -------
+        dict
+            ``deanonymization``: targets named rightly / targets, with their number ``deanonymization_trials`` and
+            ``deanonymization_chance``, 1 / people; ``wrong``: targets named wrongly / targets; ``answered``: share of
+            targets answered.
+
+        Raises
+        ------
+        TypeError
+            If the claims are no ranked answers.
+        ValueError
+            If they are about other numbers of targets or pseudonyms.
+        """
+        if not isinstance(claims, RankedAnswers):
+            raise TypeError(f"the game on ratings scores ranked answers, got {type(claims).__name__}")
+        pseudonym, count = _pseudonyms(published, self.records.person)
+        if (claims.targets, claims.answers) != (self.targets, count):
+            raise ValueError(
+                f"the answers are about {claims.targets} people and {claims.answers} pseudonyms, "
+                f"there are {self.targets} and {count}"
+            )
+        stems = published.origin >= 0
+        owner = _majority(pseudonym[stems], secret.person[published.origin[stems]], count)
+        best = claims.best(rng)
+        answered = best >= 0
+        right = answered & (owner[best] == secret.targets)
+        return {
+            "deanonymization": float(right.mean()),
+            "deanonymization_trials": self.targets,
+            "deanonymization_chance": 1 / self._persons,
+            "wrong": float((answered & ~right).mean()),
+            "answered": float(answered.mean()),
+        }
+
+    def utility(self, secret: SparseRatingsSecret, release: MicrodataRelease) -> dict[str, float | None]:
+        """What the ratings are worth (`metrics.ratings.RatingUtility`)."""
+        return self._utility.score(release.frame)
+
+
+def _pseudonyms(published: MicrodataRelease, person: str | None) -> tuple[NDArray[np.intp], int]:
+    """Position of each row's pseudonym among the sorted ones, and their number."""
+    if person not in published.frame:
+        return np.zeros(len(published.frame), dtype=np.intp), 1
+    codes, distinct = pd.factorize(published.frame[person], sort=True, use_na_sentinel=False)
+    return codes, len(distinct)
+
+
+def _majority(group: NDArray[np.intp], value: NDArray[np.intp], groups: int) -> NDArray[np.intp]:
+    """Most frequent value of each group, the smallest where several are; -1 in an empty group."""
+    result = np.full(groups + 1, -1, dtype=np.intp)
+    pairs, count = np.unique(np.column_stack([group, value]), axis=0, return_counts=True)
+    # The last assignment wins: ascending counts, and descending values among equal ones.
+    order = np.lexsort((-pairs[:, 1], count))
+    result[pairs[order, 0]] = pairs[order, 1]
+    return result

@@ -1,0 +1,69 @@
+"""Which columns give a table away."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attacks.base.attack import Knowledge
+from attacks.base.sides import SharedColumn, gower_distance, shared_columns
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+from scenarios.tournament.sheets import Sheet
+
+NEAREST, WITHOUT = "nearest", "nearest_without:"
+
+
+def nearest_originals(sheet: Sheet, candidates: Microdata, answers: NDArray[np.intp]) -> dict[str, float]:
+    """Share of rows whose original is the nearest candidate (Gower), by all columns and without each one.
+
+    Rows that are declared to stem from no original do not count; ties count in parts.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        The table.
+    candidates : Microdata
+        Its candidates.
+    answers : ndarray of int, shape (originals,)
+        Where each original stands among them.
+    """
+    release = MicrodataRelease(sheet.frame, np.full(len(sheet.frame), -1))
+    columns = shared_columns(release, Knowledge(candidates.frame, candidates.take([])))
+    rows = np.flatnonzero(sheet.origin >= 0)
+    truth = answers[sheet.origin[rows]]
+
+    def nearest(kept: list[SharedColumn]) -> float:
+        if not kept or not rows.size:
+            return 0.0
+        distance = np.round(gower_distance(kept)[rows], 9)
+        best = distance == distance.min(axis=1, keepdims=True)
+        return float((best[np.arange(rows.size), truth] / best.sum(axis=1)).mean())
+
+    without = {
+        WITHOUT + column.name: nearest([other for other in columns if other is not column]) for column in columns
+    }
+    return {NEAREST: nearest([*columns]), **without}
+
+
+def telling_columns(values: Mapping[str, float | None]) -> list[tuple[str, float, float]]:
+    """Rate of nearest originals with all columns, and without each one, the most telling first.
+
+    Parameters
+    ----------
+    values : mapping
+        Holds what `nearest_originals` gives.
+
+    Returns
+    -------
+    list of (str, float, float)
+        Column (``(none)`` for all columns), rate without it, and how much it drops.
+    """
+    whole = float(values[NEAREST] or 0.0)
+    rates = {
+        name.removeprefix(WITHOUT): float(rate or 0.0) for name, rate in values.items() if name.startswith(WITHOUT)
+    }
+    drops = sorted(((name, rate, whole - rate) for name, rate in rates.items()), key=lambda one: (-one[2], one[0]))
+    return [("(none)", whole, 0.0), *drops]

@@ -1,0 +1,150 @@
+"""What a team's table is worth, and which row stems from which original, whatever the team says."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from attacks import AssignmentLinkage, ExpectationMaximizationLinkage
+from attacks.base.attack import Attack, Knowledge
+from attacks.base.claims import RankedAnswers
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+from metrics.domains import Domain
+from metrics.profile import original_profile, profile
+from metrics.similarity import record_similarity
+from metrics.utility import TableUtility, anchored
+from scenarios.seeds import generator
+
+COMPONENTS = ("marginals", "associations", "queries")
+
+
+@dataclass(frozen=True)
+class Merit:
+    """Both utilities of a table, in [0, 1].
+
+    Attributes
+    ----------
+    components : dict of float
+        Of the table: anchored marginals, associations and range counts.
+    table : float
+        Their mean: what the statistics are worth.
+    record : float
+        How similar the originals are to the rows of their own, the constant row being 0; see `Originals.merit`.
+    """
+
+    components: dict[str, float]
+    table: float
+    record: float
+
+    @property
+    def counted(self) -> float:
+        """The utility that counts: the smaller of both."""
+        return min(self.table, self.record)
+
+
+@dataclass(frozen=True)
+class Originals:
+    """A team's originals, as the scale on which its table is measured.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (originals, columns)
+        The records in clear.
+    domains : mapping of str to Domain
+        Public domains of the columns.
+    queries_seed : int
+        Draws the range counts.
+    """
+
+    frame: pd.DataFrame
+    domains: Mapping[str, Domain]
+    queries_seed: int
+
+    @cached_property
+    def _utility(self) -> TableUtility:
+        return TableUtility(
+            self.frame, self.domains, self.frame.iloc[:0], None, generator(self.queries_seed, "tournament", "queries")
+        )
+
+    @cached_property
+    def _constant_similarity(self) -> NDArray[np.float64]:
+        """How similar each original is to the constant row."""
+        original = original_profile(self.frame, self.domains)
+        return record_similarity(original, self._utility.constant, self.domains)[:, 0]
+
+    def merit(self, released: pd.DataFrame, origin: NDArray[np.intp]) -> Merit:
+        """Both utilities of a released table.
+
+        Originals are compared with the rows declared as theirs, and with those that the host's own map gives them
+        (`learned_origin`); the smaller similarity counts. An original without a row of its own counts as if its row
+        were the constant one. Where several rows are one original's, their mean counts.
+
+        Parameters
+        ----------
+        released : DataFrame, shape (rows, columns)
+            Released cells.
+        origin : ndarray of int, shape (rows,)
+            The original that each row is declared to stem from, -1 for none.
+        """
+        measured = self._utility.score(released)
+        components = {name: float(measured[name] or 0.0) for name in COMPONENTS}
+        similarity = record_similarity(
+            original_profile(self.frame, self.domains), profile(released, self.domains), self.domains
+        )
+        record = min(self._record(similarity, one) for one in (origin, self._learned(released)))
+        return Merit(components, float(np.mean(list(components.values()))), record)
+
+    def _record(self, similarity: NDArray[np.float64], origin: NDArray[np.intp]) -> float:
+        """Anchored similarity of the originals to the rows of their own, under one map."""
+        rows = np.flatnonzero(origin >= 0)
+        count = np.bincount(origin[rows], minlength=len(self.frame))
+        total = np.bincount(origin[rows], weights=similarity[origin[rows], rows], minlength=len(self.frame))
+        own = np.where(count > 0, total / np.maximum(count, 1), self._constant_similarity)
+        return anchored(float(own.mean()), float(self._constant_similarity.mean()))
+
+    def _learned(self, released: pd.DataFrame) -> NDArray[np.intp]:
+        """`learned_origin` by a public generator and whatever the rows' order, so that teams measure the same."""
+        order = released.fillna("").reset_index(drop=True).sort_values(list(released.columns), kind="stable").index
+        found = np.empty(len(released), dtype=np.intp)
+        rng = generator(self.queries_seed, "tournament", "map")
+        found[order] = self.learned_origin(released.iloc[order].reset_index(drop=True), rng)
+        return found
+
+    def best_origin(self, released: pd.DataFrame, rng: Generator) -> NDArray[np.intp]:
+        """The host's own map, shape (rows,): the one-to-one assignment of rows to originals of least Gower distance.
+
+        Ties are broken at random, so that a table whose rows are all alike says nothing of anybody.
+        """
+        return self._map(AssignmentLinkage(), released, rng)
+
+    def learned_origin(self, released: pd.DataFrame, rng: Generator) -> NDArray[np.intp]:
+        """The host's own map, shape (rows,), by what it learns of how the table was made.
+
+        Where values were exchanged at random, the nearest original is often not the right one, and this map is nearer
+        to the truth. Where it is the truth, no false map gains anything: utility is the smallest and success the
+        largest over the declared map and the host's, so that whoever declares the truth is measured by a subset of the
+        maps by which the same rows are measured under any other declaration.
+        """
+        return self._map(ExpectationMaximizationLinkage(), released, rng)
+
+    def _map(self, attack: Attack, released: pd.DataFrame, rng: Generator) -> NDArray[np.intp]:
+        records = Microdata(self.frame, quasi_identifiers=tuple(self.domains), domains=dict(self.domains))
+        release = MicrodataRelease(released, np.full(len(released), -1), None)
+        claims = attack.run(release, Knowledge(self.frame, records.take([])), rng)
+        assert isinstance(claims, RankedAnswers)  # noqa: S101 (for the type checker: all linkage answers so)
+        return claims.best(rng)
+
+    def maps(self, origin: NDArray[np.intp], released: pd.DataFrame, rng: Generator) -> dict[str, NDArray[np.intp]]:
+        """All maps under which success is counted, by name: as declared, and the host's own."""
+        return {
+            "declared": origin,
+            "assigned": self.best_origin(released, rng),
+            "learned": self.learned_origin(released, rng),
+        }

@@ -1,0 +1,92 @@
+"""Two overlapping releases: each k-anonymous, together less."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attacks import CompositionAttack, Knowledge, MajorityInClass, NotApplicable
+from attacks.attributes.composition_attack import OtherRelease
+from defenses import Constant, Identity, Microdata, MicrodataRelease, Mondrian
+from metrics import CategoricalDomain, NumericDomain, k_anonymity
+from scenarios import Intersection
+from scenarios.games.playing import make_release, play_alone
+from scenarios.seeds import generator
+
+ILL = CategoricalDomain(tuple("abcdefghij"))
+
+
+def people(count, rng):
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(0, 100, count),
+            "height": rng.integers(140, 200, count),
+            "ill": rng.choice(np.array(ILL.categories, dtype=object), count),
+        }
+    )
+    domains = {"age": NumericDomain(0, 99, True), "height": NumericDomain(140, 199, True), "ill": ILL}
+    return Microdata(frame, quasi_identifiers=("age", "height"), sensitive=("ill",), domains=domains)
+
+
+def test_two_hospitals_by_hand():
+    # The source's example in small: 28 years old, in both; only one illness stands in both classes.
+    first = MicrodataRelease(pd.DataFrame({"age": ["[20,29]"] * 3, "ill": ["a", "b", "c"]}), [-1] * 3)
+    second = MicrodataRelease(pd.DataFrame({"age": ["[25,34]"] * 3, "ill": ["c", "d", "e"]}), [-1] * 3)
+    records = people(10, generator(0))
+    known = OtherRelease(pd.DataFrame({"age": [28]}), records, None, second)
+    said = CompositionAttack().run(first, known, generator(0))
+    assert said.values["ill"].tolist() == ["c"]
+    assert said.confidence.tolist() == [1.0]
+    disjoint = MicrodataRelease(second.frame.assign(ill=["d", "e", "f"]), [-1] * 3)
+    said = CompositionAttack().run(first, OtherRelease(known.candidates, records, None, disjoint), generator(0))
+    assert sorted(said.values["ill"]) == ["a", "b", "c"]
+    assert said.weight.sum() == pytest.approx(1)
+    with pytest.raises(NotApplicable, match="second release"):
+        CompositionAttack().run(first, Knowledge(known.candidates, records), generator(0))
+
+
+def rates(defense, attack, plays=3):
+    game = Intersection(
+        records=people(4000, generator(0, "people")), originals=500, overlap=250, strangers=250, auxiliary=10
+    )
+    scores = [play_alone(defense, attack, game, generator(0, "play", number))[2] for number in range(plays)]
+    return [float(np.mean([each[name] for each in scores])) for name in ("attribute", "attribute_chance")]
+
+
+def test_the_second_release_adds_to_the_first():
+    alone, _ = rates(Mondrian(k=5, strict=False), MajorityInClass())
+    both, control = rates(Mondrian(k=5, strict=False), CompositionAttack())
+    # 750 people: 4 standard deviations of a difference of shares are at most .1.
+    assert both > alone + 0.1
+    assert both > control + 0.3
+    # Ten illnesses, equally frequent and independent of all else: a stranger's is named by chance.
+    assert abs(control - 0.1) < 4 * np.sqrt(0.09 / 750)
+
+
+def test_nothing_comes_of_two_constant_tables():
+    both, control = rates(Constant(), CompositionAttack())
+    assert abs(both - control) < 4 * np.sqrt(2 * 0.09 / 750)
+
+
+def test_the_game_hands_every_attack_the_same_second_release():
+    game = Intersection(records=people(400, generator(0)), originals=100, overlap=40, strangers=50, auxiliary=10)
+    secret = game.draw(generator(0, "draw"))
+    assert len(secret.second) == 100
+    pd.testing.assert_frame_equal(secret.second.frame[:40], secret.records.frame[:40])
+    assert secret.member.sum() == 40
+    known, again = (game.knowledge(secret, Mondrian(k=5)) for _ in range(2))
+    pd.testing.assert_frame_equal(known.other.frame, again.other.frame)
+    assert (known.other.origin == -1).all()
+    assert k_anonymity(known.other.frame, ["age", "height"]) >= 5
+    assert len(known.candidates) == 90
+    release, _ = make_release(Identity(), game, secret, generator(0))
+    assert set(game.utility(secret, release)) >= {"marginals", "k", "l"}
+    assert game.attacker_knows == "mechanism"
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"), [({"overlap": 0}, "overlap"), ({"overlap": 101}, "overlap"), ({"originals": 390}, "needed")]
+)
+def test_bad_games_are_refused(changes, message):
+    settings = {"originals": 100, "overlap": 40, "strangers": 50, "auxiliary": 10, **changes}
+    with pytest.raises(ValueError, match=message):
+        Intersection(records=people(400, generator(0)), **settings)

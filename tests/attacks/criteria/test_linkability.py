@@ -1,0 +1,157 @@
+"""Linkability: exact expected links under ties, exact rates on a copy, nothing on independent data."""
+
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_allclose
+
+from attacks import Knowledge, NearestRowLinkability, NotApplicable
+from attacks.criteria.nearest_row_linkability import LinkedRows, Rows, TwoFiles, nearest_rows
+from defenses import Constant, Identity, Microdata, MicrodataRelease
+from metrics import CategoricalDomain
+from scenarios import Linkability, play
+from scenarios.games.linkability import common_row_probability
+from scenarios.seeds import generator
+
+
+def by_enumeration(first, second, count):
+    """Share of pairs of equally good sets of `count` nearest rows that have a row in common."""
+
+    def sets(distance):
+        best = sorted(distance)[:count]
+        return [rows for rows in combinations(range(len(distance)), count) if sorted(distance[list(rows)]) == best]
+
+    pairs = [(left, right) for left in sets(first) for right in sets(second)]
+    return sum(bool(set(left) & set(right)) for left, right in pairs) / len(pairs)
+
+
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_expected_links_equal_enumeration(count):
+    rng = generator(0, "distances")
+    first, second = (rng.integers(0, 3, (7, 60)).astype(float) for _ in range(2))
+    found = common_row_probability(nearest_rows(first, count), nearest_rows(second, count))
+    expected = [by_enumeration(first[:, person], second[:, person], count) for person in range(60)]
+    assert_allclose(found, expected, atol=1e-12)
+
+
+def test_expected_links_of_large_tables():
+    # All of 5,000 rows tied: of 2,500 drawn twice some row is common; of one drawn twice with probability 1/5,000.
+    everybody = np.ones((5000, 1), dtype=bool)
+    for count, expected in ((1, 1 / 5000), (2, 1 - 4998 * 4997 / (5000 * 4999)), (2500, 1.0)):
+        rows = Rows(~everybody, everybody, np.array([count]))
+        assert_allclose(common_row_probability(rows, rows), [expected], rtol=1e-7)
+
+
+def table(rows, rng):
+    domain = CategoricalDomain(tuple("abc"))
+    frame = pd.DataFrame({name: rng.choice(list("abc"), rows) for name in ("p", "q", "r", "s")})
+    return Microdata(frame, quasi_identifiers=tuple(frame.columns), domains=dict.fromkeys(frame.columns, domain))
+
+
+def test_the_rate_on_a_copy_is_exact():
+    records = table(24, generator(0, "table"))
+    game = Linkability(records=records, originals=14, strangers=10, auxiliary=0)
+    scores = play(Identity(), NearestRowLinkability(), game, generator(0, "play")).scores
+    secret = game.draw(generator(0, "play").spawn(4)[1])
+    originals = secret.records.frame
+    halves = []
+    for columns in (["p", "q"], ["r", "s"]):
+        values = originals[columns].to_numpy()
+        halves.append((values[:, None] != values[None]).mean(axis=2))
+    links = [by_enumeration(halves[0][:, person], halves[1][:, person], 1) for person in range(14)]
+    assert 0.1 < np.mean(links) < 0.9
+    assert_allclose(scores["linkability"], np.mean(links), atol=1e-12)
+    assert play(Identity(), NearestRowLinkability(), game, generator(0, "play")).scores == scores
+
+
+def people(count, rng):
+    frame = pd.DataFrame({name: rng.random(count).round(6) for name in ("p", "q", "r", "s")})
+    return Microdata(frame, quasi_identifiers=tuple(frame.columns))
+
+
+class Independent(Identity):
+    """Releases invented people of the same law."""
+
+    def apply(self, records, rng):
+        frame = people(len(records), rng).frame
+        return MicrodataRelease(frame, np.full(len(frame), -1))
+
+
+@pytest.mark.parametrize("neighbours", [1, 5])
+def test_a_copy_links_everybody_and_independent_rows_nobody(neighbours):
+    game = Linkability(records=people(1000, generator(0, "people")), originals=300, strangers=300, auxiliary=100)
+    attack = NearestRowLinkability(neighbours=neighbours)
+    copied = play(Identity(), attack, game, generator(0, "play")).scores
+    assert copied["linkability"] == 1
+    assert copied["risk"] == 1
+    assert copied["linkability_chance"] < 0.2
+    fresh = play(Independent(), attack, game, generator(0, "play")).scores
+    # The interval of the risk holds 0 with 95 %; this seed is fixed.
+    assert fresh["risk_low"] <= 0 <= fresh["risk_high"]
+
+
+def test_a_constant_table_links_by_chance_alone():
+    records = table(60, generator(0, "table"))
+    game = Linkability(records=records, originals=20, strangers=20, auxiliary=0)
+    scores = play(Constant(), NearestRowLinkability(), game, generator(0, "play")).scores
+    assert_allclose([scores["linkability"], scores["linkability_chance"]], 1 / 20)
+
+
+def test_files_do_not_align_and_hold_their_own_columns():
+    game = Linkability(
+        records=people(100, generator(0)),
+        originals=40,
+        strangers=40,
+        auxiliary=0,
+        parts={"first": ["p"], "second": ["q", "s"]},
+    )
+    secret = game.draw(generator(0, "draw"))
+    known = game.knowledge(secret, Identity())
+    assert list(known.candidates) == ["p"]
+    assert list(known.others) == ["q", "s"]
+    together = secret.people()
+    assert (known.others["q"].to_numpy() == together["q"].to_numpy()).mean() < 0.2
+    assert sorted(known.others["q"]) == sorted(together["q"])
+    assert play(Identity(), NearestRowLinkability(), game, generator(0, "play")).scores["linkability"] == 1
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"first": ["p"]},
+        {"first": ["p"], "second": ["p"]},
+        {"first": [], "second": ["p"]},
+        {"first": ["p"], "second": ["x"]},
+        ["p", "q"],
+    ],
+)
+def test_bad_parts_are_refused(parts):
+    with pytest.raises(ValueError, match="parts"):
+        Linkability(records=people(1000, generator(0)), parts=parts)
+
+
+def test_bad_claims_and_releases_are_refused():
+    records = people(30, generator(0))
+    game = Linkability(records=records, originals=10, strangers=10, auxiliary=0)
+    secret = game.draw(generator(0))
+    release = Identity().apply(secret.records, generator(0))
+    with pytest.raises(TypeError, match="linked rows"):
+        game.score(secret, release, None, generator(0))
+    empty = Rows(np.zeros((3, 20), bool), np.zeros((3, 20), bool), np.zeros(20, int))
+    with pytest.raises(ValueError, match="10 rows and 20 people"):
+        game.score(secret, release, LinkedRows(empty, empty), generator(0))
+    with pytest.raises(NotApplicable, match="two files"):
+        NearestRowLinkability().run(release, Knowledge(records.frame, records), generator(0))
+    with pytest.raises(NotApplicable, match="no row"):
+        NearestRowLinkability().run(
+            release.take(np.zeros(0, dtype=int)),
+            TwoFiles(records.frame[["p"]], records, None, records.frame[["q"]]),
+            generator(0),
+        )
+    with pytest.raises(ValueError, match="neighbours"):
+        NearestRowLinkability(neighbours=0)
+    # More neighbours than rows: all of them, and everybody is linked.
+    scores = play(Identity(), NearestRowLinkability(neighbours=99), game, generator(0)).scores
+    assert scores["linkability"] == scores["linkability_chance"] == 1

@@ -1,0 +1,257 @@
+"""The scoreboard attack, the game on sparse ratings, and what ratings are worth."""
+
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attacks import Decisions, NearestNeighbour, ScoreboardDeanonymization
+from attacks.base.attack import Knowledge, NotApplicable
+from defenses import (
+    AdditiveNoise,
+    Constant,
+    GlobalRecoding,
+    Identity,
+    Microdata,
+    MicrodataRelease,
+    RecordReplacement,
+    Sampling,
+    Shuffle,
+)
+from metrics.domains import CategoricalDomain, NumericDomain
+from metrics.ratings import RatingUtility
+from scenarios import SparseRatings, load, play
+
+DOMAINS = {
+    "person": CategoricalDomain(("a", "b", "c")),
+    "item": CategoricalDomain(("x", "y", "z", "u|v")),
+    "rating": NumericDomain(0.5, 5),
+    "day": NumericDomain(0, 1000, integer=True),
+}
+TABLE = pd.DataFrame(
+    {
+        "person": list("aabbbc"),
+        "item": ["x", "y", "x", "y", "u|v", "z"],
+        "rating": [5.0, 4.0, 5.0, 1.0, 3.0, 2.0],
+        "day": [10, 20, 300, 400, 500, 600],
+    }
+)
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    return load("ratings").records
+
+
+def empty(**changes):
+    return Microdata(TABLE.iloc[:0], quasi_identifiers=("rating", "day"), domains=DOMAINS, person="person", **changes)
+
+
+def answers(known, frame=TABLE, auxiliary=None, **parameters):
+    release = MicrodataRelease(frame, np.full(len(frame), -1))
+    attack = ScoreboardDeanonymization(**parameters)
+    people = empty() if auxiliary is None else auxiliary
+    return attack.run(release, Knowledge(known, people), np.random.default_rng(0))
+
+
+def test_scores_by_hand():
+    known = pd.DataFrame({"person": [0, 0], "item": ["x", "y"], "rating": [5.0, 3.5], "day": [40.0, 20.0]})
+    claims = answers(known, eccentricity=0.0)
+    found = dict(zip(claims.answer.tolist(), claims.score.tolist(), strict=True))
+    weight = 1 / np.log(2)  # both films were rated by two people
+    first = weight * (1 + np.exp(-1) + np.exp(-1) + 1)
+    second = weight * (1 + np.exp(-260 / 30) + np.exp(-5) + np.exp(-380 / 30))
+    assert found == {0: pytest.approx(first), 1: pytest.approx(second)}
+    # The lead in standard deviations over all three people, of whom the third has no score.
+    lead = (first - second) / np.std([first, second, 0.0])
+    assert answers(known, eccentricity=lead * 0.999).best(np.random.default_rng(0)).tolist() == [0]
+    assert answers(known, eccentricity=lead * 1.001).best(np.random.default_rng(0)).tolist() == [-1]
+
+
+def test_dates_may_be_unknown_and_rare_items_weigh_more():
+    known = pd.DataFrame({"person": [0, 1, 1], "item": ["x", "u|v", "x"], "rating": [5.0, 3.0, 5.0]})
+    claims = answers(known, eccentricity=0.0, depth=1)
+    assert claims.best(np.random.default_rng(0))[1] == 1
+    assert set(claims.best(np.random.default_rng(0))) <= {0, 1}
+
+
+def test_generalized_and_suppressed_cells():
+    frame = TABLE.assign(
+        item=["x", "*", "{x|y}", "y", r"u\|v", "z"],
+        rating=["[4,5]", "*", "5", "1", "[2.5,3.5)", "2"],
+        day=["[0,100]", "*", "300", "400", "*", "600"],
+    )
+    known = pd.DataFrame({"person": [0, 1], "item": ["x", "u|v"], "rating": [4.5, 3.0], "day": [50.0, 1.0]})
+    claims = answers(known, frame, eccentricity=0.0)
+    found = {(int(t), int(a)): s for t, a, s in zip(claims.target, claims.answer, claims.score, strict=True)}
+    assert found == {(0, 0): pytest.approx(2 / np.log(2)), (1, 1): pytest.approx(2 / np.log(2))}
+
+
+def test_it_abstains_where_nothing_is_shared():
+    known = pd.DataFrame({"person": [0], "item": ["never released"], "rating": [5.0], "day": [1.0]})
+    assert answers(known, eccentricity=0.0).best(np.random.default_rng(0)).tolist() == [-1]
+
+
+def test_bad_input():
+    known = pd.DataFrame({"person": [0], "item": ["x"], "rating": [5.0], "day": [1.0]})
+    for column in ("person", "item", "rating"):
+        with pytest.raises(ValueError, match=column):
+            answers(known.drop(columns=column))
+    with pytest.raises(ValueError, match="no rating is known"):
+        answers(known.iloc[:0])
+    with pytest.raises(NotApplicable, match="'item'"):
+        answers(known, TABLE.drop(columns="item"))
+    with pytest.raises(NotApplicable, match="whose row"):
+        answers(known, auxiliary=Microdata(TABLE.iloc[:0], domains=DOMAINS))
+    with pytest.raises(ValueError, match="day"):
+        answers(known, TABLE.assign(day="some day"))
+    assert answers(known, TABLE.iloc[:0], eccentricity=0.0).answers == 0
+    assert answers(known.assign(rating=np.nan, day=np.nan), eccentricity=0.0).target.size == 0
+    for change in ({"rating_scale": 0}, {"date_scale": float("nan")}, {"eccentricity": -1}, {"depth": 0}):
+        with pytest.raises(ValueError, match=next(iter(change))):
+            ScoreboardDeanonymization(**change)
+
+
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.long) for seed in range(1, 10))])
+def test_movielens_as_published(seed):
+    records = load("movielens").records
+    assert records.frame["person"].nunique() == 671
+    attack = ScoreboardDeanonymization()
+    with_dates = SparseRatings(records=records, targets=300, known=8, wrong=2, days=14)
+    without = SparseRatings(records=records, targets=300, known=8, wrong=0, dates=False)
+    found = play(Identity(), attack, with_dates, np.random.default_rng(seed)).scores
+    assert found["deanonymization"] >= 0.95
+    assert found["wrong"] < 0.01
+    found = play(Identity(), attack, without, np.random.default_rng(seed)).scores
+    assert found["deanonymization"] >= 0.93
+    assert found["wrong"] < 0.01
+    assert found["deanonymization_trials"] == 300
+    assert found["deanonymization_chance"] == 1 / 671
+
+
+def test_success_falls_as_ratings_are_replaced(ratings):
+    game = SparseRatings(records=ratings, targets=200)
+    outcomes = [
+        play(RecordReplacement(share=share), ScoreboardDeanonymization(), game, np.random.default_rng(0))
+        for share in (0.0, 0.4, 0.7, 1.0)
+    ]
+    rates = [outcome.scores["deanonymization"] for outcome in outcomes]
+    pairs = [outcome.utility["utility_pairs"] for outcome in outcomes]
+    assert rates[0] > 0.97
+    assert all(later < earlier - 0.1 for earlier, later in pairwise(rates))
+    # 200 targets, chance 1/300: five hits or more happen by chance once in a thousand games.
+    assert rates[-1] * 200 < 5
+    assert pairs[0] == 1
+    assert pairs[-1] < 0.1
+
+
+def test_less_is_found_in_less(ratings):
+    game = SparseRatings(records=ratings, targets=200)
+    rate = {
+        type(defense).__name__: play(defense, ScoreboardDeanonymization(), game, np.random.default_rng(0)).scores
+        for defense in (Sampling(rate=0.1), AdditiveNoise(scale=1.0), GlobalRecoding(levels=2), Shuffle(), Constant())
+    }
+    assert rate["Sampling"]["deanonymization"] < 0.5
+    assert rate["AdditiveNoise"]["deanonymization"] < 0.9
+    assert rate["GlobalRecoding"]["deanonymization"] > 0.8
+    # Nothing of a row is left together: 200 targets, chance 1/300.
+    assert rate["Shuffle"]["deanonymization"] * 200 < 5
+    assert rate["Constant"]["deanonymization"] * 200 < 5
+
+
+def test_what_is_known_is_as_described(ratings):
+    game = SparseRatings(records=ratings, targets=100, known=6, wrong=2, days=5)
+    secret = game.draw(np.random.default_rng(0))
+    known = secret.known
+    assert known["person"].value_counts().tolist() == [6] * 100
+    own = [
+        set(zip(frame["item"], frame["rating"], strict=True))
+        for _, frame in ratings.frame.groupby(pd.factorize(ratings.frame["person"], sort=True)[0])
+    ]
+    for number, group in known.groupby("person"):
+        mine = own[secret.targets[number]]
+        right = [pair in mine for pair in zip(group["item"], group["rating"], strict=True)]
+        assert right == [False, False, True, True, True, True]
+        assert not {item for item, _ in mine} & set(group["item"][:2])
+    true = known.iloc[2:6].merge(ratings.frame[secret.person == secret.targets[0]], on=["item", "rating"])
+    assert (true["day_x"] - true["day_y"]).abs().max() <= 5
+    assert "day" not in SparseRatings(records=ratings, targets=5, dates=False).draw(np.random.default_rng(0)).known
+
+
+def test_pseudonyms_say_nothing_and_seeds_decide(ratings):
+    game = SparseRatings(records=ratings, targets=50)
+    release = Identity().apply(ratings, np.random.default_rng(0))
+    published = game.publish(release, np.random.default_rng(0))
+    assert sorted(published.frame["person"].unique()) == list(range(300))
+    assert set(release.frame["person"]).isdisjoint(published.frame["person"].astype(str))
+    first, second = (play(Identity(), ScoreboardDeanonymization(), game, np.random.default_rng(3)) for _ in range(2))
+    assert first == second
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"targets": 0}, "targets"),
+        ({"targets": 301}, "targets"),
+        ({"known": 0}, "known"),
+        ({"known": 2, "wrong": 3}, "wrong"),
+        ({"days": float("nan")}, "days"),
+        ({"days": -1}, "days"),
+        ({"dates": 1}, "dates"),
+        ({"item": "film"}, "item"),
+        ({"rating": "item"}, "rating"),
+        ({"attacker_knows": "all"}, "attacker_knows"),
+    ],
+)
+def test_bad_parameters(ratings, change, word):
+    with pytest.raises(ValueError, match=word):
+        SparseRatings(records=ratings, **{"targets": 50, **change})
+
+
+def test_bad_games(ratings):
+    with pytest.raises(ValueError, match="whose row"):
+        SparseRatings(records=Microdata(ratings.frame, domains=ratings.domains), targets=5)
+    small = Microdata(TABLE[TABLE["person"] != "c"], domains=DOMAINS, person="person")
+    everything = SparseRatings(records=small.take([0, 1, 2, 3]), targets=1, known=2, wrong=1)
+    with pytest.raises(ValueError, match="nearly every item"):
+        everything.draw(np.random.default_rng(0))
+    game = SparseRatings(records=ratings, targets=50)
+    secret = game.draw(np.random.default_rng(0))
+    published = game.publish(Identity().apply(ratings, np.random.default_rng(0)), np.random.default_rng(0))
+    with pytest.raises(TypeError, match="ranked answers"):
+        game.score(secret, published, Decisions(np.zeros(50)), np.random.default_rng(0))
+    with pytest.raises(NotApplicable, match="deanonymization"):
+        play(Identity(), NearestNeighbour(), game, np.random.default_rng(0))
+
+
+def test_utility_by_hand():
+    utility = RatingUtility(TABLE, DOMAINS, "person", "item", "rating", "day")
+    assert utility.score(TABLE)["utility_items"] == pytest.approx(1)
+    assert utility.score(TABLE)["utility_item_means"] is None
+    assert utility.score(TABLE)["utility_pairs"] == pytest.approx(1)
+    assert set(utility.score(TABLE.iloc[:0]).values()) == {0.0}
+    constant = utility.score(TABLE.assign(item="x"))
+    assert constant["utility_items"] == pytest.approx(0)
+    # Shares 2, 2, 1, 1 of six; with one y made an x, 3, 1, 1, 1: total variation 1/6 of the 4/6 that constants lose.
+    moved = utility.score(TABLE.assign(item=["x", "x", "x", "y", "u|v", "z"]))
+    assert moved["utility_items"] == pytest.approx(1 - 1 / 4)
+    gone = utility.score(TABLE.drop(columns=["item", "rating", "person"]))
+    assert gone["utility_items"] == gone["utility_ratings"] == gone["utility_pairs"] == 0
+    with pytest.raises(ValueError, match="no rating"):
+        RatingUtility(TABLE.iloc[:0], DOMAINS, "person", "item", "rating", "day")
+    with pytest.raises(ValueError, match="numeric"):
+        RatingUtility(TABLE, {"rating": DOMAINS["rating"]}, "person", "item", "rating", "day")
+
+
+def test_replaced_rows():
+    records = Microdata(TABLE, domains=DOMAINS, person="person")
+    release = RecordReplacement(share=1.0).apply(records, np.random.default_rng(0))
+    assert release.frame["person"].tolist() == TABLE["person"].tolist()
+    assert (release.origin == -1).all()
+    plain = Microdata(TABLE, domains=DOMAINS)
+    release = RecordReplacement(share=0.5).apply(plain, np.random.default_rng(0))
+    expected = Identity().apply(plain, np.random.default_rng(0)).frame.iloc[release.origin].reset_index(drop=True)
+    pd.testing.assert_frame_equal(release.frame, expected)
+    with pytest.raises(ValueError, match="share"):
+        RecordReplacement(share=1.2)

@@ -1,0 +1,387 @@
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from adult_tools import QUASI, adult_of_arx
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from defenses import Hierarchy, Incognito, Microdata
+from defenses.base.hierarchy import TableHierarchy
+from defenses.grouping.incognito.lattice import number_tuples
+from metrics import (
+    alpha_anonymity,
+    average_class_size,
+    entropy_l_diversity,
+    k_anonymity,
+    l_diversity,
+    recursive_l_diversity,
+    t_closeness_equal,
+)
+
+LOSSES = ("normalized", "precision", "discernibility", "average_class_size", "height")
+DEMANDS = (
+    {},
+    {"l": 2},
+    {"l": 1.6, "diversity": "entropy"},
+    {"l": 2, "diversity": "recursive", "c": 2},
+    {"t": 0.3},
+    {"t": 0.2, "distance": "ordered"},
+    {"alpha": 0.6},
+    {"l": 2, "t": 0.4},
+)
+
+
+@st.composite
+def hierarchies(draw: st.DrawFn, leaves: Sequence[str]) -> TableHierarchy:
+    """Any hierarchy of up to three levels, with or without ``*`` at the top."""
+    levels = [list(range(len(leaves)))]
+    for _ in range(draw(st.integers(0, 3))):
+        count = max(levels[-1]) + 1
+        parent = draw(st.lists(st.integers(0, count - 1), min_size=count, max_size=count))
+        used = sorted(set(parent))
+        levels.append([used.index(parent[group]) for group in levels[-1]])
+    if draw(st.booleans()):
+        levels.append([0] * len(leaves))
+    return TableHierarchy([[leaf, *(f"g{level[i]}" for level in levels[1:])] for i, leaf in enumerate(leaves)])
+
+
+@st.composite
+def tables(draw: st.DrawFn) -> Microdata:
+    n = draw(st.integers(1, 30))
+    names = tuple("abc"[: draw(st.integers(1, 3))])
+    columns, trees = {}, {}
+    for name in names:
+        leaves = ["u", "v", "w", "x|", "*"][: draw(st.integers(1, 5))]
+        trees[name] = draw(hierarchies(leaves))
+        values = st.sampled_from([*leaves, None] if draw(st.booleans()) else leaves)
+        columns[name] = pd.Series(draw(st.lists(values, min_size=n, max_size=n)), dtype=object)
+    columns["s"] = draw(st.lists(st.integers(0, 2), min_size=n, max_size=n))
+    frame = pd.DataFrame(columns)
+    present = tuple(name for name in names if frame[name].notna().any())
+    if not present:
+        frame["a"], present = leaves[0], ("a",)
+        trees["a"] = TableHierarchy([[leaves[0], "*"]])
+    return Microdata(frame, quasi_identifiers=present, sensitive=("s",), hierarchies=trees)
+
+
+def diverse(classes: np.ndarray, sensitive: pd.Series, demand: dict[str, object]) -> np.ndarray:
+    """Whether each row's class holds what is demanded, one class at a time by the definitions."""
+    table = {value: (sensitive == value).mean() for value in sorted(sensitive.unique())}
+    holds = np.zeros(len(classes), dtype=bool)
+    for index in np.unique(classes):
+        inside = sensitive[classes == index]
+        shares = np.array([(inside == value).mean() for value in table])
+        ranked = sorted(inside.value_counts(), reverse=True)
+        change = shares - np.array(list(table.values()))
+        ok = True
+        if "l" in demand:
+            ok &= {
+                "distinct": len(ranked) >= demand["l"],
+                "entropy": math.exp(-sum(p * math.log(p) for p in shares if p)) >= demand["l"] - 1e-9,
+                "recursive": ranked[0] < demand.get("c", 0) * sum(ranked[int(demand["l"]) - 1 :]),
+            }[demand.get("diversity", "distinct")]
+        if "t" in demand and demand.get("distance") == "ordered":
+            ok &= np.abs(np.cumsum(change)).sum() / max(1, len(table) - 1) <= demand["t"] + 1e-9
+        elif "t" in demand:
+            ok &= np.abs(change).sum() / 2 <= demand["t"] + 1e-9
+        if "alpha" in demand:
+            ok &= shares.max() <= demand["alpha"] + 1e-9
+        holds[classes == index] = ok
+    return holds
+
+
+Nodes = dict[tuple[int, ...], tuple[float, np.ndarray]]
+
+
+def exhaustive(records: Microdata, k: int, limit: int, loss: str, demand: dict[str, object]) -> Nodes:
+    """Loss and suppressed rows of every choice of levels that is allowed, from the generalized table itself."""
+    names, n = records.quasi_identifiers, len(records)
+    found: Nodes = {}
+    for node in product(*(range(records.hierarchies[name].height + 1) for name in names)):
+        cells, blur, depth = {}, [], []
+        for name, level in zip(names, node, strict=True):
+            tree = records.hierarchies[name]
+            cells[name] = tree.generalize(records.frame[name], level)
+            blur.append(tree.loss(records.frame[name], level))
+            depth.append(np.full(n, level / tree.height if tree.height else 0.0))
+        classes = pd.DataFrame(cells).astype(object).groupby(list(names), dropna=False).ngroup().to_numpy()
+        sizes = np.bincount(classes)[classes]
+        suppressed = (sizes < k) | ~diverse(classes, records.frame["s"], demand)
+        if suppressed.sum() > limit:
+            continue
+        kept = np.unique(classes[~suppressed]).size
+        found[node] = (
+            {
+                "normalized": np.where(suppressed, 1.0, np.mean(blur, axis=0)).mean(),
+                "precision": np.where(suppressed, 1.0, np.mean(depth, axis=0)).mean(),
+                "discernibility": np.where(suppressed, n, sizes).sum(),
+                "average_class_size": n / (kept + suppressed.any()),
+                "height": sum(node),
+            }[loss],
+            suppressed,
+        )
+    return found
+
+
+@settings(max_examples=300, deadline=None)
+@given(
+    tables(),
+    st.integers(1, 5),
+    st.sampled_from([0.0, 0.1, 0.3, 1.0]),
+    st.sampled_from(LOSSES),
+    st.sampled_from(DEMANDS),
+)
+def test_equals_exhaustive_search(
+    records: Microdata, k: int, share: float, loss: str, demand: dict[str, object]
+) -> None:
+    k = min(k, len(records))
+    defense = Incognito(k=k, max_suppression=share, loss=loss, **demand)
+    if demand.get("l", 0) > records.frame["s"].nunique():
+        with pytest.raises(ValueError, match="l must not exceed"):
+            defense.apply(records, np.random.default_rng(0))
+        return
+    allowed = exhaustive(records, k, math.floor(share * len(records) + 1e-9), loss, demand)
+    minimal = [
+        node
+        for node in allowed
+        if not any(other != node and all(a <= b for a, b in zip(other, node, strict=True)) for other in allowed)
+    ]
+    names = records.quasi_identifiers
+    listed = [tuple(node[name] for name in names) for node in defense.minimal_nodes(records)]
+    assert listed == sorted(minimal, key=lambda node: (sum(node), node))
+    if not allowed:
+        for refused in (defense.guarantee, lambda table: defense.apply(table, np.random.default_rng(0))):
+            with pytest.raises(ValueError, match="no levels of the hierarchies give"):
+                refused(records)
+        return
+    before = records.frame.copy(deep=True)
+    release = defense.apply(records, np.random.default_rng(0))
+    best = min(allowed, key=lambda node: (round(allowed[node][0], 12), sum(node), node))
+    assert tuple(release.levels.values()) == best
+    assert tuple(release.levels) == names
+    assert release.loss == pytest.approx(allowed[best][0], abs=1e-12)
+    check_release(defense, records, release.frame, best, allowed[best][1])
+    pd.testing.assert_frame_equal(records.frame, before)
+
+
+def check_release(
+    defense: Incognito, records: Microdata, frame: pd.DataFrame, node: tuple[int, ...], suppressed: np.ndarray
+) -> None:
+    names = records.quasi_identifiers
+    assert frame["s"].tolist() == records.frame["s"].tolist()
+    for name, level in zip(names, node, strict=True):
+        assert (frame.loc[suppressed, name] == "*").all()
+        expected = pd.Series(records.hierarchies[name].group(records.frame[name], level)[0])
+        cells = pd.factorize(frame[name], use_na_sentinel=False)[0]
+        pairs = pd.DataFrame({"group": expected, "cell": cells})[~suppressed].drop_duplicates()
+        assert pairs["group"].is_unique
+        assert pairs["cell"].is_unique
+    if defense.loss == "average_class_size" and not any(
+        "*" in records.hierarchies[name].group(records.frame[name], level)[1]
+        for name, level in zip(names, node, strict=True)
+    ):
+        assert average_class_size(frame, names) == defense.apply(records, np.random.default_rng(0)).loss
+    promised = defense.guarantee(records)
+    assert promised.k == (min(defense.k, suppressed.sum()) if suppressed.any() else defense.k)
+    assert k_anonymity(frame, names) >= promised.k
+    if promised.l is not None:
+        measured = {
+            "distinct": lambda: l_diversity(frame, names, "s"),
+            "entropy": lambda: entropy_l_diversity(frame, names, "s") + 1e-9,
+            "recursive": lambda: recursive_l_diversity(frame, names, "s", defense.c),
+        }[defense.diversity]()
+        assert measured >= promised.l
+    if promised.t is not None and defense.distance == "equal":
+        assert t_closeness_equal(frame, names, "s") <= promised.t + 2e-9
+    if not suppressed.any():
+        assert (promised.l, promised.t) == (defense.l, defense.t)
+        if defense.alpha is not None:
+            assert alpha_anonymity(frame, names, "s") <= defense.alpha + 2e-9
+
+
+def lecture() -> Microdata:
+    frame = pd.DataFrame(
+        {
+            "sex": list("MMMMFF"),
+            "age": [25, 29, 38, 31, 25, 28],
+            "postcode": ["354-0025", "354-0025", "354-0038", "354-0019", "354-0045", "354-0031"],
+        }
+    )
+    codes = sorted(set(frame["postcode"]))
+    trees = {
+        "sex": TableHierarchy([["M", "*"], ["F", "*"]]),
+        "age": Hierarchy.from_intervals([[30], []], 20, 39, integer=True),
+        "postcode": TableHierarchy([*([code, "354", "*"] for code in codes), ["101-0001", "101", "*"]]),
+    }
+    return Microdata(frame, quasi_identifiers=tuple(frame), hierarchies=trees)
+
+
+def test_six_rows_by_hand() -> None:
+    # Age alone (38 and 31 stand once) and postcode alone refute their level 0; sex as it is, ages by decade and the
+    # first three digits give the groups (M, 20s), (M, 30s), (F, 20s) of two each, and nothing finer does.
+    records = lecture()
+    defense = Incognito(k=2, max_suppression=0)
+    assert defense.minimal_nodes(records) == [{"sex": 0, "age": 1, "postcode": 1}]
+    release = defense.apply(records, np.random.default_rng(0))
+    assert release.levels == {"sex": 0, "age": 1, "postcode": 1}
+    assert release.frame["sex"].tolist() == list("MMMMFF")
+    assert release.frame["age"].tolist() == ["[20,29]"] * 2 + ["[30,39]"] * 2 + ["[20,29]"] * 2
+    assert release.frame["postcode"].tolist() == ["{354-0019|354-0025|354-0031|354-0038|354-0045}"] * 6
+    # 10 of 20 ages and 5 of 6 postcodes: (9/19 + 4/5) / 3.
+    assert release.loss == pytest.approx((0 + 9 / 19 + 4 / 5) / 3)
+    assert defense.guarantee(records).k == 2
+
+
+def test_suppressed_rows_are_marked_where_they_stand() -> None:
+    frame = pd.DataFrame({"size": [7, 8, 7, 7, 8], "a": list("uuvuu"), "other": range(5)}, index=[9, 8, 7, 6, 5])
+    trees = {"a": TableHierarchy([["u", "*"], ["v", "*"]]), "size": TableHierarchy([["7", "*"], ["8", "*"]])}
+    records = Microdata(frame, quasi_identifiers=("size", "a"), hierarchies=trees)
+    release = Incognito(k=2, max_suppression=0.2).apply(records, np.random.default_rng(0))
+    assert release.levels == {"size": 0, "a": 0}
+    assert release.loss == pytest.approx(0.2)
+    assert release.origin.tolist() == list(range(5))
+    assert release.frame["size"].tolist() == [7, 8, "*", 7, 8]
+    assert release.frame["a"].tolist() == ["u", "u", "*", "u", "u"]
+    assert release.frame["other"].tolist() == list(range(5))
+
+
+def test_few_suppressed_rows_lower_the_promise() -> None:
+    frame = pd.DataFrame({"a": ["u"] * 9 + ["v"], "s": list("xyxyxyxyxy")})
+    records = Microdata(
+        frame,
+        quasi_identifiers=("a",),
+        sensitive=("s",),
+        hierarchies={"a": TableHierarchy([["u", "*"], ["v", "*"]])},
+    )
+    promised = Incognito(k=3, max_suppression=0.1, l=2).guarantee(records)
+    assert (promised.k, promised.l) == (1, None)
+    assert "1 suppressed" in promised.statement
+    assert Incognito(k=3, max_suppression=0.05, l=2).guarantee(records).l == 2
+
+
+def test_the_limit_of_suppression_is_not_lost_to_rounding() -> None:
+    frame = pd.DataFrame({"a": ["u"] * 71 + ["v"] * 29})
+    records = Microdata(frame, quasi_identifiers=("a",), hierarchies={"a": TableHierarchy([["u", "*"], ["v", "*"]])})
+    assert Incognito(k=40, max_suppression=0.29).apply(records, np.random.default_rng(0)).levels == {"a": 0}
+    assert Incognito(k=40, max_suppression=0.28).apply(records, np.random.default_rng(0)).levels == {"a": 1}
+
+
+def test_a_view_hides_origins_and_chosen_columns_limit_the_promise() -> None:
+    records = lecture()
+    defense = Incognito(k=2, max_suppression=0, columns=["age", "sex"])
+    release = defense.apply(records, np.random.default_rng(0))
+    assert release.levels == {"age": 1, "sex": 0}
+    assert release.frame["postcode"].tolist() == records.frame["postcode"].tolist()
+    assert defense.guarantee(records).k is None
+    assert (release.view(np.random.default_rng(0)).origin == -1).all()
+    assert release.shuffled(np.random.default_rng(0)).levels == release.levels
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"k": 0}, "k must be a whole number"),
+        ({"k": 2.5}, "k must be a whole number"),
+        ({"max_suppression": -0.1}, "max_suppression must be"),
+        ({"max_suppression": 1.1}, "max_suppression must be"),
+        ({"loss": "least"}, "loss must be one of normalized"),
+        ({"columns": ["a", "a"]}, "columns must be a list"),
+    ],
+)
+def test_refuses_parameters(parameters: dict[str, object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        Incognito(**parameters)
+
+
+def test_refuses_what_does_not_fit_the_records() -> None:
+    rng = np.random.default_rng(0)
+    records = lecture()
+    with pytest.raises(ValueError, match="k = 7 for n = 6"):
+        Incognito(k=7).apply(records, rng)
+    with pytest.raises(ValueError, match="k = 1 for n = 0"):
+        Incognito(k=1).apply(records.take([]), rng)
+    with pytest.raises(ValueError, match="no released column 'z'"):
+        Incognito(k=2, columns=["z"]).apply(records, rng)
+    with pytest.raises(ValueError, match="column 'postcode': the hierarchy has no value '999'"):
+        Incognito(k=2).apply(records.with_frame(records.frame.assign(postcode="999")), rng)
+    bare = Microdata(records.frame, quasi_identifiers=("sex", "age"), hierarchies={"sex": records.hierarchies["sex"]})
+    with pytest.raises(ValueError, match="column 'age' has no hierarchy"):
+        Incognito(k=2).apply(bare, rng)
+    with pytest.raises(ValueError, match="no column to generalize"):
+        Incognito(k=2).apply(Microdata(records.frame), rng)
+    two = Microdata(
+        pd.DataFrame({"a": ["u", "v"]}),
+        quasi_identifiers=("a",),
+        hierarchies={"a": TableHierarchy([["u"], ["v"]])},
+    )
+    with pytest.raises(ValueError, match="no levels of the hierarchies give 2-anonymity with at most 0 of 2 records"):
+        Incognito(k=2).apply(two, rng)
+
+
+@given(
+    st.lists(st.tuples(*[st.integers(0, 3)] * 4), min_size=1, max_size=40),
+    st.lists(st.sampled_from([4, 2**20, 2**40]), min_size=4, max_size=4),
+)
+def test_tuples_get_one_number_each_however_many_there_could_be(rows: list[tuple[int, ...]], sizes: list[int]) -> None:
+    codes = [np.array(column) for column in zip(*rows, strict=True)]
+    number, count = number_tuples(codes, sizes)
+    assert count == len(set(rows)) == len(set(number.tolist())) == len(set(zip(rows, number.tolist(), strict=True)))
+    assert number.min() == 0
+    assert number.max() == count - 1
+
+
+def test_optimum_on_adult() -> None:
+    release = Incognito(k=5, max_suppression=0).apply(adult_of_arx(), np.random.default_rng(0))
+    # ARX 3.9 finds the same levels and loss.
+    assert tuple(release.levels.values()) == (0, 4, 0, 2, 3, 2, 2, 1)
+    assert release.loss == pytest.approx(0.6608417, abs=5e-8)
+    assert k_anonymity(release.frame, QUASI) >= 5
+
+
+@pytest.mark.long
+def test_optima_on_adult_are_those_of_an_exhaustive_search() -> None:
+    records = adult_of_arx()
+    n, limits = len(records), (0.0, 0.01, 0.05, 0.1)
+    trees = [records.hierarchies[name] for name in QUASI]
+    columns = [records.frame[name].to_numpy(dtype=object) for name in QUASI]
+    groups = [
+        [pd.factorize(tree.group(column, level)[0])[0] for level in range(tree.height + 1)]
+        for tree, column in zip(trees, columns, strict=True)
+    ]
+    blur = [
+        [tree.loss(column, level) for level in range(tree.height + 1)]
+        for tree, column in zip(trees, columns, strict=True)
+    ]
+    best: dict[tuple[int, float, str], tuple[float, int, tuple[int, ...]]] = {}
+    for node in product(*(range(tree.height + 1) for tree in trees)):
+        key = np.zeros(n, dtype=np.int64)
+        for levels, level in zip(groups, node, strict=True):
+            key = key * (levels[level].max() + 1) + levels[level]
+        sizes = np.unique(key, return_counts=True)[1][np.unique(key, return_inverse=True)[1]]
+        row = sum(levels[level] for levels, level in zip(blur, node, strict=True)) / len(trees)
+        depth = np.mean([level / tree.height for level, tree in zip(node, trees, strict=True)])
+        for k in (2, 5, 10, 50):
+            suppressed = sizes < k
+            count = int(suppressed.sum())
+            losses = {
+                "normalized": (row[~suppressed].sum() + count) / n,
+                "precision": (depth * (n - count) + count) / n,
+                "discernibility": float(np.where(suppressed, n, sizes).sum()),
+                "average_class_size": n / (round((1 / sizes[~suppressed]).sum()) + (count > 0)),
+                "height": float(sum(node)),
+            }
+            for limit in limits:
+                for loss in LOSSES if count <= int(limit * n) else ():
+                    rank = (round(losses[loss], 12), sum(node), node)
+                    best[k, limit, loss] = min(best.get((k, limit, loss), rank), rank)
+    assert len(best) == 4 * len(limits) * len(LOSSES)
+    for (k, limit, loss), (cost, _, node) in best.items():
+        release = Incognito(k=k, max_suppression=limit, loss=loss).apply(records, np.random.default_rng(0))
+        assert tuple(release.levels.values()) == node, (k, limit, loss)
+        assert release.loss == pytest.approx(cost, rel=1e-10)

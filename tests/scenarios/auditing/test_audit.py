@@ -1,0 +1,402 @@
+"""Audits: bounds are right, honest mechanisms pass and come near their claim, broken ones are caught.
+
+Lower bounds hold with 99.9 %: a test that asserts that an honest mechanism passes raises a false alarm in at most 0.1 %
+of seeds. Seeds are fixed.
+"""
+
+import json
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from scipy.stats import binomtest
+
+from attacks.statistics.learned_event import learn_event
+from defenses import RetentionReplacement
+from defenses.dp import DiscreteLaplace, Exponential, Gaussian, Laplace, SparseVector
+from defenses.dp.mechanism import on_lattice, steps_between
+from defenses.ldp import SymmetricUnaryEncoding, ThresholdedHistogramEncoding
+from metrics import clopper_pearson, epsilon_lower_bound
+from scenarios.auditing.audit import Neighbours, Subject, audit
+from scenarios.auditing.names import mechanism_of, mechanisms
+from scenarios.auditing.subjects import subject
+from scenarios.auditing.tables import table
+from scenarios.cli import cli
+from scenarios.methods import exported
+
+SMALL = {"d": 16, "m": 32, "k": 4, "letters": "ab", "length": 4, "delta": 0.01}
+"""Parameters under which audits are quick and sharp: with a delta of 10^-6 the worst event is too rare to be seen."""
+
+
+def rng(seed=0):
+    return np.random.default_rng(seed)
+
+
+def make(name, epsilon):
+    cls = mechanisms()[name]
+    return cls(epsilon=epsilon, **{key: value for key, value in SMALL.items() if key in cls.parameter_names()})
+
+
+# Bounds
+
+
+@pytest.mark.parametrize(("successes", "n"), [(0, 10), (3, 10), (10, 10), (500, 1000)])
+def test_clopper_pearson_is_exact(successes, n):
+    found = clopper_pearson(successes, n, 0.99)
+    expected = binomtest(successes, n).proportion_ci(0.99)
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-9)
+
+
+@pytest.mark.parametrize("arguments", [(1, 0), (-1, 10), (11, 10)])
+def test_clopper_pearson_refuses(arguments):
+    with pytest.raises(ValueError, match="successes"):
+        clopper_pearson(*arguments)
+    with pytest.raises(ValueError, match="confidence"):
+        clopper_pearson(1, 2, 1.0)
+
+
+def test_bound_is_the_formula():
+    low = clopper_pearson(600, 1000, 0.999).low
+    high = clopper_pearson(200, 1000, 0.999).high
+    assert epsilon_lower_bound(600, 1000, 200, 1000, confidence=0.999) == pytest.approx(math.log(low / high))
+    assert epsilon_lower_bound(600, 1000, 200, 1000, delta=0.1, confidence=0.999) == pytest.approx(
+        math.log((low - 0.1) / high)
+    )
+    assert epsilon_lower_bound(200, 1000, 600, 1000, confidence=0.999) == 0
+    assert epsilon_lower_bound(0, 1000, 0, 1000, confidence=0.999) == 0
+
+
+def test_bound_covers():
+    # p = e q: the bound exceeds 1 in at most 10 % of 4,000 pairs of experiments; 3 standard errors are 1.4 %.
+    counts = rng().binomial(500, [math.e * 0.2, 0.2], (4000, 2)).T
+    above = epsilon_lower_bound(counts[0], 500, counts[1], 500, confidence=0.9) > 1
+    assert 0 < above.mean() <= 0.114
+
+
+@pytest.mark.parametrize(
+    ("changes", "name"),
+    [
+        ({"first": 11}, "first"),
+        ({"second": -1}, "second"),
+        ({"first_runs": 0}, "first"),
+        ({"delta": 1.0}, "delta"),
+        ({"delta": math.nan}, "delta"),
+        ({"confidence": 0.0}, "confidence"),
+    ],
+)
+def test_bound_refuses(changes, name):
+    arguments = {"first": 5, "first_runs": 10, "second": 1, "second_runs": 10, "confidence": 0.9} | changes
+    with pytest.raises(ValueError, match=name):
+        epsilon_lower_bound(**arguments)
+
+
+def test_event_refuses():
+    with pytest.raises(ValueError, match="at least 4"):
+        learn_event(np.zeros((3, 1)), np.zeros((9, 1)), confidence=0.9)
+    with pytest.raises(ValueError, match="features"):
+        learn_event(np.zeros((9, 1)), np.zeros((9, 2)), confidence=0.9)
+
+
+def test_event_with_no_answers_constants_and_infinities():
+    first = np.column_stack([np.full(400, np.nan), np.zeros(400), np.repeat([np.inf, 1.0], 200)])
+    event = learn_event(first, first, confidence=0.9)
+    assert event.bound(first, first, confidence=0.9) == 0
+    second = first + np.array([0, 1, 0])
+    event = learn_event(first, second, confidence=0.9)
+    assert event.bound(first, second, confidence=0.9) > 3
+
+
+# Honest mechanisms
+
+
+def attainable(mechanism):
+    """The epsilon that worst neighbours show: the claim, but where thresholding throws some of it away."""
+    if isinstance(mechanism, ThresholdedHistogramEncoding):
+        return mechanism.support_odds
+    return float(mechanism.epsilon)
+
+
+@pytest.mark.parametrize("name", sorted(mechanisms()))
+def test_every_mechanism_keeps_its_claim_and_audits_come_near(name):
+    examined = subject(make(name, 2.0))
+    found = audit(examined, runs=60_000, rng=rng())
+    assert examined.epsilon == 2
+    assert examined.tight
+    assert found.holds, found.bounds
+    assert found.bound >= 0.75 * examined.epsilon
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
+@pytest.mark.parametrize("name", sorted(mechanisms()))
+def test_every_mechanism_at_other_epsilons(name, epsilon):
+    mechanism = make(name, epsilon)
+    # The event that tells streams apart happens once in 70.
+    runs = 1_600_000 if name == "SparseVector" else 400_000
+    found = audit(subject(mechanism), runs=runs, rng=rng(1))
+    assert found.holds, found.bounds
+    assert found.bound >= 0.75 * attainable(mechanism)
+
+
+@pytest.mark.parametrize("count", [2, 3])
+def test_sparse_vector_with_more_answers_above_keeps_its_claim(count):
+    found = audit(subject(SparseVector(epsilon=2.0, count=count)), runs=30_000, rng=rng())
+    assert not found.subject.tight
+    assert found.holds, found.bounds
+    assert found.bound > 0.3
+
+
+class FreeThreshold(SparseVector):
+    """Spends the whole budget on values and none on the threshold, which has no noise."""
+
+    @property
+    def shares(self):
+        return 2.0**12, float(self.epsilon)
+
+
+class NoisyThresholdAlone(SparseVector):
+    """Compares values without noise with a noisy threshold (algorithm 5 of Lyu, Su and Li)."""
+
+    def _noisy(self, numbers, rng):
+        return on_lattice(numbers, self._step())
+
+
+@pytest.mark.parametrize("broken", [FreeThreshold(epsilon=0.5), NoisyThresholdAlone(epsilon=4.0)])
+def test_broken_sparse_vectors_are_caught(broken):
+    assert not audit(subject(broken), runs=20_000, rng=rng()).holds
+
+
+def test_default_mechanisms_pass_at_a_small_delta():
+    assert audit(subject(Gaussian()), runs=100_000, rng=rng()).holds
+
+
+def test_microdata_that_claims_epsilon():
+    found = audit(subject(RetentionReplacement(epsilon=1.0)), runs=100_000, rng=rng())
+    assert found.holds
+    assert found.bound >= 0.75
+
+
+def claiming():
+    """Exported defenses that claim an epsilon of the audited tables."""
+    for name, cls in exported("defenses").items():
+        try:
+            if cls.example().guarantee(table(0)).epsilon is not None and cls.kind in ("microdata", "statistics"):
+                yield name
+        except ValueError:  # they need other columns
+            continue
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("name", list(claiming()))
+def test_every_defense_keeps_its_claim(name):
+    """Four hundred releases prove no claim wrong by less than about 1; what is found must not exceed it."""
+    found = audit(subject(exported("defenses")[name].example()), runs=400, rng=rng())
+    assert found.holds, found.bounds
+
+
+def test_a_sampled_release_is_the_release():
+    """Audits of noise sample it at once; a release is the same number."""
+    from scenarios.auditing.subjects import _base
+
+    for name in ("Laplace", "DiscreteLaplace", "Gaussian", "DiscreteGaussian", "Staircase"):
+        assert _base(make(name, 1.0), 1) == pytest.approx(1, abs=1e-6)
+    assert (
+        _base(SimpleNamespace(release=lambda value, rng: -value, sample=lambda size, rng: rng.random(size)), 1) is None
+    )
+
+
+def test_false_alarms_are_as_rare_as_stated():
+    """300 audits of an exact claim at 90 %: 30 alarms expected at most; 3 standard deviations more are 46."""
+    honest = Subject("", 1.0, 0.0, (Neighbours("", *(bits(p) for p in (0.6, 0.6 / math.e))),))
+    alarms = sum(not audit(honest, runs=400, confidence=0.9, rng=rng(seed)).holds for seed in range(300))
+    assert alarms <= 46
+
+
+def bits(probability):
+    return lambda runs, rng: (rng.random((runs, 1)) < probability).astype(float)
+
+
+# Broken mechanisms
+
+
+class WholeBudgetOnEachBit(SymmetricUnaryEncoding):
+    """Flips each bit as if it had the whole budget; two values differ in two bits."""
+
+    @property
+    def p(self):
+        return 1 / (1 + math.exp(-self.epsilon))
+
+    @property
+    def q(self):
+        return 1 - self.p
+
+
+def test_whole_budget_on_each_bit_is_caught():
+    found = audit(subject(WholeBudgetOnEachBit(epsilon=0.25, d=16)), runs=200_000, rng=rng())
+    assert not found.holds
+    assert 0.25 < found.bound <= 0.5
+
+
+class HalfTheSensitivity(Laplace):
+    """Scales its noise for half of the sensitivity that it states."""
+
+    def _steps(self, dimensions):
+        steps = steps_between(self.sensitivity / 2, self.resolution, dimensions)
+        return DiscreteLaplace(epsilon=self.epsilon, sensitivity=steps)
+
+
+def test_half_the_sensitivity_is_caught():
+    found = audit(subject(HalfTheSensitivity(epsilon=1.0, sensitivity=3.0)), runs=100_000, rng=rng())
+    assert 1.8 < found.bound <= 2
+
+
+class AlwaysTheBest(Exponential):
+    """Chooses the highest score, without noise; what simulates many choices is left as it was."""
+
+    def release(self, scores, rng):
+        return int(np.argmax(scores))
+
+
+class WithoutNoise(SparseVector):
+    """Compares values without noise; what simulates many streams is left as it was."""
+
+    def release(self, values, rng):
+        return np.asarray(values) >= self.threshold
+
+
+class NowAndThenFarOff(DiscreteLaplace):
+    """Adds a million to one answer in a hundred, which gives the value away up to the noise."""
+
+    def release(self, value, rng):
+        return int(value) + 10**6 if rng.random() < 0.01 else super().release(value, rng)
+
+
+@pytest.mark.parametrize("broken", [AlwaysTheBest(), WithoutNoise(), NowAndThenFarOff()])
+def test_what_is_run_is_release_itself(broken):
+    assert not audit(subject(broken), rng=rng()).holds
+
+
+class FloatingPointLaplace:
+    """The textbook's noise on doubles."""
+
+    def __init__(self, *, epsilon=1.0, sensitivity=1.0):
+        self.epsilon = epsilon
+        self.sensitivity = sensitivity
+
+    def sample(self, size, rng):
+        return rng.laplace(0, self.sensitivity / self.epsilon, size)
+
+    def release(self, value, rng):
+        return value + self.sample(1, rng)[0]
+
+
+@pytest.mark.parametrize("sensitivity", [1.0, 1e-9])
+def test_floating_point_laplace_is_caught(sensitivity):
+    found = audit(subject(FloatingPointLaplace(sensitivity=sensitivity)), runs=50_000, rng=rng())
+    assert found.bound > 5
+
+
+# What cannot be audited
+
+
+@pytest.mark.parametrize("runs", [0, 7, 10.5])
+def test_runs_are_checked(runs):
+    with pytest.raises(ValueError, match="runs"):
+        audit(subject(Laplace()), runs=runs, rng=rng())
+
+
+@pytest.mark.parametrize("confidence", [0.0, 1.0, math.nan])
+def test_confidence_is_checked(confidence):
+    with pytest.raises(ValueError, match="confidence"):
+        audit(subject(Laplace()), runs=100, confidence=confidence, rng=rng())
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters", "message"),
+    [
+        ("Laplac", {}, "did you mean 'Laplace'"),
+        ("Laplace", {"epsilon": 0}, "epsilon"),
+        ("Laplace", {"eps": 1}, "did you mean 'epsilon'"),
+        ("no_such_module:X", {}, "cannot import"),
+        ("math:X", {}, "no class"),
+        (":X", {}, "must name"),
+        ("Mondrian", {"k": 2}, "claims no epsilon"),
+        ("LocalReports", {"column": "answer"}, "audit the mechanism"),
+        ("SequenceFragmentPuzzle", {}, "at most"),
+        ("DiscreteLaplace", {"sensitivity": 0.5}, "sensitivity"),
+        ("fractions:Fraction", {}, "neither"),
+    ],
+)
+def test_what_cannot_be_audited(name, parameters, message):
+    with pytest.raises(ValueError, match=message):
+        subject(mechanism_of(name, parameters))
+
+
+# The command
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, ["audit", *arguments])
+
+
+def test_command_passes():
+    result = run("Laplace", "-p", "epsilon=0.5", "--runs", "20000")
+    assert result.exit_code == 0, result.output
+    assert "claimed: epsilon 0.5" in result.output
+    assert "nothing speaks against" in result.output
+    assert run("Laplace", "-p", "epsilon=0.5", "--runs", "20000").output == result.output
+
+
+def test_command_fails_a_broken_mechanism():
+    name = f"{FloatingPointLaplace.__module__}:FloatingPointLaplace"
+    result = run(name, "-p", "epsilon=1", "--runs", "20000", "--format", "json")
+    assert result.exit_code == 1
+    found = json.loads(result.output)
+    assert found["holds"] is False
+    assert found["epsilon_at_least"] > found["epsilon"] == 1
+    assert "FAILED" in run(name, "--runs", "20000").output
+
+
+class Unfit:
+    """What somebody may have written who does not know the contract."""
+
+    epsilon = 1.0
+
+    def __init__(self, *, fault="raises"):
+        self.fault = fault
+        self.epsilon = {"endless": math.inf, "no number": math.nan, "negative": -1.0}.get(fault, 1.0)
+
+    def release(self, value, rng):
+        if self.fault == "raises":
+            raise KeyError("nothing here")
+        return {"text": "five", "ragged": np.zeros(1 + int(rng.integers(2)))}.get(self.fault, value)
+
+
+@pytest.mark.parametrize(
+    ("fault", "words"),
+    [
+        ("raises", "cannot be run: KeyError: 'nothing here'"),
+        ("text", "Unfit.release must return numbers"),
+        ("ragged", "Unfit.release must return numbers, always as many"),
+        ("endless", "epsilon that"),
+        ("no number", "epsilon that"),
+        ("negative", "epsilon that"),
+    ],
+)
+def test_command_says_what_is_wrong_with_somebodys_mechanism(fault, words):
+    result = run(f"{Unfit.__module__}:Unfit", "-p", f"fault={fault}", "--runs", "100")
+    assert result.exit_code == 2, result.output
+    assert words in result.output
+    assert len(result.output.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["Laplac"], ["Laplace", "-p", "epsilon=0"], ["Laplace", "-p", "epsilon"], ["Laplace", "--confidence", "1"]],
+)
+def test_command_refuses_bad_input(arguments):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert "Traceback" not in result.output

@@ -1,0 +1,180 @@
+"""Defending, judging and measuring one's own table from the command line."""
+
+import io
+import json
+import os
+import re
+import shlex
+import stat
+import subprocess
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from run_tools import COMMAND, environment
+
+from defenses.base.channel import Channel
+from scenarios.cli import cli
+from scenarios.conformance.people import people
+from scenarios.seeds import generator
+
+ROLES = """
+separator = ";"
+identifiers = ["name"]
+quasi_identifiers = ["age", "city", "grade"]
+sensitive = ["illness"]
+[columns.age]
+type = "number"
+integer = true
+low = 18
+high = 95
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    records = people(200, generator(0, "people"))
+    records.frame.drop(columns="income").to_csv(tmp_path / "people.csv", sep=";", index=False)
+    (tmp_path / "roles.toml").write_text(ROLES)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def call(*arguments, code=0):
+    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+def test_a_table_is_defended_and_nobody_is_named(folder):
+    call(
+        "defend", "Mondrian", "-p", "k=7", "people.csv", "--roles", "roles.toml", "-o", "released.csv",
+        "--truth", "who.csv", "--channel", "channel.toml",
+    )  # fmt: skip
+    text = (folder / "released.csv").read_text()
+    assert "person" not in text
+    assert "name" not in text.splitlines()[0]
+    released = pd.read_csv("released.csv", sep=";", dtype=str)
+    assert released.groupby(["age", "city", "grade"], dropna=False).size().min() >= 7
+    assert stat.S_IMODE(os.stat("who.csv").st_mode) == 0o600
+    truth = pd.read_csv("who.csv")
+    original = pd.read_csv("people.csv", sep=";", dtype=str)
+    assert sorted(truth["record"]) == list(range(200))
+    assert not truth["record"].is_monotonic_increasing
+    assert (released["illness"].to_numpy() == original["illness"].to_numpy()[truth["record"]]).all()
+    assert Channel.from_toml((folder / "channel.toml").read_text()).columns == {"age", "city", "grade"}
+    assert not list(folder.glob("*.part"))
+
+
+def test_without_a_seed_the_order_is_secret_and_with_one_it_repeats(folder):
+    arguments = ("defend", "Identity", "people.csv", "--roles", "roles.toml")
+    assert call(*arguments).stdout != call(*arguments).stdout
+    assert call(*arguments, "--seed", 4).stdout == call(*arguments, "--seed", 4).stdout
+
+
+def test_outputs_are_not_overwritten_unless_told(folder):
+    arguments = ("defend", "Identity", "people.csv", "--roles", "roles.toml", "-o", "released.csv")
+    call(*arguments)
+    before = (folder / "released.csv").read_bytes()
+    assert "--force" in call(*arguments, code=2).output
+    assert (folder / "released.csv").read_bytes() == before
+    call(*arguments, "--force")
+    assert "two outputs" in call(*arguments, "--truth", "released.csv", "--force", code=2).output
+    assert "no folder" in call(*arguments[:-1], "none/released.csv", code=2).output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("Mondrain",), "did you mean 'Mondrian'"),
+        (("Mondrian", "-p", "k"), "NAME=VALUE"),
+        (("Mondrian", "-p", "k=2", "-p", "k=3"), "given twice"),
+        (("Mondrian", "-p", "k=0"), "k must"),
+        (("Mondrian", "-p", "k=201"), "k must not exceed"),
+        (("Mondrian", "-p", "q=1"), "no parameter 'q'"),
+        (("GlobalRecoding", "-p", "levels={age=99}"), "age"),
+    ],
+)
+def test_bad_requests_are_refused_and_write_nothing(folder, arguments, says):
+    result = call("defend", *arguments, "people.csv", "--roles", "roles.toml", "-o", "released.csv", code=2)
+    assert says in result.output
+    assert not (folder / "released.csv").exists()
+
+
+def test_risk_of_a_table_by_hand(folder):
+    (folder / "r.toml").write_text('quasi_identifiers = ["a", "b"]\nsensitive = ["s"]\n')
+    (folder / "t.csv").write_text("a,b,s\nx,1,u\nx,1,v\ny,1,u\ny,2,u\n")
+    text = call("risk", "t.csv", "--roles", "r.toml").stdout
+    assert re.search(r"records +4\n", text)
+    assert re.search(r"alone in their class +2\n", text)
+    # Classes of 2, 1 and 1: a mean risk of 3/4, three quarters of 4 records linked rightly.
+    assert re.search(r"prosecutor, mean +0\.75 ", text)
+    assert re.search(r"\nk +1 ", text)
+    # Row 4 is singled out by b alone, row 3 by a and b together.
+    assert re.search(r"\nb +2\na +1\n", text)
+
+
+def test_the_report_is_one_page_without_cells(folder):
+    call("defend", "Mondrian", "-p", "k=3", "people.csv", "--roles", "roles.toml", "-o", "released.csv")
+    call("risk", "released.csv", "--roles", "roles.toml", "--html", "risk.html", "--population-size", 1000)
+    page = (folder / "risk.html").read_text(encoding="utf-8")
+    assert not re.search(r"https?://", page)
+    assert "<script" not in page
+    assert "flu" not in page
+    assert call("risk", "released.csv", "--roles", "roles.toml", "--html", "risk.html", code=2)
+
+
+def test_risk_refuses_identifiers_and_missing_columns(folder):
+    assert "identifier" in call("risk", "people.csv", "--roles", "roles.toml", code=2).output
+    (folder / "t.csv").write_text("age;city\n1;x\n")
+    assert "no column 'grade'" in call("risk", "t.csv", "--roles", "roles.toml", code=2).output
+
+
+def test_utility_of_copy_and_of_generalized_table(folder):
+    def utility(*arguments):
+        return json.loads(call("utility", "people.csv", *arguments, "--roles", "roles.toml", "--format", "json").stdout)
+
+    for k in (1, 20):
+        call("defend", "Mondrian", "-p", f"k={k}", "people.csv", "--roles", "roles.toml", "-o", f"k{k}.csv")
+    best, worse = utility("k1.csv"), utility("k20.csv", "--held-out", "people.csv")
+    assert best["utility"] == pytest.approx(1.0)
+    assert best["normalized_certainty_penalty"] == 0
+    assert 0 < worse["utility"] < 0.9
+    assert worse["normalized_certainty_penalty"] > 0.1
+    assert "classifier" in worse
+
+
+def test_it_works_in_a_pipe(folder):
+    command = shlex.join(COMMAND)
+    pipe = (
+        f"cat people.csv | {command} defend Mondrian -p k=4 - --roles roles.toml | {command} risk - --roles roles.toml"
+    )
+    done = subprocess.run(pipe, shell=True, capture_output=True, text=True, check=True, env=environment())
+    assert re.search(r"\nk +[4-9]", done.stdout)
+
+
+def test_special_characters_survive_the_file(folder):
+    call("defend", "Identity", "people.csv", "--roles", "roles.toml", "-o", "released.csv", "--seed", 1)
+    released = pd.read_csv(io.StringIO((folder / "released.csv").read_text()), sep=";", dtype=str)
+    assert {"Nara\\|Uji", "\\{Kōbe}", "\\*"} <= set(released["city"])
+    result = call("utility", "people.csv", "released.csv", "--roles", "roles.toml", "--format", "json")
+    assert np.isclose(json.loads(result.stdout)["utility"], 1.0)
+
+
+def test_nothing_secret_or_needed_is_lost(folder):
+    arguments = ("defend", "Identity", "people.csv", "--roles", "roles.toml")
+    assert "two outputs" in call(*arguments, "-o", "x.csv", "--truth", "./x.csv", code=2).output
+    assert "secret" in call(*arguments, "--truth", "-", code=2).output
+    assert "two outputs" in call(*arguments, "--channel", "-", code=2).output
+    for lost in ("people.csv", "./roles.toml"):
+        assert "is an input" in call(*arguments, "-o", lost, "--force", code=2).output
+    assert (folder / "roles.toml").read_text() == ROLES
+    assert "name: differs in every record" in call("defend", "Identity", "people.csv").output
+
+
+def test_pseudonyms_can_be_measured_and_names_cannot(folder):
+    call("defend", "Pseudonymization", "people.csv", "--roles", "roles.toml", "-o", "pseudonyms.csv")
+    assert "person" not in (folder / "pseudonyms.csv").read_text()
+    call("risk", "pseudonyms.csv", "--roles", "roles.toml", "--population-size", 5000, "--cells", 2000)
+    assert "identifier" in call("risk", "people.csv", "--roles", "roles.toml", code=2).output

@@ -1,0 +1,199 @@
+"""The candidate-file game keeps its rules, and its references hold."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attacks import AssignmentLinkage, ExpectationMaximizationLinkage, LikelihoodAssignment, NearestNeighbour
+from attacks.base.claims import RankedAnswers
+from defenses import Constant, Identity, RetentionReplacement
+from defenses.base.defense import MicrodataDefense, released_frame
+from defenses.base.release import MicrodataRelease
+from metrics.cells import escape_column
+from scenarios import CandidateFile, load, play
+from scenarios.conformance.people import people
+from scenarios.seeds import generator
+
+
+@pytest.fixture(scope="module")
+def bank():
+    return load("bank").records
+
+
+def rates(defense, attack, game, plays, name="reidentification"):
+    return np.array([play(defense, attack, game, generator(7, "play", number)).scores[name] for number in range(plays)])
+
+
+@pytest.mark.parametrize("decoys", ["random", "hard"])
+def test_draws_are_disjoint_and_answers_are_true(bank, decoys):
+    game = CandidateFile(records=bank, decoys=decoys)
+    secret = game.draw(generator(1, "draw"))
+    assert (len(secret.records), len(secret.candidates), len(secret.auxiliary)) == (100, 200, 2000)
+    pd.testing.assert_frame_equal(
+        secret.candidates.iloc[secret.answers].reset_index(drop=True), secret.records.frame, check_dtype=False
+    )
+    assert len(set(secret.answers)) == 100
+    # Originals are not gathered at either end: their positions have the mean of a random half within 5 deviations.
+    assert abs(secret.answers.mean() - 99.5) < 5 * 199 / np.sqrt(12 * 100)
+
+
+def test_the_originals_do_not_depend_on_the_decoys(bank):
+    drawn = [CandidateFile(records=bank, decoys=decoys).draw(generator(1, "draw")) for decoys in ("random", "hard")]
+    pd.testing.assert_frame_equal(drawn[0].records.frame, drawn[1].records.frame)
+    assert not drawn[0].candidates.equals(drawn[1].candidates)
+
+
+def test_hard_decoys_are_near_and_no_equals(bank):
+    game = CandidateFile(records=bank, decoys="hard")
+    secret = game.draw(generator(2, "draw"))
+    decoys = secret.candidates.drop(index=secret.candidates.index[secret.answers])
+    merged = decoys.merge(secret.records.frame, how="inner")
+    assert merged.empty
+    easy = CandidateFile(records=bank).draw(generator(2, "draw"))
+    others = easy.candidates.drop(index=easy.candidates.index[easy.answers])
+    categories = [name for name in decoys.columns if decoys[name].dtype == object]
+
+    def agreement(frame):
+        left, right = secret.records.frame[categories].to_numpy(), frame[categories].to_numpy()
+        return (left[:, None, :] == right[None, :, :]).mean(axis=2).max(axis=1).mean()
+
+    assert agreement(decoys) > agreement(others) + 0.1
+
+
+def test_a_small_table_plays_with_what_it_has():
+    records = people(30, generator(0, "people"))
+    game = CandidateFile(records=records, originals=10, candidates=30)
+    outcome = play(Identity(), NearestNeighbour(), game, generator(0, "play"))
+    assert outcome.scores["reidentification"] == 1.0
+    assert outcome.utility["classifier_auc"] is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "names"),
+    [
+        ({"originals": 0}, "originals"),
+        ({"candidates": 100}, "candidates"),
+        ({"candidates": 60_000}, "candidates"),
+        ({"decoys": "cheap"}, "decoys"),
+        ({"attacker_knows": "everything"}, "attacker_knows"),
+    ],
+)
+def test_bad_parameters_are_named(bank, changes, names):
+    with pytest.raises(ValueError, match=names):
+        CandidateFile(records=bank, **changes)
+
+
+@pytest.mark.parametrize("attack", [NearestNeighbour(), AssignmentLinkage(), LikelihoodAssignment()])
+def test_identity_is_found_and_worth_everything(bank, attack):
+    game = CandidateFile(records=bank)
+    assert rates(Identity(), attack, game, 5).mean() >= 0.99
+    utility = play(Identity(), attack, game, generator(7, "play", 0)).utility
+    assert [utility[name] for name in ("marginals", "associations", "queries")] == [1.0, 1.0, 1.0]
+    assert utility["classifier_auc"] == utility["classifier_auc_original"]
+
+
+def test_constants_are_worth_nothing_and_give_nothing_away(bank):
+    game = CandidateFile(records=bank)
+    outcome = play(Constant(), NearestNeighbour(), game, generator(7, "play", 0))
+    assert [outcome.utility[name] for name in ("marginals", "associations", "queries")] == [0.0, 0.0, 0.0]
+    assert outcome.utility["classifier_auc"] == 0.5
+    found = rates(Constant(), NearestNeighbour(), game, 30)
+    # 3,000 rows, each found with probability 1/200: more than 35 have a probability below 1e-5.
+    assert found.sum() * 100 <= 35
+    members = rates(Constant(), NearestNeighbour(), game, 30, "membership")
+    # The hypergeometric share of a play has deviation .0355; five deviations of the mean of 30.
+    assert abs(members.mean() - 0.5) < 5 * 0.0355 / np.sqrt(30)
+
+
+class Strangers(MicrodataDefense):
+    """Releases other people of the population: no row stems from an original."""
+
+    def __init__(self, *, population):
+        self.population = population
+
+    def apply(self, records, rng):
+        others = self.population.take(rng.choice(len(self.population), 100, replace=False))
+        return MicrodataRelease(released_frame(others), np.full(100, -1), None)
+
+
+def test_a_table_of_strangers_has_no_row_to_find_and_membership_at_chance(bank):
+    game = CandidateFile(records=bank)
+    strangers = Strangers(population=bank)
+    outcome = play(strangers, NearestNeighbour(), game, generator(7, "play", 0))
+    assert outcome.scores["reidentification"] is None
+    assert outcome.scores["hits"] == 0
+    members = rates(strangers, NearestNeighbour(), game, 30, "membership")
+    assert abs(members.mean() - 0.5) < 5 * 0.0355 / np.sqrt(30)
+
+
+def test_equal_play_equal_outcome(bank):
+    game = CandidateFile(records=bank, decoys="hard")
+    first, second = (
+        play(RetentionReplacement(retention=0.5), ExpectationMaximizationLinkage(), game, generator(3, "play"))
+        for _ in range(2)
+    )
+    assert first == second
+
+
+def test_ties_are_drawn_and_not_taken_by_position():
+    scores = np.zeros((40, 40))
+    answers = [RankedAnswers.from_scores(scores, generator(seed)).best(generator(seed)) for seed in range(20)]
+    hits = np.mean([answer == np.arange(40) for answer in answers])
+    # 800 answers, each right with probability 1/40: between 2 and 45 but for a probability below 1e-4.
+    assert 2 / 800 <= hits <= 45 / 800
+
+
+def test_answers_about_other_tables_are_refused(bank):
+    game = CandidateFile(records=bank)
+    secret = game.draw(generator(1, "draw"))
+    release = game.publish(Identity().apply(secret.records, generator(1, "x")), generator(1, "y"))
+    claims = RankedAnswers.from_scores(np.zeros((99, 200)), generator(1, "z"))
+    with pytest.raises(ValueError, match="99 rows"):
+        game.score(secret, release, claims, generator(1, "w"))
+
+
+def test_scores_of_hand_made_answers(bank):
+    game = CandidateFile(records=bank)
+    secret = game.draw(generator(1, "draw"))
+    release = game.publish(Identity().apply(secret.records, generator(1, "x")), generator(1, "y"))
+    truth = secret.answers[release.origin]
+    # Row 0 right, row 1 second, row 2 wrong, all others unanswered.
+    wrong = np.setdiff1d(np.arange(200), truth)[:2]
+    claims = RankedAnswers(
+        100,
+        200,
+        np.array([0, 1, 1, 2]),
+        np.array([truth[0], wrong[0], truth[1], wrong[1]]),
+        np.array([1.0, 0.9, 0.5, 0.4]),
+    )
+    scores = game.score(secret, release, claims, generator(1, "w"))
+    assert scores["reidentification"] == 0.01
+    assert scores["top3"] == 0.02
+    assert scores["hits"] == 0.01
+    assert scores["answered"] == 0.03
+    assert scores["precision"] == pytest.approx(1 / 3)
+    assert scores["chance"] == 1 / 200
+
+
+def test_the_attacker_sees_no_origin_and_no_original_order(bank):
+    game = CandidateFile(records=bank)
+    secret = game.draw(generator(1, "draw"))
+    published = game.publish(Identity().apply(secret.records, generator(1, "x")), generator(1, "y"))
+    view = game.view(published, generator(1, "v"))
+    assert (view.origin == -1).all()
+    assert not (published.origin == np.arange(100)).all()
+    ignorant = CandidateFile(records=bank, attacker_knows="nothing")
+    assert ignorant.view(published, generator(1, "v")).channel is None
+    assert ignorant.knowledge(secret, Identity()).simulate is None
+    knowing = game.knowledge(secret, Identity())
+    simulated = knowing.simulate(knowing.auxiliary.take(np.arange(5)), generator(1, "s"))
+    assert sorted(simulated.origin) == list(range(5))
+
+
+def test_nothing_prints_records(bank):
+    game = CandidateFile(records=bank)
+    secret = game.draw(generator(1, "draw"))
+    release = Identity().apply(secret.records, generator(1, "x"))
+    shown = " ".join(map(repr, (bank, game, secret, release, game.knowledge(secret, Identity()))))
+    assert not set(escape_column(secret.records.frame["job"])) & set(shown.replace("'", " ").split())
+    assert len(shown) < 2000

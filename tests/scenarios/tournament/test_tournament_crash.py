@@ -1,0 +1,212 @@
+"""Whatever stops a tournament's commands: what was accepted is there, nothing half-written counts, all can go on."""
+
+import errno
+import multiprocessing
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from run_tools import ROOT
+from tournament_tools import HOUR, START, Played, opened
+
+from scenarios.tournament.boards import standings_csv
+from scenarios.tournament.folder import Tournament
+from scenarios.tournament.log import Log
+from scenarios.tournament.scoring import score
+from scenarios.tournament.settings import Phase
+from scenarios.tournament.standings import standings
+from scenarios.tournament.verifying import verify
+
+TOOLS = str(ROOT / "tests")
+CHILD = f"""
+import sys
+sys.path.insert(0, {TOOLS!r})
+from pathlib import Path
+from tournament_tools import DAY, HOUR, START
+from scenarios.tournament.folder import Tournament
+from scenarios.tournament.advancing import advance
+from scenarios.tournament.scoring import score
+from scenarios.tournament.submitting import submit
+from run_tools import ROOT
+cup, what, path = Tournament(Path(sys.argv[1])), sys.argv[2], Path(sys.argv[3])
+print("ready", flush=True)
+if what == "submit":
+    for number in range(30):
+        text = path.read_text()
+        path.with_name("other.csv").write_text(text + "\\n" * number)
+        receipt = submit(cup, "kyoto", path.with_name("other.csv"), START + HOUR)
+        print(receipt.submission.content, flush=True)
+elif what == "advance":
+    advance(cup, START + DAY)
+else:
+    score(cup, 1.0, 1)
+print("done", flush=True)
+"""
+
+
+def run_and_kill(folder, what, path, delay):
+    """Start a command, kill it after a delay; what it had said by then, without a line cut off."""
+    child = subprocess.Popen([sys.executable, "-c", CHILD, folder, what, path], stdout=subprocess.PIPE, text=True)
+    assert child.stdout is not None
+    assert child.stdout.readline() == "ready\n"
+    time.sleep(delay)
+    child.send_signal(signal.SIGKILL)
+    said, _ = child.communicate()
+    return [line for line in said.split("\n")[:-1] if line != "done"]
+
+
+def killed(tmp_path, times, seed):
+    """Kill submit, advance and score at random moments; what each had accepted must be there."""
+    rng = random.Random(seed)
+    cup = opened(tmp_path / "cup", teams=("kyoto", "osaka"), originals=20, candidates=40)
+    path, folder = cup.file("kyoto", cup.frame("kyoto")), str(cup.tournament.folder)
+    cup.hand_in("osaka", cup.frame("osaka"))
+    accepted = []
+    for _ in range(times):
+        accepted += run_and_kill(folder, "submit", str(path), rng.uniform(0, 1.0))
+        verify(Tournament(cup.tournament.folder))
+        known = {one.content for one in cup.tournament.accepted(cup.tournament.log.entries())}
+        assert set(accepted) <= known
+    cup.hand_in("kyoto", cup.frame("kyoto").iloc[:15])
+    for _ in range(times):
+        run_and_kill(folder, "advance", str(path), rng.uniform(0, 0.1))
+        verify(Tournament(cup.tournament.folder))
+    if cup.tournament.phase(cup.tournament.log.entries()) is Phase.ANONYMIZE:
+        cup.publish()
+    published = {entry.name: entry.read_bytes() for entry in cup.tournament.public.iterdir()}
+    for _ in range(times):
+        run_and_kill(folder, "score", str(path), rng.uniform(0, 1.5))
+        verify(Tournament(cup.tournament.folder))
+    board = standings_csv(standings(cup.tournament.settings.teams, score(cup.tournament, 1.0, 1)))
+    return published, board
+
+
+def uninterrupted(tmp_path):
+    cup = opened(tmp_path / "whole", teams=("kyoto", "osaka"), originals=20, candidates=40)
+    cup.hand_in("osaka", cup.frame("osaka"))
+    cup.hand_in("kyoto", cup.frame("kyoto").iloc[:15])
+    cup.publish()
+    return cup, standings_csv(standings(cup.tournament.settings.teams, score(cup.tournament, 1.0, 1)))
+
+
+@pytest.mark.parametrize("times", [1, pytest.param(67, marks=pytest.mark.long)])
+def test_killed_at_any_moment_it_goes_on(tmp_path, times):
+    published, board = killed(tmp_path, times, seed=times)
+    whole, expected = uninterrupted(tmp_path)
+    assert board == expected
+    assert published == {entry.name: entry.read_bytes() for entry in whole.tournament.public.iterdir()}
+
+
+def hand_in_many(folder, team, count):
+    cup = Played(Tournament(Path(folder)))
+    frame = cup.frame(team)
+    for number in range(count):
+        cup.hand_in(team, frame.iloc[: 20 - number])
+
+
+def test_many_may_hand_in_at_the_same_moment(tmp_path):
+    cup = opened(tmp_path / "cup", teams=("kyoto", "osaka", "nara"), originals=20, candidates=40)
+    context = multiprocessing.get_context("fork")
+    hands = [
+        context.Process(target=hand_in_many, args=(cup.tournament.folder, team, 5))
+        for team in ("kyoto", "osaka", "nara")
+    ]
+    for hand in hands:
+        hand.start()
+    for hand in hands:
+        hand.join()
+        assert hand.exitcode == 0
+    assert "15 accepted files" in verify(cup.tournament)
+
+
+@pytest.mark.parametrize("failing", ["write", "pwrite", "fsync", "replace"])
+def test_a_full_disk_accepts_nothing_and_loses_nothing(tmp_path, monkeypatch, failing):
+    cup = opened(tmp_path / "cup", teams=("kyoto", "osaka"), originals=20, candidates=40)
+    first = cup.hand_in("kyoto", cup.frame("kyoto"))
+    path = cup.file("kyoto", cup.frame("kyoto").iloc[:10])
+
+    def full(*arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    from scenarios.tournament import folder
+    from scenarios.tournament.submitting import submit
+
+    if failing == "write":
+        monkeypatch.setattr(folder.os, "fdopen", full)
+    else:
+        monkeypatch.setattr(os, failing, full)
+    with pytest.raises(OSError, match="No space"):
+        submit(cup.tournament, "kyoto", path, START + HOUR)
+    monkeypatch.undo()
+    table = cup.tournament.tables(cup.tournament.log.entries())["kyoto"]
+    assert table.content == first.submission.content
+    assert "1 accepted files" in verify(cup.tournament)
+    again = submit(cup.tournament, "kyoto", path, START + HOUR)
+    assert cup.tournament.tables(cup.tournament.log.entries())["kyoto"].content == again.submission.content
+
+
+class TestLog:
+    @pytest.fixture
+    def log(self, tmp_path):
+        log = Log(tmp_path / "log.jsonl")
+        for number in range(4):
+            log.append("submitted", {"number": number}, START)
+        return log
+
+    def test_it_reads_back(self, log):
+        entries = log.entries()
+        assert [entry.details["number"] for entry in entries] == [0, 1, 2, 3]
+        assert [entry.previous for entry in entries[1:]] == [entry.hash for entry in entries[:-1]]
+
+    def test_a_line_cut_off_is_no_entry_and_is_written_over(self, log):
+        whole = log.path.read_bytes()
+        log.path.write_bytes(whole[:-7])
+        assert len(log.entries()) == 3
+        log.append("advanced", {}, START)
+        assert [entry.kind for entry in log.entries()] == ["submitted"] * 3 + ["advanced"]
+
+    @pytest.mark.parametrize("change", ["edit", "drop", "swap", "insert", "garbage"])
+    def test_any_change_is_seen(self, log, change):
+        lines = log.path.read_bytes().splitlines(keepends=True)
+        changed = {
+            "edit": [lines[0].replace(b'"number": 0}', b'"number": 9}'), *lines[1:]],
+            "drop": [lines[0], *lines[2:]],
+            "swap": [lines[1], lines[0], *lines[2:]],
+            "insert": [lines[0], lines[0], *lines[1:]],
+            "garbage": [lines[0], b"{]\n", *lines[1:]],
+        }[change]
+        assert changed != lines
+        log.path.write_bytes(b"".join(changed))
+        with pytest.raises(ValueError, match="was changed after it was written"):
+            log.entries()
+
+
+def test_verify_sees_a_file_that_was_changed_or_taken_away(tmp_path):
+    cup = opened(tmp_path / "cup", teams=("kyoto", "osaka"), originals=20, candidates=40)
+    content = cup.hand_in("kyoto", cup.frame("kyoto")).submission.content
+    path = cup.tournament.submissions / content
+    data = path.read_bytes()
+    path.chmod(0o600)
+    path.write_bytes(data + b"\n")
+    with pytest.raises(ValueError, match="was changed"):
+        verify(cup.tournament)
+    path.unlink()
+    with pytest.raises(ValueError, match="no such file"):
+        verify(cup.tournament)
+
+
+def test_a_phase_that_was_published_half_way_is_published_again(tmp_path, monkeypatch):
+    cup = opened(tmp_path / "cup", teams=("kyoto", "osaka"), originals=20, candidates=40)
+    cup.hand_in("kyoto", cup.frame("kyoto"))
+    monkeypatch.setattr(Log, "append", lambda *arguments: (_ for _ in ()).throw(OSError("power cut")))
+    with pytest.raises(OSError, match="power cut"):
+        cup.publish()
+    monkeypatch.undo()
+    half = {entry.name: entry.read_bytes() for entry in cup.tournament.public.iterdir()}
+    assert cup.publish() is Phase.ATTACK
+    assert half == {entry.name: entry.read_bytes() for entry in cup.tournament.public.iterdir()}

@@ -1,0 +1,182 @@
+"""Tricks that teams try: whatever they declare, the honest use of the same rows scores as high."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.optimize import linear_sum_assignment
+from tournament_tools import DAY, HOUR, START, opened
+
+from defenses import Identity, Microaggregation, RankSwapping, RetentionReplacement
+from metrics.cells import escape_column
+from metrics.profile import original_profile, profile
+from metrics.similarity import record_similarity
+from scenarios import load
+from scenarios.seeds import generator
+from scenarios.tables.dataset import load_table
+from scenarios.tournament.scoring import house_name, score, scores
+from scenarios.tournament.sheets import read_answers, read_sheet
+from scenarios.tournament.standings import standings
+from scenarios.tournament.table_utility import Originals
+
+ROWS = 60
+
+
+class Table:
+    """Kyoto's records in a tournament, and what is made of them."""
+
+    def __init__(self, folder, name):
+        self.cup = opened(folder, teams=("kyoto", "osaka"), dataset=load(name), originals=ROWS, candidates=2 * ROWS)
+        place = self.cup.tournament.team_folder("kyoto")
+        self.records = load_table(place / "kyoto_original.csv", place / "roles.toml").records
+        self.others = load_table(place / "others.csv", place / "roles.toml").records
+        self.domains = {name: self.records.domain(name) for name in self.records.released_columns}
+        self.profile = original_profile(self.records.frame, self.domains)
+
+    def made_by(self, defense):
+        """A release, with the true original of each row."""
+        if defense is None:
+            alike = record_similarity(self.profile, original_profile(self.others.frame, self.domains), self.domains)
+            stranger = linear_sum_assignment(-alike)[1]
+            frame = self.others.frame.iloc[stranger].reset_index(drop=True)
+            return pd.DataFrame({name: escape_column(frame[name]) for name in self.domains}), np.arange(ROWS)
+        release = defense.apply(self.records, generator(1, "gaming", type(defense).__name__))
+        return release.frame[list(self.domains)].reset_index(drop=True), release.origin
+
+    def nearest(self, frame, *, without=None):
+        """The map by which originals are most similar to their rows, without the pairs of another map."""
+        alike = record_similarity(self.profile, profile(frame, self.domains), self.domains).T
+        if without is not None:
+            alike[np.arange(len(frame)), without] = -ROWS
+        return linear_sum_assignment(-alike)[1]
+
+    def scored(self, frame, origin):
+        self.cup.hand_in("kyoto", frame.assign(original_row=origin))
+        found = standings(["kyoto", "osaka"], score(self.cup.tournament, 1.0, 1))
+        return next(one for one in found if one.team == "kyoto")
+
+
+@pytest.fixture(scope="module", params=["bank", "adult"])
+def table(request, tmp_path_factory):
+    return Table(tmp_path_factory.mktemp(request.param) / "cup", request.param)
+
+
+# The learned map is right but for a row or two, and ties between answers fall as they may: one row's worth.
+ONE_ROW = 1 / ROWS
+
+
+@pytest.mark.parametrize(
+    "defense",
+    [
+        RetentionReplacement(retention=0.7),
+        RankSwapping(),
+        None,
+        pytest.param(Identity(), marks=pytest.mark.long),
+        pytest.param(Microaggregation(k=3), marks=pytest.mark.long),
+    ],
+    ids=["exchanged", "swapped", "strangers", "in clear", "microaggregated"],
+)
+def test_no_false_map_scores_above_the_honest_one(table, defense):
+    frame, truth = table.made_by(defense)
+    honest = table.scored(frame, truth)
+    lies = {
+        "nearest": table.nearest(frame),
+        "nearest but the true one": table.nearest(frame, without=truth),
+    }
+    for name, origin in lies.items():
+        lied = table.scored(frame, origin)
+        assert lied.defence <= honest.defence + ONE_ROW * honest.utility, name
+
+
+def test_the_nearest_map_would_gain_if_the_host_did_not_learn_how_the_table_was_made(table, monkeypatch):
+    """The trick that the learned map answers: it works where the host only looks for the nearest original."""
+    frame, truth = table.made_by(RetentionReplacement(retention=0.7))
+    nearest = table.nearest(frame)
+    # The maps differ, and attackers who learn find the truth, which the nearest map denies.
+    assert (nearest != truth).mean() > 0.02
+    answered = [table.scored(frame, origin) for origin in (truth, nearest)]
+    row = ONE_ROW * answered[0].utility
+    assert answered[1].defence <= answered[0].defence + row
+
+    from scenarios.tournament import scoring
+
+    monkeypatch.setattr(Originals, "learned_origin", Originals.best_origin)
+    monkeypatch.setattr(Originals, "_learned", lambda self, released: table.nearest(released))
+    monkeypatch.setattr(scoring, "SCORER", -1)
+    fooled = [table.scored(frame, origin) for origin in (truth, nearest)]
+    gained = [lied.defence - honest.defence for honest, lied in (answered, fooled)]
+    assert gained[1] > 5 * max(gained[0], 0.0)
+    assert gained[1] > 0.001
+
+
+def test_people_from_elsewhere_under_a_shuffled_map_are_worth_nothing(table):
+    frame, origin = table.made_by(None)
+    shuffled = table.scored(frame, np.random.default_rng(0).permutation(origin))
+    assert shuffled.defence <= 0.02
+
+
+def test_naming_as_many_candidates_as_may_be_is_guessing():
+    """100 candidates once each, all as sure: half of them are members, and next to no row is right."""
+    rng, maps, found = np.random.default_rng(0), {"declared": np.arange(100)}, []
+    for turn in range(200):
+        content = "\n".join(
+            ["released_row,candidate_row", *(f"{n},{c}" for n, c in enumerate(rng.permutation(200)[:100]))]
+        )
+        claims = read_answers("guess.csv", content.encode(), 100, 200)
+        found.append(scores(claims, maps, rng.permutation(200)[:100], 200, (turn, "guess")))
+    # 200 hypergeometric draws of deviation .035 each: the mean is off by .01 but once in 10,000 times.
+    assert abs(np.mean([one["membership"] for one in found]) - 0.5) < 0.01
+    assert np.mean([one["reidentification"] for one in found]) < 0.01
+    # Advantage counts from 0, so that luck lifts a guesser's attack by .03 at most, on average.
+    lifted = [max(0.0, 2 * float(one["membership"]) - 1) for one in found]
+    assert np.mean(lifted) < 0.04
+
+
+@pytest.mark.parametrize(
+    ("written", "published"),
+    [
+        ("[20,30)", "[20,29]"),
+        ("{[20,25]|[26,29]}", "[20,29]"),
+        ("{[20,29]|[22,23]}", "[20,29]"),
+        ("{21|20}", "[20,21]"),
+        ("[20,21)", "20"),
+        ("[18,95]", "*"),
+        ("[18,96)", "*"),
+        ("{22|20}", "{20|22}"),
+        ("[ 20 , 29 ]", "[20,29]"),
+        ("[96,96]", None),
+    ],
+)
+def test_nothing_hides_in_how_an_interval_is_written(tmp_path, written, published):
+    cup = opened(tmp_path / "cup", teams=("kyoto", "osaka"), originals=5, candidates=10)
+    form = cup.tournament.form("kyoto")
+    frame = cup.frame("kyoto").astype(object)
+    frame.loc[2, "age"] = written
+    data = frame.to_csv(index=False).encode()
+    if published is None:
+        with pytest.raises(ValueError, match=r"x\.csv, row 2, column 'age'"):
+            read_sheet("x.csv", data, form)
+    else:
+        assert read_sheet("x.csv", data, form).frame.loc[2, "age"] == published
+
+
+def test_a_previous_table_in_another_order_scores_the_same(tmp_path):
+    again = (START + DAY + 2 * HOUR).isoformat()
+    found = []
+    for name in ("same", "permuted"):
+        cup = opened(tmp_path / name, rounds=2, anonymize_again_until=again)
+        frame, order = cup.frame("kyoto"), np.random.default_rng(2).permutation(30)
+        frame["balance"] = "*"
+        cup.hand_in("kyoto", frame)
+        cup.publish()
+        cup.hand_in("kyoto", frame.iloc[order] if name == "permuted" else frame, now=START + DAY + HOUR)
+        results = score(cup.tournament, 1.0, 1)
+        found.append(next(one for one in standings(cup.tournament.settings.teams, results) if one.team == "kyoto"))
+    assert found[0].utility == pytest.approx(found[1].utility)
+    assert found[0].worst.success == pytest.approx(found[1].worst.success, abs=1 / 30)
+
+
+def test_house_attacks_have_names_that_no_team_can_have():
+    from scenarios.tournament.scoring import house
+    from scenarios.tournament.settings import TEAM_NAME
+
+    assert not any(TEAM_NAME.fullmatch(house_name(attack)) for attack in house())
