@@ -8,14 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from leaderboard.goals import in_order, reported
 from leaderboard.pairs import variant
 from leaderboard.result import FAILURES, Result, canonical
 from leaderboard.utility import headlines_without, jackknife_deviation, pooled_utility
+from metrics.arrays import Floats
 
-Floats = NDArray[np.float64]
 RELEASE = 4
 """Parts of a release's identity: scenario, variant, defense, parameters; a trial's has two more."""
 COMPARABLE = 3

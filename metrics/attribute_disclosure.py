@@ -10,12 +10,9 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from metrics.classes import Integers
+from metrics.arrays import Floats, Integers
 from metrics.diversity import sensitive_counts
-
-Floats = NDArray[np.float64]
 
 
 def delta_disclosure(

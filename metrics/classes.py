@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-Integers = NDArray[np.intp]
+from metrics.arrays import Integers
 
 _DENSE = 8
 """Largest table of counts, in multiples of the number of rows, that is cheaper to fill than the rows are to sort."""
@@ -48,14 +47,14 @@ def known_classes(frame: pd.DataFrame, quasi_identifiers: Sequence[str], classes
     Raises
     ------
     ValueError
-        If given classes are not one whole number a row, from 0 without a gap.
+        If given classes are not one integer a row, from 0 without a gap.
     """
     if classes is None:
         return equivalence_classes(frame, quasi_identifiers)
     given = np.asarray(classes)
     whole = given.shape == (len(frame),) and np.issubdtype(given.dtype, np.integer)
     if not whole or (given.size and (given.min() < 0 or not np.bincount(given).all())):
-        raise ValueError(f"classes must hold one whole number for each of the {len(frame)} rows, from 0 without a gap")
+        raise ValueError(f"classes must hold one integer for each of the {len(frame)} rows, from 0 without a gap")
     return given
 
 

@@ -12,11 +12,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
-from metrics.classes import Integers, check_columns, class_sizes, count_pairs, group_starts, known_classes
-
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats, Integers
+from metrics.classes import check_columns, class_sizes, count_pairs, group_starts, known_classes
 
 
 def l_diversity(

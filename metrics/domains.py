@@ -21,7 +21,7 @@ class NumericDomain:
     low, high : float
         Smallest and largest possible value, in the column's unit.
     integer : bool
-        Whether only whole numbers occur.
+        Whether only integers occur.
     cuts : tuple of float
         Interior cut points, ascending and inside (low, high]: bin i holds the values v with
         ``cuts[i - 1] <= v < cuts[i]``.
@@ -54,7 +54,7 @@ class NumericDomain:
 
     @property
     def edges(self) -> NDArray[np.float64]:
-        """Ends of the bins, shape (size + 1,); a whole-number range ends one above its largest value."""
+        """Ends of the bins, shape (size + 1,); an integer range ends one above its largest value."""
         return np.array([self.low, *self.cuts, self.high + (1 if self.integer else 0)], dtype=float)
 
     def codes(self, values: ArrayLike) -> NDArray[np.intp]:

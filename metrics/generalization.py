@@ -8,12 +8,10 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from metrics.arrays import Floats, Integers
 from metrics.cells import NumericCells, read_cells
 from metrics.classes import check_columns
 from metrics.domains import Domain
-
-Integers = NDArray[np.intp]
-Floats = NDArray[np.float64]
 
 
 def generalization_precision(

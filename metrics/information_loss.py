@@ -6,13 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from metrics.arrays import Floats, Integers
 from metrics.cells import CategoricalCells, Cells, NumericCells, read_cells
-from metrics.classes import Integers, check_columns, class_sizes, known_classes
+from metrics.classes import check_columns, class_sizes, known_classes
 from metrics.domains import Domain
-
-Floats = NDArray[np.float64]
 
 
 def normalized_certainty_penalty(released: pd.DataFrame, domains: Mapping[str, Domain]) -> float:

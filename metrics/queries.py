@@ -38,14 +38,14 @@ def query_error(
     Raises
     ------
     ValueError
-        If a table has no row, lacks a column, a cell cannot be read, or `count` is no whole number of at least 1.
+        If a table has no row, lacks a column, a cell cannot be read, or `count` is not an integer of at least 1.
 
     Notes
     -----
     An error is relative to the true share, or to one row where that is less, and counts 1 at most.
     """
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
-        raise ValueError(f"count must be a whole number of at least 1, got {count!r}")
+        raise ValueError(f"count must be an integer of at least 1, got {count!r}")
     check_comparable(original, released, domains, "queries need")
     queries = RangeQueries.random(domains, count, rng)
     return 1 - query_fidelity(original_profile(original, domains), profile(released, domains), queries)

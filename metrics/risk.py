@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.classes import Integers, check_columns, class_sizes, equivalence_classes, known_classes
+from metrics.arrays import Integers
+from metrics.classes import check_columns, class_sizes, equivalence_classes, known_classes
 
 
 @dataclass(frozen=True)

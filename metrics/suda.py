@@ -39,7 +39,7 @@ def minimal_sample_uniques(
     Raises
     ------
     ValueError
-        If the frame has no row or lacks a column, a column is named twice, or `max_size` is no whole number of at
+        If the frame has no row or lacks a column, a column is named twice, or `max_size` is not an integer of at
         least 1.
 
     Notes
@@ -57,7 +57,7 @@ def minimal_sample_uniques(
     if len(set(names)) < len(names):
         raise ValueError(f"each quasi-identifier must be named once, got {', '.join(names)}")
     if isinstance(max_size, bool) or not isinstance(max_size, int | np.integer) or max_size < 1:
-        raise ValueError(f"max_size must be a whole number of at least 1, got {max_size!r}")
+        raise ValueError(f"max_size must be an integer of at least 1, got {max_size!r}")
     columns = {name: pd.factorize(frame[name], use_na_sentinel=False)[0] for name in names}
     classes: dict[Subset, NDArray[np.intp]] = {(): np.zeros(len(frame), dtype=np.intp)}
     covered: dict[Subset, NDArray[np.bool_]] = {(): class_sizes(classes[()])[classes[()]] == 1}

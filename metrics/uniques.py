@@ -15,9 +15,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
-from metrics.classes import Integers, class_sizes, known_classes
-
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats, Integers
+from metrics.classes import class_sizes, known_classes
 
 
 def sample_uniques(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, classes: Integers | None = None) -> int:
@@ -88,7 +87,7 @@ def poisson_gamma_uniques(
     """
     sizes, n = _sample(frame, quasi_identifiers, classes, population)
     if isinstance(cells, bool) or not isinstance(cells, int | np.integer) or cells < sizes.size:
-        raise ValueError(f"cells must be a whole number of at least the {sizes.size} classes present, got {cells!r}")
+        raise ValueError(f"cells must be an integer of at least the {sizes.size} classes present, got {cells!r}")
     uniques = int((sizes == 1).sum())
     mean = n / cells
     variance = float((sizes.astype(float) ** 2).sum() - cells * mean**2) / max(1, cells - 1)
@@ -239,9 +238,9 @@ def _sizes(frame: pd.DataFrame, quasi_identifiers: Sequence[str], classes: Integ
 def _sample(
     frame: pd.DataFrame, quasi_identifiers: Sequence[str], classes: Integers | None, population: int
 ) -> tuple[Integers, int]:
-    """Class sizes and number of rows; ValueError unless the population is a whole number of at least that."""
+    """Class sizes and number of rows; ValueError unless the population is an integer of at least that."""
     sizes = _sizes(frame, quasi_identifiers, classes)
     n = int(sizes.sum())
     if isinstance(population, bool) or not isinstance(population, int | np.integer) or population < n:
-        raise ValueError(f"population must be a whole number of at least the sample's {n} rows, got {population!r}")
+        raise ValueError(f"population must be an integer of at least the sample's {n} rows, got {population!r}")
     return sizes, n

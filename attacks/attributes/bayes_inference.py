@@ -13,9 +13,10 @@ from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import ValueClaims
 from attacks.base.released_classes import claims_from_scores, sensitive_mass
 from attacks.base.sides import common_columns
-from attacks.base.transition_matrix import Floats, cell_codes, column_matrix
+from attacks.base.transition_matrix import cell_codes, column_matrix
 from defenses.base.channel import Channel
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats
 from metrics.domains import Domain
 from metrics.profile import original_profile
 

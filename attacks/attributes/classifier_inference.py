@@ -11,7 +11,7 @@ from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import ValueClaims
 from attacks.base.released_classes import claims_from_scores, features, sensitive_mass
 from attacks.base.sides import shared_columns
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 
 
@@ -38,7 +38,7 @@ class ClassifierInference(Attack):
 
     def __init__(self, *, trees: int = 50) -> None:
         self.trees = trees
-        check_whole("trees", trees, low=1)
+        check_integer("trees", trees, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Train and predict."""

@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 from attacks.attributes.naive_bayes import NaiveBayes
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import ValueClaims
-from attacks.base.released_classes import Floats, claims_from_scores, match, sensitive_mass
+from attacks.base.released_classes import claims_from_scores, match, sensitive_mass
 from attacks.base.sides import common_columns
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats
 from metrics.classes import equivalence_classes
 from metrics.profile import original_profile, profile
 
@@ -60,7 +61,7 @@ class DeFinetti(Attack):
 
     def __init__(self, *, rounds: int = 20) -> None:
         self.rounds = rounds
-        check_whole("rounds", rounds, low=1)
+        check_integer("rounds", rounds, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Learn and answer."""

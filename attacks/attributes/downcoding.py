@@ -38,7 +38,7 @@ class Downcoding(Attack):
     References
     ----------
     Cohen (2022), Attacks on deidentification's defenses, section 3; Balinski and Young (1982), Fair representation,
-    for shares in whole numbers (Webster's method, whose list for n rows begins that for n + 1).
+    for shares in integers (Webster's method, whose list for n rows begins that for n + 1).
     """
 
     goal: ClassVar[str] = "downcoding"

@@ -10,12 +10,11 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import ValueClaims
-from attacks.base.released_classes import Floats, Matching, claims_from_scores, match
+from attacks.base.released_classes import Matching, claims_from_scores, match
 from attacks.base.sides import common_columns
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
-
-Integers = NDArray[np.intp]
+from metrics.arrays import Floats, Integers
 
 
 class Minimality(Attack):
@@ -58,8 +57,8 @@ class Minimality(Attack):
     def __init__(self, *, l: int = 2, worlds: int = 400) -> None:  # noqa: E741 (the field's own name for it)
         self.l = l
         self.worlds = worlds
-        check_whole("l", l, low=2)
-        check_whole("worlds", worlds, low=1)
+        check_integer("l", l, low=2)
+        check_integer("worlds", worlds, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Draw worlds, keep the possible ones, and count each target's values."""

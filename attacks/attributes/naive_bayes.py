@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from metrics.arrays import Floats
 from metrics.profile import Profile
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from metrics.arrays import Floats
 from metrics.cells import read_cells
 from metrics.domains import Domain
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

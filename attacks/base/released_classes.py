@@ -15,11 +15,10 @@ from attacks.base.claims import ValueClaims
 from attacks.base.sides import SharedColumn, common_columns, gower_distance, shared_columns
 from attacks.base.transition_matrix import values
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats
 from metrics.cells import read_cells
 from metrics.classes import equivalence_classes
 from metrics.domains import Domain, NumericDomain
-
-Floats = NDArray[np.float64]
 
 TIE = 1e-9
 """Scores that differ by less than this share of the best are tied."""

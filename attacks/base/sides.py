@@ -13,9 +13,8 @@ from scipy.sparse import csr_array
 
 from attacks.base.attack import Knowledge
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats
 from metrics.cells import Cells, NumericCells, read_cells
-
-Floats = NDArray[np.float64]
 
 # Least distance, in shares of the range, of a cell with an open end from a number that it does not cover: above any
 # error of rounding, and in the mean over hundreds of columns above what counts as a tie.
@@ -112,7 +111,7 @@ def gower_distance(columns: list[SharedColumn]) -> Floats:
     from a value as the nearest value that it covers, so that ``*`` is at distance 0 from all. A set of numbers counts
     as all between its least and its largest.
 
-    The open end of ``[20,30)`` is not covered: of whole numbers, 30 is at distance 1 over the range, since 29 is the
+    The open end of ``[20,30)`` is not covered: of integers , 30 is at distance 1 over the range, since 29 is the
     nearest one covered; of others there is no nearest one, and 30 is at 1e-6.
 
     A missing value is a value of its own, at distance 1 from all others and 0 from a missing cell and from ``*``.

@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import NotApplicable
 from defenses.base.channel import Channel
+from metrics.arrays import Floats
 from metrics.cells import escape
 from metrics.domains import Domain, NumericDomain
-
-Floats = NDArray[np.float64]
 
 
 def column_matrix(channel: Channel | None, column: str, domain: Domain) -> Floats:

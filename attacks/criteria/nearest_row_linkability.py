@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import Claims
-from attacks.base.released_classes import TIE, Floats
+from attacks.base.released_classes import TIE
 from attacks.base.sides import gower_distance, shared_columns
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats
 
 
 @dataclass(frozen=True)
@@ -86,7 +87,7 @@ class NearestRowLinkability(Attack):
 
     def __init__(self, *, neighbours: int = 1) -> None:
         self.neighbours = neighbours
-        check_whole("neighbours", neighbours, low=1)
+        check_integer("neighbours", neighbours, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> LinkedRows:
         """Find the nearest rows of both files."""

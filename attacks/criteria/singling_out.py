@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import Predicates
-from attacks.base.released_classes import Floats
 from attacks.criteria.conditions import AtLeast, AtMost, Condition, Conjunction, Covered
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats
 from metrics.cells import Cells, NumericCells, read_cells
 from metrics.domains import Domain
 
@@ -44,7 +44,7 @@ class UnivariateSinglingOut(Attack):
 
     def __init__(self, *, predicates: int = 200) -> None:
         self.predicates = predicates
-        check_whole("predicates", predicates, low=1)
+        check_integer("predicates", predicates, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Predicates:
         """Collect rare cells and ends."""
@@ -83,9 +83,9 @@ class MultivariateSinglingOut(Attack):
         self.columns = columns
         self.predicates = predicates
         self.tries = tries
-        check_whole("columns", columns, low=1)
-        check_whole("predicates", predicates, low=1)
-        check_whole("tries", tries, low=1)
+        check_integer("columns", columns, low=1)
+        check_integer("predicates", predicates, low=1)
+        check_integer("tries", tries, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Predicates:
         """Draw, try, keep."""

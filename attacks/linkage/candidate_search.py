@@ -9,10 +9,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.linkage.channel_factors import Factor, Places, Positions, TableFactor, at_pairs, coded, total
+from attacks.linkage.channel_factors import Factor, Places, TableFactor, at_pairs, coded, total
 from defenses.base.channel_parts import Likelihood
-
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats, Integers
 
 # Candidates that a row is compared with, and how many of them are kept.
 COMPARED, KEPT = 20_000, 40
@@ -40,7 +39,7 @@ class Near:
         Log of the likelihoods of all other candidates added up, an estimate where they were not compared.
     """
 
-    candidate: Places | Positions
+    candidate: Places | Integers
     log_likelihood: Floats
     elsewhere: Floats
 
@@ -127,14 +126,14 @@ def _best_blocks(
     return found, mass
 
 
-def _weighed(factors: Sequence[Factor], rows: Positions, candidates: Positions, rng: Generator) -> NDArray[np.float32]:
+def _weighed(factors: Sequence[Factor], rows: Integers, candidates: Integers, rng: Generator) -> NDArray[np.float32]:
     """Log-likelihoods of a block of pairs; of equal ones random ones are larger, or else all rows kept the same."""
     scores = total(factors, rows, candidates)
     scores += TIE * rng.random(scores.shape, dtype=np.float32)
     return scores
 
 
-def sorted_into_blocks(factors: Sequence[TableFactor], candidates: int, rng: Generator) -> Positions:
+def sorted_into_blocks(factors: Sequence[TableFactor], candidates: int, rng: Generator) -> Integers:
     """Sort candidates into blocks of about 200 that the mechanism releases alike, shape (candidates,).
 
     A candidate is described, column by column, by the square roots of the probabilities with which its value is
@@ -149,7 +148,7 @@ def sorted_into_blocks(factors: Sequence[TableFactor], candidates: int, rng: Gen
     profiles = [_profile(factor) for factor in factors]
     sample = rng.permutation(candidates)[: max(SAMPLE, 4 * count)]
 
-    def described(people: Positions) -> NDArray[np.float32]:
+    def described(people: Integers) -> NDArray[np.float32]:
         return np.hstack([profile[factor.values[people]] for profile, factor in zip(profiles, factors, strict=True)])
 
     points = described(sample)
@@ -173,7 +172,7 @@ def sorted_into_blocks(factors: Sequence[TableFactor], candidates: int, rng: Gen
     return np.unique(block * candidates + rank // (2 * MEMBERS), return_inverse=True)[1]
 
 
-def _nearest(points: NDArray[np.float32], centres: NDArray[np.float32]) -> Positions:
+def _nearest(points: NDArray[np.float32], centres: NDArray[np.float32]) -> Integers:
     length = (centres**2).sum(axis=1) / 2
     return np.concatenate(
         [(points[start : start + 2000] @ centres.T - length).argmax(axis=1) for start in range(0, len(points), 2000)]
@@ -188,7 +187,7 @@ def _profile(factor: TableFactor) -> NDArray[np.float32]:
     return np.asarray(np.sqrt(mass / np.maximum(mass.sum(axis=1, keepdims=True), np.finfo(np.float32).tiny)))
 
 
-def _mean_likelihood(factor: TableFactor, block: Positions, size: Positions) -> NDArray[np.float32]:
+def _mean_likelihood(factor: TableFactor, block: Integers, size: Integers) -> NDArray[np.float32]:
     """Log of the mean likelihood of each cell over the values of each block, shape (cells, blocks)."""
     share = np.zeros((factor.table.shape[1], size.size), dtype=np.float32)
     np.add.at(share, (factor.values, block), 1.0)

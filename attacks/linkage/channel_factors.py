@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from defenses.base.channel_parts import Likelihood
+from metrics.arrays import Integers
 
-Positions = NDArray[np.intp]
 Places = NDArray[np.int32]
 Single = NDArray[np.float32]
 
@@ -30,7 +30,7 @@ class Factor(ABC):
     """Log-likelihood of one part of a channel for pairs of rows and candidates; at least `IMPOSSIBLE`."""
 
     @abstractmethod
-    def block(self, rows: Positions, candidates: Positions) -> Single:
+    def block(self, rows: Integers, candidates: Integers) -> Single:
         """Every one of the rows with every one of the candidates, shape (rows, candidates)."""
 
 
@@ -49,10 +49,10 @@ class TableFactor(Factor):
     """
 
     table: Single
-    cells: Positions
-    values: Positions
+    cells: Integers
+    values: Integers
 
-    def block(self, rows: Positions, candidates: Positions) -> Single:
+    def block(self, rows: Integers, candidates: Integers) -> Single:
         """Every one of the rows with every one of the candidates, shape (rows, candidates)."""
         # Two gathers are four times as fast as one by both codes at once.
         return np.take(np.take(self.table, self.cells[rows], axis=0), self.values[candidates], axis=1)
@@ -70,7 +70,7 @@ class PairFactor(Factor):
 
     likelihood: Likelihood
 
-    def block(self, rows: Positions, candidates: Positions) -> Single:
+    def block(self, rows: Integers, candidates: Integers) -> Single:
         """Every one of the rows with every one of the candidates, shape (rows, candidates)."""
         exact = self.likelihood.at(rows[:, None], candidates[None, :])
         return np.maximum(exact, IMPOSSIBLE).astype(np.float32)
@@ -95,7 +95,7 @@ def coded(likelihood: Likelihood) -> Factor:
     return TableFactor(_tabulated(likelihood, left, right), cells, values)
 
 
-def total(factors: Iterable[Factor], rows: Positions, candidates: Positions) -> Single:
+def total(factors: Iterable[Factor], rows: Integers, candidates: Integers) -> Single:
     """Log-likelihood of every one of the rows under every one of the candidates, shape (rows, candidates)."""
     result = np.zeros((rows.size, candidates.size), dtype=np.float32)
     for factor in factors:
@@ -103,7 +103,7 @@ def total(factors: Iterable[Factor], rows: Positions, candidates: Positions) -> 
     return result
 
 
-def at_pairs(likelihoods: Iterable[Likelihood], rows: Positions, candidates: Places | Positions) -> NDArray[np.float64]:
+def at_pairs(likelihoods: Iterable[Likelihood], rows: Integers, candidates: Places | Integers) -> NDArray[np.float64]:
     """Exact log-likelihoods of pairs of positions, broadcast against each other; at least `IMPOSSIBLE` a part."""
     result = np.zeros(np.broadcast_shapes(rows.shape, candidates.shape))
     for likelihood in likelihoods:
@@ -111,7 +111,7 @@ def at_pairs(likelihoods: Iterable[Likelihood], rows: Positions, candidates: Pla
     return result
 
 
-def _distinct(side: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], Positions]:
+def _distinct(side: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], Integers]:
     """Distinct rows of one side, ascending by its first array, and which of them each row is."""
     stacked = np.column_stack(side)
     if stacked.shape[1] == 1:
@@ -134,8 +134,8 @@ def _tabulated(likelihood: Likelihood, left: NDArray[Any], right: NDArray[Any]) 
     return table
 
 
-def _representatives(kinds: NDArray[Any], codes: Positions) -> tuple[Positions, Positions]:
-    """Positions of representatives among distinct rows, and the nearest of them for each distinct row.
+def _representatives(kinds: NDArray[Any], codes: Integers) -> tuple[Integers, Integers]:
+    """Integers of representatives among distinct rows, and the nearest of them for each distinct row.
 
     A row whose first entry is no finite number represents itself.
     """

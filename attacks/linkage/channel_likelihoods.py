@@ -9,13 +9,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import ColumnPart, Likelihood, RetentionVector
+from metrics.arrays import Booleans
 from metrics.domains import Domain, NumericDomain
-
-Truths = NDArray[np.bool_]
 
 
 def stated_domains(channel: Channel | None) -> dict[str, Domain]:
@@ -29,7 +27,7 @@ def stated_domains(channel: Channel | None) -> dict[str, Domain]:
     return domains
 
 
-def outside(domain: Domain, values: pd.Series[Any]) -> Truths:
+def outside(domain: Domain, values: pd.Series[Any]) -> Booleans:
     """Which values a domain does not hold, shape (n,); a missing value is none of them."""
     if isinstance(domain, NumericDomain):
         numbers = pd.to_numeric(values).to_numpy(dtype=float, na_value=np.nan)
@@ -64,7 +62,7 @@ def channel_likelihoods(
     ValueError
         If a part releases several columns of which one side lacks some, or cells cannot be read.
     """
-    strange: dict[str, Truths] = {}
+    strange: dict[str, Booleans] = {}
     read = candidates
     for name, domain in stated_domains(channel).items():
         if name in candidates.columns and (beyond := outside(domain, candidates[name])).any():
@@ -78,7 +76,7 @@ def channel_likelihoods(
     }
 
 
-def _ruled_out(part: Likelihood, strange: list[Truths]) -> Likelihood:
+def _ruled_out(part: Likelihood, strange: list[Booleans]) -> Likelihood:
     """A part under which the candidates that stand in one of the masks are impossible."""
     if not strange:
         return part

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from attacks.base.attack import Knowledge
 from attacks.base.sides import SharedColumn, gower_distance, shared_columns
 from attacks.linkage.linkage_answers import Linkage
-from attacks.linkage.row_matching import Floats, matching_posterior
-from defenses.base.parameters import check_real, check_whole
+from attacks.linkage.row_matching import matching_posterior
+from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats
 from metrics.cells import NumericCells
 
 # Shares of kept, disturbed and replaced values before anything is known.
@@ -60,7 +61,7 @@ class ExpectationMaximizationLinkage(Linkage):
     def __init__(self, *, iterations: int = 12, sharpness: float = 100.0) -> None:
         self.iterations = iterations
         self.sharpness = sharpness
-        check_whole("iterations", iterations, low=1)
+        check_integer("iterations", iterations, low=1)
         check_real("sharpness", sharpness, low=0, open_low=True)
 
     def evidence(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Floats:

@@ -16,10 +16,11 @@ from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import RankedAnswers
 from attacks.base.sides import SharedColumn, shared_columns
 from attacks.linkage.linkage_answers import assignment_answers
-from attacks.linkage.row_matching import Floats, matching_posterior
-from attacks.linkage.simulated_pairs import Positions, chosen_pairs, simulated_pairs
-from defenses.base.parameters import check_real, check_whole
+from attacks.linkage.row_matching import matching_posterior
+from attacks.linkage.simulated_pairs import chosen_pairs, simulated_pairs
+from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats, Integers
 from metrics.cells import NumericCells
 
 # Agreement that never occurs among matches, or always, would weigh infinitely; e^20 settles any pair.
@@ -81,8 +82,8 @@ class FellegiSunter(Attack):
         self.tolerance = tolerance
         if classifier not in CLASSIFIERS:
             raise ValueError(f"classifier must be one of {', '.join(CLASSIFIERS)}, got {classifier!r}")
-        check_whole("near", near, low=1)
-        check_whole("far", far, low=0)
+        check_integer("near", near, low=1)
+        check_integer("far", far, low=0)
         check_real("tolerance", tolerance, low=0, open_low=True)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
@@ -106,7 +107,7 @@ class FellegiSunter(Attack):
         return assignment_answers(table, matching_posterior(table), rng, calibrated=False)
 
     def _chosen(
-        self, agreement: pd.DataFrame, shape: tuple[int, int], truth: Positions, rng: Generator
+        self, agreement: pd.DataFrame, shape: tuple[int, int], truth: Integers, rng: Generator
     ) -> tuple[pd.DataFrame, NDArray[np.bool_]]:
         """Agreement of the pairs to fit on, and which of them are known to match."""
         # A random part breaks ties.

@@ -6,18 +6,17 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge
 from attacks.base.sides import SharedColumn, gower_distance, shared_columns
 from attacks.linkage.linkage_answers import Linkage
-from attacks.linkage.row_matching import Floats, matching_posterior
+from attacks.linkage.row_matching import matching_posterior
 from attacks.linkage.simulated_pairs import chosen_pairs, simulated_pairs
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats, Integers
 from metrics.cells import NumericCells
 
-Positions = NDArray[np.intp]
 # Deviations from which on two numbers are equally far apart.
 FARTHEST = 5.0
 # Keeps log-odds within what confidences can tell apart, and their logarithms finite.
@@ -57,9 +56,9 @@ class LearnedLinkage(Linkage):
         self.near = near
         self.far = far
         self.penalty = penalty
-        check_whole("simulations", simulations, low=1)
-        check_whole("near", near, low=1)
-        check_whole("far", far, low=0)
+        check_integer("simulations", simulations, low=1)
+        check_integer("near", near, low=1)
+        check_integer("far", far, low=0)
         check_real("penalty", penalty, low=0, open_low=True)
 
     def evidence(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Floats:
@@ -96,7 +95,7 @@ def _log_odds(model: Any, columns: list[SharedColumn]) -> Floats:
     return np.clip(odds, -FARTHEST_ODDS, FARTHEST_ODDS)
 
 
-def _trust(simulations: list[tuple[Floats, Positions]]) -> float:
+def _trust(simulations: list[tuple[Floats, Integers]]) -> float:
     """By what to multiply log-odds, so that one-to-one matchings of simulated releases are as right as they are sure.
 
     The classifier judges pairs one by one, and is too simple for them; the factor under which rows are most likely
@@ -120,7 +119,7 @@ def _trust(simulations: list[tuple[Floats, Positions]]) -> float:
     return float(np.exp(minimize_scalar(surprise, bounds=(-2.0, 2.0), method="bounded", options={"xatol": 0.02}).x))
 
 
-def pair_features(columns: list[SharedColumn], distance: Floats, rows: Positions, candidates: Positions) -> Floats:
+def pair_features(columns: list[SharedColumn], distance: Floats, rows: Integers, candidates: Integers) -> Floats:
     """What a classifier sees of pairs, shape (pairs, features).
 
     Parameters
@@ -130,7 +129,7 @@ def pair_features(columns: list[SharedColumn], distance: Floats, rows: Positions
     distance : ndarray of float, shape (rows, candidates)
         Gower's.
     rows, candidates : ndarray of int, shape (pairs,)
-        Positions.
+        Integers.
     """
     features = [distance[rows, candidates], distance[rows, candidates] - distance.min(axis=1)[rows]]
     for column in columns:

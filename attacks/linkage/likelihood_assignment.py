@@ -13,9 +13,9 @@ from attacks.base.sides import common_columns
 from attacks.linkage.channel_factors import IMPOSSIBLE
 from attacks.linkage.channel_likelihoods import channel_likelihoods
 from attacks.linkage.linkage_answers import Linkage
-from attacks.linkage.row_matching import Floats
 from defenses.base.channel_parts import GroupMean, GroupMode, Likelihood
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats
 
 # Pairs up to which all of them are weighed and matched.
 DENSE = 10**6

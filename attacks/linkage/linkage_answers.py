@@ -9,8 +9,9 @@ from numpy.random import Generator
 
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import Decisions, RankedAnswers
-from attacks.linkage.row_matching import Floats, matching_posterior, one_to_one
+from attacks.linkage.row_matching import matching_posterior, one_to_one
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats
 
 
 class Linkage(Attack):

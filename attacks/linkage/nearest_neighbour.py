@@ -10,8 +10,8 @@ from numpy.random import Generator
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import RankedAnswers
 from attacks.base.sides import SharedColumn, gower_distance, shared_columns
-from attacks.linkage.row_matching import Floats
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats
 from metrics.cells import NumericCells
 
 METRICS = (

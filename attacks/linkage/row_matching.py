@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 # Keeps needs finite where a row has one candidate only.
 SMALLEST = 1e-200

@@ -8,16 +8,13 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import RankedAnswers
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats, Integers
 from metrics.cells import NumericCells, read_cells, unescape
-
-Floats = NDArray[np.float64]
-Whole = NDArray[np.intp]
 
 
 class ScoreboardDeanonymization(Attack):
@@ -74,7 +71,7 @@ class ScoreboardDeanonymization(Attack):
         check_real("rating_scale", rating_scale, low=0, open_low=True)
         check_real("date_scale", date_scale, low=0, open_low=True)
         check_real("eccentricity", eccentricity, low=0)
-        check_whole("depth", depth, low=1)
+        check_integer("depth", depth, low=1)
         self.item = item
         self.rating = rating
         self.date = date
@@ -118,7 +115,7 @@ class ScoreboardDeanonymization(Attack):
         return self._answers(target[pairs.known], owner[pairs.row], weight * similarity, targets, owners, rng)
 
     def _answers(
-        self, target: Whole, owner: Whole, gain: Floats, targets: int, owners: int, rng: Generator
+        self, target: Integers, owner: Integers, gain: Floats, targets: int, owners: int, rng: Generator
     ) -> RankedAnswers:
         """Add gains up by target and owner, and keep the best of the targets in which one owner stands out."""
         keys, place = np.unique(target * owners + owner, return_inverse=True)
@@ -151,12 +148,12 @@ class _Pairs:
         How many released rows rate the pair's item.
     """
 
-    known: Whole
-    row: Whole
-    support: Whole
+    known: Integers
+    row: Integers
+    support: Integers
 
 
-def _numbered(column: pd.Series[Any]) -> tuple[Whole, int]:
+def _numbered(column: pd.Series[Any]) -> tuple[Integers, int]:
     """Position of each value among the sorted distinct ones, and how many there are."""
     codes, distinct = pd.factorize(column, sort=True, use_na_sentinel=False)
     return codes, len(distinct)

@@ -7,21 +7,19 @@ from dataclasses import replace
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge, NotApplicable
 from attacks.base.sides import SharedColumn, shared_columns
-from attacks.linkage.row_matching import Floats
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats, Integers
 
-Positions = NDArray[np.intp]
 # People that a simulation needs.
 FEWEST = 10
 
 
 def simulated_pairs(
     release: MicrodataRelease, knowledge: Knowledge, simulations: int, rng: Generator
-) -> Iterator[tuple[list[SharedColumn], Positions]]:
+) -> Iterator[tuple[list[SharedColumn], Integers]]:
     """Release people of the attacker's own as the publisher did, and set the releases beside candidates.
 
     Each time as many random people are released as the release has rows, and looked for among as many as there are
@@ -67,9 +65,7 @@ def simulated_pairs(
         yield shared_columns(simulated, known), simulated.origin
 
 
-def chosen_pairs(
-    distance: Floats, truth: Positions, near: int, far: int, rng: Generator
-) -> tuple[Positions, Positions]:
+def chosen_pairs(distance: Floats, truth: Integers, near: int, far: int, rng: Generator) -> tuple[Integers, Integers]:
     """Pairs to learn from: each row with its own candidate, the nearest others, and random ones; each pair once.
 
     Parameters
@@ -86,7 +82,7 @@ def chosen_pairs(
     Returns
     -------
     rows, candidates : ndarray of int, shape (pairs,)
-        Positions.
+        Integers.
     """
     rows, candidates = distance.shape
     near = min(near, candidates)

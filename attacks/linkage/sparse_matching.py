@@ -7,7 +7,8 @@ from numpy.random import Generator
 
 from attacks.base.claims import Decisions, RankedAnswers
 from attacks.linkage.candidate_search import Near
-from attacks.linkage.row_matching import SMALLEST, Floats
+from attacks.linkage.row_matching import SMALLEST
+from metrics.arrays import Floats
 
 # What it costs, in log-likelihood, to leave a row without any of its candidates.
 LEFT_OVER = 1e4

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import RankedAnswers
 from attacks.base.sides import shared_columns
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 
 
@@ -36,7 +36,7 @@ class SweeneyJoin(Attack):
     """
 
     def __init__(self, *, depth: int = 10) -> None:
-        check_whole("depth", depth, low=1)
+        check_integer("depth", depth, low=1)
         self.depth = depth
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:

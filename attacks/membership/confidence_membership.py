@@ -8,8 +8,9 @@ from numpy.random import Generator
 
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import Decisions
-from attacks.membership.model_confidence import Classifier, Floats, classifier
+from attacks.membership.model_confidence import Classifier, classifier
 from defenses.base.release import ModelRelease
+from metrics.arrays import Floats
 
 
 class ConfidenceMembership(Attack):

@@ -8,9 +8,10 @@ import numpy as np
 
 from attacks.base.attack import Knowledge
 from attacks.base.sides import gower_distance, shared_columns
-from attacks.membership.reference_tables import Floats, ReferencedMembership
+from attacks.membership.reference_tables import ReferencedMembership
 from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats
 
 
 class DensityRatioMembership(ReferencedMembership):

@@ -8,8 +8,9 @@ import numpy as np
 
 from attacks.base.attack import Knowledge
 from attacks.base.sides import gower_distance, shared_columns
-from attacks.membership.reference_tables import Floats, ReferencedMembership
+from attacks.membership.reference_tables import ReferencedMembership
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats
 
 # Distances are shares of the columns' ranges; anything below this is an exact hit.
 EXACT = 1e-4

@@ -10,8 +10,9 @@ import numpy as np
 from attacks.base.attack import Knowledge
 from attacks.base.marginals import Attributes, homer_scores, likelihood_ratio_scores
 from attacks.base.sides import common_columns
-from attacks.membership.reference_tables import Floats, ReferencedMembership
+from attacks.membership.reference_tables import ReferencedMembership
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats
 
 
 class Homer(ReferencedMembership):

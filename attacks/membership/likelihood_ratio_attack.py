@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge
 from attacks.membership.confidence_membership import ConfidenceMembership
-from attacks.membership.model_confidence import Classifier, Floats, logit_confidence, shadows
+from attacks.membership.model_confidence import Classifier, logit_confidence, shadows
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
+from metrics.arrays import Floats
 
 # A model without any spread over training sets (a constant one) tells nothing: its ratio then is 0.
 LEAST_DEVIATION = 1e-6
@@ -29,7 +30,7 @@ class ComparedConfidence(ConfidenceMembership):
     """
 
     def __init__(self, *, shadows: int = 32) -> None:
-        check_whole("shadows", shadows, low=2)
+        check_integer("shadows", shadows, low=2)
         self.shadows = shadows
 
     @abstractmethod

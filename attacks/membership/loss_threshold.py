@@ -7,7 +7,8 @@ from numpy.random import Generator
 
 from attacks.base.attack import Knowledge
 from attacks.membership.confidence_membership import ConfidenceMembership
-from attacks.membership.model_confidence import Classifier, Floats, own_class_probability
+from attacks.membership.model_confidence import Classifier, own_class_probability
+from metrics.arrays import Floats
 
 
 class LossThreshold(ConfidenceMembership):

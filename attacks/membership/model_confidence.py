@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge, NotApplicable
 from defenses.base.microdata import Microdata
-
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 # Ensembles answer 0 and 1, whose logits are infinite: probabilities are cut off here, before the logit's tails say
 # more about the cut-off than about the person.

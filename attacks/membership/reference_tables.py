@@ -7,15 +7,13 @@ from collections.abc import Iterator
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import Decisions
 from defenses.base.defense import released_frame, rowwise_release
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
-
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 
 class ReferencedMembership(Attack):
@@ -30,7 +28,7 @@ class ReferencedMembership(Attack):
     goal = "membership"
 
     def __init__(self, *, rounds: int = 6) -> None:
-        check_whole("rounds", rounds, low=1)
+        check_integer("rounds", rounds, low=1)
         self.rounds = rounds
 
     @abstractmethod

@@ -8,8 +8,9 @@ from numpy.random import Generator
 
 from attacks.base.attack import Knowledge
 from attacks.membership.confidence_membership import ConfidenceMembership
-from attacks.membership.model_confidence import Classifier, Floats, class_numbers, shadows
-from defenses.base.parameters import check_whole
+from attacks.membership.model_confidence import Classifier, class_numbers, shadows
+from defenses.base.parameters import check_integer
+from metrics.arrays import Floats
 
 
 class ShadowModels(ConfidenceMembership):
@@ -32,7 +33,7 @@ class ShadowModels(ConfidenceMembership):
     """
 
     def __init__(self, *, shadows: int = 8) -> None:
-        check_whole("shadows", shadows, low=1)
+        check_integer("shadows", shadows, low=1)
         self.shadows = shadows
 
     def scores(self, model: Classifier, knowledge: Knowledge, rng: Generator) -> Floats:

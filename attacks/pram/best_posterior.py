@@ -7,7 +7,6 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import RankedAnswers
@@ -15,8 +14,8 @@ from attacks.base.transition_matrix import cell_codes, column_matrix, values
 from attacks.pram.exact_posterior import exact_posterior
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats
 
-Floats = NDArray[np.float64]
 TABLES = ("worst", "drawn")
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from attacks.pram.best_posterior import BestPosterior, Floats, most_telling_pair
+from attacks.pram.best_posterior import BestPosterior, most_telling_pair
 from defenses.base.parameters import check_real
+from metrics.arrays import Floats
 
 
 class LeakagePosterior(BestPosterior):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 
 def histogram_from_matrix(matrix: ArrayLike) -> Floats:

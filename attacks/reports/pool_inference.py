@@ -10,9 +10,10 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import RankedAnswers
-from attacks.reports.report_likelihood import Floats, posterior, reported_column, round_likelihoods
+from attacks.reports.report_likelihood import posterior, reported_column, round_likelihoods
 from defenses.base.microdata import Microdata
 from defenses.base.release import ReportsRelease
+from metrics.arrays import Floats
 from metrics.domains import NumericDomain
 
 

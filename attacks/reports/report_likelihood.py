@@ -7,13 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import RankedAnswers
 from defenses.base.release import ReportsRelease
-
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 
 class ReportedValue(Attack):

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from attacks.reports.report_likelihood import Floats, ReportedValue, round_likelihoods
+from attacks.reports.report_likelihood import ReportedValue, round_likelihoods
 from defenses.base.release import ReportsRelease
+from metrics.arrays import Floats
 
 
 class ValueGuess(ReportedValue):

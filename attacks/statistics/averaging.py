@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from numpy.random import Generator
 
-from attacks.statistics.differencing import Answer, estimates
+from attacks.statistics.differencing import estimates
 from attacks.statistics.statistics_knowledge import SecretsOfStatistics, StatisticsKnowledge
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.queries import QuerySession
+from metrics.arrays import Floats
 
 
 class Averaging(SecretsOfStatistics):
@@ -26,7 +27,7 @@ class Averaging(SecretsOfStatistics):
     Raises
     ------
     ValueError
-        If `repeats` is no whole number of at least 1.
+        If `repeats` is not an integer of at least 1.
 
     References
     ----------
@@ -35,8 +36,8 @@ class Averaging(SecretsOfStatistics):
 
     def __init__(self, *, repeats: int = 1000) -> None:
         self.repeats = repeats
-        check_whole("repeats", repeats, low=1)
+        check_integer("repeats", repeats, low=1)
 
-    def secrets(self, session: QuerySession, known: StatisticsKnowledge, rng: Generator) -> list[Answer | None]:
+    def secrets(self, session: QuerySession, known: StatisticsKnowledge, rng: Generator) -> list[Floats | None]:
         """Ask for each target's answers many times."""
         return estimates(session, known, rng, repeats=self.repeats, epsilon=None)

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.statistics.statistics_knowledge import SecretsOfStatistics, StatisticsKnowledge, ask, even_share
 from defenses.base.queries import Query, QuerySession
-
-Answer = NDArray[np.float64]
+from metrics.arrays import Floats
 
 
 class Differencing(SecretsOfStatistics):
@@ -24,7 +22,7 @@ class Differencing(SecretsOfStatistics):
     Denning and Schlörer (1980), A fast procedure for finding a tracker in a statistical database.
     """
 
-    def secrets(self, session: QuerySession, known: StatisticsKnowledge, rng: Generator) -> list[Answer | None]:
+    def secrets(self, session: QuerySession, known: StatisticsKnowledge, rng: Generator) -> list[Floats | None]:
         """Ask each different question once."""
         questions = {query for target in known.targets for query in target.queries}
         return estimates(session, known, rng, repeats=1, epsilon=even_share(session, len(questions)))
@@ -32,7 +30,7 @@ class Differencing(SecretsOfStatistics):
 
 def estimates(
     session: QuerySession, known: StatisticsKnowledge, rng: Generator, *, repeats: int, epsilon: float | None
-) -> list[Answer | None]:
+) -> list[Floats | None]:
     """Each target's weighted sum of mean answers; None where one of its queries was never answered.
 
     Parameters
@@ -48,8 +46,8 @@ def estimates(
     epsilon : float or None
         What each question spends; the curator's share where None.
     """
-    means: dict[Query, Answer | None] = {}
-    found: list[Answer | None] = [None] * len(known.targets)
+    means: dict[Query, Floats | None] = {}
+    found: list[Floats | None] = [None] * len(known.targets)
     for position in rng.permutation(len(known.targets)):
         target = known.targets[position]
         means |= _mean_answers(session, [query for query in target.queries if query not in means], repeats, epsilon)
@@ -62,8 +60,8 @@ def estimates(
 
 def _mean_answers(
     session: QuerySession, queries: list[Query], repeats: int, epsilon: float | None
-) -> dict[Query, Answer | None]:
-    answers: dict[Query, list[Answer]] = {query: [] for query in queries}
+) -> dict[Query, Floats | None]:
+    answers: dict[Query, list[Floats]] = {query: [] for query in queries}
     for _ in range(repeats):
         for query in queries:
             answer = ask(session, query, epsilon)

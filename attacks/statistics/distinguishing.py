@@ -15,7 +15,7 @@ from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import Decisions
 from attacks.statistics.learned_event import learn_event
 from attacks.statistics.statistics_knowledge import ask, even_share
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.queries import Query, QuerySession
 from metrics.domains import NumericDomain
 
@@ -60,7 +60,7 @@ class Distinguishing(Attack):
     Raises
     ------
     ValueError
-        If `runs` is no whole number of at least 4.
+        If `runs` is not an integer of at least 4.
 
     References
     ----------
@@ -72,7 +72,7 @@ class Distinguishing(Attack):
 
     def __init__(self, *, runs: int = 500) -> None:
         self.runs = runs
-        check_whole("runs", runs, low=4)
+        check_integer("runs", runs, low=4)
 
     def choose(self, knowledge: Knowledge, rng: Generator) -> tuple[pd.DataFrame, pd.DataFrame]:
         """Two tables that differ in their first record."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.arrays import Floats
 from metrics.empirical_epsilon import epsilon_lower_bound
 
 # A feature with more distinct values than this is binned.
@@ -19,7 +20,6 @@ FITTED = 20_000
 # Features whose combinations are tabled together; more are combined by regression alone.
 TABLED = 24
 
-Floats = NDArray[np.float64]
 Score = Callable[[Floats], Floats]
 
 

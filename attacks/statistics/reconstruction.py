@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import NotApplicable
 from attacks.statistics.statistics_knowledge import SecretsOfStatistics, StatisticsKnowledge, ask, even_share
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.queries import QuerySession
 
 SOLVERS = ("least_squares", "linear_program")
@@ -46,7 +46,7 @@ class Reconstruction(SecretsOfStatistics):
     def __init__(self, *, queries_per_person: int = 4, solver: str = "least_squares") -> None:
         self.queries_per_person = queries_per_person
         self.solver = solver
-        check_whole("queries_per_person", queries_per_person, low=1)
+        check_integer("queries_per_person", queries_per_person, low=1)
         if solver not in SOLVERS:
             raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {solver!r}")
 

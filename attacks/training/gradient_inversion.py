@@ -9,17 +9,15 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import ValueClaims
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.release import TrainingRelease
 from defenses.base.training import TrainedNetwork, TrainingEncoding
+from metrics.arrays import Floats, Integers
 from metrics.domains import CategoricalDomain
 
-Floats = NDArray[np.float64]
-Whole = NDArray[np.intp]
 # Largest batch whose 2^B patterns are tried.
 LARGEST_BATCH = 12
 # Largest batch that is looked for by optimisation: sums over more say next to nothing of one of them.
@@ -85,7 +83,7 @@ class GradientInversion(Attack):
     Raises
     ------
     ValueError
-        If `steps` is no whole number of at least 1.
+        If `steps` is not an integer of at least 1.
 
     References
     ----------
@@ -98,7 +96,7 @@ class GradientInversion(Attack):
     goal: ClassVar[str] = "reconstruction"
 
     def __init__(self, *, steps: int = 60) -> None:
-        check_whole("steps", steps, low=1)
+        check_integer("steps", steps, low=1)
         self.steps = steps
 
     def run(self, release: TrainingRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
@@ -116,7 +114,9 @@ class GradientInversion(Attack):
             confidence.append(np.exp(-fit))
         return ValueClaims(pd.concat(frames, ignore_index=True), np.concatenate(confidence))
 
-    def _read(self, release: TrainingRelease, seen: Observation, people: pd.DataFrame) -> tuple[Floats, Whole, Floats]:
+    def _read(
+        self, release: TrainingRelease, seen: Observation, people: pd.DataFrame
+    ) -> tuple[Floats, Integers, Floats]:
         """Features, classes, and how far each record's features are from ones and zeros."""
         network, encoding = release.network, release.encoding
         rows = seen.layer(network, 0)
@@ -194,7 +194,7 @@ def matched(
     seen: Observation,
     people: pd.DataFrame,
     steps: int,
-) -> tuple[Floats, Whole, Floats]:
+) -> tuple[Floats, Integers, Floats]:
     """Records whose first gradient is the one seen, near to the average person with each label.
 
     The gradient's rows are C (X, 1) with the errors C that the model makes on the records; holding C, X takes a least
@@ -230,7 +230,7 @@ def misfit(encoding: TrainingEncoding, features: Floats) -> Floats:
     return np.sqrt(total / max(1, count))
 
 
-def categorical_features(encoding: TrainingEncoding) -> Whole:
+def categorical_features(encoding: TrainingEncoding) -> Integers:
     """Positions of the features that are 0 or 1."""
     kept = [
         np.arange(part.start, part.stop) if isinstance(encoding.domains[name], CategoricalDomain) else [part.stop - 1]
@@ -249,12 +249,12 @@ def most_common(encoding: TrainingEncoding, people: pd.DataFrame) -> pd.DataFram
     return pd.DataFrame(best)
 
 
-def _unread(encoding: TrainingEncoding, size: int) -> tuple[Floats, Whole, Floats]:
+def _unread(encoding: TrainingEncoding, size: int) -> tuple[Floats, Integers, Floats]:
     width = max(part.stop for part in encoding.slices.values())
     return np.zeros((size, width)), np.zeros(size, dtype=np.intp), np.full(size, np.inf)
 
 
-def _labels(network: TrainedNetwork, seen: Observation, features: Floats) -> Whole:
+def _labels(network: TrainedNetwork, seen: Observation, features: Floats) -> Integers:
     """Class of each record: the output with the most negative error, solved for from the last layer's gradients."""
     last = seen.layer(network, -1)
     errors = np.zeros((len(features), last.shape[1]))
@@ -267,7 +267,7 @@ def _labels(network: TrainedNetwork, seen: Observation, features: Floats) -> Who
 
 def _label_counts(
     network: TrainedNetwork, encoding: TrainingEncoding, seen: Observation, people: pd.DataFrame
-) -> Whole:
+) -> Integers:
     """Classes of the batch, sorted: the last bias's gradient is the mean of p_k - [y = k] over the batch."""
     bias = network.layers(seen.updates[0])[-1][1]
     expected = network.probabilities(seen.models[0], encoding.features(people)).mean(axis=0)
@@ -291,13 +291,13 @@ def _average_people(encoding: TrainingEncoding, people: pd.DataFrame, classes: i
     return result
 
 
-def _first_errors(network: TrainedNetwork, weights: Floats, features: Floats, labels: Whole) -> Floats:
+def _first_errors(network: TrainedNetwork, weights: Floats, features: Floats, labels: Integers) -> Floats:
     """Part of each record in the first layer's bias gradient, shape (n, outputs)."""
     gradients = network.example_gradients(weights, features, labels)
     return network.layers(gradients)[0][1] / len(features)
 
 
-def _explained(network: TrainedNetwork, weights: Floats, features: Floats, labels: Whole, wanted: Floats) -> float:
+def _explained(network: TrainedNetwork, weights: Floats, features: Floats, labels: Integers, wanted: Floats) -> float:
     """Share of the gradient's square norm that the records explain, at most 1, at any scale of theirs."""
     errors = _first_errors(network, weights, features, labels)
     made = errors.T @ np.column_stack([features, np.ones(len(features))])

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import Decisions
 from defenses.base.release import TrainingRelease
+from metrics.arrays import Floats
 
-Floats = NDArray[np.float64]
 STATISTICS = ("alignment", "loss")
 ROUNDS = ("all", "first", "last")
 # Rounds that are looked at at most, evenly spread: the same records return in each.

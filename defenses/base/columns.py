@@ -112,7 +112,7 @@ def category_cells(domain: Domain) -> NDArray[np.object_]:
 
 
 def stored_alike(numbers: NDArray[np.float64], column: pd.Series[Any]) -> pd.Series[Any]:
-    """Numbers as a released column: whole numbers where `column` is stored as such and none is missing or broken."""
+    """Numbers as a released column: integers where `column` is stored as such and none is missing or broken."""
     whole = pd.api.types.is_integer_dtype(column) and bool((np.abs(numbers) < 2**53).all())
     whole = whole and bool((numbers == np.rint(numbers)).all())
     return pd.Series(numbers.astype(np.int64) if whole else numbers, name=column.name)

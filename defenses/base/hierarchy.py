@@ -64,9 +64,9 @@ class Hierarchy(ABC):
         return np.array(cells, dtype=object)[codes]
 
     def check_level(self, level: int) -> None:
-        """Raise ValueError unless `level` is a whole number from 0 to `height`."""
+        """Raise ValueError unless `level` is an integer from 0 to `height`."""
         if isinstance(level, bool) or not isinstance(level, int | np.integer) or not 0 <= level <= self.height:
-            raise ValueError(f"level must be a whole number from 0 to {self.height}, got {level!r}")
+            raise ValueError(f"level must be an integer from 0 to {self.height}, got {level!r}")
 
     @staticmethod
     def from_csv(
@@ -198,7 +198,7 @@ class IntervalHierarchy(Hierarchy):
     low, high : float
         The range.
     integer : bool
-        Whether only whole numbers occur; intervals are then written with both ends.
+        Whether only integers occur; intervals are then written with both ends.
 
     Raises
     ------
@@ -245,7 +245,7 @@ class IntervalHierarchy(Hierarchy):
         return codes, [*cells, interval_cell(edges[-2], edges[-1]), None]
 
     def loss(self, values: ArrayLike, level: int) -> NDArray[np.float64]:
-        """Share of the range that a value is blurred into, shape (n,); leaves are whole numbers where `integer`."""
+        """Share of the range that a value is blurred into, shape (n,); leaves are integers where `integer`."""
         self.check_level(level)
         numbers = self._numbers(values)
         if level == 0 or self.low == self.high:

@@ -9,7 +9,7 @@ from defenses.base.columns import check_columns
 from defenses.base.defense import MicrodataDefense, chosen_columns
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 
 
 class KAnonymousDefense(MicrodataDefense):
@@ -25,12 +25,12 @@ class KAnonymousDefense(MicrodataDefense):
     Raises
     ------
     ValueError
-        If `k` is no whole number of at least 1; on `guarantee`, if it exceeds the number of records or a column is
+        If `k` is not an integer of at least 1; on `guarantee`, if it exceeds the number of records or a column is
         unknown.
     """
 
     def __init__(self, *, k: int = 5, columns: Sequence[str] | None = None) -> None:
-        check_whole("k", k, low=1)
+        check_integer("k", k, low=1)
         check_columns(columns)
         self.k = k
         self.columns = columns

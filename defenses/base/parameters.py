@@ -7,7 +7,7 @@ import sys
 from typing import Any, Self
 
 GREATEST = sys.float_info.max
-"""Finite numbers are at most so large; whole numbers beyond are no real parameters either."""
+"""Finite numbers are at most so large; integers beyond are no real parameters either."""
 
 
 class Parametrized:
@@ -65,12 +65,12 @@ class Parametrized:
         return hash(repr(self))
 
 
-def check_whole(name: str, value: Any, *, low: int) -> None:
-    """Raise ValueError naming the parameter unless `value` is a whole number of at least `low`."""
+def check_integer(name: str, value: Any, *, low: int) -> None:
+    """Raise ValueError naming the parameter unless `value` is an integer of at least `low`."""
     import numpy as np
 
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < low:
-        raise ValueError(f"{name} must be a whole number of at least {low}, got {value!r}")
+        raise ValueError(f"{name} must be an integer of at least {low}, got {value!r}")
 
 
 def check_real(

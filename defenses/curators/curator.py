@@ -11,7 +11,7 @@ from numpy.random import Generator
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import Answer, Query
 from defenses.base.release import StatisticsRelease
 from defenses.dp.accountant import Account, Accountant, ConcentratedAccountant
@@ -71,7 +71,7 @@ class Curator(Defense):
     ) -> None:
         check_real("epsilon", epsilon, low=0, open_low=True)
         check_real("delta", delta, low=0, high=1, open_high=True)
-        check_whole("queries", queries, low=1)
+        check_integer("queries", queries, low=1)
         check_neighbours(neighbours)
         if mechanism not in MECHANISMS:
             raise ValueError(f"mechanism must be one of {', '.join(MECHANISMS)}, got {mechanism!r}")
@@ -143,7 +143,9 @@ class CuratorSession:
 
     def __init__(self, records: Microdata, rng: Generator, curator: Curator, account: Account) -> None:
         if curator.mechanism == "gaussian" and not isinstance(account, ConcentratedAccountant):
-            raise ValueError(f"account must be a ConcentratedAccountant for normal noise, got {type(account).__name__}")
+            raise ValueError(
+                f"account must be a ConcentratedAccountant for Gaussian noise, got {type(account).__name__}"
+            )
         if account.epsilon > curator.epsilon:
             raise ValueError(
                 f"account: its budget, {account.epsilon:g}, exceeds the curator's epsilon {curator.epsilon:g}"
@@ -156,7 +158,7 @@ class CuratorSession:
 
     @property
     def remaining(self) -> float:
-        """Epsilon that is left; for normal noise that of one more answer without delta."""
+        """Epsilon that is left; for Gaussian noise that of one more answer without delta."""
         return self.account.remaining
 
     @property
@@ -172,7 +174,7 @@ class CuratorSession:
         query : Query
             What is asked.
         epsilon : float, optional
-            What to spend on it (with the curator's delta, for normal noise); one share of the budget where not given.
+            What to spend on it (with the curator's delta, for Gaussian noise); one share of the budget where not given.
 
         Raises
         ------

@@ -308,9 +308,9 @@ class ConcentratedAccountant(Account):
 
 
 class RenyiAccountant(Account):
-    """Rényi differential privacy by the library dp-accounting: normal noise and pure answers at their own curves.
+    """Rényi differential privacy by the library dp-accounting: Gaussian noise and pure answers at their own curves.
 
-    A cost with rho is normal noise of that rho, one without is randomized response of that epsilon, which loses the
+    A cost with rho is Gaussian noise of that rho, one without is randomized response of that epsilon, which loses the
     most of all that promise it (Kairouz, Oh and Viswanath 2015, theorem 3.1): tighter than epsilon^2/2.
 
     The budget must have a delta.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.dp.bisection import bisect
 from defenses.dp.mechanism import check_delta
 
@@ -41,7 +41,7 @@ def group_privacy(epsilon: float, delta: float, m: int) -> tuple[float, float]:
     Vadhan (2017), The complexity of differential privacy, lemma 2.2.
     """
     _check(epsilon, delta)
-    check_whole("m", m, low=1)
+    check_integer("m", m, low=1)
     try:
         factor = math.expm1(m * epsilon) / math.expm1(epsilon)
     except OverflowError:
@@ -177,7 +177,7 @@ def advanced(epsilon: float, delta: float, k: int, slack: float) -> tuple[float,
     Dwork, Rothblum and Vadhan (2010), Boosting and differential privacy; the mean: Kairouz, Oh and Viswanath (2015).
     """
     _check(epsilon, delta)
-    check_whole("k", k, low=1)
+    check_integer("k", k, low=1)
     check_real("slack", slack, low=0, high=1, open_low=True, open_high=True)
     mean = epsilon * math.tanh(epsilon / 2)
     total = epsilon * math.sqrt(2 * k * -math.log(slack)) + k * mean

@@ -1,4 +1,4 @@
-"""The exact privacy of normal noise."""
+"""The exact privacy of Gaussian noise."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SMALLEST_DELTA = 1e-300
 
 
 def gaussian_delta(sigma: float, epsilon: float, sensitivity: float = 1.0) -> float:
-    """Return the least delta of normal noise with standard deviation sigma (Balle and Wang 2018, theorem 8)."""
+    """Return the least delta of Gaussian noise with standard deviation sigma (Balle and Wang 2018, theorem 8)."""
     from scipy.special import log_ndtr
 
     half, shift = sensitivity / (2 * sigma), epsilon * sigma / sensitivity

@@ -14,7 +14,7 @@ MARGIN = 2.0**-40
 
 
 def discrete_gaussian(variance: Fraction, size: int, rng: Generator) -> Integers:
-    """Draw whole numbers z with probability proportional to e^(-z^2 / (2 variance)), shape (size,); exact.
+    """Draw integers z with probability proportional to e^(-z^2 / (2 variance)), shape (size,); exact.
 
     Rejection from the discrete Laplace distribution with scale t = floor(sigma) + 1: z is kept with probability
     e^(-(|z| - variance / t)^2 / (2 variance)), since the product of the two is proportional to e^(-z^2/(2 variance)).

@@ -165,7 +165,7 @@ def settle_below(threshold: Thresholds, word: int, rng: Generator) -> bool:
 
 
 def geometric(rate: Fraction, size: int, rng: Generator) -> Integers:
-    """Draw whole numbers k >= 0 with probability (1 - e^-rate) e^(-rate k), shape (size,); exact.
+    """Draw integers k >= 0 with probability (1 - e^-rate) e^(-rate k), shape (size,); exact.
 
     Since e^(-rate k) is a product over the digits of k, digits in base 256 are independent: those below the top one
     have e^(-rate 256^j d) on 0..255, and the top one, at which rate 256^j is at least 1/4, is geometric itself.
@@ -184,7 +184,7 @@ def geometric(rate: Fraction, size: int, rng: Generator) -> Integers:
 
 
 def two_sided_geometric(rate: Fraction, size: int, rng: Generator) -> Integers:
-    """Draw whole numbers z with probability proportional to e^(-rate |z|), shape (size,); exact.
+    """Draw integers z with probability proportional to e^(-rate |z|), shape (size,); exact.
 
     The difference of two independent geometric variables: the sum over k of q^k q^(k + |z|) is q^|z| / (1 - q^2).
     """

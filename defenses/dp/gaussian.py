@@ -1,4 +1,4 @@
-"""Gaussian noise, on whole numbers and on a fine lattice."""
+"""Gaussian noise, on integers and on a fine lattice."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.dp.continuous_gaussian import SMALLEST_DELTA, unit_sigma
 from defenses.dp.discrete_gaussian_calibration import discrete_gaussian_sigma
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
 from defenses.dp.exact import Integers
 from defenses.dp.mechanism import (
-    Floats,
     NoiseMechanism,
     check_confidence,
     check_delta,
@@ -26,6 +25,7 @@ from defenses.dp.mechanism import (
     steps_between,
 )
 from defenses.dp.noise import WholeNumberNoise
+from metrics.arrays import Floats
 
 ON_LATTICE = 1 - 2.0**-10
 """Share of delta at which the continuous noise is calibrated; the rest is for the lattice."""
@@ -110,19 +110,19 @@ class DiscreteGaussian(WholeNumberNoise):
         return float(math.ceil(-ndtri((1 - confidence) / 2) * self.sigma))
 
     def probability(self, noise: ArrayLike) -> Floats:
-        """Probability of each whole number as noise, any shape."""
+        """Probability of each integer as noise, any shape."""
         width = math.ceil(40 * self.sigma) + 40
         weights = np.exp(-((np.arange(-width, width + 1) / self.sigma) ** 2) / 2)
         return np.asarray(np.exp(-((np.asarray(noise, dtype=float) / self.sigma) ** 2) / 2) / weights.sum())
 
     def sample(self, size: int, rng: Generator) -> Integers:
         """Draw noise, shape (size,)."""
-        check_whole("size", size, low=0)
+        check_integer("size", size, low=0)
         return discrete_gaussian(Fraction(self.sigma) ** 2, int(size), rng)
 
 
 class Gaussian(NoiseMechanism):
-    """Normal noise for one number, as little as (epsilon, delta) allows, on a lattice of 2^-20 of its scale at most.
+    """Gaussian noise for one number, as little as (epsilon, delta) allows, on a lattice of 2^-20 of its scale at most.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ class Gaussian(NoiseMechanism):
 
     Notes
     -----
-    Normal noise on values at a distance s is (epsilon, delta)-private exactly if
+    Gaussian noise on values at a distance s is (epsilon, delta)-private exactly if
     delta >= Phi(s / (2 sigma) - epsilon sigma / s) - e^epsilon Phi(-s / (2 sigma) - epsilon sigma / s):
     the loss ln(p/p') is linear in the answer, so the worst set is a half-line. Sigma is the least that satisfies it;
     the classical sqrt(2 ln(1.25 / delta)) s / epsilon is proved for epsilon < 1 only, and larger.
@@ -199,7 +199,7 @@ class Gaussian(NoiseMechanism):
 
     def sample(self, size: int, rng: Generator) -> Floats:
         """Draw noise, shape (size,)."""
-        check_whole("size", size, low=0)
+        check_integer("size", size, low=0)
         variance = (Fraction(self.sigma) / Fraction(self.resolution)) ** 2
         return np.multiply(discrete_gaussian(variance, int(size), rng), self.resolution, dtype=np.float64)
 

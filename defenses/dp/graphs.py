@@ -16,26 +16,26 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.dp.laplace import DiscreteLaplace
 
 Integers = NDArray[np.int64]
 
 
 def check_edges(edges: ArrayLike, n: int) -> Integers:
-    """Edges as whole numbers, the smaller end first, in ascending order, shape (edges, 2).
+    """Edges as integers , the smaller end first, in ascending order, shape (edges, 2).
 
     Raises
     ------
     ValueError
-        If n is no whole number of at least 1, an end is no node, an edge is a loop or stands twice.
+        If n is not an integer of at least 1, an end is no node, an edge is a loop or stands twice.
     """
-    check_whole("n", n, low=1)
+    check_integer("n", n, low=1)
     array = np.asarray(edges)
     if array.size == 0:
         return np.zeros((0, 2), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
-        raise ValueError(f"edges must be whole numbers, shape (edges, 2), got shape {array.shape}")
+        raise ValueError(f"edges must be integers , shape (edges, 2), got shape {array.shape}")
     if array.min() < 0 or array.max() >= n:
         raise ValueError(f"edges must join nodes 0 to {n - 1}")
     ordered = np.unique(np.sort(array.astype(np.int64), axis=1), axis=0)
@@ -63,7 +63,7 @@ def project(edges: ArrayLike, n: int, bound: int) -> Integers:
     Raises
     ------
     ValueError
-        If the graph is refused or the bound is no whole number of at least 1.
+        If the graph is refused or the bound is not an integer of at least 1.
 
     Notes
     -----
@@ -82,7 +82,7 @@ def project(edges: ArrayLike, n: int, bound: int) -> Integers:
     Blum, Datta and Sheffet (2013), Differentially private data analysis of social networks via restricted sensitivity.
     """
     kept, ordered = [], check_edges(edges, n)
-    check_whole("bound", bound, low=1)
+    check_integer("bound", bound, low=1)
     free = [bound] * n
     # Each decision depends on those before it.
     for first, second in ordered.tolist():
@@ -116,9 +116,9 @@ def edge_count_sensitivity(n: int, level: str, bound: int | None = None) -> int:
         If a parameter is refused.
     """
     _check_level(level)
-    check_whole("n", n, low=1)
+    check_integer("n", n, low=1)
     if bound is not None:
-        check_whole("bound", bound, low=1)
+        check_integer("bound", bound, low=1)
     if level == "edge":
         return 1
     return max(1, n - 1) if bound is None else min(2 * bound, max(1, n - 1))
@@ -150,7 +150,7 @@ def release_degree_counts(edges: ArrayLike, n: int, rng: Generator, *, epsilon: 
     ValueError
         If a parameter is refused; nothing is released then.
     """
-    check_whole("bound", bound, low=1)
+    check_integer("bound", bound, low=1)
     counts = np.bincount(np.minimum(degrees(edges, n), bound), minlength=bound + 1)
     return DiscreteLaplace(epsilon=epsilon, sensitivity=4).release(counts, rng)
 

@@ -1,4 +1,4 @@
-"""Noise e^(-epsilon |z| / sensitivity), on whole numbers and on a fine lattice."""
+"""Noise e^(-epsilon |z| / sensitivity), on integers and on a fine lattice."""
 
 from __future__ import annotations
 
@@ -9,18 +9,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.dp.exact import Integers, fraction, two_sided_geometric
-from defenses.dp.mechanism import (
-    Floats,
-    check_confidence,
-    check_privacy,
-    checked_numbers,
-    like,
-    on_lattice,
-    steps_between,
-)
+from defenses.dp.mechanism import check_confidence, check_privacy, checked_numbers, like, on_lattice, steps_between
 from defenses.dp.noise import PureLatticeNoise, WholeNumberNoise
+from metrics.arrays import Floats
 
 
 class DiscreteLaplace(WholeNumberNoise):
@@ -79,13 +72,13 @@ class DiscreteLaplace(WholeNumberNoise):
         return float(max(0, math.ceil(-math.log(tail) / rate - 1)))
 
     def probability(self, noise: ArrayLike) -> Floats:
-        """Probability of each whole number as noise, any shape: (1 - q) / (1 + q) q^|z|."""
+        """Probability of each integer as noise, any shape: (1 - q) / (1 + q) q^|z|."""
         rate = float(self.rate)
         return np.asarray(math.tanh(rate / 2) * np.exp(-rate * np.abs(np.asarray(noise, dtype=float))))
 
     def sample(self, size: int, rng: Generator) -> Integers:
         """Draw noise, shape (size,)."""
-        check_whole("size", size, low=0)
+        check_integer("size", size, low=0)
         return two_sided_geometric(self.rate, int(size), rng)
 
 
@@ -112,7 +105,7 @@ class Laplace(PureLatticeNoise):
     Notes
     -----
     Textbook noise on floating-point numbers gives values away by its lowest bits (Mironov 2012). Here the value is
-    rounded to the lattice and whole-number noise of `DiscreteLaplace` is added, in steps. Rounding moves two values
+    rounded to the lattice and integer noise of `DiscreteLaplace` is added, in steps. Rounding moves two values
     apart by one more step at most, in each of d coordinates, so the noise is scaled to a sensitivity of
     ceil(sensitivity / step) + d steps, and the proof is that of `DiscreteLaplace`. Exact like it.
 
@@ -156,7 +149,7 @@ class Laplace(PureLatticeNoise):
         return like(value, noisy * self.resolution)  # type: ignore[no-any-return]
 
     def _steps(self, dimensions: int) -> DiscreteLaplace:
-        """The mechanism on whole numbers of steps, for so many numbers at once."""
+        """The mechanism on integers of steps, for so many numbers at once."""
         return DiscreteLaplace(
             epsilon=self.epsilon, sensitivity=steps_between(self.sensitivity, self.resolution, dimensions)
         )

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import Parametrized, check_real
 from defenses.dp.exact import Integers, fraction
-
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 FINEST = 2.0**-20
 """Lattice step over the smaller of sensitivity and scale, at most."""
@@ -155,23 +154,23 @@ def checked_number(value: ArrayLike, otherwise: str = "") -> Floats:
 
 
 def checked_integers(value: ArrayLike) -> Integers:
-    """A value to be released as whole numbers, any shape.
+    """A value to be released as integers , any shape.
 
     Raises
     ------
     ValueError
-        If it holds anything but whole numbers below 2^61; says nothing about the others.
+        If it holds anything but integers below 2^61; says nothing about the others.
     """
     numbers = checked_numbers(value)
     if not (numbers == np.rint(numbers)).all() or not (np.abs(numbers) <= LARGEST).all():
-        raise ValueError("value must hold whole numbers below 2^61 only")
+        raise ValueError("value must hold integers below 2^61 only")
     return np.asarray(np.asarray(value), dtype=np.int64)
 
 
 def lattice_step(sensitivity: float, scale: float) -> float:
     """Step of the lattice: the largest power of two that is at most 2^-20 of the sensitivity and of the noise's scale.
 
-    Dividing by a power of two is exact, and so is what is released: a whole number of steps.
+    Dividing by a power of two is exact, and so is what is released: an integer of steps.
     """
     return float(2.0 ** math.floor(math.log2(min(sensitivity, scale) * FINEST)))
 
@@ -182,9 +181,9 @@ def steps_between(sensitivity: float, step: float, dimensions: int = 1) -> int:
 
 
 def on_lattice(values: Floats, step: float) -> Integers:
-    """Values as whole numbers of lattice steps, rounded to the nearest and clamped.
+    """Values as integers of lattice steps, rounded to the nearest and clamped.
 
-    Two numbers at most s steps apart are rounded to whole numbers at most s + 1 apart.
+    Two numbers at most s steps apart are rounded to integers at most s + 1 apart.
     """
     with np.errstate(over="ignore"):  # An infinite quotient is clamped like any other.
         steps = np.clip(values / step, -LARGEST, LARGEST)

@@ -1,4 +1,4 @@
-"""What noises have in common: those of whole numbers, and those of epsilon alone on a lattice."""
+"""What noises have in common: those of integers , and those of epsilon alone on a lattice."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from defenses.dp.mechanism import NoiseMechanism, check_privacy, checked_integer
 
 
 class WholeNumberNoise(NoiseMechanism):
-    """Whole-number noise for whole numbers."""
+    """Whole-number noise for integers ."""
 
     @abstractmethod
     def sample(self, size: int, rng: Generator) -> Integers:
         """Draw noise, shape (size,)."""
 
     def release(self, value: ArrayLike, rng: Generator) -> int | Integers:
-        """Return whole numbers with noise; the sensitivity is that of the array as a whole.
+        """Return integers with noise; the sensitivity is that of the array as a whole.
 
         Raises
         ------
         ValueError
-            If a value is no whole number.
+            If a value is not an integer .
         """
         numbers = checked_integers(value)
         noisy = numbers.ravel() + self.sample(numbers.size, rng)

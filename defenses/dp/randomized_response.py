@@ -10,9 +10,10 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.base.guarantee import Guarantee
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.dp.exact import Integers, LogisticChance, categories, fraction
-from defenses.dp.mechanism import Floats, Mechanism, check_confidence, check_privacy, checked_integers, like
+from defenses.dp.mechanism import Mechanism, check_confidence, check_privacy, checked_integers, like
+from metrics.arrays import Floats
 
 
 class RandomizedResponse(Mechanism):
@@ -49,7 +50,7 @@ class RandomizedResponse(Mechanism):
 
     def __init__(self, *, epsilon: float = 1.0, d: int = 2) -> None:
         check_privacy(epsilon, 1)
-        check_whole("d", d, low=2)
+        check_integer("d", d, low=2)
         self.epsilon = epsilon
         self.d = d
 
@@ -72,11 +73,11 @@ class RandomizedResponse(Mechanism):
         Raises
         ------
         ValueError
-            If a value is no whole number from 0 to d - 1; nothing is released then.
+            If a value is not an integer from 0 to d - 1; nothing is released then.
         """
         truth = checked_integers(value)
         if ((truth < 0) | (truth >= self.d)).any():
-            raise ValueError(f"value must hold whole numbers from 0 to {self.d - 1}")
+            raise ValueError(f"value must hold integers from 0 to {self.d - 1}")
         flat = truth.ravel()
         lie = categories(LogisticChance(fraction(self.epsilon), Fraction(1), Fraction(self.d - 1)), flat.size, rng)
         other = rng.integers(0, self.d - 1, flat.size)
@@ -89,11 +90,11 @@ class RandomizedResponse(Mechanism):
         Raises
         ------
         ValueError
-            If there is no report, or one is no whole number from 0 to d - 1.
+            If there is no report, or one is not an integer from 0 to d - 1.
         """
         told = checked_integers(reports).ravel()
         if not told.size or ((told < 0) | (told >= self.d)).any():
-            raise ValueError(f"reports must be whole numbers from 0 to {self.d - 1}, at least one")
+            raise ValueError(f"reports must be integers from 0 to {self.d - 1}, at least one")
         p, q = self.probabilities
         return np.asarray((np.bincount(told, minlength=self.d) - told.size * q) / (p - q))
 
@@ -102,7 +103,7 @@ class RandomizedResponse(Mechanism):
 
         n q (1 - q) / (p - q)^2 + n f (1 - p - q) / (p - q).
         """
-        check_whole("n", n, low=1)
+        check_integer("n", n, low=1)
         p, q = self.probabilities
         share = np.asarray(frequencies, dtype=float)
         return n * q * (1 - q) / (p - q) ** 2 + n * share * (1 - p - q) / (p - q)
@@ -113,6 +114,6 @@ class RandomizedResponse(Mechanism):
         Hoeffding's inequality: sqrt(n ln(2 / (1 - confidence)) / 2) / (p - q).
         """
         check_confidence(confidence)
-        check_whole("n", n, low=1)
+        check_integer("n", n, low=1)
         p, q = self.probabilities
         return math.sqrt(n * math.log(2 / (1 - confidence)) / 2) / (p - q)

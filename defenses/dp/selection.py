@@ -11,10 +11,9 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.guarantee import Guarantee
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.dp.exact import Integers, fraction, geometric
 from defenses.dp.mechanism import (
-    Floats,
     Mechanism,
     check_confidence,
     check_privacy,
@@ -23,6 +22,7 @@ from defenses.dp.mechanism import (
     on_lattice,
     steps_between,
 )
+from metrics.arrays import Floats
 
 
 class Selection(Mechanism):
@@ -78,9 +78,9 @@ class Selection(Mechanism):
         Raises
         ------
         ValueError
-            If there is no score, one is NaN or infinite, or `runs` is no whole number of at least 1.
+            If there is no score, one is NaN or infinite, or `runs` is not an integer of at least 1.
         """
-        check_whole("runs", runs, low=1)
+        check_integer("runs", runs, low=1)
         return np.asarray(np.argmax(self._noisy(checked_scores(scores), runs, rng), axis=1))
 
     @abstractmethod
@@ -127,8 +127,8 @@ class Selection(Mechanism):
             If a parameter is refused.
         """
         check_confidence(confidence)
-        check_whole("options", options, low=1)
-        check_whole("best", best, low=1)
+        check_integer("options", options, low=1)
+        check_integer("best", best, low=1)
         if best > options:
             raise ValueError(f"best must be at most the {options} options, got {best}")
         t = -math.log1p(-confidence)

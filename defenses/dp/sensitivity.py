@@ -15,11 +15,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from defenses.base.parameters import check_real, check_whole
-
-Floats = NDArray[np.float64]
+from defenses.base.parameters import check_integer, check_real
+from metrics.arrays import Floats
 
 NEIGHBOURS = ("replace", "add or remove")
 
@@ -108,7 +107,7 @@ def mean_sensitivity(low: float, high: float, n: int, neighbours: str = "replace
         If a parameter is refused.
     """
     check_bounds(low, high)
-    check_whole("n", n, low=1)
+    check_integer("n", n, low=1)
     check_neighbours(neighbours)
     return float((high - low) / n)
 
@@ -176,7 +175,7 @@ def variance_sensitivity(low: float, high: float, n: int, neighbours: str = "rep
         If a parameter is refused.
     """
     check_bounds(low, high)
-    check_whole("n", n, low=1)
+    check_integer("n", n, low=1)
     check_neighbours(neighbours)
     return float((high - low) ** 2 * (n - 1) / n**2)
 
@@ -212,7 +211,7 @@ def covariance_sensitivity(
     """
     check_bounds(*first)
     check_bounds(*second)
-    check_whole("n", n, low=1)
+    check_integer("n", n, low=1)
     check_neighbours(neighbours)
     return float((first[1] - first[0]) * (second[1] - second[0]) * (n - 1) / n**2)
 

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.guarantee import Guarantee
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.dp.exact import Integers, fraction, two_sided_geometric
 from defenses.dp.mechanism import (
     Mechanism,
@@ -72,7 +72,7 @@ class SparseVector(Mechanism):
     ) -> None:
         check_privacy(epsilon, sensitivity)
         check_real("threshold", threshold, low=-math.inf)
-        check_whole("count", count, low=1)
+        check_integer("count", count, low=1)
         if count > 2**20:
             raise ValueError(f"count must be at most 2^20, got {count}")
         self.epsilon = epsilon
@@ -121,7 +121,7 @@ class SparseVector(Mechanism):
             If a parameter is refused.
         """  # noqa: D205
         check_confidence(confidence)
-        check_whole("values", values, low=1)
+        check_integer("values", values, low=1)
         first, second = self._scales()
         tail = 1 - confidence
         return first * math.log(2 / tail) + second * math.log(2 * values / tail) + 4 * self._step()
@@ -149,10 +149,10 @@ class SparseVector(Mechanism):
         Raises
         ------
         ValueError
-            If a value is NaN or infinite, or `runs` is no whole number of at least 1; nothing is answered then.
+            If a value is NaN or infinite, or `runs` is not an integer of at least 1; nothing is answered then.
         """
         numbers = checked_numbers(values).ravel()
-        check_whole("runs", runs, low=1)
+        check_integer("runs", runs, low=1)
         threshold = self._noisy_threshold(runs, rng)[:, None]
         above = self._noisy(np.broadcast_to(numbers, (runs, numbers.size)), rng) >= threshold
         before: Integers = np.cumsum(above, axis=1) - above

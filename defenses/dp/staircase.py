@@ -9,16 +9,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.dp.exact import Integers, LogisticChance, categories, fraction, geometric
-from defenses.dp.mechanism import (
-    Floats,
-    check_confidence,
-    checked_number,
-    on_lattice,
-    steps_between,
-)
+from defenses.dp.mechanism import check_confidence, checked_number, on_lattice, steps_between
 from defenses.dp.noise import PureLatticeNoise
+from metrics.arrays import Floats
 
 
 class Staircase(PureLatticeNoise):
@@ -85,7 +80,7 @@ class Staircase(PureLatticeNoise):
         return 2 * total / (2 * mass - 1) * self.resolution**2
 
     def error_bound(self, confidence: float) -> float:
-        """Smallest whole number of steps that |noise| exceeds with probability 1 - confidence at most, and half one."""
+        """Smallest integer of steps that |noise| exceeds with probability 1 - confidence at most, and half one."""
         check_confidence(confidence)
         s, m = self.steps
         q = self._fall
@@ -103,7 +98,7 @@ class Staircase(PureLatticeNoise):
 
     def sample(self, size: int, rng: Generator) -> Floats:
         """Draw noise, shape (size,)."""
-        check_whole("size", size, low=0)
+        check_integer("size", size, low=0)
         return np.multiply(self._sample_steps(int(size), rng), self.resolution, dtype=np.float64)
 
     def release(self, value: float, rng: Generator) -> float:

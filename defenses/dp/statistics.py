@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
 from defenses.base.queries import (
@@ -53,9 +52,8 @@ from defenses.dp.sensitivity import (
     sum_sensitivity,
     variance_sensitivity,
 )
+from metrics.arrays import Floats
 from metrics.domains import CategoricalDomain, NumericDomain
-
-Floats = NDArray[np.float64]
 
 MOST_CELLS = 10_000_000
 """Cells of a contingency table that is answered."""
@@ -64,7 +62,7 @@ GRID = 4096
 LARGEST_NUMBER = 1e60
 """Bounds of a column that is answered: squares of its numbers, and sums of them, can still be given noise."""
 MOST_INTEGERS = 65_536
-"""Whole numbers of a domain up to which a quantile is chosen among all of them."""
+"""Integers of a domain up to which a quantile is chosen among all of them."""
 
 
 class Answers(ABC):
@@ -119,7 +117,7 @@ class LaplaceAnswers(Answers):
         return float(Laplace(epsilon=self.epsilon, sensitivity=sensitivity).release(value, self.rng))
 
     def counts(self, values: Floats, replaced: bool) -> Floats:
-        """Return counts with whole-number noise."""
+        """Return counts with integer noise."""
         sensitivity = int(histogram_sensitivity("replace" if replaced else "add or remove"))
         return np.asarray(DiscreteLaplace(epsilon=self.epsilon, sensitivity=sensitivity).release(values, self.rng))
 
@@ -129,7 +127,7 @@ class LaplaceAnswers(Answers):
 
 
 class GaussianAnswers(Answers):
-    """Normal noise of a given zero-concentrated privacy: variance sensitivity^2 / (2 rho), in L2 norm.
+    """Gaussian noise of a given zero-concentrated privacy: variance sensitivity^2 / (2 rho), in L2 norm.
 
     Parameters
     ----------
@@ -159,7 +157,7 @@ class GaussianAnswers(Answers):
         return float((on_lattice(np.array([value]), step) + noise)[0] * step)
 
     def counts(self, values: Floats, replaced: bool) -> Floats:
-        """Return counts with whole-number noise."""
+        """Return counts with integer noise."""
         moved = 2 if replaced else 1
         noise = discrete_gaussian(Fraction(moved) / (2 * fraction(self.rho)), values.size, self.rng)
         return np.asarray(values + noise.reshape(values.shape))
@@ -340,7 +338,7 @@ def _quantile(query: Maximum | Minimum | Median | Quantile, records: Microdata, 
     else:
         candidates = np.linspace(low, high, GRID + 1)
     if not candidates.size:
-        raise ValueError(f"column {query.column!r}: there is no whole number in its domain")
+        raise ValueError(f"column {query.column!r}: there is not an integer in its domain")
     levels: dict[type[Query], float] = {Maximum: 1.0, Minimum: 0.0, Median: 0.5}
     level = query.level if isinstance(query, Quantile) else levels[type(query)]
     moved = quantile_score_sensitivity(neighbours)

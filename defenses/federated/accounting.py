@@ -10,7 +10,7 @@ from functools import cache
 
 import numpy as np
 
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.dp.continuous_gaussian import gaussian_delta, unit_sigma
 from defenses.dp.mechanism import check_delta
 
@@ -26,7 +26,7 @@ def uplink_sensitivity(clip: float, size: int) -> float:
         Number of the client's records.
     """
     check_real("clip", clip, low=0, open_low=True)
-    check_whole("size", size, low=1)
+    check_integer("size", size, low=1)
     return 2 * clip / size
 
 
@@ -160,5 +160,5 @@ def renyi_multiplier(epsilon: float, delta: float, rounds: int) -> float:
 
 def _check(multiplier: float, rounds: int, delta: float) -> None:
     check_real("multiplier", multiplier, low=0, open_low=True)
-    check_whole("rounds", rounds, low=1)
+    check_integer("rounds", rounds, low=1)
     check_delta(delta)

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from defenses.federated.clipping import Clipping
 from defenses.federated.discrete_noise import noisy_on_grid, part_of_noise
-from defenses.federated.models import Floats, Labels, Network
+from defenses.federated.models import Network
 from defenses.federated.noise import Noise, noisy
+from metrics.arrays import Floats, Integers
 
 
 class Summation(Protocol):
@@ -42,7 +43,7 @@ class Client:
     """
 
     features: Floats
-    labels: Labels
+    labels: Integers
     classes: tuple[str, ...]
 
 
@@ -283,7 +284,7 @@ class _Table:
     numbers: NDArray[np.intp]
     sizes: NDArray[np.intp]
     features: Floats
-    labels: Labels
+    labels: Integers
     present: Floats
 
     @classmethod

@@ -8,11 +8,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from defenses.base.parameters import Parametrized, check_real
-
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 
 class Clipping(Parametrized, ABC):

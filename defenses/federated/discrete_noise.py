@@ -6,13 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
+from metrics.arrays import Floats
 
-Floats = NDArray[np.float64]
 SMOOTHING = 4.0
-"""Steps of the grid beyond which a Gaussian sum over whole numbers is its integral, up to 1 part in 10^136."""
+"""Steps of the grid beyond which a Gaussian sum over integers is its integral, up to 1 part in 10^136."""
 
 
 def part_of_noise(multiplier: float, sensitivity: float, length: int, step: float, parties: int) -> float:
@@ -20,7 +19,7 @@ def part_of_noise(multiplier: float, sensitivity: float, length: int, step: floa
 
     Let s = multiplier (sensitivity / step + sqrt(length)): rounding moves two neighbouring vectors apart by at most
     one step in each coordinate. Each party's parameter is sqrt((s^2 + 4^2) / parties), and the sum of their noise is as
-    private as continuous normal noise of that multiplier. Proof, with phi_a the normal density of deviation a:
+    private as continuous Gaussian noise of that multiplier. Proof, with phi_a the normal density of deviation a:
 
     1. By Poisson summation, for a >= 4 and any c, the sum of phi_a(z - c) over whole z lies within 1 +- e, with
        e = 3 exp(-2 pi^2 a^2) < 10^-136.
@@ -28,9 +27,9 @@ def part_of_noise(multiplier: float, sensitivity: float, length: int, step: floa
        sqrt(a^2 + b^2), its probabilities up to a factor within (1 +- e)^3: in the convolution, phi_a(z) phi_b(y - z) is
        phi_sqrt(a^2 + b^2)(y) times a normal density in z of deviation ab / sqrt(a^2 + b^2). By induction the parties'
        sum is one with parameter S = sqrt(s^2 + 4^2), if each has at least 4 sqrt(2).
-    3. Add normal noise of deviation s to a whole number x and replace the result t by a whole number y with probability
+    3. Add Gaussian noise of deviation s to an integer x and replace the result t by an integer y with probability
        proportional to phi_4(y - t). By 1, y has the law of x plus discrete noise of parameter S, up to a factor within
-       (1 +- e)^2. That is normal noise, at distances measured in steps, and post-processing.
+       (1 +- e)^2. That is Gaussian noise, at distances measured in steps, and post-processing.
 
     All factors together, over coordinates, rounds and parties, change a loss by less than 10^-100.
 

@@ -12,9 +12,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
+from metrics.arrays import Floats
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

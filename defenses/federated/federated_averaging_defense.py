@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import TrainingRelease
 from defenses.federated.accounting import gaussian_epsilon
 from defenses.federated.averaging import Client, Rules, federated_averaging
@@ -78,8 +78,8 @@ class FederatedAveraging(Defense):
         downlink: Noise | None = None,
         aggregation: SecureAggregation | None = None,
     ) -> None:
-        check_whole("rounds", rounds, low=1)
-        check_whole("local_epochs", local_epochs, low=1)
+        check_integer("rounds", rounds, low=1)
+        check_integer("local_epochs", local_epochs, low=1)
         check_real("learning_rate", learning_rate, low=0, open_low=True)
         check_real("participation", participation, low=0, high=1, open_low=True)
         check_real("dropout", dropout, low=0, high=1, open_high=True)

@@ -44,11 +44,11 @@ class PrimeField:
             raise ValueError(f"prime must be 2^61 - 1 or a prime below 2^31, got {self.prime!r}")
 
     def elements(self, numbers: ArrayLike) -> Words:
-        """Whole numbers, of any sign, as elements."""
+        """Integers , of any sign, as elements."""
         return np.mod(np.asarray(numbers, dtype=np.int64), np.int64(self.prime)).astype(np.uint64)
 
     def signed(self, words: Words) -> NDArray[np.int64]:
-        """Elements as whole numbers between -prime / 2 and prime / 2."""
+        """Elements as integers between -prime / 2 and prime / 2."""
         numbers = words.astype(np.int64)
         return np.where(numbers > self.prime // 2, numbers - self.prime, numbers)
 

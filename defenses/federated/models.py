@@ -12,12 +12,9 @@ from itertools import pairwise
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from defenses.base.parameters import Parametrized, check_whole
-
-Floats = NDArray[np.float64]
-Labels = NDArray[np.intp]
+from defenses.base.parameters import Parametrized, check_integer
+from metrics.arrays import Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -77,12 +74,12 @@ class Network:
         """Class probabilities, shape (..., n, classes)."""
         return self.activations(weights, features)[1]
 
-    def losses(self, weights: Floats, features: Floats, labels: Labels) -> Floats:
+    def losses(self, weights: Floats, features: Floats, labels: Integers) -> Floats:
         """Cross-entropy of each example, shape (..., n)."""
         own = np.take_along_axis(self.probabilities(weights, features), labels[..., None], axis=-1)[..., 0]
         return -np.log(np.maximum(own, np.finfo(float).tiny))
 
-    def errors(self, weights: Floats, features: Floats, labels: Labels) -> tuple[list[Floats], list[Floats]]:
+    def errors(self, weights: Floats, features: Floats, labels: Integers) -> tuple[list[Floats], list[Floats]]:
         """Inputs and derivatives by outputs of each layer, shapes (..., n, inputs) and (..., n, outputs).
 
         They hold every gradient: that of example j by layer l is the outer product of its inputs (and a 1 for the
@@ -99,7 +96,7 @@ class Network:
             errors.insert(0, error)
         return inputs, errors
 
-    def example_gradients(self, weights: Floats, features: Floats, labels: Labels) -> Floats:
+    def example_gradients(self, weights: Floats, features: Floats, labels: Integers) -> Floats:
         """Gradient of each example's loss, shape (..., n, size)."""
         inputs, errors = self.errors(weights, features, labels)
         parts = []
@@ -130,7 +127,7 @@ class Network:
             parts += [product.reshape(*product.shape[:-2], -1), scaled.sum(axis=-2)]
         return np.concatenate(parts, axis=-1)
 
-    def gradient(self, weights: Floats, features: Floats, labels: Labels) -> Floats:
+    def gradient(self, weights: Floats, features: Floats, labels: Integers) -> Floats:
         """Gradient of the mean loss, shape (..., size)."""
         inputs, errors = self.errors(weights, features, labels)
         return self.combined_gradient(inputs, errors, np.full(labels.shape, 1 / labels.shape[-1]))
@@ -163,11 +160,11 @@ class OneHiddenLayer(Architecture):
     Raises
     ------
     ValueError
-        If `hidden` is no whole number of at least 1.
+        If `hidden` is not an integer of at least 1.
     """
 
     def __init__(self, *, hidden: int = 16) -> None:
-        check_whole("hidden", hidden, low=1)
+        check_integer("hidden", hidden, low=1)
         self.hidden = hidden
 
     def network(self, features: int, classes: int) -> Network:

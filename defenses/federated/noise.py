@@ -10,13 +10,12 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from defenses.base.parameters import Parametrized, check_real
 from defenses.dp.mechanism import check_delta
 from defenses.federated.accounting import classical_multiplier, gaussian_shift, renyi_multiplier
+from metrics.arrays import Floats
 
-Floats = NDArray[np.float64]
 GRID_BITS = 20
 """Noisy numbers are rounded to a grid of at most 2**-GRID_BITS standard deviations."""
 
@@ -127,9 +126,9 @@ class PrivacyLossNoise(Noise):
 
 
 def noisy(values: Floats, scale: float, rng: Generator) -> Floats:
-    """Values with normal noise, on a public grid.
+    """Values with Gaussian noise, on a public grid.
 
-    Rounding comes after the noise, so that it is post-processing and costs nothing: the guarantee is that of normal
+    Rounding comes after the noise, so that it is post-processing and costs nothing: the guarantee is that of Gaussian
     noise. It drops the last bits of the floating-point sum, which would tell values apart that the noise should hide
     (Mironov 2012), since the grid is much coarser than those bits. What remains is that the generator's normal
     numbers are floating-point numbers themselves; exact is the discrete noise of sums (`discrete_noise`). It is not

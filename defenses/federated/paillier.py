@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.federated.field import AggregationError, PrimeField, Words
 from defenses.federated.sum_protocol import SumProtocol, present
 
@@ -27,7 +27,7 @@ class Paillier(SumProtocol):
     Raises
     ------
     ValueError
-        If `bits` is no whole number of at least 256.
+        If `bits` is not an integer of at least 256.
 
     References
     ----------
@@ -35,7 +35,7 @@ class Paillier(SumProtocol):
     """
 
     def __init__(self, *, bits: int = 2048) -> None:
-        check_whole("bits", bits, low=256)
+        check_integer("bits", bits, low=256)
         self.bits = bits
 
     def sum(

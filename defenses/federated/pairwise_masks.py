@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.federated.field import MERSENNE, AggregationError, PrimeField, Words
 from defenses.federated.sharing import shamir_rebuild, shamir_shares
 from defenses.federated.sum_protocol import SumProtocol, present
@@ -55,11 +55,11 @@ class PairwiseMasks(SumProtocol):
 
     def __init__(self, *, neighbours: int | None = None, threshold: int | None = None) -> None:
         if neighbours is not None:
-            check_whole("neighbours", neighbours, low=2)
+            check_integer("neighbours", neighbours, low=2)
             if neighbours % 2:
                 raise ValueError(f"neighbours must be even, got {neighbours}")
         if threshold is not None:
-            check_whole("threshold", threshold, low=1)
+            check_integer("threshold", threshold, low=1)
             if neighbours is not None and not neighbours / 2 <= threshold < neighbours:
                 raise ValueError(
                     f"threshold must be at least half of the {neighbours} neighbours and below them, got {threshold}"

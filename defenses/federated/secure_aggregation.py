@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.parameters import Parametrized, check_real, check_whole
+from defenses.base.parameters import Parametrized, check_integer, check_real
 from defenses.federated.field import AggregationError, PrimeField
 from defenses.federated.fixed_point import FixedPoint
 from defenses.federated.share_protocols import AdditiveShares
@@ -47,11 +47,11 @@ class SecureAggregation(Parametrized):
     ) -> None:
         if protocol is not None and not isinstance(protocol, SumProtocol):
             raise ValueError(f"protocol must be a SumProtocol, got {protocol!r}")
-        check_whole("fraction_bits", fraction_bits, low=0)
+        check_integer("fraction_bits", fraction_bits, low=0)
         if fraction_bits > 60:
             raise ValueError(f"fraction_bits must be at most 60, or no number fits the field; got {fraction_bits}")
         check_real("limit", limit, low=0, open_low=True)
-        check_whole("minimum", minimum, low=2)
+        check_integer("minimum", minimum, low=2)
         self.protocol = protocol
         self.fraction_bits = fraction_bits
         self.limit = limit

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.federated.field import AggregationError, PrimeField, Words
 from defenses.federated.secure_aggregation import SecureAggregation
 from defenses.federated.sharing import shamir_rebuild, shamir_shares
@@ -75,8 +75,8 @@ def secure_correlation(
     ----------
     Ben-Or, Goldwasser and Wigderson (1988), section 3; Bogdanov et al. (2016), Students and taxes, for the use.
     """
-    check_whole("threshold", threshold, low=1)
-    check_whole("nodes", nodes, low=2 * threshold + 2)
+    check_integer("threshold", threshold, low=1)
+    check_integer("nodes", nodes, low=2 * threshold + 2)
     scores = [_standardized(name, values) for name, values in (("left", left), ("right", right))]
     count = scores[0].size
     if scores[1].size != count:

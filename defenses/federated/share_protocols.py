@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.federated.field import AggregationError, PrimeField, Words
 from defenses.federated.sharing import additive_shares, shamir_rebuild, shamir_shares
 from defenses.federated.sum_protocol import SumProtocol, present
@@ -29,11 +29,11 @@ class AdditiveShares(SumProtocol):
     Raises
     ------
     ValueError
-        If `aggregators` is no whole number of at least 2.
+        If `aggregators` is not an integer of at least 2.
     """
 
     def __init__(self, *, aggregators: int = 3) -> None:
-        check_whole("aggregators", aggregators, low=2)
+        check_integer("aggregators", aggregators, low=2)
         self.aggregators = aggregators
 
     def share(self, words: Words, field: PrimeField, rng: Generator) -> Words:
@@ -84,8 +84,8 @@ class ShamirShares(SumProtocol):
     """
 
     def __init__(self, *, aggregators: int = 5, threshold: int = 2) -> None:
-        check_whole("threshold", threshold, low=1)
-        check_whole("aggregators", aggregators, low=threshold + 1)
+        check_integer("threshold", threshold, low=1)
+        check_integer("aggregators", aggregators, low=threshold + 1)
         self.aggregators = aggregators
         self.threshold = threshold
 

@@ -6,11 +6,9 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from defenses.base.parameters import Parametrized, check_real, check_whole
-
-Whole = NDArray[np.intp]
+from defenses.base.parameters import Parametrized, check_integer, check_real
+from metrics.arrays import Integers
 
 
 class Split(Parametrized, ABC):
@@ -25,7 +23,7 @@ class Split(Parametrized, ABC):
     clients: int
 
     @abstractmethod
-    def sizes(self, records: int) -> Whole:
+    def sizes(self, records: int) -> Integers:
         """How many records each client holds, shape (clients,).
 
         Raises
@@ -35,7 +33,7 @@ class Split(Parametrized, ABC):
         """
 
     @abstractmethod
-    def assign(self, labels: Whole, rng: Generator) -> Whole:
+    def assign(self, labels: Integers, rng: Generator) -> Integers:
         """Client of each record, shape (n,), given the records' classes, shape (n,)."""
 
 
@@ -50,19 +48,19 @@ class EqualSplit(Split):
     Raises
     ------
     ValueError
-        If `clients` is no whole number of at least 2.
+        If `clients` is not an integer of at least 2.
     """
 
     def __init__(self, *, clients: int = 10) -> None:
-        check_whole("clients", clients, low=2)
+        check_integer("clients", clients, low=2)
         self.clients = clients
 
-    def sizes(self, records: int) -> Whole:
+    def sizes(self, records: int) -> Integers:
         """Equal sizes, the first clients one larger where they must be."""
         _check_enough(self.clients, records)
         return np.full(self.clients, records // self.clients) + (np.arange(self.clients) < records % self.clients)
 
-    def assign(self, labels: Whole, rng: Generator) -> Whole:
+    def assign(self, labels: Integers, rng: Generator) -> Integers:
         """Deal at random."""
         return rng.permutation(np.repeat(np.arange(self.clients), self.sizes(labels.size)))
 
@@ -84,22 +82,22 @@ class UnequalSplit(Split):
     """
 
     def __init__(self, *, clients: int = 10, ratio: float = 10.0) -> None:
-        check_whole("clients", clients, low=2)
+        check_integer("clients", clients, low=2)
         check_real("ratio", ratio, low=1)
         self.clients = clients
         self.ratio = ratio
 
-    def sizes(self, records: int) -> Whole:
+    def sizes(self, records: int) -> Integers:
         """Sizes in proportion to 1, ..., ratio, rounded so that they add up."""
         _check_enough(self.clients, records)
         shares = np.linspace(1, self.ratio, self.clients)
         ends = np.round(np.cumsum(shares) / shares.sum() * records).astype(np.intp)
-        sizes: Whole = np.diff(ends, prepend=0)
+        sizes: Integers = np.diff(ends, prepend=0)
         if (sizes < 1).any():
             raise ValueError(f"ratio: at {self.ratio:g} the smallest of {self.clients} clients would have no record")
         return sizes
 
-    def assign(self, labels: Whole, rng: Generator) -> Whole:
+    def assign(self, labels: Integers, rng: Generator) -> Integers:
         """Deal at random."""
         return rng.permutation(np.repeat(np.arange(self.clients), self.sizes(labels.size)))
 
@@ -128,16 +126,16 @@ class LabelSkewedSplit(Split):
     """
 
     def __init__(self, *, clients: int = 10, concentration: float = 1.0) -> None:
-        check_whole("clients", clients, low=2)
+        check_integer("clients", clients, low=2)
         check_real("concentration", concentration, low=0, open_low=True)
         self.clients = clients
         self.concentration = concentration
 
-    def sizes(self, records: int) -> Whole:
+    def sizes(self, records: int) -> Integers:
         """Equal sizes."""
         return EqualSplit(clients=self.clients).sizes(records)
 
-    def assign(self, labels: Whole, rng: Generator) -> Whole:
+    def assign(self, labels: Integers, rng: Generator) -> Integers:
         """Let each client in turn take its mixture."""
         sizes = self.sizes(labels.size)
         _, classes, left = np.unique(labels, return_inverse=True, return_counts=True)

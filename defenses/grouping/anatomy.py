@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import Containment
@@ -15,12 +14,11 @@ from defenses.base.columns import is_number_column
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Integers
 from metrics.cells import escape
 from metrics.domains import format_number
-
-Integers = NDArray[np.intp]
 
 
 class Anatomy(MicrodataDefense):
@@ -40,7 +38,7 @@ class Anatomy(MicrodataDefense):
     Raises
     ------
     ValueError
-        If `l` is no whole number of at least 1; on `apply` and `guarantee`, if there is no such column or it is not
+        If `l` is not an integer of at least 1; on `apply` and `guarantee`, if there is no such column or it is not
         clear which, a value is missing, or one value is that of more than one in l records.
 
     Notes
@@ -63,7 +61,7 @@ class Anatomy(MicrodataDefense):
     def __init__(self, *, l: int = 2, column: str | None = None) -> None:  # noqa: E741 (the field's own name for it)
         self.l = l
         self.column = column
-        check_whole("l", l, low=1)
+        check_integer("l", l, low=1)
         if column is not None and not isinstance(column, str):
             raise ValueError(f"column must be the name of a column, got {column!r}")
 

@@ -9,16 +9,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
+from metrics.arrays import Booleans, Floats, Integers
 from metrics.domains import CategoricalDomain
-
-Integers = NDArray[np.intp]
-Floats = NDArray[np.float64]
-Truths = NDArray[np.bool_]
 
 ROUNDING = 1e-9
 """How far a measure may miss its limit, so that rounding refuses no class that holds it exactly."""
@@ -45,7 +41,7 @@ class Constraint(ABC):
     spoils_all: ClassVar[bool] = False
 
     @abstractmethod
-    def holds(self, counts: Integers, table: Floats) -> Truths:
+    def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Whether classes meet the demand.
 
         Parameters
@@ -71,7 +67,7 @@ class DistinctDiversity(Constraint):
     l: int  # noqa: E741 (the field's own name for it)
     spoils_all: ClassVar[bool] = True
 
-    def holds(self, counts: Integers, table: Floats) -> Truths:
+    def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Count the values present."""
         return np.asarray((counts > 0).sum(axis=1) >= self.l)
 
@@ -85,7 +81,7 @@ class EntropyDiversity(Constraint):
 
     l: float  # noqa: E741
 
-    def holds(self, counts: Integers, table: Floats) -> Truths:
+    def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare exp(-sum p log p) with l."""
         shares = _shares(counts)
         entropy = -(shares * np.log(np.where(counts > 0, shares, 1.0))).sum(axis=1)
@@ -102,7 +98,7 @@ class RecursiveDiversity(Constraint):
     c: float
     l: int  # noqa: E741
 
-    def holds(self, counts: Integers, table: Floats) -> Truths:
+    def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare the most frequent value with the tail from the l-th on."""
         ranked = -np.sort(-counts, axis=1)
         return np.asarray(ranked[:, 0] < self.c * ranked[:, self.l - 1 :].sum(axis=1))
@@ -117,7 +113,7 @@ class EqualCloseness(Constraint):
 
     t: float
 
-    def holds(self, counts: Integers, table: Floats) -> Truths:
+    def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare the total variation with t."""
         return np.asarray(np.abs(_shares(counts) - table).sum(axis=1) / 2 <= self.t + ROUNDING)
 
@@ -131,7 +127,7 @@ class OrderedCloseness(Constraint):
 
     t: float
 
-    def holds(self, counts: Integers, table: Floats) -> Truths:
+    def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare the earth mover's distance along the order with t."""
         moved = np.abs(np.cumsum(_shares(counts) - table, axis=1)).sum(axis=1)
         return np.asarray(moved / max(1, table.size - 1) <= self.t + ROUNDING)
@@ -146,7 +142,7 @@ class LargestShare(Constraint):
 
     alpha: float
 
-    def holds(self, counts: Integers, table: Floats) -> Truths:
+    def holds(self, counts: Integers, table: Floats) -> Booleans:
         """Compare the most frequent value's share with alpha."""
         return np.asarray(_shares(counts).max(axis=1) <= self.alpha + ROUNDING)
 
@@ -167,7 +163,7 @@ def make_constraints(
     Raises
     ------
     ValueError
-        If `diversity` or `distance` is unknown, `l` is no whole number (for entropy: no number) of at least 1, `c` is
+        If `diversity` or `distance` is unknown, `l` is not an integer (for entropy: no number) of at least 1, `c` is
         missing, superfluous or not above 0, or `t` or `alpha` lies outside [0, 1] and (0, 1].
     """
     if diversity not in ("distinct", "entropy", "recursive"):
@@ -194,7 +190,7 @@ def _made(
             check_real("l", l, low=1)
             yield EntropyDiversity(l)
         else:
-            check_whole("l", l, low=1)
+            check_integer("l", l, low=1)
             yield DistinctDiversity(l) if diversity == "distinct" else RecursiveDiversity(c, l)
     if t is not None:
         check_real("t", t, low=0, high=1)
@@ -287,7 +283,7 @@ def _sensitive_column(records: Microdata, name: str, ordered: bool) -> Sensitive
 
 def all_hold(
     constraints: Sequence[Constraint], columns: Sequence[SensitiveColumn], histograms: Sequence[csr_array], size: int
-) -> Truths:
+) -> Booleans:
     """Whether each class meets every constraint in every sensitive column, shape (size,).
 
     `histograms` holds the counts of each column, shape (size, values); none of the classes is empty.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.ldp.count_mean_sketch import CountMeanSketch
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.hadamard_count_mean_sketch import HadamardCountMeanSketch
@@ -63,10 +63,10 @@ def best_protocol(
     ValueError
         If a parameter is out of range, or no protocol keeps to the limits.
     """
-    check_whole("n", n, low=1)
+    check_integer("n", n, low=1)
     for name, limit in (("report_bits", report_bits), ("server_steps", server_steps)):
         if limit is not None:
-            check_whole(name, limit, low=1)
+            check_integer(name, limit, low=1)
     ranked = []
     for make in CANDIDATES:
         protocol = make(epsilon=epsilon, d=d)

@@ -9,10 +9,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.parameters import check_whole
-from defenses.ldp.frequency_oracle import Floats, Part, PureOracle, Reports, numbers_to, packed
+from defenses.base.parameters import check_integer
+from defenses.ldp.frequency_oracle import Part, PureOracle, Reports, numbers_to, packed
 from defenses.ldp.hashing import buckets, seeds_of
 from defenses.ldp.packed_bits import bits_at, grouped_counts, one_hot_reports
+from metrics.arrays import Floats
 
 # Hashes formed at a time.
 _AT_ONCE = 1 << 20
@@ -63,9 +64,9 @@ class Sketch(PureOracle):
 
     def __init__(self, *, epsilon: float = 1.0, d: int = 128, m: int = 1024, k: int = 2048, hash_seed: int = 0) -> None:
         super().__init__(epsilon=epsilon, d=d)
-        check_whole("m", m, low=2)
-        check_whole("k", k, low=1)
-        check_whole("hash_seed", hash_seed, low=0)
+        check_integer("m", m, low=2)
+        check_integer("k", k, low=1)
+        check_integer("hash_seed", hash_seed, low=0)
         if max(m, k) > 1 << 31:
             raise ValueError(f"m and k must be at most 2^31, got {m} and {k}")
         self.m = m

@@ -12,9 +12,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.guarantee import Guarantee
-from defenses.base.parameters import Parametrized, check_real, check_whole
-
-Floats = NDArray[np.float64]
+from defenses.base.parameters import Parametrized, check_integer, check_real
+from metrics.arrays import Floats
 
 # Below, e^epsilon - 1 loses its digits in the estimates; above, nothing is protected. Keys of hashes have 32 bits.
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 100.0
@@ -127,7 +126,7 @@ class FrequencyOracle(Parametrized, ABC):
 
     def __init__(self, *, epsilon: float = 1.0, d: int = 128) -> None:
         check_real("epsilon", epsilon, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
-        check_whole("d", d, low=2)
+        check_integer("d", d, low=2)
         if d > LARGEST_DOMAIN:
             raise ValueError(f"d must be at most {LARGEST_DOMAIN}, got {d}")
         self.epsilon = epsilon
@@ -165,7 +164,7 @@ class FrequencyOracle(Parametrized, ABC):
         Raises
         ------
         ValueError
-            If the values are not whole numbers of the domain, in one dimension.
+            If the values are not integers of the domain, in one dimension.
         """
         array = np.asarray(values)
         if array.ndim != 1:
@@ -173,7 +172,7 @@ class FrequencyOracle(Parametrized, ABC):
         if array.size == 0:
             array = array.astype(np.int64)
         if not np.issubdtype(array.dtype, np.integer):
-            raise ValueError(f"values must be whole numbers in 0..{self.d - 1}, got {array.dtype}")
+            raise ValueError(f"values must be integers in 0..{self.d - 1}, got {array.dtype}")
         if array.size and not (array.min() >= 0 and array.max() < self.d):
             row = int(np.flatnonzero((array < 0) | (array >= self.d))[0])
             raise ValueError(f"values must lie in 0..{self.d - 1}; row {row} does not")
@@ -207,7 +206,7 @@ class FrequencyOracle(Parametrized, ABC):
         ValueError
             If `n` is no such number, or the shares are not d finite numbers of at least 0 that sum to 1.
         """
-        check_whole("n", n, low=1)
+        check_integer("n", n, low=1)
         shares = np.asarray(frequencies, dtype=float)
         if shares.shape != (self.d,):
             raise ValueError(f"frequencies must hold {self.d} shares, one a value, got shape {shares.shape}")

@@ -10,8 +10,9 @@ from numpy.typing import NDArray
 
 from defenses.ldp import hadamard
 from defenses.ldp.count_mean_sketch import Sketch
-from defenses.ldp.frequency_oracle import Floats, Part, Reports, numbers_to
+from defenses.ldp.frequency_oracle import Part, Reports, numbers_to
 from defenses.ldp.hashing import buckets
+from metrics.arrays import Floats
 
 
 class HadamardCountMeanSketch(Sketch):

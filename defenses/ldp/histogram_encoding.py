@@ -9,8 +9,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.frequency_oracle import Floats, FrequencyOracle, Part, Reports
+from defenses.ldp.frequency_oracle import FrequencyOracle, Part, Reports
 from defenses.ldp.unary_encoding import UnaryEncoding
+from metrics.arrays import Floats
 
 # Numbers whose noise is drawn at a time.
 _AT_ONCE = 1 << 21

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import ReportsRelease
 from defenses.ldp.frequency_oracle import FrequencyOracle
 
@@ -72,7 +72,7 @@ class LocalReports(Defense):
         options: Mapping[str, Any] | None = None,
     ) -> None:
         check_real("epsilon", epsilon, low=0, open_low=True)
-        check_whole("rounds", rounds, low=1)
+        check_integer("rounds", rounds, low=1)
         if not isinstance(memoize, bool):
             raise ValueError(f"memoize must be true or false, got {memoize!r}")
         if column is not None and not isinstance(column, str):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from defenses.base.simplex import checked_counts, project_to_simplex
-
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 
 def norm_sub(counts: ArrayLike, total: float) -> Floats:

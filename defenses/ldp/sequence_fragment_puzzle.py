@@ -12,10 +12,11 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.ldp.count_mean_sketch import CountMeanSketch
-from defenses.ldp.frequency_oracle import LARGEST_DOMAIN, Floats, FrequencyOracle, Part, Reports, numbers_to
+from defenses.ldp.frequency_oracle import LARGEST_DOMAIN, FrequencyOracle, Part, Reports, numbers_to
 from defenses.ldp.hashing import buckets, seeds_of
+from metrics.arrays import Floats
 
 # Values of the short hash that ties the fragments of a word together: 8 bits.
 PUZZLE = 256
@@ -88,8 +89,8 @@ class SequenceFragmentPuzzle(FrequencyOracle):
     ) -> None:
         if not isinstance(letters, str) or len(letters) < 2 or len(set(letters)) < len(letters):
             raise ValueError("letters must be a text of at least two letters, none of them twice")
-        check_whole("length", length, low=1)
-        check_whole("fragment", fragment, low=1)
+        check_integer("length", length, low=1)
+        check_integer("fragment", fragment, low=1)
         if length % fragment:
             raise ValueError(f"fragment must divide length, got {fragment} and {length}")
         check_real("fragment_share", fragment_share, low=0, high=1, open_low=True, open_high=True)
@@ -176,7 +177,7 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         """
         from scipy.special import ndtri
 
-        check_whole("most", most, low=1)
+        check_integer("most", most, low=1)
         self.check_reports(reports)
         if not len(reports):
             raise ValueError("reports are empty: there is nothing to estimate from")

@@ -22,7 +22,7 @@ from metrics.domains import NumericDomain
 class AdditiveNoise(MicrodataDefense):
     """Independent noise of mean zero is added to numbers.
 
-    Sums are rounded where only whole numbers occur and clamped to the bounds where a domain is declared; a missing
+    Sums are rounded where only integers occur and clamped to the bounds where a domain is declared; a missing
     value stays missing, and a constant column without noise.
 
     Parameters

@@ -6,16 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from defenses.base.columns import category_codes, check_columns
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Integers
 from metrics.classes import class_sizes, equivalence_classes
-
-Integers = NDArray[np.intp]
 
 
 class RecordSwapping(MicrodataDefense):

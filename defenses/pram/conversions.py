@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 
 
 def retention_for_epsilon(epsilon: float, d: int) -> float:
@@ -27,10 +27,10 @@ def retention_for_epsilon(epsilon: float, d: int) -> float:
     Raises
     ------
     ValueError
-        If `epsilon` is not positive or `d` is no whole number of at least 1.
+        If `epsilon` is not positive or `d` is not an integer of at least 1.
     """
     check_epsilon(epsilon)
-    check_whole("d", d, low=1)
+    check_integer("d", d, low=1)
     return float(1 / (1 + (d - 1) * np.exp(-epsilon)))
 
 
@@ -47,9 +47,9 @@ def epsilon_for_retention(p: float, d: int) -> float:
     Raises
     ------
     ValueError
-        If `p` is no probability, or `d` no whole number of at least 1.
+        If `p` is no probability, or `d` not an integer of at least 1.
     """
-    check_whole("d", d, low=1)
+    check_integer("d", d, low=1)
     check_real("p", p, low=0, high=1)
     if d == 1:
         if p != 1:
@@ -73,9 +73,9 @@ def epsilon_for_k(k: float, n: int) -> float:
     Raises
     ------
     ValueError
-        If `n` is no whole number of at least 1, or `k` lies outside [1, n].
+        If `n` is not an integer of at least 1, or `k` lies outside [1, n].
     """
-    check_whole("n", n, low=1)
+    check_integer("n", n, low=1)
     check_real("k", k, low=1, high=n)
     return float("inf") if k == 1 else float(np.log((n - 1) / (k - 1)) / 2)
 
@@ -95,10 +95,10 @@ def k_for_epsilon(epsilon: float, n: int) -> float:
     Raises
     ------
     ValueError
-        If `epsilon` is not positive or `n` is no whole number of at least 1.
+        If `epsilon` is not positive or `n` is not an integer of at least 1.
     """
     check_epsilon(epsilon)
-    check_whole("n", n, low=1)
+    check_integer("n", n, low=1)
     return float(1 + (n - 1) * np.exp(-2 * epsilon))
 
 

@@ -11,12 +11,11 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.pram.matrix import check_histogram, check_matrix, check_retention
-
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 ILL_CONDITIONED = 1e3
 """Condition number (1-norm) from which on an inverse is warned of."""
@@ -108,7 +107,7 @@ def bayesian_histogram(
     Source: Agrawal and Aggarwal (2001), Section 4.
     """
     counts, channel = _checked(released, mechanism)
-    check_whole("iterations", iterations, low=1)
+    check_integer("iterations", iterations, low=1)
     check_real("tolerance", tolerance, low=0)
     total = counts.sum()
     estimate = np.full(counts.size, total / counts.size)

@@ -22,14 +22,13 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import linear_sum_assignment, linprog
 
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.pram.conversions import check_epsilon
 from defenses.pram.matrix import check_histogram
-
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 MOST_CATEGORIES = 10
 """Number of categories up to which staircase patterns are enumerated."""
@@ -76,7 +75,7 @@ def subset_selection(d: int, epsilon: float) -> Floats:
     -----
     Source: Ye and Barg (2018).
     """
-    check_whole("d", d, low=2)
+    check_integer("d", d, low=2)
     check_epsilon(epsilon)
     e = float(np.exp(min(epsilon, 700.0)))
     w = max(1, round(d / (e + 1)))

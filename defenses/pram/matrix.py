@@ -8,11 +8,10 @@ after retentions take that vector and never form the matrix.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from defenses.base.parameters import check_whole
-
-Floats = NDArray[np.float64]
+from defenses.base.parameters import check_integer
+from metrics.arrays import Floats
 
 
 def check_matrix(matrix: ArrayLike) -> Floats:
@@ -183,14 +182,14 @@ def pk(matrix: ArrayLike, n: int) -> float:
     Raises
     ------
     ValueError
-        If `matrix` is no transition matrix or `n` no whole number of at least 1.
+        If `matrix` is no transition matrix or `n` not an integer of at least 1.
 
     Notes
     -----
     Source: Pk-anonymity is Ikarashi, Kikuchi, Chida and Takahashi (2015), Definition 6.
     """
     array = check_matrix(matrix)
-    check_whole("n", n, low=1)
+    check_integer("n", n, low=1)
     with np.errstate(divide="ignore"):
         logs = np.log(array)
     spread = 0.0
@@ -211,10 +210,10 @@ def retention_pk(retention: ArrayLike, n: int) -> float:
     Raises
     ------
     ValueError
-        If `retention` is no vector of probabilities or `n` no whole number of at least 1.
+        If `retention` is no vector of probabilities or `n` not an integer of at least 1.
     """
     kept = check_retention(retention)
-    check_whole("n", n, low=1)
+    check_integer("n", n, low=1)
     d = kept.size
     if d < 3:
         return pk(transition_matrix(kept), n)

@@ -9,13 +9,12 @@ Source: Miura and Hasegawa, Problem 3.1 and Algorithm 1; the exact solution is t
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from defenses.pram.conversions import check_epsilon
 from defenses.pram.matrix import check_histogram, check_retention, extremes, extremes_epsilon
 from defenses.pram.scalars import optimal_flips
-
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 LARGEST_RATIO = 2.0**50
 """Retention probabilities near 1 are multiples of 2^-53; a matrix of a larger e^epsilon could not be told from one that

@@ -16,7 +16,8 @@ from defenses.base.parameters import check_real
 from defenses.pram.conversions import given_epsilon, k_for_epsilon
 from defenses.pram.matrix import check_histogram, retention_epsilon, retention_pk
 from defenses.pram.optimal import optimal_retention
-from defenses.pram.retention_vectors import Floats, RetentionVectors
+from defenses.pram.retention_vectors import RetentionVectors
+from metrics.arrays import Floats
 
 
 class OptimalRetention(RetentionVectors):

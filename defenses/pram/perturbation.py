@@ -19,15 +19,14 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from defenses.base.simplex import project_to_simplex
 from defenses.pram.conversions import check_epsilon, retention_for_epsilon
 from defenses.pram.matrix import check_histogram
 from defenses.pram.optimal import private_retention, ratio_of
 from defenses.pram.reference import distance_matrix, private_minimum
-
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 
 def noisy_histogram(counts: ArrayLike, epsilon: float, rng: Generator) -> Floats:
@@ -39,7 +38,7 @@ def noisy_histogram(counts: ArrayLike, epsilon: float, rng: Generator) -> Floats
 
     Parameters
     ----------
-    counts : array_like of whole numbers, shape (d,)
+    counts : array_like of integers , shape (d,)
         The histogram.
     epsilon : float
         Positive.
@@ -73,7 +72,7 @@ def retention_by_objective(counts: ArrayLike, epsilon_matrix: float, epsilon_rel
 
     Parameters
     ----------
-    counts : array_like of whole numbers, shape (d,)
+    counts : array_like of integers , shape (d,)
         The histogram.
     epsilon_matrix, epsilon_release : float
         Positive: the privacy of the result, and of releasing records through it.
@@ -108,7 +107,7 @@ def retention_by_output(counts: ArrayLike, epsilon_matrix: float, epsilon_releas
 
     Parameters
     ----------
-    counts : array_like of whole numbers, shape (d,)
+    counts : array_like of integers , shape (d,)
         The histogram.
     epsilon_matrix, epsilon_release : float
         Positive: the privacy of the result, and of releasing records through it.

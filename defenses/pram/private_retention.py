@@ -15,7 +15,8 @@ from defenses.base.parameters import check_real
 from defenses.pram.conversions import k_for_epsilon
 from defenses.pram.optimal import optimal_retention
 from defenses.pram.perturbation import noisy_histogram, retention_by_objective, retention_by_output
-from defenses.pram.retention_vectors import Floats, RetentionVectors
+from defenses.pram.retention_vectors import RetentionVectors
+from metrics.arrays import Floats
 
 
 class _PrivatelyTuned(RetentionVectors):

@@ -6,10 +6,9 @@ Source: Miura and Hasegawa, Section 3.4 and Algorithm 1, line 4.
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import sparse
 
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 
 def pair_rows(d: int, e: float) -> tuple[sparse.csr_array, Floats]:

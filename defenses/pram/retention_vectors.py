@@ -19,8 +19,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from defenses.pram.public_categories import unless_public
 from defenses.pram.sampling import replace
-
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 MOST_CELLS = 10_000_000
 """Combinations of categories up to which columns are randomized jointly."""

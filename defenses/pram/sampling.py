@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from defenses.pram.matrix import check_matrix, check_retention
+from metrics.arrays import Integers
 
-Codes = NDArray[np.intp]
 
-
-def replace(codes: ArrayLike, retention: ArrayLike, rng: Generator) -> Codes:
+def replace(codes: ArrayLike, retention: ArrayLike, rng: Generator) -> Integers:
     """Keep each category with its retention probability, otherwise draw one of the others evenly; O(N + d).
 
     Parameters
@@ -35,7 +34,7 @@ def replace(codes: ArrayLike, retention: ArrayLike, rng: Generator) -> Codes:
     return released
 
 
-def draw(codes: ArrayLike, matrix: ArrayLike, rng: Generator) -> Codes:
+def draw(codes: ArrayLike, matrix: ArrayLike, rng: Generator) -> Integers:
     """Draw the release of each record from its category's column of a transition matrix; O(N log d + d^2).
 
     Parameters
@@ -64,17 +63,17 @@ def draw(codes: ArrayLike, matrix: ArrayLike, rng: Generator) -> Codes:
     return released
 
 
-def check_codes(codes: ArrayLike, d: int) -> Codes:
+def check_codes(codes: ArrayLike, d: int) -> Integers:
     """Return category codes as an array.
 
     Raises
     ------
     ValueError
-        If they are no vector of whole numbers from 0 to d - 1; names the row.
+        If they are not a vector of integers from 0 to d - 1; names the row.
     """
     array = np.asarray(codes)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise ValueError(f"codes must be a vector of whole numbers, got shape {array.shape} of {array.dtype}")
+        raise ValueError(f"codes must be a vector of integers , got shape {array.shape} of {array.dtype}")
     wrong = np.flatnonzero((array < 0) | (array >= d))
     if wrong.size:
         raise ValueError(f"codes: row {wrong[0]} has category {array[wrong[0]]}, known are 0 to {d - 1}")

@@ -42,7 +42,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import lsq_linear, nnls
 
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 
 def optimal_flips(counts: Floats, e: float) -> Floats:

@@ -19,12 +19,10 @@ from defenses.base.k_anonymous import KAnonymousDefense
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Booleans, Integers
 from metrics.cells import SUPPRESSED
 from metrics.classes import class_sizes, equivalence_classes
 from metrics.domains import format_number
-
-Integers = NDArray[np.intp]
-Flags = NDArray[np.bool_]
 
 _CHOICES = 10
 """Number of columns of which every set is tried."""
@@ -49,7 +47,7 @@ class CellSuppression(KAnonymousDefense):
     Raises
     ------
     ValueError
-        If `k` is no whole number of at least 1 or an importance not above 0; on `apply` and `guarantee`, if `k`
+        If `k` is not an integer of at least 1 or an importance not above 0; on `apply` and `guarantee`, if `k`
         exceeds the number of records or a column is unknown.
 
     Notes
@@ -100,7 +98,7 @@ class CellSuppression(KAnonymousDefense):
         return names
 
 
-def suppressed_cells(codes: Integers, k: int, worth: NDArray[np.float64]) -> Flags:
+def suppressed_cells(codes: Integers, k: int, worth: NDArray[np.float64]) -> Booleans:
     """Cells to suppress so that every row stands k times, shape (n, p).
 
     Parameters
@@ -143,7 +141,7 @@ def _sets(codes: Integers, worth: NDArray[np.float64]) -> list[tuple[int, ...]]:
     return [(), *ranked] if first else ranked
 
 
-def _without_rest(codes: Integers, gone: Flags, rest: Integers, k: int) -> Flags:
+def _without_rest(codes: Integers, gone: Booleans, rest: Integers, k: int) -> Booleans:
     """Suppress the rest, fewer than k rows, together with as many others as lack to k."""
     gone = gone.copy()
     gone[rest] = True
@@ -164,7 +162,7 @@ def _without_rest(codes: Integers, gone: Flags, rest: Integers, k: int) -> Flags
     return gone
 
 
-def _suppressed(column: pd.Series[Any], gone: Flags) -> pd.Series[Any]:
+def _suppressed(column: pd.Series[Any], gone: Booleans) -> pd.Series[Any]:
     """Released cells, those that are gone as ``*`` and numbers as text."""
     codes, distinct = pd.factorize(column, use_na_sentinel=True)
     texts = [format_number(value) for value in distinct] if is_number_column(column) else list(distinct)

@@ -11,7 +11,7 @@ from defenses.base.channel_parts import Containment
 from defenses.base.columns import filled
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 
 
@@ -29,7 +29,7 @@ class GlobalRecoding(MicrodataDefense):
     Raises
     ------
     ValueError
-        If a level is no whole number of at least 0.
+        If a level is not an integer of at least 0.
 
     Notes
     -----
@@ -39,9 +39,9 @@ class GlobalRecoding(MicrodataDefense):
     def __init__(self, *, levels: Mapping[str, int] | int = 1) -> None:
         if isinstance(levels, Mapping):
             for column, level in levels.items():
-                check_whole(f"levels[{column!r}]", level, low=0)
+                check_integer(f"levels[{column!r}]", level, low=0)
         else:
-            check_whole("levels", levels, low=0)
+            check_integer("levels", levels, low=0)
         self.levels = levels
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:

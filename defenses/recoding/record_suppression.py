@@ -26,7 +26,7 @@ class RecordSuppression(KAnonymousDefense):
     Raises
     ------
     ValueError
-        If `k` is no whole number of at least 1; on `apply` and `guarantee`, if it exceeds the number of records or a
+        If `k` is not an integer of at least 1; on `apply` and `guarantee`, if it exceeds the number of records or a
         column is unknown.
 
     Notes

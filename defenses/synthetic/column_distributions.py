@@ -13,10 +13,8 @@ from numpy.typing import NDArray
 
 from defenses.base.columns import category_cells, category_codes, plain_numbers, stored_alike
 from defenses.base.microdata import Microdata
+from metrics.arrays import Floats, Integers
 from metrics.domains import NumericDomain
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.intp]
 
 
 @dataclass(frozen=True)
@@ -108,7 +106,7 @@ class Numbers(Distribution):
         """Released numbers, even inside each public bin, shape (m,); nothing is added to the missing values."""
         domain = self.domain
         edges = np.ceil(domain.edges) if domain.integer else domain.edges
-        # A bin between two whole numbers holds none.
+        # A bin between two integers holds none.
         possible = ~(domain.integer & (np.diff(edges) == 0))
         count = np.bincount(domain.codes(self.numbers), minlength=domain.size + 1) + smoothing * np.append(possible, 0)
         code = _codes_at(count, shares)

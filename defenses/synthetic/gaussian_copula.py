@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 from scipy import special
 
 from defenses.base.columns import filled
@@ -12,8 +11,7 @@ from defenses.base.defense import MicrodataDefense, released_frame
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from defenses.synthetic.column_distributions import distribution
-
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 
 class GaussianCopula(MicrodataDefense):

@@ -10,7 +10,6 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from defenses.base.defense import MicrodataDefense, released_frame
 from defenses.base.guarantee import Guarantee
@@ -23,11 +22,9 @@ from defenses.dp.composition import zcdp_rho
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
 from defenses.dp.mechanism import check_delta
 from defenses.dp.selection import Exponential
+from metrics.arrays import Floats, Integers
 from metrics.cells import escape
 from metrics.domains import Domain, NumericDomain
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.intp]
 
 MOST_CELLS = 100_000
 """Cells of a pair of columns that may be measured."""

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.statistics.learned_event import learn_event
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
+from metrics.arrays import Floats
 
-Outputs = NDArray[np.float64]
-Sample = Callable[[int, Generator], Outputs]
+Sample = Callable[[int, Generator], Floats]
 """``sample(runs, rng)``: features of independent outputs on one input, shape (runs, features)."""
 
 
@@ -133,7 +131,7 @@ def audit(subject: Subject, *, runs: int | None = None, confidence: float = 0.99
     Jagielski, Ullman and Oprea (2020), Auditing differentially private machine learning.
     """
     runs = subject.runs if runs is None else runs
-    check_whole("runs", runs, low=8)
+    check_integer("runs", runs, low=8)
     check_real("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
     level = 1 - (1 - confidence) / len(subject.neighbours)
     half = runs // 2

@@ -17,7 +17,8 @@ from defenses.dp.randomized_response import RandomizedResponse
 from defenses.dp.selection import Selection
 from defenses.dp.sparse_vector import SparseVector
 from defenses.ldp.frequency_oracle import FrequencyOracle, Reports
-from scenarios.auditing.audit import Neighbours, Outputs, Subject
+from metrics.arrays import Floats
+from scenarios.auditing.audit import Neighbours, Subject
 from scenarios.auditing.tables import of_defense
 
 # Numbers held at a time.
@@ -98,7 +99,7 @@ def _of_sparse_vector(mechanism: SparseVector) -> Subject:
 
 @subject.register
 def _of_randomized_response(mechanism: RandomizedResponse) -> Subject:
-    def sample(value: int, runs: int, rng: Generator) -> Outputs:
+    def sample(value: int, runs: int, rng: Generator) -> Floats:
         return np.asarray(mechanism.release(np.full(runs, value), rng), dtype=float)[:, None]
 
     return _made(mechanism, [Neighbours("value 0 or 1", partial(sample, 0), partial(sample, 1))])
@@ -141,7 +142,7 @@ def _numeric(mechanism: Any) -> Subject:
     if _whole(mechanism):
         s, offset = float(np.floor(s)), 0.0
         if s < 1:
-            raise ValueError("sensitivity: whole numbers that differ are 1 apart, and it is less")
+            raise ValueError("sensitivity: integers that differ are 1 apart, and it is less")
     starts = dict.fromkeys([0.0, offset])
     return _made(
         mechanism,
@@ -161,7 +162,7 @@ def _whole(mechanism: Any) -> bool:
     return False
 
 
-def _numbers(mechanism: Any, value: float, runs: int, rng: Generator) -> Outputs:
+def _numbers(mechanism: Any, value: float, runs: int, rng: Generator) -> Floats:
     """Releases of one value. Where they are the same numbers as value plus sampled noise, noise is sampled at once."""
     given = int(value) if _whole(mechanism) else value
     base = _base(mechanism, given)
@@ -186,7 +187,7 @@ def _base(mechanism: Any, value: float) -> float | None:
     return float(differences.pop()) if len(differences) == 1 else None
 
 
-def _released(mechanism: Any, value: Any, runs: int, rng: Generator) -> Outputs:
+def _released(mechanism: Any, value: Any, runs: int, rng: Generator) -> Floats:
     answers = [np.ravel(mechanism.release(value, rng)) for _ in range(runs)]
     try:
         return np.array(answers, dtype=float)
@@ -195,13 +196,13 @@ def _released(mechanism: Any, value: Any, runs: int, rng: Generator) -> Outputs:
         raise ValueError(f"{name}.release must return numbers, always as many, to be audited") from None
 
 
-def _chosen(mechanism: Selection, scores: NDArray[np.float64], runs: int, rng: Generator) -> Outputs:
+def _chosen(mechanism: Selection, scores: NDArray[np.float64], runs: int, rng: Generator) -> Floats:
     if not _own(mechanism):
         return _released(mechanism, scores, runs, rng)
     return mechanism.repeated(scores, runs, rng).astype(float)[:, None]
 
 
-def _stream(mechanism: SparseVector, values: NDArray[np.float64], runs: int, rng: Generator) -> Outputs:
+def _stream(mechanism: SparseVector, values: NDArray[np.float64], runs: int, rng: Generator) -> Floats:
     """How many values each stream answers, how often it says "above", and before how many it first does."""
     step = max(1, AT_ONCE // values.size)
     parts = []
@@ -223,7 +224,7 @@ def _streams(mechanism: SparseVector, values: NDArray[np.float64], runs: int, rn
     return answers
 
 
-def _reports(protocol: FrequencyOracle, pair: tuple[int, int], value: int, runs: int, rng: Generator) -> Outputs:
+def _reports(protocol: FrequencyOracle, pair: tuple[int, int], value: int, runs: int, rng: Generator) -> Floats:
     step = max(1, AT_ONCE // protocol.d)
     parts = []
     for start in range(0, runs, step):
@@ -232,7 +233,7 @@ def _reports(protocol: FrequencyOracle, pair: tuple[int, int], value: int, runs:
     return np.concatenate(parts)
 
 
-def _measured(protocol: FrequencyOracle, reports: Reports, pair: tuple[int, int]) -> Outputs:
+def _measured(protocol: FrequencyOracle, reports: Reports, pair: tuple[int, int]) -> Floats:
     likelihood = protocol.log_likelihood(reports)[:, list(pair)]
     columns: list[Any] = [likelihood[:, 0] - likelihood[:, 1], *likelihood.T]
     for part in reports.parts.values():
@@ -244,7 +245,7 @@ def _measured(protocol: FrequencyOracle, reports: Reports, pair: tuple[int, int]
     return np.stack(columns, axis=1).astype(float)
 
 
-def _pair(title: str, run: Callable[[Any, int, Generator], Outputs], first: Any, second: Any) -> Neighbours:
+def _pair(title: str, run: Callable[[Any, int, Generator], Floats], first: Any, second: Any) -> Neighbours:
     return Neighbours(title, partial(run, first), partial(run, second))
 
 

@@ -16,8 +16,9 @@ from defenses.base.microdata import Microdata
 from defenses.base.queries import Condition, Count, Histogram, Mean, Query, Sum
 from defenses.base.release import MicrodataRelease, StatisticsRelease
 from defenses.pram.retention_replacement import RetentionReplacement
+from metrics.arrays import Floats
 from metrics.domains import CategoricalDomain, NumericDomain
-from scenarios.auditing.audit import Neighbours, Outputs, Subject
+from scenarios.auditing.audit import Neighbours, Subject
 
 SIZE = 20
 # Runs of a defense on each table.
@@ -34,7 +35,7 @@ def of_defense(defense: Defense) -> Subject:
     counts, of curators the answers to a count, a sum, a mean, a histogram, two counts, and one count again and again,
     each of these in sessions of its own whose budget is divided evenly, and one count for the whole budget again and
     again, which is to be refused from the second time on; where the curator keeps no account its own share is spent. Of
-    several answers also what the likelihood ratios of Laplace and of normal noise depend on: the
+    several answers also what the likelihood ratios of Laplace and of Gaussian noise depend on: the
     differences of their distances, and of their squared distances, from what is exact on either table.
 
     Raises
@@ -111,7 +112,7 @@ def _answers(
     parts: int,
     runs: int,
     rng: Generator,
-) -> Outputs:
+) -> Floats:
     """Answers about one of two tables, and of several what tells the tables apart best, shape (runs, features)."""
     exact = [[np.ravel(query.exact(records)) for query in queries] for records in tables]
     rows = []
@@ -133,7 +134,7 @@ def _answers(
     return np.column_stack([answers, laplace, normal]) if answers.shape[1] > 1 else answers
 
 
-def _rows(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Outputs:
+def _rows(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Floats:
     """The replaced row's cells and each column's counts, shape (runs, features)."""
     if isinstance(defense, RetentionReplacement):
         # Every row is randomized by itself: as many copies of the row are as many runs.
@@ -148,7 +149,7 @@ def _rows(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Ou
     return np.array(outputs)
 
 
-def _counts(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Outputs:
+def _counts(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Floats:
     """How many cells of each table are the first category, and how many are neither, shape (runs, 2)."""
     outputs = np.empty((runs, 2))
     for row in outputs:
@@ -160,7 +161,7 @@ def _counts(defense: Defense, records: Microdata, runs: int, rng: Generator) -> 
     return outputs
 
 
-def _table_features(release: MicrodataRelease) -> Outputs:
+def _table_features(release: MicrodataRelease) -> Floats:
     own = np.flatnonzero(release.origin == 0)
     features: list[float] = []
     for name in COLUMNS:
@@ -172,7 +173,7 @@ def _table_features(release: MicrodataRelease) -> Outputs:
     return np.array(features)
 
 
-def _codes(column: pd.Series[Any]) -> Outputs:
+def _codes(column: pd.Series[Any]) -> Floats:
     """A number for each cell's text."""
     codes, distinct = pd.factorize(column.astype(str))
     return np.array([float(zlib.crc32(str(text).encode())) for text in distinct])[codes]

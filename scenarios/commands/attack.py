@@ -203,7 +203,7 @@ def _who_is_who(path: Path, rows: int, candidates: int) -> NDArray[np.intp]:
         wrong = ~((positions >= lowest) & (positions < count) & (positions == np.floor(positions)))
         if wrong.any():
             raise ValueError(
-                f"{path}, row {int(wrong.argmax())}: {name} must be a whole number in {lowest}..{count - 1}; "
+                f"{path}, row {int(wrong.argmax())}: {name} must be an integer in {lowest}..{count - 1}; "
                 "records are counted as in the candidates' file"
             )
     if np.unique(row).size < row.size:

@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.parameters import check_real
 from defenses.ldp.frequency_oracle import FrequencyOracle, Reports
-
-Floats = NDArray[np.float64]
+from metrics.arrays import Floats
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from attacks.reports.pool_inference import PoolInference
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.ldp.count_mean_sketch import CountMeanSketch
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON, FrequencyOracle
 from defenses.ldp.hadamard_count_mean_sketch import HadamardCountMeanSketch
@@ -59,7 +59,7 @@ class Emoji(Experiment):
         for level in epsilon:
             check_real("epsilon", level, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
         for count in reports:
-            check_whole("reports", count, low=1)
+            check_integer("reports", count, low=1)
             check_real("reports", count, low=1, high=EACH)
         self.epsilon = epsilon
         self.reports = reports

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.curators.curator import Curator
 from defenses.pram.retention_replacement import RetentionReplacement
 from defenses.synthetic.private_marginals import PrivateMarginals
@@ -85,8 +85,8 @@ class EpsilonAudit(Experiment):
         for level in epsilon:
             check_real("epsilon", level, low=1e-3, high=20)
         check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
-        check_whole("runs", runs, low=8)
-        check_whole("releases", releases, low=8)
+        check_integer("runs", runs, low=8)
+        check_integer("releases", releases, low=8)
         self.epsilon = epsilon
         self.delta = delta
         self.runs = runs
@@ -135,7 +135,7 @@ class EpsilonAudit(Experiment):
         delta = f"delta {self.delta:g}"
         defenses: dict[str, Any] = {
             "Curator": Curator(epsilon=level),
-            f"Curator, normal noise, {delta}": Curator(epsilon=level, delta=self.delta, mechanism="gaussian"),
+            f"Curator, Gaussian noise, {delta}": Curator(epsilon=level, delta=self.delta, mechanism="gaussian"),
             "Curator, a record added or removed": Curator(epsilon=level, neighbours="add or remove"),
             f"PrivateMarginals, {delta}": PrivateMarginals(epsilon=level, delta=self.delta),
             "RetentionReplacement": RetentionReplacement(epsilon=level),

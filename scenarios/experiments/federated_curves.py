@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.federated.averaging import Client, Rules, federated_averaging
 from defenses.federated.clipping import ExampleClipping
 from defenses.federated.encoding import Encoding
@@ -19,10 +19,9 @@ from defenses.federated.models import Network, SoftmaxRegression
 from defenses.federated.noise import SerialNoise
 from leaderboard.line_chart import Lines, Series
 from leaderboard.report import Section, Table
+from metrics.arrays import Floats
 from scenarios.experiments.experiment import Experiment
 from scenarios.seeds import generator
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -114,12 +113,12 @@ class FederatedCurves(Experiment):
             if isinstance(values, str) or not isinstance(values, Sequence) or not values:
                 raise ValueError(f"{name} must be a list of numbers, got {values!r}")
         for count in clients:
-            check_whole("clients", count, low=2)
+            check_integer("clients", count, low=2)
         for count in rounds:
-            check_whole("rounds", count, low=1)
+            check_integer("rounds", count, low=1)
         for budget in epsilon:
             check_real("epsilon", budget, low=0, high=2 * min(rounds), open_low=True, open_high=True)
-        check_whole("records", records, low=1)
+        check_integer("records", records, low=1)
         check_real("clip", clip, low=0, open_low=True)
         check_real("learning_rate", learning_rate, low=0, open_low=True)
         self.dataset = dataset

@@ -11,14 +11,13 @@ from itertools import product
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.pram.exact_posterior import with_row
 from defenses.base.simplex import project_to_simplex
 from defenses.pram.matrix import transition_matrix
 from defenses.pram.optimal import optimal_retention
+from metrics.arrays import Floats
 
-Floats = NDArray[np.float64]
 Histogram = tuple[int, ...]
 
 

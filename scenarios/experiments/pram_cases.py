@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from metrics.arrays import Integers
 from scenarios.datasets import load
-
-Counts = NDArray[np.intp]
 
 CATEGORIES = 74
 """Ages from 17 to 90; the other two cases have as many categories."""
@@ -37,7 +36,7 @@ class Case:
     """
 
     title: str
-    counts: Counts
+    counts: Integers
     published: Mapping[int, Sequence[Sequence[float]]]
     rebuilt: str = ""
 
@@ -91,7 +90,7 @@ def ages() -> Case:
     return Case("Case 3, ages of Adult", counts, published)
 
 
-def _whole(heights: NDArray[np.float64], total: int) -> Counts:
+def _whole(heights: NDArray[np.float64], total: int) -> Integers:
     """Round to whole counts with the given sum: those with the largest remainders go up."""
     counts = np.floor(heights).astype(np.intp)
     rest = np.argsort(counts - heights, kind="stable")[: total - int(counts.sum())]

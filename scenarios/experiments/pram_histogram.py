@@ -10,19 +10,19 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.pram.conversions import epsilon_for_k, retention_for_epsilon
 from defenses.pram.matrix import retention_epsilon, retention_pk
 from defenses.pram.optimal import expected_distance, optimal_retention
 from defenses.pram.sampling import replace
 from leaderboard.report import Bars, Section, Table
+from metrics.arrays import Floats
 from scenarios.experiments.experiment import Experiment
 from scenarios.experiments.pram_cases import FIRST_AGE, Case, ages, bell, power_law
 from scenarios.experiments.pram_limits import limit_section
 from scenarios.experiments.pram_privacy import leak_section, matrix_section, pk_section
 from scenarios.seeds import generator
 
-Floats = NDArray[np.float64]
 METHODS = ("retention-replacement", "optimal")
 MEASURES = ("ave", "opt", "min", "max")
 
@@ -68,8 +68,8 @@ class PramHistogram(Experiment):
         if isinstance(k, str) or not isinstance(k, Sequence) or not k:
             raise ValueError(f"k must be a list of numbers, got {k!r}")
         for level in k:
-            check_whole("k", level, low=2)
-        check_whole("audits", audits, low=2)
+            check_integer("k", level, low=2)
+        check_integer("audits", audits, low=2)
         self.k = k
         self.audits = audits
 

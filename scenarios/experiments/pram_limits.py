@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from defenses.pram import freedom
 from defenses.pram.conversions import retention_for_epsilon
 from defenses.pram.matrix import transition_matrix
 from defenses.pram.optimal import optimal_retention
 from leaderboard.report import Section, Table, Value
+from metrics.arrays import Floats
 from scenarios.datasets import load
 
-Floats = NDArray[np.float64]
 EPSILONS = (1.0, 2.0, 4.0)
 COLUMNS = ("marital", "education")
 

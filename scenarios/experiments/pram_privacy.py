@@ -20,6 +20,7 @@ from defenses.pram.perturbation import noisy_histogram, retention_by_objective, 
 from defenses.pram.retention_replacement import RetentionReplacement
 from leaderboard.report import Section, Table, Value
 from leaderboard.tables import number
+from metrics.arrays import Floats
 from metrics.estimate import Estimate
 from scenarios.datasets import load
 from scenarios.experiments.pram_audit import Histogram, noisy_histogram_epsilon, sampled_epsilon, secret_matrix_epsilon
@@ -29,7 +30,6 @@ from scenarios.games.pk_summary import summarize_pk
 from scenarios.games.playing import play_alone
 from scenarios.seeds import generator
 
-Floats = NDArray[np.float64]
 Row = tuple[Value, ...]
 
 PRIOR = (3, 2, 1)

@@ -17,12 +17,12 @@ from defenses.ldp.best import best_protocol
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON, FrequencyOracle
 from defenses.ldp.local_reports import LocalReports, protocols
 from leaderboard.report import Bars, Section, Table, Value
+from metrics.arrays import Floats
 from scenarios.experiments.experiment import Experiment
 from scenarios.games.playing import play
 from scenarios.games.reports import Reports
 from scenarios.seeds import generator
 
-Floats = NDArray[np.float64]
 COLUMNS = ("adult.sex", "adult.age", "adult.education", "adult.native-country", "bank.job", "bank.balance")
 # Sketches of a size that fits some tens of thousands of reports.
 SKETCH = {"m": 256, "k": 512}

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from attacks.base.claims import Claims, RankedAnswers
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.ranking import area_under_curve
 from scenarios.games.decoys import Neighbours
@@ -79,8 +79,8 @@ class CandidateFile(CandidatesGame):
         self.originals = originals
         self.candidates = candidates
         self.decoys = decoys
-        check_whole("originals", originals, low=1)
-        check_whole("candidates", candidates, low=originals + 1)
+        check_integer("originals", originals, low=1)
+        check_integer("candidates", candidates, low=originals + 1)
         if decoys not in DECOYS:
             raise ValueError(f"decoys must be one of {', '.join(DECOYS)}, got {decoys!r}")
         if len(records) < candidates:

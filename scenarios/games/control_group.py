@@ -12,7 +12,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.control import risk_after_control
 from scenarios.games.game import Secret
@@ -93,9 +93,9 @@ class ControlGroupGame(TableGame):
         self.originals = originals
         self.strangers = strangers
         self.auxiliary = auxiliary
-        check_whole("originals", originals, low=1)
-        check_whole("strangers", strangers, low=1)
-        check_whole("auxiliary", auxiliary, low=0)
+        check_integer("originals", originals, low=1)
+        check_integer("strangers", strangers, low=1)
+        check_integer("auxiliary", auxiliary, low=0)
         if len(records) < originals + strangers:
             raise ValueError(
                 f"originals and strangers: {originals + strangers} records are needed, the table has {len(records)}"

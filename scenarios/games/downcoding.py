@@ -17,8 +17,6 @@ from metrics.cells import read_cells
 from metrics.classes import equivalence_classes
 from scenarios.games.control_group import ControlGroupGame, ControlGroupSecret, controlled
 
-Flags = NDArray[np.bool_]
-
 
 class DowncodingGame(ControlGroupGame):
     """The attacker names the exact value behind every generalized cell of a quasi-identifier.

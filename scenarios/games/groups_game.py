@@ -7,16 +7,13 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.statistics.statistics_knowledge import StatisticsKnowledge, Target
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.queries import Query
+from metrics.arrays import Booleans, Floats
 from scenarios.games.statistics_game import Question, StatisticsGame, StatisticsSecret, seed_of
-
-Floats = NDArray[np.float64]
-Mask = NDArray[np.bool_]
 
 
 class GroupsGame(StatisticsGame):
@@ -50,8 +47,8 @@ class GroupsGame(StatisticsGame):
         self.column = column
         self.persons = persons
         self.workload = workload
-        check_whole("persons", persons, low=2)
-        check_whole("workload", workload, low=1)
+        check_integer("persons", persons, low=2)
+        check_integer("workload", workload, low=1)
         if len(records) < persons:
             raise ValueError(f"persons: {persons} are needed, the table has {len(records)} rows")
 
@@ -60,14 +57,14 @@ class GroupsGame(StatisticsGame):
         """Each record's number, in [low, high], shape (n,)."""
 
     @abstractmethod
-    def asked(self, group: Mask) -> Query:
+    def asked(self, group: Booleans) -> Query:
         """What is asked about a group of the drawn persons, shape (persons,)."""
 
-    def weight(self, group: Mask) -> float:
+    def weight(self, group: Booleans) -> float:
         """What the answer is multiplied by to give the sum of the group's numbers."""
         return 1.0
 
-    def guess(self, group: Mask) -> float:
+    def guess(self, group: Booleans) -> float:
         """What one would guess of the answer without asking: everybody's number is the middle of its bounds."""
         return float(group.sum()) * (self.low + self.high) / 2 / self.weight(group)
 
@@ -77,7 +74,7 @@ class GroupsGame(StatisticsGame):
         truths = self.numbers(records)
         everybody = np.ones(self.persons, dtype=bool)
 
-        def total(group: Mask, sign: float = 1.0) -> Target:
+        def total(group: Booleans, sign: float = 1.0) -> Target:
             return Target((self.asked(group),), (sign * self.weight(group),))
 
         def one(person: int) -> Target:

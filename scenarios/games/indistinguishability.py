@@ -16,7 +16,7 @@ from attacks.base.claims import Claims, Decisions
 from attacks.statistics.distinguishing import DistinguishingKnowledge
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import Histogram, Maximum, Mean, Median, Query, QuerySession, Sum
 from defenses.base.release import StatisticsRelease
 from metrics.domains import CategoricalDomain, NumericDomain
@@ -109,8 +109,8 @@ class Indistinguishability(Game):
             raise ValueError(f"column: {column!r} is no column with a declared domain")
         if query in OF_NUMBERS and isinstance(domain, CategoricalDomain):
             raise ValueError(f"column: {query} is asked of numbers, {column!r} holds categories")
-        check_whole("size", size, low=1)
-        check_whole("challenges", challenges, low=2)
+        check_integer("size", size, low=1)
+        check_integer("challenges", challenges, low=2)
         check_real("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
         check_real("delta", delta, low=0, high=1, open_high=True)
         if len(records) < size:

@@ -14,7 +14,7 @@ from attacks.attributes.composition_attack import OtherRelease
 from attacks.base.attack import Knowledge
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from scenarios.games.attribute_inference import AttributeInference
 from scenarios.games.control_group import ControlGroupSecret
 
@@ -78,7 +78,7 @@ class Intersection(AttributeInference):
             attacker_knows=attacker_knows,
         )
         self.overlap = overlap
-        check_whole("overlap", overlap, low=1)
+        check_integer("overlap", overlap, low=1)
         if overlap > originals:
             raise ValueError(f"overlap must not exceed originals, got {overlap} and {originals}")
         if len(records) < 2 * originals - overlap + strangers:

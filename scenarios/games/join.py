@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from attacks.base.claims import Claims
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from scenarios.games.row_answers import row_scores
 from scenarios.games.table_game import CandidatesGame, TableSecret
@@ -87,8 +87,8 @@ class Join(CandidatesGame):
         self.listed = listed
         self.missing = missing
         self.outdated = outdated
-        check_whole("patients", patients, low=1)
-        check_whole("register", register, low=2)
+        check_integer("patients", patients, low=1)
+        check_integer("register", register, low=2)
         check_real("listed", listed, low=0, high=1)
         check_real("missing", missing, low=0, high=1)
         check_real("outdated", outdated, low=0, high=1)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from attacks.base.claims import Claims, Decisions
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from metrics.ranking import area_under_curve
 from metrics.roc import true_positive_rate
 from scenarios.games.table_game import CandidatesGame, TableSecret
@@ -95,7 +95,7 @@ class Membership(CandidatesGame):
     ) -> None:
         super().__init__(records=records, auxiliary=auxiliary, held_out=held_out, attacker_knows=attacker_knows)
         self.members = members
-        check_whole("members", members, low=1)
+        check_integer("members", members, low=1)
         if len(records) < 2 * members:
             raise ValueError(f"members: {2 * members} people are needed and the table has {len(records)} rows")
 

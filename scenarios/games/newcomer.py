@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from attacks.statistics.statistics_knowledge import StatisticsKnowledge, Target
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import Mean, numbers
 from metrics.domains import NumericDomain
 from scenarios.games.statistics_game import Question, StatisticsGame, StatisticsSecret, seed_of
@@ -49,7 +49,7 @@ class Newcomer(StatisticsGame):
         self.tolerance = tolerance
         if not isinstance(records.domains.get(column), NumericDomain):
             raise ValueError(f"column: {column!r} is no column of numbers with declared bounds")
-        check_whole("residents", residents, low=1)
+        check_integer("residents", residents, low=1)
         check_real("tolerance", tolerance, low=0, high=1, open_high=True)
         if len(records) <= residents:
             raise ValueError(f"residents: {residents} and a newcomer are needed, the table has {len(records)} rows")

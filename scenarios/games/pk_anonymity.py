@@ -16,7 +16,7 @@ from attacks.base.transition_matrix import cell_codes, column_matrix
 from attacks.pram.exact_posterior import exact_posterior
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease, Release
 from defenses.pram.matrix import pk
 from metrics.utility import TableUtility
@@ -57,7 +57,7 @@ class PkAnonymity(Game):
     Raises
     ------
     ValueError
-        If there is no such column, it has no value, or `size` is no whole number of at least 1.
+        If there is no such column, it has no value, or `size` is not an integer of at least 1.
 
     References
     ----------
@@ -73,7 +73,7 @@ class PkAnonymity(Game):
             raise ValueError(f"column: there is no column {column!r}; the table has {', '.join(records.frame.columns)}")
         if not records.frame[column].notna().any():
             raise ValueError(f"column: {column!r} has no value in any row")
-        check_whole("size", size, low=1)
+        check_integer("size", size, low=1)
         self.records = records
         self.column = column
         self.size = size

@@ -16,7 +16,7 @@ from attacks.base.claims import Claims, RankedAnswers
 from attacks.reports.pool_inference import pool_of_each, preferred_pools
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.release import ReportsRelease
 from metrics.domains import CategoricalDomain
 from scenarios.games.game import Game, Secret
@@ -76,8 +76,8 @@ class Pool(Game):
     attacker_knows = "mechanism"
 
     def __init__(self, *, records: Microdata, column: str, persons: int = 500, reports: int = 8) -> None:
-        check_whole("persons", persons, low=1)
-        check_whole("reports", reports, low=1)
+        check_integer("persons", persons, low=1)
+        check_integer("reports", reports, low=1)
         self.records = records
         self.column = column
         self.persons = persons

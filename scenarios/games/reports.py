@@ -14,7 +14,7 @@ from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, RankedAnswers
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.release import ReportsRelease
 from scenarios.games.game import Game, Secret
 from scenarios.games.report_utility import utility_frequencies
@@ -71,8 +71,8 @@ class Reports(Game):
             raise ValueError(
                 f"column: there is no released column {column!r}; released are {', '.join(records.released_columns)}"
             )
-        check_whole("persons", persons, low=1)
-        check_whole("auxiliary", auxiliary, low=0)
+        check_integer("persons", persons, low=1)
+        check_integer("auxiliary", auxiliary, low=0)
         self.records = records
         self.column = column
         self.persons = persons

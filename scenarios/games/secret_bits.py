@@ -6,8 +6,9 @@ import numpy as np
 
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Condition, Count, Query
+from metrics.arrays import Booleans, Floats
 from metrics.domains import CategoricalDomain
-from scenarios.games.groups_game import Floats, GroupsGame, Mask
+from scenarios.games.groups_game import GroupsGame
 
 
 class SecretBits(GroupsGame):
@@ -51,6 +52,6 @@ class SecretBits(GroupsGame):
         """1 for who has the attribute, else 0, shape (n,)."""
         return self._attribute.holds(records).astype(np.float64)
 
-    def asked(self, group: Mask) -> Query:
+    def asked(self, group: Booleans) -> Query:
         """How many of the group have the attribute."""
         return Count(where=(self._attribute,), members=group)

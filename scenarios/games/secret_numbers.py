@@ -5,8 +5,9 @@ from __future__ import annotations
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_real
 from defenses.base.queries import Mean, Query, Sum, numbers
+from metrics.arrays import Booleans, Floats
 from metrics.domains import NumericDomain
-from scenarios.games.groups_game import Floats, GroupsGame, Mask
+from scenarios.games.groups_game import GroupsGame
 
 QUERIES: dict[str, type[Sum] | type[Mean]] = {"Mean": Mean, "Sum": Sum}
 
@@ -60,10 +61,10 @@ class SecretNumbers(GroupsGame):
         """The column's numbers, shape (n,)."""
         return numbers(records, self.column)
 
-    def asked(self, group: Mask) -> Query:
+    def asked(self, group: Booleans) -> Query:
         """The sum or the mean of the group's numbers."""
         return QUERIES[self.query](self.column, members=group)
 
-    def weight(self, group: Mask) -> float:
+    def weight(self, group: Booleans) -> float:
         """The group's size for means, 1 for sums."""
         return float(group.sum()) if self.query == "Mean" else 1.0

@@ -15,7 +15,7 @@ from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, RankedAnswers
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease, Release
 from metrics.ratings import RatingUtility
 from scenarios.games.game import Secret
@@ -107,9 +107,9 @@ class SparseRatings(TableGame):
         self.item = item
         self.rating = rating
         self.date = date
-        check_whole("targets", targets, low=1)
-        check_whole("known", known, low=1)
-        check_whole("wrong", wrong, low=0)
+        check_integer("targets", targets, low=1)
+        check_integer("known", known, low=1)
+        check_integer("wrong", wrong, low=0)
         check_real("days", days, low=0)
         if wrong > known:
             raise ValueError(f"wrong must be at most known ({known}), got {wrong}")

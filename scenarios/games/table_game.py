@@ -13,7 +13,7 @@ from numpy.random import Generator
 from attacks.base.attack import Knowledge
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease, Release
 from metrics.domains import Domain
 from metrics.utility import TableUtility, prediction_target
@@ -121,8 +121,8 @@ class CandidatesGame(TableGame):
     """
 
     def __init__(self, *, records: Microdata, auxiliary: int, held_out: int, attacker_knows: str) -> None:
-        check_whole("auxiliary", auxiliary, low=0)
-        check_whole("held_out", held_out, low=0)
+        check_integer("auxiliary", auxiliary, low=0)
+        check_integer("held_out", held_out, low=0)
         super().__init__(records=records, attacker_knows=attacker_knows)
         if not records.released_columns:
             raise ValueError("records: every column is an identifier, so that nothing would be released")

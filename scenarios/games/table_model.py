@@ -8,12 +8,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from metrics.arrays import Floats
 from metrics.cells import NumericCells, escape_column, read_cells
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
-
-Floats = NDArray[np.float64]
 
 
 def _extra_trees(seed: int) -> Any:

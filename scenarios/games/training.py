@@ -15,7 +15,7 @@ from attacks.base.claims import Claims, Decisions, ValueClaims
 from attacks.training.gradient_inversion import most_common
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_whole
+from defenses.base.parameters import check_integer
 from defenses.base.release import TrainingRelease
 from defenses.base.training import TrainingEncoding
 from metrics.ranking import area_under_curve
@@ -88,9 +88,9 @@ class Training(Game):
         held_out: int = 4000,
         attacker_knows: str = "mechanism",
     ) -> None:
-        check_whole("members", members, low=2)
-        check_whole("auxiliary", auxiliary, low=1)
-        check_whole("held_out", held_out, low=1)
+        check_integer("members", members, low=2)
+        check_integer("auxiliary", auxiliary, low=1)
+        check_integer("held_out", held_out, low=1)
         check_attacker_knows(attacker_knows)
         if len(records) < 4 * members:
             raise ValueError(f"members: {4 * members} records are needed for {members} members, got {len(records)}")

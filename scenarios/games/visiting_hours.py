@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from attacks.statistics.statistics_knowledge import StatisticsKnowledge, Target
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real, check_whole
+from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import Condition, Histogram
 from metrics.domains import CategoricalDomain
 from scenarios.games.statistics_game import Question, StatisticsGame, StatisticsSecret, seed_of
@@ -50,7 +50,7 @@ class VisitingHours(StatisticsGame):
             raise ValueError(f"column: {column!r} is no column with declared categories")
         if not records.frame[column].notna().any():
             raise ValueError(f"column: {column!r} has no value in any row")
-        check_whole("weeks", weeks, low=1)
+        check_integer("weeks", weeks, low=1)
         check_real("crowd", crowd, low=0, high=1000)
 
     def draw(self, rng: Generator, choice: Any = None) -> StatisticsSecret:

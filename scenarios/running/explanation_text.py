@@ -53,6 +53,6 @@ def written_explanations(explanations: Sequence[Explanation], form: str) -> str:
 
 
 def _ranges(plays: Sequence[int]) -> str:
-    """Whole numbers as ranges: ``0-3, 7``."""
+    """Integers as ranges: ``0-3, 7``."""
     runs = [[play for _, play in run] for _, run in groupby(enumerate(sorted(plays)), lambda pair: pair[1] - pair[0])]
     return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)

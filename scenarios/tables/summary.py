@@ -63,7 +63,7 @@ def _words(domain: Domain | None) -> tuple[str, str]:
     if domain is None:
         return "text", ""
     if isinstance(domain, NumericDomain):
-        whole = "whole numbers " if domain.integer else ""
+        whole = "integers " if domain.integer else ""
         bins = f"{domain.size} bin" + "s" * (domain.size > 1)
         return "number", f"{whole}{format_number(domain.low)} to {format_number(domain.high)}, {bins}"
     categories = "1 category" if domain.size == 1 else f"{domain.size} categories"

@@ -80,7 +80,7 @@ class TextColumn:
         return np.append(self.numbers(), np.nan)[self.codes]
 
     def number_values(self, domain: NumericDomain) -> NDArray[Any]:
-        """Number of each row, shape (n,): int64 where all are whole numbers and none is missing, else float64.
+        """Number of each row, shape (n,): int64 where all are integers and none is missing, else float64.
 
         Raises
         ------
@@ -89,7 +89,7 @@ class TextColumn:
         """
         distinct = self.numbers()
         if domain.integer:
-            self._refuse(np.isfinite(distinct) & (distinct != np.round(distinct)), "is no whole number")
+            self._refuse(np.isfinite(distinct) & (distinct != np.round(distinct)), "is not an integer ")
         outside = (distinct < domain.low) | (distinct > domain.high)
         self._refuse(outside, f"lies outside {format_number(domain.low)} to {format_number(domain.high)}")
         rows = np.append(distinct, np.nan)[self.codes]

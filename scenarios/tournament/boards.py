@@ -16,7 +16,7 @@ from scenarios.tournament.folder import PRIVATE, PUBLIC, Tournament, write_whole
 from scenarios.tournament.scoring import HOUSE
 from scenarios.tournament.standings import GOAL_WORDS, Standing, standings
 
-COLUMNS = ("rank", "team", "defence_rank", "defence", "attack_rank", "attack")
+COLUMNS = ("rank", "team", "defense_rank", "defense", "attack_rank", "attack")
 MOST_ATTACKERS = 30
 """Teams whose attacks the page shows; the matrix of 200 teams would be 23 MB."""
 _DETAILS = ("utility", "utility_table", "utility_record", "worst_attack", "worst_goal", "worst_success", "attacked")
@@ -31,7 +31,7 @@ def standings_csv(found: Sequence[Standing]) -> str:
         worst = one.worst
         blows = ("", "", "") if worst is None else (worst.attacker, GOAL_WORDS[worst.goal], _rounded(worst.success))
         utilities = map(_rounded, (one.utility, one.utility_table, one.utility_record))
-        ranks = (one.rank, one.team, one.defence_rank, _rounded(one.defence), one.attack_rank, _rounded(one.attack))
+        ranks = (one.rank, one.team, one.defense_rank, _rounded(one.defense), one.attack_rank, _rounded(one.attack))
         writer.writerow((*ranks, *utilities, *blows, one.attacked))
     return text.getvalue()
 
@@ -40,7 +40,7 @@ def standings_table(found: Sequence[Standing]) -> lb.Table:
     """Standings for people."""
     rows = [
         (
-            *(one.rank, one.team, one.defence, one.utility, one.utility_table, one.utility_record),
+            *(one.rank, one.team, one.defense, one.utility, one.utility_table, one.utility_record),
             "–" if one.worst is None else f"{one.worst.attacker} ({GOAL_WORDS[one.worst.goal]})",
             *(None if one.worst is None else one.worst.success, one.attack, one.attacked),
         )
@@ -49,7 +49,7 @@ def standings_table(found: Sequence[Standing]) -> lb.Table:
     columns = (
         "#",
         "team",
-        "defence",
+        "defense",
         "utility",
         "of table",
         "of records",
@@ -59,8 +59,8 @@ def standings_table(found: Sequence[Standing]) -> lb.Table:
         "tables",
     )
     note = (
-        "defence = utility x (1 - advantage of the worst attack); utility: the smaller of both; attack: mean advantage "
-        "over the other teams' tables; #: by the sum of the ranks in defence and attack"
+        "defense = utility x (1 - advantage of the worst attack); utility: the smaller of both; attack: mean advantage "
+        "over the other teams' tables; #: by the sum of the ranks in defense and attack"
     )
     return lb.Table("Teams", columns, rows, 3, note)
 
@@ -128,7 +128,7 @@ def _as_scored(row: lb.Row, standing: Standing) -> lb.Row:
         success_high=None,
         chance=worst.chance,
         advantage=worst.advantage,
-        score=standing.defence,
+        score=standing.defense,
     )
 
 

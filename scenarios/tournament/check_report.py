@@ -30,7 +30,7 @@ def outlook_to_terminal(outlook: Outlook) -> str:
         "",
         tabulate(rows, ("attack", "best at", "success", "chance", "advantage"), disable_numparse=True),
         "",
-        f"defence {outlook.defence:.3f} against these, with {outlook.decoys} decoys from others.csv; the tournament's "
+        f"defense {outlook.defense:.3f} against these, with {outlook.decoys} decoys from others.csv; the tournament's "
         "decoys are other people, and teams may attack better",
     ]
     return "\n".join(lines)
@@ -46,7 +46,7 @@ def outlook_to_json(outlook: Outlook) -> str:
         "utility_record": merit.record,
         "components": merit.components,
         "decoys": outlook.decoys,
-        "defence": outlook.defence,
+        "defense": outlook.defense,
         "attacks": [
             {
                 "attack": one.attacker,

@@ -49,7 +49,7 @@ class Outlook:
     decoys: int
 
     @property
-    def defence(self) -> float | None:
+    def defense(self) -> float | None:
         """Utility x (1 - the largest advantage) against the house alone; other teams may do better."""
         return self.merit.counted * (1 - self.blows[0].advantage) if self.blows else None
 

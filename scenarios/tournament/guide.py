@@ -42,7 +42,7 @@ def _described(domain: Domain, decimals: int) -> str:
         order = ", in this order" if domain.ordered else ""
         return "one of " + ", ".join(f"`{category}`" for category in domain.categories) + order
     places = f"{decimals} digit{'' if decimals == 1 else 's'}"
-    digits = "whole numbers" if domain.integer else f"numbers with at most {places} after the point"
+    digits = "integers " if domain.integer else f"numbers with at most {places} after the point"
     return f"{digits} from {format_number(domain.low)} to {format_number(domain.high)}"
 
 
@@ -92,7 +92,7 @@ out rows that you do not want to answer. Several files about one team: the last 
 
 Its **advantage** is (success - chance) / (1 - chance), at least 0.
 
-- **Defence** = utility x (1 - the largest advantage of any attacker). The host's own attacks take part.
+- **Defense** = utility x (1 - the largest advantage of any attacker). The host's own attacks take part.
 - **Attack** = mean advantage over the other teams' tables; a table that you did not attack counts 0.
 
 Teams are ranked in both; equal scores share a rank; a missing score ranks last. The overall rank is by the sum of both.

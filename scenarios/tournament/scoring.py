@@ -23,6 +23,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from leaderboard.result import Result
 from leaderboard.store import Store
+from metrics.arrays import Integers
 from scenarios.games.candidate_file import score_answers
 from scenarios.running.fingerprint import closure, digest, sources, versions
 from scenarios.seeds import generator
@@ -37,7 +38,6 @@ SCORER = 2
 HOUSE = "house:"
 """Prefix of the host's own attacks, which no team's name can have."""
 MEMBERS = ("membership", "persons", "membership_chance", "membership_auc")
-Rows = NDArray[np.intp]
 
 
 def house() -> tuple[Attack, ...]:
@@ -224,8 +224,8 @@ def _claims(
 
 def scores(
     claims: RankedAnswers,
-    maps: Mapping[str, Rows],
-    answers: Rows,
+    maps: Mapping[str, Integers],
+    answers: Integers,
     candidates: int,
     seed: Sequence[Any],
 ) -> dict[str, float | None]:

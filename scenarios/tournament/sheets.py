@@ -257,7 +257,7 @@ def _cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) -> str | 
 def _merged(segments: Iterable[tuple[float, float, bool]], domain: NumericDomain) -> list[tuple[float, float, bool]]:
     """Intervals (low, high, whether high belongs to it) that cover the same numbers, apart and in ascending order.
 
-    Of whole numbers all are closed and no two are neighbours: ``[20,30)``, ``[20,29]`` and ``{[20,25]|[26,29]}`` are
+    Of integers all are closed and no two are neighbours: ``[20,30)``, ``[20,29]`` and ``{[20,25]|[26,29]}`` are
     one cell.
 
     Raises

@@ -1,4 +1,4 @@
-"""Who stands where: scores of defence and attack, and ranks."""
+"""Who stands where: scores of defense and attack, and ranks."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ class Standing:
         Both utilities, and the smaller one; None without a table.
     worst : Blow or None
         The attack of the largest advantage.
-    defence : float or None
+    defense : float or None
         utility x (1 - that advantage).
     attack : float or None
         Mean advantage over the other teams' tables; None where there is none.
     attacked : int
         How many of them the team attacked.
-    defence_rank, attack_rank, rank : int
-        Of defence, of attack, and of the sum of both ranks; equal scores share a rank, missing ones are last.
+    defense_rank, attack_rank, rank : int
+        Of defense, of attack, and of the sum of both ranks; equal scores share a rank, missing ones are last.
     """
 
     team: str
@@ -64,10 +64,10 @@ class Standing:
     utility_record: float | None = None
     utility: float | None = None
     worst: Blow | None = None
-    defence: float | None = None
+    defense: float | None = None
     attack: float | None = None
     attacked: int = 0
-    defence_rank: int = 0
+    defense_rank: int = 0
     attack_rank: int = 0
     rank: int = 0
 
@@ -98,12 +98,12 @@ def standings(teams: Sequence[str], results: Sequence[Result]) -> list[Standing]
         if result.attack is not None:
             blows[result.defense][result.attack] = blow(result)
     found = [_standing(team, releases, blows) for team in teams]
-    defence = _ranks([one.defence for one in found])
+    defense = _ranks([one.defense for one in found])
     attack = _ranks([one.attack for one in found])
-    overall = _ranks([-float(both[0] + both[1]) for both in zip(defence, attack, strict=True)])
+    overall = _ranks([-float(both[0] + both[1]) for both in zip(defense, attack, strict=True)])
     ranked = [
-        replace(one, defence_rank=first, attack_rank=second, rank=both)
-        for one, first, second, both in zip(found, defence, attack, overall, strict=True)
+        replace(one, defense_rank=first, attack_rank=second, rank=both)
+        for one, first, second, both in zip(found, defense, attack, overall, strict=True)
     ]
     return sorted(ranked, key=lambda one: (one.rank, one.team))
 
@@ -123,7 +123,7 @@ def _standing(team: str, releases: Mapping[str, Result], blows: Mapping[str, Map
         utility_record=values["record"],
         utility=utility,
         worst=worst,
-        defence=utility * (1 - (worst.advantage if worst else 0.0)),
+        defense=utility * (1 - (worst.advantage if worst else 0.0)),
         attack=attack,
         attacked=len(own),
     )

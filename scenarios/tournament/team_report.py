@@ -22,7 +22,7 @@ def write_reports(tournament: Tournament, results: Sequence[Result], share: floa
         if team in tables:
             lines += _table_report(team, found[team], results)
         else:
-            lines += ["You have handed in no table; your defence has no score and ranks last.", ""]
+            lines += ["You have handed in no table; your defense has no score and ranks last.", ""]
         lines += _attack_report(team, found[team], results)
         write_whole(tournament.team_folder(team) / "report.md", "\n".join(lines).encode(), mode=0o640)
 
@@ -42,7 +42,7 @@ def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> l
         f"Utility {written(standing.utility)}: of the table {written(standing.utility_table)} ("
         + ", ".join(f"{name} {written(values[f'table_{name}'])}" for name in ("marginals", "associations", "queries"))
         + f"), of the records {written(standing.utility_record)}; the smaller counts.",
-        f"Defence {written(standing.defence)}, rank {standing.defence_rank}.",
+        f"Defense {written(standing.defense)}, rank {standing.defense_rank}.",
         "",
         "## What broke it",
         "| attacker | best at | success | advantage |",

@@ -22,7 +22,7 @@ _TYPES: dict[str, tuple[type, ...]] = {
 _NAMES = {
     "str": "text",
     "float": "a number",
-    "int": "a whole number",
+    "int": "an integer",
     "bool": "true or false",
     "Domain": "a table with low and high, or with categories",
 }

@@ -8,13 +8,14 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from defenses.base.channel_parts.part import ColumnPart, Floats, Likelihood, ValuePart, equal
+from defenses.base.channel_parts.part import ColumnPart, Likelihood, ValuePart, equal
 from defenses.base.columns import plain_numbers
+from metrics.arrays import Floats
 
 
 @dataclass(frozen=True)
 class Noise(ValuePart):
-    """Noise of mean zero is added, then the sum is rounded (whole numbers only) and clamped to the bounds.
+    """Noise of mean zero is added, then the sum is rounded (integers only) and clamped to the bounds.
 
     With the noise's distribution function F, original x and released y, the likelihood is
 
@@ -31,7 +32,7 @@ class Noise(ValuePart):
     deviation : float
         Its standard deviation, in the column's unit; 0 adds none.
     whole : bool
-        Whether sums are rounded to whole numbers.
+        Whether sums are rounded to integers .
     low, high : float
         The bounds, in the column's unit; infinite where there is none.
 

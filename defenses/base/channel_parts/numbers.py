@@ -9,8 +9,9 @@ from typing import ClassVar
 import numpy as np
 import pandas as pd
 
-from defenses.base.channel_parts.part import Floats, Likelihood, ValuePart, equal
+from defenses.base.channel_parts.part import Likelihood, ValuePart, equal
 from defenses.base.columns import plain_numbers
+from metrics.arrays import Floats
 
 
 @dataclass(frozen=True)

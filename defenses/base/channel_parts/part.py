@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.arrays import Floats
 from metrics.domains import Domain
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.base.channel_parts.part import ColumnPart, Floats, Likelihood
+from defenses.base.channel_parts.part import ColumnPart, Likelihood
 from defenses.base.columns import plain_codes, plain_numbers
+from metrics.arrays import Floats
 from metrics.domains import CategoricalDomain
 
 Whole = NDArray[np.int64]

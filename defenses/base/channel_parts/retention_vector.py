@@ -10,8 +10,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.base.channel_parts.part import ChannelPart, Floats, Likelihood
+from defenses.base.channel_parts.part import ChannelPart, Likelihood
 from defenses.base.columns import plain_codes
+from metrics.arrays import Floats
 from metrics.domains import Domain
 
 

@@ -9,9 +9,8 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
+from metrics.arrays import Floats
 from metrics.domains import CategoricalDomain, NumericDomain
-
-Floats = NDArray[np.float64]
 
 
 def numbers(records: Microdata, column: str) -> Floats:

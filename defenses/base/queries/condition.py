@@ -7,12 +7,10 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
 from defenses.base.queries.columns import as_numbers, require_column
-
-Mask = NDArray[np.bool_]
+from metrics.arrays import Booleans
 
 
 @dataclass(frozen=True)
@@ -51,7 +49,7 @@ class Condition:
                 raise ValueError(f"interval must ascend, got [{low:g}, {high:g}]")
             object.__setattr__(self, "interval", (low, high))
 
-    def holds(self, records: Microdata) -> Mask:
+    def holds(self, records: Microdata) -> Booleans:
         """Where the condition holds, shape (n,).
 
         Raises

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from defenses.base.microdata import Microdata
-from defenses.base.queries.columns import Floats, codes, labels
+from defenses.base.queries.columns import codes, labels
 from defenses.base.queries.query import Query
+from metrics.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from defenses.base.microdata import Microdata
-from defenses.base.queries.columns import Floats, filled, labels, numbers
+from defenses.base.queries.columns import filled, labels, numbers
 from defenses.base.queries.counts import ContingencyTable
 from defenses.base.queries.query import Query
+from metrics.arrays import Floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,8 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from defenses.base.microdata import Microdata
-from defenses.base.queries.columns import Floats
-from defenses.base.queries.condition import Condition, Mask
+from defenses.base.queries.condition import Condition
+from metrics.arrays import Booleans, Floats
 
 Answer = float | str | Floats
 
@@ -30,7 +30,7 @@ class Query(ABC):
 
     kinds: ClassVar[dict[str, type[Query]]] = {}
     where: tuple[Condition, ...] = field(default=(), kw_only=True)
-    members: Mask | None = field(default=None, kw_only=True)
+    members: Booleans | None = field(default=None, kw_only=True)
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -67,7 +67,7 @@ class Query(ABC):
             needs a record.
         """
 
-    def selected(self, records: Microdata) -> Mask:
+    def selected(self, records: Microdata) -> Booleans:
         """Which records count, shape (n,).
 
         Raises

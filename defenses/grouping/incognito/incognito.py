@@ -59,7 +59,7 @@ class Incognito(ConstrainedDefense):
     loss : {"normalized", "precision", "discernibility", "average_class_size", "height"}
         What is minimised; see Notes.
     l : float, optional
-        l-diversity of every sensitive column: a whole number, or any number for entropy.
+        l-diversity of every sensitive column: an integer, or any number for entropy.
     diversity : {"distinct", "entropy", "recursive"}
         Form of l-diversity.
     c : float, optional

@@ -8,15 +8,12 @@ from functools import lru_cache
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from defenses.base.microdata import Microdata
 from defenses.grouping.constraints import SensitiveColumn
+from metrics.arrays import Booleans, Floats, Integers
 
-Integers = NDArray[np.intp]
-Floats = NDArray[np.float64]
-Truths = NDArray[np.bool_]
 Node = tuple[int, ...]
 
 _CACHED = 32
@@ -51,7 +48,7 @@ class FrequencySet:
         sizes = np.bincount(classes, weights=self.sizes, minlength=count).astype(np.intp)
         return FrequencySet(members, sizes, tuple(_added(histogram, classes, count) for histogram in self.histograms))
 
-    def put_together(self, which: Truths) -> FrequencySet:
+    def put_together(self, which: Booleans) -> FrequencySet:
         """Some of the classes as a single one."""
         histograms = tuple(histogram[which] for histogram in self.histograms)
         chosen = FrequencySet(self.members[which], self.sizes[which], histograms)
@@ -119,7 +116,7 @@ class Lattice:
         classes = number_tuples([column.at(0, members) for column in columns], [c.counts[0] for c in columns])
         return Lattice(columns, self.finest.merged(*classes))
 
-    def members_of(self, node: Node, classes: FrequencySet, which: Truths) -> Truths:
+    def members_of(self, node: Node, classes: FrequencySet, which: Booleans) -> Booleans:
         """Whether each distinct combination of original values lies in one of some classes of a node."""
         number, count = self._classes(np.arange(self.finest.members.size), node)
         chosen = np.zeros(count, dtype=bool)

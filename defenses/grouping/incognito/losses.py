@@ -6,12 +6,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from defenses.grouping.incognito.lattice import FrequencySet, Lattice, Node
-
-Floats = NDArray[np.float64]
-Truths = NDArray[np.bool_]
+from metrics.arrays import Booleans, Floats
 
 
 class NodeLoss(ABC):
@@ -22,7 +19,7 @@ class NodeLoss(ABC):
         """For every node a number that its loss does not fall below, whatever is suppressed; shape of the lattice."""
 
     @abstractmethod
-    def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Truths) -> float:
+    def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Booleans) -> float:
         """Loss of a node with these classes, of which some are suppressed."""
 
 
@@ -45,7 +42,7 @@ class CellLoss(NodeLoss):
             means.append(self.cells(lattice, index) @ rows / (sizes.sum() * len(lattice.columns)))
         return outer_sum(means)
 
-    def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Truths) -> float:
+    def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Booleans) -> float:
         """Sum the cells of the classes kept, and 1 for every other cell."""
         kept = classes.members[~suppressed]
         row = np.zeros(kept.size)
@@ -81,7 +78,7 @@ class HeightLoss(NodeLoss):
         """The loss itself."""
         return outer_sum([np.arange(levels, dtype=float) for levels in lattice.shape])
 
-    def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Truths) -> float:
+    def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Booleans) -> float:
         """Add the levels."""
         return float(sum(node))
 
@@ -93,7 +90,7 @@ class DiscernibilityLoss(NodeLoss):
         """Classes only grow: no node tells rows apart better than their original values."""
         return np.full(lattice.shape, float((lattice.finest.sizes.astype(float) ** 2).sum()))
 
-    def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Truths) -> float:
+    def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Booleans) -> float:
         """Sum the squares of the classes kept, and n for every suppressed row."""
         sizes = classes.sizes.astype(float)
         return float((sizes[~suppressed] ** 2).sum() + sizes[suppressed].sum() * sizes.sum())
@@ -106,7 +103,7 @@ class AverageClassSizeLoss(NodeLoss):
         """There are no more classes than distinct combinations of original values."""
         return np.full(lattice.shape, float(lattice.finest.sizes.mean()))
 
-    def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Truths) -> float:
+    def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Booleans) -> float:
         """Divide rows by classes."""
         return float(classes.sizes.sum() / ((~suppressed).sum() + suppressed.any()))
 

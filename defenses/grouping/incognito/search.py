@@ -7,15 +7,11 @@ from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from defenses.grouping.constraints import Constraint, SensitiveColumn, all_hold
 from defenses.grouping.incognito.lattice import FrequencySet, Lattice, Node
 from defenses.grouping.incognito.losses import NodeLoss, outer_sum
-
-Integers = NDArray[np.intp]
-Floats = NDArray[np.float64]
-Truths = NDArray[np.bool_]
+from metrics.arrays import Booleans, Floats
 
 _LARGEST_SUBSET = 2
 """Columns of the subsets searched first; with more, the search takes longer than what it saves (measured on Adult)."""
@@ -41,7 +37,7 @@ class Verdict:
         Whether no finer node can be accepted either.
     """
 
-    suppressed: Truths
+    suppressed: Booleans
     accepted: bool
     refutes: bool
 
@@ -91,11 +87,11 @@ class Demand:
         accepted = self._rows(classes, failing) <= self.limit
         return Verdict(failing, accepted, refutes=not accepted and self.monotone)
 
-    def _hold(self, classes: FrequencySet, constraints: Sequence[Constraint]) -> Truths:
+    def _hold(self, classes: FrequencySet, constraints: Sequence[Constraint]) -> Booleans:
         return all_hold(constraints, self.columns, classes.histograms, classes.sizes.size)
 
     @staticmethod
-    def _rows(classes: FrequencySet, failing: Truths) -> int:
+    def _rows(classes: FrequencySet, failing: Booleans) -> int:
         return int(classes.sizes[failing].sum())
 
 
@@ -118,7 +114,7 @@ class Found:
     node: Node
     loss: float
     classes: FrequencySet
-    suppressed: Truths
+    suppressed: Booleans
 
 
 def optimum(lattice: Lattice, demand: Demand, loss: NodeLoss) -> Found | None:
@@ -171,7 +167,7 @@ def minimal_nodes(lattice: Lattice, demand: Demand) -> list[Node]:
     return sorted(nodes, key=lambda node: (sum(node), node))
 
 
-def _open(lattice: Lattice, demand: Demand) -> Truths:
+def _open(lattice: Lattice, demand: Demand) -> Booleans:
     """Nodes that no small subset of the columns refutes; each subset starts from what smaller ones left open."""
     opened = np.ones(lattice.shape, dtype=bool)
     dimensions = range(len(lattice.shape))
@@ -192,7 +188,7 @@ def _finer_count(shape: Node) -> Floats:
     return outer_sum([np.log(np.arange(1, levels + 1)) for levels in shape])
 
 
-def _visit(opened: Truths, priority: Floats) -> Iterator[Node]:
+def _visit(opened: Booleans, priority: Floats) -> Iterator[Node]:
     """Nodes by falling priority, those that are still open when their turn comes; `opened` is contiguous."""
     order = np.argsort(-priority, axis=None, kind="stable")
     flat = opened.reshape(-1)

@@ -6,14 +6,11 @@ import warnings
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from defenses.grouping.microaggregation import mdav
 from defenses.grouping.microaggregation.microaggregation import Microaggregation
+from metrics.arrays import Floats, Integers
 from metrics.classes import group_starts
-
-Floats = NDArray[np.float64]
-Integers = NDArray[np.intp]
 
 _ROUNDS = 10
 """Most rounds of k-means: later ones hardly move a record."""

@@ -36,7 +36,7 @@ class Microaggregation(RepresentativeDefense):
     Raises
     ------
     ValueError
-        If `k` is no whole number of at least 1 or the representative is unknown; on `apply` and `guarantee`, if `k`
+        If `k` is not an integer of at least 1 or the representative is unknown; on `apply` and `guarantee`, if `k`
         exceeds the number of records or a column is unknown; on `apply`, if a column holds an infinity or a value
         that its domain lacks.
 
@@ -47,7 +47,7 @@ class Microaggregation(RepresentativeDefense):
     weighs 2 in the mean squared distance of two random records, a column of categories 1 - sum of squared shares.
     A missing value is a category of its own: it is at distance 1 from any number, itself taken for the mean.
 
-    Representative. The mean of the group's numbers, rounded to a whole number where the domain has no others
+    Representative. The mean of the group's numbers, rounded to an integer where the domain has no others
     (halves to the even one), their lower median, or the most frequent one (of several, the smallest). For categories
     the most frequent one (of several, the first in the domain), unless the median is asked for and their domain is
     ordered. Missing numbers take what represents their group's others, and are released as missing where there are

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Floats = NDArray[np.float64]
-Integers = NDArray[np.intp]
+from metrics.arrays import Floats, Integers
 
 
 def optimal_groups(numbers: ArrayLike, k: int) -> Integers:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import ChannelPart, GroupMean, GroupMode
@@ -18,11 +17,9 @@ from defenses.base.defense import released_frame, rowwise_release
 from defenses.base.k_anonymous import KAnonymousDefense
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Floats, Integers
 from metrics.classes import count_pairs, group_starts
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
-
-Integers = NDArray[np.intp]
-Floats = NDArray[np.float64]
 
 REPRESENTATIVES = ("mean", "median", "mode")
 """What a group may release: its mean, its lower median, or its most frequent value (of several, the smallest)."""
@@ -49,7 +46,7 @@ class RepresentativeDefense(KAnonymousDefense):
     Raises
     ------
     ValueError
-        If `k` is no whole number of at least 1 or the representative is unknown.
+        If `k` is not an integer of at least 1 or the representative is unknown.
     """
 
     def __init__(self, *, k: int = 5, columns: Sequence[str] | None = None, representative: str = "mean") -> None:

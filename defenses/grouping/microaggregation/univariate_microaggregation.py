@@ -36,7 +36,7 @@ class UnivariateMicroaggregation(RepresentativeDefense):
     Raises
     ------
     ValueError
-        If `k` is no whole number of at least 1 or the representative is unknown; on `apply` and `guarantee`, if `k`
+        If `k` is not an integer of at least 1 or the representative is unknown; on `apply` and `guarantee`, if `k`
         exceeds the number of records or a column is unknown or holds no numbers; on `apply`, if one is infinite.
 
     Notes

@@ -14,12 +14,10 @@ from numpy.typing import NDArray
 from defenses.base.columns import plain_numbers
 from defenses.base.hierarchy import Hierarchy, TableHierarchy
 from defenses.base.microdata import Microdata
+from metrics.arrays import Floats, Integers
 from metrics.cells import SUPPRESSED, interval_cell, set_cell
 from metrics.classes import count_pairs, group_starts
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
-
-Integers = NDArray[np.intp]
-Floats = NDArray[np.float64]
 
 MISSING = 0
 """Code of a missing value: it stands before all values."""

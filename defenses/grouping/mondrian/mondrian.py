@@ -38,7 +38,7 @@ class Mondrian(ConstrainedDefense):
         Whether records of equal value stay on one side of a cut. Relaxed, a cut may fall among them, and which of
         them go where is drawn at random; classes are smaller, and may overlap.
     l : float, optional
-        l-diversity of every sensitive column: a whole number, or any number for entropy.
+        l-diversity of every sensitive column: an integer, or any number for entropy.
     diversity : {"distinct", "entropy", "recursive"}
         Form of l-diversity.
     c : float, optional

@@ -6,12 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from defenses.grouping.constraints import Constraint, SensitiveColumn
-
-Integers = NDArray[np.intp]
-Truths = NDArray[np.bool_]
+from metrics.arrays import Booleans, Integers
 
 _CELLS = 1 << 23
 """Counts laid out at a time, as long as one class needs no more."""
@@ -35,7 +32,7 @@ class SideDemand:
     def __bool__(self) -> bool:
         return bool(self.constraints)
 
-    def hold(self, rows: Integers, classes: Integers, keys: Integers, groups: Integers, left: Integers) -> Truths:
+    def hold(self, rows: Integers, classes: Integers, keys: Integers, groups: Integers, left: Integers) -> Booleans:
         """Whether both sides of each cut meet every demand.
 
         Parameters

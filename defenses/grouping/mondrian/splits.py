@@ -10,10 +10,8 @@ from numpy.typing import NDArray
 
 from defenses.grouping.mondrian.columns import OrderedColumn
 from defenses.grouping.mondrian.sides import SideDemand
+from metrics.arrays import Floats, Integers
 from metrics.classes import count_pairs, group_starts
-
-Integers = NDArray[np.intp]
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -234,7 +234,7 @@ def test_pointwise_holds_for_normal_noise():
     for sigma in (0.5, 1.0, 3.0):
         for epsilon in (0.2, 1.0):
             _, rate = pointwise(epsilon, gaussian_delta(sigma, epsilon))
-            # The loss of normal noise at distance 1 is normal with mean 1/(2 sigma^2), deviation 1/sigma.
+            # The loss of Gaussian noise at distance 1 is normal with mean 1/(2 sigma^2), deviation 1/sigma.
             assert stats.norm.sf(2 * epsilon, 1 / (2 * sigma**2), 1 / sigma) <= rate
     with pytest.raises(ValueError, match="epsilon"):
         pointwise(0.0, 0.1)
@@ -258,7 +258,7 @@ def test_zero_concentrated_privacy_there_and_back(epsilon, delta):
     rho = zcdp_rho(epsilon, delta)
     assert zcdp_delta(rho, epsilon) <= delta
     assert zcdp_epsilon(rho, delta) == pytest.approx(epsilon, rel=1e-6)
-    # Never better than the truth for normal noise of that rho, and within a quarter of its epsilon.
+    # Never better than the truth for Gaussian noise of that rho, and within a quarter of its epsilon.
     from defenses.dp.continuous_gaussian import gaussian_delta
 
     sigma = 1 / math.sqrt(2 * rho)

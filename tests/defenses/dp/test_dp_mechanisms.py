@@ -240,7 +240,7 @@ def test_discrete_gaussian_keeps_its_delta(epsilon, delta, sensitivity):
     for shift in range(1, sensitivity + 1):
         exceeds = noise.probability(at - shift) - math.exp(epsilon) * noise.probability(at)
         assert np.maximum(exceeds, 0).sum() <= delta
-    # Not by throwing accuracy away: sigma is near the least of normal noise.
+    # Not by throwing accuracy away: sigma is near the least of Gaussian noise.
     assert gaussian_delta(noise.sigma / 1.08, epsilon, sensitivity) > delta
 
 

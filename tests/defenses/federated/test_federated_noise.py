@@ -71,7 +71,7 @@ def test_sums_of_discrete_noise_are_discrete_noise_as_the_proof_says():
     # And a parameter far below: not the same.
     narrow, middle = np.convolve(law(0.4, numbers), law(0.4, numbers)), slice(240 - 2, 240 + 3)
     assert np.abs(narrow[middle] / law(0.4 * np.sqrt(2), wide)[middle] - 1).max() > 1e-3
-    # Rounding normal noise of parameter s by a discrete Gaussian of parameter 4: sqrt(s^2 + 4^2).
+    # Rounding Gaussian noise of parameter s by a discrete Gaussian of parameter 4: sqrt(s^2 + 4^2).
     fine, spread = np.linspace(-80, 80, 40_001), 7.0
     normal = np.exp(-np.square(fine / spread) / 2)
     rows = np.exp(-np.square((numbers[:, None] - fine) / 4) / 2)

@@ -208,8 +208,8 @@ def test_classes_are_judged_in_blocks_by_mondrian_too(monkeypatch: pytest.Monkey
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"l": 0}, "l must be a whole number of at least 1"),
-        ({"l": 2.5}, "l must be a whole number"),
+        ({"l": 0}, "l must be an integer of at least 1"),
+        ({"l": 2.5}, "l must be an integer"),
         ({"l": math.nan, "diversity": "entropy"}, "l must be a finite number"),
         ({"l": 0.5, "diversity": "entropy"}, "l must be a finite number"),
         ({"l": 2, "diversity": "recursive"}, "c goes with"),

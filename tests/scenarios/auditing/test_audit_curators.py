@@ -77,7 +77,7 @@ def bounds_of(curator, runs=600, titles=()):
 
 
 def attainable_with_normal_noise(epsilon, delta):
-    """Epsilon of normal noise whose zero-concentrated cost is that of (epsilon, delta): less than that."""
+    """Epsilon of Gaussian noise whose zero-concentrated cost is that of (epsilon, delta): less than that."""
     sigma = 1 / math.sqrt(2 * zcdp_rho(epsilon, delta))
     grid = np.linspace(0, epsilon, 2001)
     return next(float(e) for e in grid if gaussian_delta(sigma, e) <= delta)
@@ -113,8 +113,8 @@ def test_conversations_of_every_kind_keep_the_claim(epsilon, noise):
     assert found.holds, found.bounds
 
 
-# With normal noise and epsilon 4 the event happens once in 2,300 on the unlikelier side: a hundred times among the runs
-# that prove it leave the bound a deviation of .1, and it is expected .4 above what is asked.
+# With Gaussian noise and epsilon 4 the event happens once in 2,300 on the unlikelier side: a hundred times among the
+# runs that prove it leave the bound a deviation of .1, and it is expected .4 above what is asked.
 @pytest.mark.long
 @pytest.mark.parametrize(("epsilon", "runs"), [(1.0, 2 * CONVERSATIONS), (4.0, 4 * CONVERSATIONS)])
 @pytest.mark.parametrize("title", ["count", "sum", "mean"])

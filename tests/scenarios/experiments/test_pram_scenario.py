@@ -263,7 +263,7 @@ def test_the_command_runs_an_experiment(tmp_path):
     [
         (SMALL, ["-d", "Mondrian"], "takes no --defense"),
         (SMALL, ["bank"], "must be run alone"),
-        (SMALL.replace("k = [2, 10, 100]", "k = [1]"), [], "k must be a whole number of at least 2"),
+        (SMALL.replace("k = [2, 10, 100]", "k = [1]"), [], "k must be an integer of at least 2"),
         (SMALL.replace("k = [2, 10, 100]", "k = [5000]"), [], r"k must be a finite number in \[1, 4405\]"),
         (SMALL.replace("k =", "epsilon ="), [], "no parameter 'epsilon'"),
         (SMALL.replace("PramHistogram", "PramHistory"), [], "did you mean 'PramHistogram'"),

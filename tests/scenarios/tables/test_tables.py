@@ -102,7 +102,7 @@ def test_without_roles_every_column_is_a_quasi_identifier(tmp_path):
     notes = "\n".join(dataset.notes)
     assert dataset.records.quasi_identifiers == ("name", "age", "income", "job", "zip", "grade", "disease")
     assert "no roles declared: every column is a quasi-identifier" in notes
-    assert "age: whole numbers 27 to 51, inferred from the data, hence not public" in notes
+    assert "age: integers 27 to 51, inferred from the data, hence not public" in notes
     assert "separated by a semicolon, inferred" in notes
     assert dataset.inferred == dataset.records.quasi_identifiers
 
@@ -224,7 +224,7 @@ def test_a_test_part(tmp_path):
 
 def test_summary_counts_and_shows_no_value(tmp_path):
     rows = {row.column: row for row in summary(load_table(*write(tmp_path)))}
-    assert rows["age"] == ("age", "quasi-identifier", "number", "whole numbers 0 to 120, 3 bins", 2, 1, 3)
+    assert rows["age"] == ("age", "quasi-identifier", "number", "integers 0 to 120, 3 bins", 2, 1, 3)
     assert rows["job"][1:] == ("quasi-identifier", "category", "3 categories", 2, 0, 2)
     assert rows["name"][1:] == ("identifier", "text", "", 0, 0, 4)
     assert rows["disease"].domain == "4 categories, inferred"
@@ -292,7 +292,7 @@ def test_bad_roles_are_refused(tmp_path, old, new, message):
     ("old", "new", "message"),
     [
         ("34", "old", "column 'age', row 1: 'old' is no number"),
-        ("51", "51.5", "column 'age', row 3: '51.5' is no whole number"),
+        ("51", "51.5", "column 'age', row 3: '51.5' is not an integer "),
         ("51", "151", "column 'age', row 3: '151' lies outside 0 to 120"),
         ("900;cook", "900;baker", "column 'job', row 2: 'baker' is no declared category"),
         ("900;cook", "inf;cook", "column 'income', row 2: 'inf' is infinite"),

@@ -174,11 +174,11 @@ class TestScores:
         assert results["kyoto", "nara"]["reidentification"] <= 1 / 30
         found = ranked(cup)
         assert found["kyoto"].utility == 1.0
-        assert found["kyoto"].defence == 0.0
+        assert found["kyoto"].defense == 0.0
         # Osaka attacked one of the one other table, nara one of two.
         assert found["osaka"].attack == 1.0
-        assert (found["nara"].attacked, found["nara"].defence) == (1, None)
-        assert found["nara"].defence_rank == 3
+        assert (found["nara"].attacked, found["nara"].defense) == (1, None)
+        assert found["nara"].defense_rank == 3
 
     def test_abstaining_on_all_but_the_sure_row_gains_one_row(self, cup):
         cup.hand_in("kyoto", cup.frame("kyoto"))
@@ -223,8 +223,8 @@ class TestScores:
 
         assert _ranks([0.5, None, 0.7, 0.5, None]) == [2, 4, 1, 2, 4]
         assert standings(["a", "b"], []) == [
-            Standing(team="a", defence_rank=1, attack_rank=1, rank=1),
-            Standing(team="b", defence_rank=1, attack_rank=1, rank=1),
+            Standing(team="a", defense_rank=1, attack_rank=1, rank=1),
+            Standing(team="b", defense_rank=1, attack_rank=1, rank=1),
         ]
 
 
@@ -233,14 +233,14 @@ class TestGaming:
 
     @pytest.fixture
     def scored(self, tmp_path_factory):
-        def defence(make):
+        def defense(make):
             cup = opened(tmp_path_factory.mktemp("gaming") / "cup", originals=60, candidates=120)
             cup.hand_in("kyoto", make(cup))
             cup.publish()
             cup.close()
             return ranked(cup)["kyoto"]
 
-        return defence
+        return defense
 
     def test_all_rows_alike_are_worth_nothing(self, scored):
         constant = scored(
@@ -250,7 +250,7 @@ class TestGaming:
             lambda cup: cup.frame("kyoto").assign(**dict.fromkeys(cup.frame("kyoto").columns[:-1], "*"))
         )
         assert (constant.utility, suppressed.utility) == (0.0, 0.0)
-        assert (constant.defence, suppressed.defence) == (0.0, 0.0)
+        assert (constant.defense, suppressed.defense) == (0.0, 0.0)
 
     def test_the_originals_in_clear_score_nothing_under_any_map(self, scored):
         def lied(cup):
@@ -261,14 +261,14 @@ class TestGaming:
             return cup.frame("kyoto").assign(original_row="")
 
         for make in (lambda cup: cup.frame("kyoto"), lied, nobody):
-            assert scored(make).defence == pytest.approx(0, abs=1e-9)
+            assert scored(make).defense == pytest.approx(0, abs=1e-9)
 
     def test_other_people_are_worth_nothing_under_a_random_map(self, scored):
         def strangers(cup):
             others = pd.read_csv(cup.tournament.others_path).iloc[:60]
             return others.assign(original_row=np.arange(60))
 
-        assert scored(strangers).defence <= 0.02
+        assert scored(strangers).defense <= 0.02
 
     def test_maps_swapped_between_near_identical_records_gain_nothing(self, scored):
         def honest(cup):
@@ -289,13 +289,13 @@ class TestGaming:
                     left -= {one, other}
             return frame.assign(original_row=origin)
 
-        assert scored(swapped).defence <= scored(honest).defence + 1e-9
+        assert scored(swapped).defense <= scored(honest).defense + 1e-9
 
-    def test_keeping_few_rows_is_no_defence(self, scored):
+    def test_keeping_few_rows_is_no_defense(self, scored):
         honest = scored(lambda cup: noisy(cup.frame("kyoto"), 0.3, np.random.default_rng(5)))
         few = scored(lambda cup: noisy(cup.frame("kyoto"), 0.3, np.random.default_rng(5)).iloc[:15])
         assert few.utility_record < honest.utility_record / 2
-        assert few.defence <= honest.defence
+        assert few.defense <= honest.defense
 
     def test_another_teams_candidates_are_worth_nothing(self, tmp_path):
         cup = opened(tmp_path / "cup", rounds=2, anonymize_again_until=(START + DAY + 2 * HOUR).isoformat())
@@ -327,7 +327,7 @@ class TestCommands:
         merit = submit(cup.tournament, "kyoto", path, START + HOUR).merit
         assert (told["utility"], told["utility_table"]) == (merit.counted, merit.table)
         assert {one["attack"].partition(":")[0] for one in told["attacks"]} == {"house"}
-        assert told["defence"] <= told["utility"]
+        assert told["defense"] <= told["utility"]
         assert "valid: 30 rows" in self.run("check", path, "--original", original).stdout
 
     def test_a_check_needs_nothing_but_the_originals(self, cup, tmp_path):

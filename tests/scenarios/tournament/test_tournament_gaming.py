@@ -84,7 +84,7 @@ def test_no_false_map_scores_above_the_honest_one(table, defense):
     }
     for name, origin in lies.items():
         lied = table.scored(frame, origin)
-        assert lied.defence <= honest.defence + ONE_ROW * honest.utility, name
+        assert lied.defense <= honest.defense + ONE_ROW * honest.utility, name
 
 
 def test_the_nearest_map_would_gain_if_the_host_did_not_learn_how_the_table_was_made(table, monkeypatch):
@@ -95,7 +95,7 @@ def test_the_nearest_map_would_gain_if_the_host_did_not_learn_how_the_table_was_
     assert (nearest != truth).mean() > 0.02
     answered = [table.scored(frame, origin) for origin in (truth, nearest)]
     row = ONE_ROW * answered[0].utility
-    assert answered[1].defence <= answered[0].defence + row
+    assert answered[1].defense <= answered[0].defense + row
 
     from scenarios.tournament import scoring
 
@@ -103,7 +103,7 @@ def test_the_nearest_map_would_gain_if_the_host_did_not_learn_how_the_table_was_
     monkeypatch.setattr(Originals, "_learned", lambda self, released: table.nearest(released))
     monkeypatch.setattr(scoring, "SCORER", -1)
     fooled = [table.scored(frame, origin) for origin in (truth, nearest)]
-    gained = [lied.defence - honest.defence for honest, lied in (answered, fooled)]
+    gained = [lied.defense - honest.defense for honest, lied in (answered, fooled)]
     assert gained[1] > 5 * max(gained[0], 0.0)
     assert gained[1] > 0.001
 
@@ -111,7 +111,7 @@ def test_the_nearest_map_would_gain_if_the_host_did_not_learn_how_the_table_was_
 def test_people_from_elsewhere_under_a_shuffled_map_are_worth_nothing(table):
     frame, origin = table.made_by(None)
     shuffled = table.scored(frame, np.random.default_rng(0).permutation(origin))
-    assert shuffled.defence <= 0.02
+    assert shuffled.defense <= 0.02
 
 
 def test_naming_as_many_candidates_as_may_be_is_guessing():

@@ -286,8 +286,8 @@ def test_a_view_hides_origins_and_chosen_columns_limit_the_promise() -> None:
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"k": 0}, "k must be a whole number"),
-        ({"k": 2.5}, "k must be a whole number"),
+        ({"k": 0}, "k must be an integer"),
+        ({"k": 2.5}, "k must be an integer"),
         ({"max_suppression": -0.1}, "max_suppression must be"),
         ({"max_suppression": 1.1}, "max_suppression must be"),
         ({"loss": "least"}, "loss must be one of normalized"),

@@ -180,7 +180,7 @@ def test_chosen_columns_limit_the_promise() -> None:
 
 def test_refuses() -> None:
     rng = np.random.default_rng(0)
-    with pytest.raises(ValueError, match="k must be a whole number"):
+    with pytest.raises(ValueError, match="k must be an integer"):
         Microaggregation(k=0)
     with pytest.raises(ValueError, match="columns"):
         Microaggregation(columns="age")

@@ -196,7 +196,7 @@ def test_chosen_columns_limit_work_and_promise() -> None:
 
 @pytest.mark.parametrize("k", [0, -1, 2.0, True, "5"])
 def test_refuses_k(k: object) -> None:
-    with pytest.raises(ValueError, match="k must be a whole number"):
+    with pytest.raises(ValueError, match="k must be an integer"):
         Mondrian(k=k)  # type: ignore[arg-type]
 
 
