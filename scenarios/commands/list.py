@@ -27,11 +27,9 @@ def list_(kind: str | None) -> None:
 def _entries(kind: str) -> dict[str, str]:
     """Names of one kind with a line each."""
     if kind == "scenarios":
-        import tomllib
+        from scenarios.files.scenario_file import library, scenario_tables
 
-        from scenarios.files.scenario_file import library
-
-        files = {name: tomllib.loads(path.read_text(encoding="utf-8")) for name, path in library().items()}
+        files = {name: scenario_tables(path) for name, path in library().items()}
         return {name: file["scenario"].get("title", "") for name, file in files.items()}
     if kind == "datasets":
         from scenarios.datasets import dataset_names

@@ -10,7 +10,8 @@ from pydantic import Field
 
 from defenses.base.parameters import Parametrized
 from leaderboard.report import Section
-from scenarios.files.scenario_file import Method, Strict, scenario_path, scenario_tables, validated, within
+from scenarios.files.scenario_file import MethodTable, ScenarioTable, scenario_path, scenario_tables, within
+from scenarios.files.toml_file import validated
 from scenarios.methods import build
 
 
@@ -53,16 +54,16 @@ class ExperimentPlan:
     seed: int
 
 
-class _Head(Strict):
+class _ExperimentHead(ScenarioTable):
     name: str = Field(min_length=1)
     title: str = ""
     plays: int = Field(default=20, ge=1)
     seed: int = Field(default=1, ge=0)
 
 
-class _File(Strict):
-    scenario: _Head
-    experiment: Method
+class _ExperimentFile(ScenarioTable):
+    scenario: _ExperimentHead
+    experiment: MethodTable
 
 
 def read_experiment(source: str) -> ExperimentPlan | None:
@@ -82,7 +83,7 @@ def read_experiment(source: str) -> ExperimentPlan | None:
     tables = scenario_tables(path)
     if "experiment" not in tables:
         return None
-    file = validated(path, tables, _File)
+    file = validated(path, tables, _ExperimentFile)
     head = file.scenario
     experiment = within(path, "experiment", build, file.experiment.model_dump(), "experiments")
     return ExperimentPlan(head.name, head.title or head.name, experiment, head.plays, head.seed)

@@ -1,1 +1,1 @@
-"""Files in TOML, read into validated models."""
+"""TOML files read into validated models."""

@@ -1,31 +1,32 @@
-"""Scenario files: where they are, and what is wrong with one."""
+"""Scenario files: shipped ones by name, others by path."""
 
 from __future__ import annotations
 
-import tomllib
+from collections.abc import Callable
 from importlib import resources
 from pathlib import Path
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
+from scenarios.files.complaint import located
+from scenarios.files.toml_file import read_bytes, read_tables
 from scenarios.methods import suggestion
 
+Built = TypeVar("Built")
 
-class Strict(BaseModel):
-    """A table that may hold no other keys."""
+
+class ScenarioTable(BaseModel):
+    """A table of a scenario file: it refuses unknown keys, and converts values as pydantic does by default."""
 
     model_config = ConfigDict(extra="forbid")
 
 
-class Method(BaseModel):
-    """A table that names a method under ``use`` and its parameters, lists of which make grids."""
+class MethodTable(BaseModel):
+    """A table that names a method under ``use`` and gives its parameters; a list of values makes a grid."""
 
     model_config = ConfigDict(extra="allow")
     use: str
-
-
-File = TypeVar("File", bound=Strict)
 
 
 def library() -> dict[str, Path]:
@@ -39,7 +40,12 @@ def library() -> dict[str, Path]:
 
 
 def scenario_path(source: str) -> Path:
-    """File of a scenario: one that is shipped under this name, or a TOML file at this path.
+    """File of a scenario.
+
+    Parameters
+    ----------
+    source : str
+        Name of a shipped scenario, or path of a TOML file.
 
     Raises
     ------
@@ -58,55 +64,39 @@ def scenario_path(source: str) -> Path:
 
 
 def scenario_tables(path: Path) -> dict[str, Any]:
-    """Content of a scenario file.
+    """Tables of a scenario file, before they are validated.
 
     Raises
     ------
     ValueError
         If it cannot be read or is no TOML; names the file.
     """
-    try:
-        return tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
-        raise ValueError(f"{path}: {error}") from None
+    return read_tables(path, read_bytes(path))
 
 
-def validated(path: Path, tables: dict[str, Any], model: type[File]) -> File:
-    """The tables of a scenario file as a model, which has a table ``scenario``.
+def within(path: Path, table: str, make: Callable[..., Built], *arguments: Any, key: str = "") -> Built:
+    """Call `make` on a part of a scenario file; its errors then name the file and that part.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    table, key : str
+        Where in the file the arguments stand.
+    make : callable
+        Called with `arguments`.
 
     Raises
     ------
     ValueError
-        If a table or key is wrong; names file, table and key.
+        If `make` raises it.
     """
-    try:
-        return model.model_validate(tables)
-    except ValidationError as error:
-        raise ValueError(f"{path}: {_complaint(error, model)}") from None
-
-
-def within(path: Path, table: str, make: Any, *arguments: Any) -> Any:
-    """Make something of a scenario file; what is wrong is said to be in this table of it."""
     try:
         return make(*arguments)
     except ValueError as error:
-        raise ValueError(f"{place(path)}: {table}: {error}") from None
+        raise ValueError(f"{scenario_label(path)}: {located(table, key)}: {error}") from None
 
 
-def place(path: Path) -> str:
-    """How messages name a scenario file: by its name where it is shipped."""
+def scenario_label(path: Path) -> str:
+    """How messages name a scenario file: a shipped one by its name, any other by its path."""
     return f"scenario {path.stem!r}" if path in library().values() else str(path)
-
-
-def _complaint(error: ValidationError, model: type[Strict]) -> str:
-    """The first complaint in one line."""
-    problem = error.errors()[0]
-    where = ".".join(str(part + 1) if isinstance(part, int) else part for part in problem["loc"])
-    if problem["type"] != "extra_forbidden":
-        return f"{where}: {problem['msg']}"
-    table, _, key = where.rpartition(".")
-    fields = model.model_fields
-    head = fields["scenario"].annotation
-    assert head is not None  # noqa: S101 (every scenario has a head)
-    known = head.model_fields if table == "scenario" else fields
-    return f"unknown key {key!r}{f' in [{table}]' if table else ''}{suggestion(key, list(known))}"

@@ -1,4 +1,4 @@
-"""TOML files read into validated models, with errors in one line."""
+"""TOML files read into validated models; every error is one line that names file, table and key."""
 
 from __future__ import annotations
 
@@ -8,9 +8,11 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from scenarios.files.complaint import complaint
 
-class Table(BaseModel):
-    """A TOML table: unknown keys are refused, values are not converted from other types."""
+
+class TomlTable(BaseModel):
+    """A strict TOML table: it refuses unknown keys and converts no value to another type."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
@@ -53,50 +55,56 @@ def read_text(path: Path, data: bytes) -> str:
         raise ValueError(f"{path}: is not UTF-8 ({error.reason} at byte {error.start}); save it as UTF-8") from None
 
 
+def read_tables(path: Path, data: bytes) -> dict[str, Any]:
+    """Tables of a TOML file, before they are validated.
+
+    Parameters
+    ----------
+    path : Path
+        Named in errors.
+    data : bytes
+        The file's content.
+
+    Raises
+    ------
+    ValueError
+        If it is no TOML.
+    """
+    try:
+        return tomllib.loads(read_text(path, data))
+    except tomllib.TOMLDecodeError as error:
+        raise ValueError(f"{path}: is no valid TOML: {error}") from None
+
+
+def validated(path: Path, tables: dict[str, Any], model: type[Model]) -> Model:
+    """Tables of a TOML file as a model.
+
+    Parameters
+    ----------
+    path : Path
+        Named in errors.
+    tables : dict
+        What `read_tables` returns.
+    model : type of BaseModel
+        Says which keys there are; how strictly it converts values is up to the model.
+
+    Raises
+    ------
+    ValueError
+        If the model refuses the tables.
+    """
+    try:
+        return model.model_validate(tables)
+    except ValidationError as error:
+        raise ValueError(f"{path}: {complaint(error, tables, model)}") from None
+
+
 def read_toml(path: Path, data: bytes, model: type[Model]) -> Model:
     """Content of a TOML file as a validated model.
 
     Raises
     ------
     ValueError
-        If it is no TOML or the model refuses it; one line that names file, table and key.
+        If it is no TOML or the model refuses it.
     """
-    try:
-        tables = tomllib.loads(read_text(path, data))
-    except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: is no valid TOML: {error}") from None
-    try:
-        return model.model_validate(tables)
-    except ValidationError as error:
-        raise ValueError(f"{path}: {explain(error, tables)}") from None
-
-
-def explain(error: ValidationError, tables: dict[str, Any]) -> str:
-    """First complaint of a validation in one line: table, key and what is wrong."""
-    first = error.errors(include_url=False)[0]
-    keys = _keys(first["loc"], tables, absent=first["type"] == "missing")
-    message = first["msg"].removeprefix("Value error, ")
-    match first["type"]:
-        case "extra_forbidden":
-            message = "unknown key"
-        case "missing":
-            message = "is missing"
-        case "union_tag_not_found":
-            keys, message = [*keys, first["ctx"]["discriminator"].strip("'")], "is missing"
-    table, key = ".".join(keys[:-1]), keys[-1] if keys else ""
-    where = ", ".join([*([f"table [{table}]"] if table else []), *([f"key '{key}'"] if key else [])])
-    return f"{where}: {message}" if where else message
-
-
-def _keys(location: tuple[int | str, ...], tables: Any, *, absent: bool) -> list[str]:
-    """Keys of a location without the union tags that pydantic puts in; the last one may be `absent` from the file."""
-    keys: list[str] = []
-    for position, step in enumerate(location):
-        last = position == len(location) - 1
-        if isinstance(tables, dict) and (step in tables or (absent and last)):
-            keys.append(str(step))
-            tables = tables.get(step)
-        elif isinstance(tables, list) and isinstance(step, int):
-            keys.append(str(step + 1))
-            tables = tables[step] if step < len(tables) else None
-    return keys
+    return validated(path, read_tables(path, data), model)

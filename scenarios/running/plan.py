@@ -9,7 +9,15 @@ from typing import Any
 
 from pydantic import Field
 
-from scenarios.files.scenario_file import Method, Strict, place, scenario_path, scenario_tables, validated, within
+from scenarios.files.scenario_file import (
+    MethodTable,
+    ScenarioTable,
+    scenario_label,
+    scenario_path,
+    scenario_tables,
+    within,
+)
+from scenarios.files.toml_file import validated
 from scenarios.games.game import Game
 from scenarios.methods import build, find, source_name, suggestion
 from scenarios.running.limits import Limits, read_size
@@ -19,22 +27,22 @@ from scenarios.tables.dataset import Dataset, with_columns
 GAME_GRID = "decoys"
 
 
-class _Head(Strict):
+class _Head(ScenarioTable):
     name: str = Field(min_length=1)
     title: str = ""
     dataset: str = ""
     columns: list[str] = Field(default_factory=list)
-    game: Method
+    game: MethodTable
     plays: int = Field(default=20, ge=1)
     seed: int = Field(default=1, ge=0)
     time_limit: float = Limits().time
     memory_limit: str | int = Limits().memory
 
 
-class _File(Strict):
+class _File(ScenarioTable):
     scenario: _Head
-    defense: list[Method] = Field(min_length=1)
-    attack: list[Method] = Field(min_length=1)
+    defense: list[MethodTable] = Field(min_length=1)
+    attack: list[MethodTable] = Field(min_length=1)
 
 
 @dataclass(frozen=True)
@@ -125,13 +133,13 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
         from scenarios.datasets import load
 
         if not head.dataset:
-            raise ValueError(f"{place(path)}: names no data set; name a table of your own with --data")
-        dataset = within(path, "scenario.dataset", load, head.dataset)
+            raise ValueError(f"{scenario_label(path)}: names no data set; name a table of your own with --data")
+        dataset = within(path, "scenario", load, head.dataset, key="dataset")
         name = head.name
     else:
         name = f"{head.name} on {dataset.name}"
     if head.columns:
-        dataset = within(path, "scenario.columns", with_columns, dataset, head.columns)
+        dataset = within(path, "scenario", with_columns, dataset, head.columns, key="columns")
     return Plan(
         name=name,
         dataset=dataset,
@@ -163,7 +171,7 @@ def _entry(table: dict[str, Any], package: str) -> Entry:
     return Entry(source_name(method), method, parameters)
 
 
-def _entries(tables: Sequence[Method], package: str) -> list[Entry]:
+def _entries(tables: Sequence[MethodTable], package: str) -> list[Entry]:
     return [_entry(point, package) for table in tables for point in _grid(table.model_dump())]
 
 

@@ -32,7 +32,7 @@ def _declared_numbers(column: TextColumn, declared: NumberColumn) -> tuple[Numer
     if integer is None:
         numbers = column.numbers()
         integer = bool((np.isnan(numbers) | (numbers == np.round(numbers))).all())
-        notes.append("integers , inferred from the data" if integer else "fractions, inferred from the data")
+        notes.append("integers, inferred from the data" if integer else "fractions, inferred from the data")
     if declared.cuts is not None:
         return NumericDomain(declared.low, declared.high, integer, tuple(declared.cuts)), notes
     domain = NumericDomain(declared.low, declared.high, integer)
@@ -60,7 +60,7 @@ def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> t
         assert isinstance(domain, NumericDomain)  # noqa: S101
         if declared is not None and declared.integer is not None:
             domain = replace(domain, integer=declared.integer)
-        numbers = "integers " if domain.integer else "numbers"
+        numbers = "integers" if domain.integer else "numbers"
         return domain, f"{numbers} {format_number(domain.low)} to {format_number(domain.high)}"
     categories = CategoricalDomain(tuple(sorted(column.texts.to_pylist())))
     coded = declared is None and column.looks_coded()

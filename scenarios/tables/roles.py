@@ -9,10 +9,10 @@ from pydantic import Field, model_validator
 
 from defenses.base.hierarchy import Hierarchy
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
-from scenarios.files.toml_file import Table
+from scenarios.files.toml_file import TomlTable
 
 
-class HierarchyTable(Table):
+class HierarchyTable(TomlTable):
     """Where a column's hierarchy stands: ``intervals`` of a number, or a ``csv`` beside the roles file.
 
     Parameters
@@ -51,7 +51,7 @@ class HierarchyTable(Table):
         return Hierarchy.from_intervals(self.intervals or [], domain.low, domain.high, domain.integer)
 
 
-class NumberColumn(Table):
+class NumberColumn(TomlTable):
     """A column of numbers; see `metrics.NumericDomain`."""
 
     type: Literal["number"]
@@ -72,7 +72,7 @@ class NumberColumn(Table):
         return self
 
 
-class CategoryColumn(Table):
+class CategoryColumn(TomlTable):
     """A column of text; see `metrics.CategoricalDomain`."""
 
     type: Literal["category"]
@@ -92,7 +92,7 @@ class CategoryColumn(Table):
 Column = NumberColumn | CategoryColumn
 
 
-class DatasetTable(Table):
+class DatasetTable(TomlTable):
     """Where the data come from, and the sums of its files."""
 
     title: str = ""
@@ -103,7 +103,7 @@ class DatasetTable(Table):
     test_sha256: str | None = None
 
 
-class Roles(Table):
+class Roles(TomlTable):
     """A roles file; whatever it leaves out is inferred from the table.
 
     Parameters

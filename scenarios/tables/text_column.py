@@ -89,7 +89,7 @@ class TextColumn:
         """
         distinct = self.numbers()
         if domain.integer:
-            self._refuse(np.isfinite(distinct) & (distinct != np.round(distinct)), "is not an integer ")
+            self._refuse(np.isfinite(distinct) & (distinct != np.round(distinct)), "is not an integer")
         outside = (distinct < domain.low) | (distinct > domain.high)
         self._refuse(outside, f"lies outside {format_number(domain.low)} to {format_number(domain.high)}")
         rows = np.append(distinct, np.nan)[self.codes]

@@ -10,7 +10,7 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, Field
 
-from scenarios.files.toml_file import Table, read_bytes, read_toml
+from scenarios.files.toml_file import TomlTable, read_bytes, read_toml
 
 FILE = "tournament.toml"
 TEAM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,31}")
@@ -59,7 +59,7 @@ Team = Annotated[str, AfterValidator(team_name)]
 Moment = Annotated[str, AfterValidator(moment)]
 
 
-class Settings(Table):
+class Settings(TomlTable):
     """Public settings of a tournament, as its `tournament.toml` holds them.
 
     Parameters

@@ -266,7 +266,7 @@ def test_candidates_outside_the_channel_are_told_from_those_outside_declared_dom
     assert_refused(run("attack", "NearestNeighbour", *given, "--roles", folder / "roles.toml"), "lies outside 0 to 120")
     people.head(5).assign(age=30.5).to_csv(folder / "old.csv", index=False)
     given = ["-r", folder / "groups.csv", "-c", folder / "old.csv", "--channel", folder / "groups.toml"]
-    assert_refused(run("attack", "NearestNeighbour", *given), "is not an integer ")
+    assert_refused(run("attack", "NearestNeighbour", *given), "is not an integer")
 
 
 def test_categories_that_only_the_release_names_are_no_error_unless_domains_are_declared(folder):

@@ -267,7 +267,7 @@ def test_the_command_runs_an_experiment(tmp_path):
         (SMALL.replace("k = [2, 10, 100]", "k = [5000]"), [], r"k must be a finite number in \[1, 4405\]"),
         (SMALL.replace("k =", "epsilon ="), [], "no parameter 'epsilon'"),
         (SMALL.replace("PramHistogram", "PramHistory"), [], "did you mean 'PramHistogram'"),
-        (SMALL.replace("plays", "play"), [], "unknown key 'play'"),
+        (SMALL.replace("plays", "play"), [], r"table \[scenario\], key 'play': unknown key; did you mean 'plays'\?"),
         (SMALL, ["--html", "no/such/folder/page.html"], "there is no folder"),
     ],
 )

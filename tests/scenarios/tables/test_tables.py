@@ -258,8 +258,8 @@ def test_bad_tables_are_refused(tmp_path, table, message):
 @pytest.mark.parametrize(
     ("old", "new", "message"),
     [
-        ("identifiers", "identifers", "key 'identifers': unknown key"),
-        ("cuts =", "cutz =", "table [columns.age], key 'cutz': unknown key"),
+        ("identifiers", "identifers", "key 'identifers': unknown key; did you mean 'identifiers'?"),
+        ("cuts =", "cutz =", "table [columns.age], key 'cutz': unknown key; did you mean 'cuts'?"),
         ("low = 0", 'low = "0"', "table [columns.age], key 'low': Input should be a valid number"),
         ("low = 0", "low = 500", "low (500) exceeds high (120)"),
         ("low = 0", "", "table [columns], key 'age': 'low' and 'high' come together"),
@@ -292,7 +292,7 @@ def test_bad_roles_are_refused(tmp_path, old, new, message):
     ("old", "new", "message"),
     [
         ("34", "old", "column 'age', row 1: 'old' is no number"),
-        ("51", "51.5", "column 'age', row 3: '51.5' is not an integer "),
+        ("51", "51.5", "column 'age', row 3: '51.5' is not an integer"),
         ("51", "151", "column 'age', row 3: '151' lies outside 0 to 120"),
         ("900;cook", "900;baker", "column 'job', row 2: 'baker' is no declared category"),
         ("900;cook", "inf;cook", "column 'income', row 2: 'inf' is infinite"),
