@@ -35,7 +35,7 @@ class TwoFiles(Knowledge):
 
 
 @dataclass(frozen=True)
-class Rows:
+class NearestRows:
     """For each person of a file, a set of released rows: sure ones, and some drawn from among tied ones.
 
     Attributes
@@ -57,12 +57,12 @@ class LinkedRows(Claims):
 
     Attributes
     ----------
-    first, second : Rows
+    first, second : NearestRows
         Of the people of either file.
     """
 
-    first: Rows
-    second: Rows
+    first: NearestRows
+    second: NearestRows
 
 
 class NearestRowLinkability(Attack):
@@ -101,8 +101,8 @@ class NearestRowLinkability(Attack):
         return LinkedRows(*(nearest_rows(distance, count) for distance in distances))
 
 
-def nearest_rows(distance: Floats, count: int) -> Rows:
+def nearest_rows(distance: Floats, count: int) -> NearestRows:
     """The `count` nearest rows of each person; distance of shape (rows, people), count at most the rows."""
     last = np.partition(distance, count - 1, axis=0)[count - 1]
     sure = distance < last - TIE
-    return Rows(sure, (distance <= last + TIE) & ~sure, count - sure.sum(axis=0))
+    return NearestRows(sure, (distance <= last + TIE) & ~sure, count - sure.sum(axis=0))

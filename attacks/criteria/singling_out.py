@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import Predicates
-from attacks.criteria.conditions import AtLeast, AtMost, Condition, Conjunction, Covered
+from attacks.criteria.atomic_predicates import AtLeast, AtMost, AtomicPredicate, Conjunction, Covered
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
@@ -48,7 +48,7 @@ class UnivariateSinglingOut(Attack):
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Predicates:
         """Collect rare cells and ends."""
-        found: list[Condition] = []
+        found: list[AtomicPredicate] = []
         for column in released_columns(release, knowledge):
             found += column.rare()
             found += column.ends()
@@ -103,8 +103,8 @@ class MultivariateSinglingOut(Attack):
                 uses = np.flatnonzero((chosen == number).any(axis=1))
                 meets[uses] &= column.like(row[uses])
             for attempt in np.flatnonzero(meets.sum(axis=1) == 1).tolist():
-                conditions = (columns[number].condition(int(row[attempt])) for number in np.sort(chosen[attempt]))
-                found[Conjunction(tuple(conditions))] = None
+                predicates = (columns[number].predicate(int(row[attempt])) for number in np.sort(chosen[attempt]))
+                found[Conjunction(tuple(predicates))] = None
             if len(found) >= self.predicates:
                 break
         return Predicates(list(found)[: self.predicates])
@@ -140,13 +140,13 @@ class ReleasedColumn:
         present = np.zeros(0) if self.numbers is None else self.numbers[~np.isnan(self.numbers)]
         return float(np.median(present)) if present.size else 0.0
 
-    def rare(self) -> list[Condition]:
+    def rare(self) -> list[AtomicPredicate]:
         """Cells that one row alone has."""
         codes = self.cells.codes
         rows = np.flatnonzero(np.bincount(codes, minlength=1)[codes] == 1)
         return [self._covered(int(row)) for row in rows if not self.cells.suppressed[codes[row]]]
 
-    def ends(self) -> list[Condition]:
+    def ends(self) -> list[AtomicPredicate]:
         """The smallest and the largest number."""
         if self.numbers is None or np.isnan(self.numbers).all():
             return []
@@ -162,14 +162,14 @@ class ReleasedColumn:
         beyond = np.where(own > self.median, self.numbers >= own, self.numbers <= own)
         return np.where(np.isnan(own), alike, beyond)
 
-    def condition(self, row: int) -> Condition:
+    def predicate(self, row: int) -> AtomicPredicate:
         """The condition that a row gives."""
         if self.numbers is None or np.isnan(self.numbers[row]):
             return self._covered(row)
         number = float(self.numbers[row])
         return AtLeast(self.name, number) if number > self.median else AtMost(self.name, number)
 
-    def _covered(self, row: int) -> Condition:
+    def _covered(self, row: int) -> AtomicPredicate:
         cell = self.column.iloc[row]
         return Covered(self.name, None if pd.isna(cell) else cell, self.domain)
 

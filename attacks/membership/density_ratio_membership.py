@@ -8,13 +8,13 @@ import numpy as np
 
 from attacks.base.attack import Knowledge
 from attacks.base.sides import gower_distance, shared_columns
-from attacks.membership.reference_tables import ReferencedMembership
+from attacks.membership.calibrated_membership import CalibratedMembership
 from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
 
 
-class DensityRatioMembership(ReferencedMembership):
+class DensityRatioMembership(CalibratedMembership):
     r"""Calls those members around whom the release is denser than other people's tables are (DOMIAS).
 
     The score is log p(x) - log p₀(x), with p the density of the released rows at the candidate x, estimated with the

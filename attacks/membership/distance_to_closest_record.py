@@ -8,7 +8,7 @@ import numpy as np
 
 from attacks.base.attack import Knowledge
 from attacks.base.sides import gower_distance, shared_columns
-from attacks.membership.reference_tables import ReferencedMembership
+from attacks.membership.calibrated_membership import CalibratedMembership
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
 
@@ -16,7 +16,7 @@ from metrics.arrays import Floats
 EXACT = 1e-4
 
 
-class DistanceToClosestRecord(ReferencedMembership):
+class DistanceToClosestRecord(CalibratedMembership):
     """Calls those members whose closest released row is closer than it would be if they were not in.
 
     The score is log(d₀ + c) - log(d + c), with d Gower's distance of the person to its closest released row, d₀ that

@@ -10,12 +10,12 @@ import numpy as np
 from attacks.base.attack import Knowledge
 from attacks.base.marginals import Attributes, homer_scores, likelihood_ratio_scores
 from attacks.base.sides import common_columns
-from attacks.membership.reference_tables import ReferencedMembership
+from attacks.membership.calibrated_membership import CalibratedMembership
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
 
 
-class Homer(ReferencedMembership):
+class Homer(CalibratedMembership):
     r"""Calls those members whose attributes lie nearer to the released frequencies than to the population's.
 
     Every category and public bin of every column is an attribute yⱼ in {0, 1}; the score of a person is
@@ -38,7 +38,7 @@ class Homer(ReferencedMembership):
         return marginal_scores(release, tables, knowledge, homer_scores)
 
 
-class MarginalLikelihoodRatio(ReferencedMembership):
+class MarginalLikelihoodRatio(CalibratedMembership):
     """Calls those members whose attributes the release holds more of than the population does, as a likelihood ratio.
 
     It looks at what `Homer` looks at, with log pub / pop in place of differences: rare attributes weigh more. Where

@@ -20,7 +20,7 @@ from metrics.arrays import Floats
 LEAST_DEVIATION = 1e-6
 
 
-class ComparedConfidence(ConfidenceMembership):
+class ShadowLogitMembership(ConfidenceMembership):
     """Compares the logit of the model with those of models that the attacker trained.
 
     Parameters
@@ -61,7 +61,7 @@ class ComparedConfidence(ConfidenceMembership):
         return self.ratio(own, np.array(said), np.array(member))
 
 
-class LikelihoodRatioAttack(ComparedConfidence):
+class LikelihoodRatioAttack(ShadowLogitMembership):
     r"""Compares what the model says about a person with models trained with and without that person (LiRA, online).
 
     The attacker trains models on random halves of the candidates, as the publisher does. With φ the logit of the
@@ -93,7 +93,7 @@ class LikelihoodRatioAttack(ComparedConfidence):
         return np.asarray(_log_density(own, *inside) - _log_density(own, *outside))
 
 
-class OfflineLikelihoodRatioAttack(ComparedConfidence):
+class OfflineLikelihoodRatioAttack(ShadowLogitMembership):
     """Compares what the model says about a person with models trained on other people (LiRA, offline).
 
     The attacker trains its models once, on its own people, before it knows whom it looks for. The score is

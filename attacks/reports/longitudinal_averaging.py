@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from attacks.reports.report_likelihood import ReportedValue, round_likelihoods
+from attacks.reports.report_likelihood import round_likelihoods
+from attacks.reports.reported_value import ReportedValue
 from defenses.base.release import ReportsRelease
 from metrics.arrays import Floats
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from attacks.statistics.differencing import estimates
-from attacks.statistics.statistics_knowledge import SecretsOfStatistics, StatisticsKnowledge
+from attacks.statistics.statistical_disclosure import StatisticalDisclosure
+from attacks.statistics.statistics_knowledge import StatisticsKnowledge
 from defenses.base.parameters import check_integer
 from defenses.base.queries import QuerySession
 from metrics.arrays import Floats
 
 
-class Averaging(SecretsOfStatistics):
+class Averaging(StatisticalDisclosure):
     """Differencing with every question repeated and its answers averaged.
 
     Fresh noise of standard deviation s on each answer leaves s / sqrt(repeats) on their mean: a curator who gives every

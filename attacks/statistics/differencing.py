@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 from numpy.random import Generator
 
-from attacks.statistics.statistics_knowledge import SecretsOfStatistics, StatisticsKnowledge, ask, even_share
+from attacks.statistics.query_budget import ask, even_share
+from attacks.statistics.statistical_disclosure import StatisticalDisclosure
+from attacks.statistics.statistics_knowledge import StatisticsKnowledge
 from defenses.base.queries import Query, QuerySession
 from metrics.arrays import Floats
 
 
-class Differencing(SecretsOfStatistics):
+class Differencing(StatisticalDisclosure):
     """Ask once with and once without each person, and take the difference.
 
     With exact answers it gives each value exactly: 100 people who spend 10,000 on average and 101 who spend 20,000

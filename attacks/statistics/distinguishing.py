@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import Decisions
 from attacks.statistics.learned_event import learn_event
-from attacks.statistics.statistics_knowledge import ask, even_share
+from attacks.statistics.query_budget import ask, even_share
 from defenses.base.parameters import check_integer
 from defenses.base.queries import Query, QuerySession
 from metrics.domains import NumericDomain

@@ -8,7 +8,7 @@ from numpy.random import Generator
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import Decisions
 from attacks.base.marginals import Attributes, likelihood_ratio_scores
-from attacks.statistics.statistics_knowledge import ask, even_share
+from attacks.statistics.query_budget import ask, even_share
 from defenses.base.queries import Histogram, QuerySession
 
 

@@ -20,7 +20,7 @@ FITTED = 20_000
 # Features whose combinations are tabled together; more are combined by regression alone.
 TABLED = 24
 
-Score = Callable[[Floats], Floats]
+OutputScore = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class LearnedEvent:
         Whether the first input is the favoured one.
     """
 
-    score: Score
+    score: OutputScore
     threshold: float
     first: bool
 
@@ -98,7 +98,9 @@ def learn_event(first: Floats, second: Floats, *, delta: float = 0.0, confidence
     return best[1]
 
 
-def _choose(score: Score, first: Floats, second: Floats, delta: float, confidence: float) -> tuple[float, LearnedEvent]:
+def _choose(
+    score: OutputScore, first: Floats, second: Floats, delta: float, confidence: float
+) -> tuple[float, LearnedEvent]:
     """The best threshold of a score, on either side, and the bound that it proves."""
     offers = []
     for sign, favoured_first in ((1.0, True), (-1.0, False)):
@@ -118,7 +120,7 @@ def _choose(score: Score, first: Floats, second: Floats, delta: float, confidenc
 
 @dataclass(frozen=True)
 class _Signed:
-    score: Score
+    score: OutputScore
     sign: float
 
     def __call__(self, outputs: Floats) -> Floats:
@@ -135,10 +137,10 @@ def _thresholds(values: Floats) -> Floats:
     return kept
 
 
-def _scores(first: Floats, second: Floats) -> Iterator[Score]:
+def _scores(first: Floats, second: Floats) -> Iterator[OutputScore]:
     features = first.shape[1]
-    parts: list[Score] = [Feature(column) for column in range(features)]
-    tables: list[Score] = []
+    parts: list[OutputScore] = [Feature(column) for column in range(features)]
+    tables: list[OutputScore] = []
     for column in range(features):
         tables.append(_table([Feature(column)], first, second))
         whole = np.concatenate([first[:, column], second[:, column]])
@@ -209,7 +211,7 @@ class LikelihoodRatio:
         Of each, and of a cell that was not.
     """
 
-    parts: list[Score]
+    parts: list[OutputScore]
     edges: list[Floats]
     cells: NDArray[np.int64]
     ratios: Floats
@@ -222,14 +224,14 @@ class LikelihoodRatio:
         return found
 
 
-def _codes(parts: list[Score], edges: list[Floats], outputs: Floats) -> NDArray[np.int64]:
+def _codes(parts: list[OutputScore], edges: list[Floats], outputs: Floats) -> NDArray[np.int64]:
     codes = np.zeros(len(outputs), dtype=np.int64)
     for part, cuts in zip(parts, edges, strict=True):
         codes = codes * (cuts.size + 1) + np.searchsorted(cuts, part(outputs), side="right")
     return codes
 
 
-def _table(parts: list[Score], first: Floats, second: Floats) -> LikelihoodRatio:
+def _table(parts: list[OutputScore], first: Floats, second: Floats) -> LikelihoodRatio:
     # Together the dimensions make about DISTINCT cells.
     allowed = max(2, int(DISTINCT ** (1 / len(parts))))
     edges = [_cuts(np.concatenate([part(first), part(second)]), allowed) for part in parts]
@@ -263,13 +265,13 @@ class Combined:
         How each is standardized, and its weight.
     """
 
-    parts: list[Score]
+    parts: list[OutputScore]
     shift: Floats
     scale: Floats
     weights: Floats
 
     @classmethod
-    def fit(cls, parts: list[Score], first: Floats, second: Floats) -> Combined:
+    def fit(cls, parts: list[OutputScore], first: Floats, second: Floats) -> Combined:
         """Fit to the first `FITTED` outputs on either input."""
         from sklearn.linear_model import LogisticRegression
 
@@ -287,5 +289,5 @@ class Combined:
         return total
 
 
-def _columns(parts: list[Score], outputs: Floats) -> Floats:
+def _columns(parts: list[OutputScore], outputs: Floats) -> Floats:
     return np.stack([np.nan_to_num(part(outputs), posinf=1e12, neginf=-1e12) for part in parts], axis=1)

@@ -9,14 +9,16 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from attacks.base.attack import NotApplicable
-from attacks.statistics.statistics_knowledge import SecretsOfStatistics, StatisticsKnowledge, ask, even_share
+from attacks.statistics.query_budget import ask, even_share
+from attacks.statistics.statistical_disclosure import StatisticalDisclosure
+from attacks.statistics.statistics_knowledge import StatisticsKnowledge
 from defenses.base.parameters import check_integer
 from defenses.base.queries import QuerySession
 
 SOLVERS = ("least_squares", "linear_program")
 
 
-class Reconstruction(SecretsOfStatistics):
+class Reconstruction(StatisticalDisclosure):
     r"""Ask for the sums of random groups of persons, and solve for everybody's value at once.
 
     With A the 0/1 matrix of groups and b the answers, the values x are those within public bounds that minimise

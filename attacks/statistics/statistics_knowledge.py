@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import math
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.attack import Knowledge
 from attacks.base.claims import ValueClaims
-from defenses.base.queries import BudgetSpent, Query, QuerySession
+from defenses.base.queries import Query
 
 
 @dataclass(frozen=True)
-class Target:
+class LinearSecret:
     """A secret that is a weighted sum of exact answers.
 
     Parameters
@@ -40,7 +37,7 @@ class StatisticsKnowledge(Knowledge):
 
     Parameters
     ----------
-    targets : sequence of Target
+    targets : sequence of LinearSecret
         One for each secret, in the order of the claims.
     low, high : float
         Public bounds of numeric secrets.
@@ -51,11 +48,11 @@ class StatisticsKnowledge(Knowledge):
         the answer to one query; None where the game has no such query.
     """
 
-    targets: Sequence[Target] = ()
+    targets: Sequence[LinearSecret] = ()
     low: float = 0.0
     high: float = 1.0
     categories: tuple[str, ...] = ()
-    total: Callable[[NDArray[np.bool_]], Target] | None = field(default=None, repr=False)
+    total: Callable[[NDArray[np.bool_]], LinearSecret] | None = field(default=None, repr=False)
 
     def claims(self, estimates: Sequence[NDArray[np.float64] | None]) -> ValueClaims:
         """Claims of estimated secrets: clipped into the public bounds, or the category of the largest entry.
@@ -73,48 +70,3 @@ class StatisticsKnowledge(Knowledge):
         if self.categories:
             return self.categories[int(np.argmax(estimate))]
         return float(np.clip(estimate, self.low, self.high))
-
-
-class SecretsOfStatistics(Attack):
-    """Claims each target's secret by what a curator answers."""
-
-    kind: ClassVar[str] = "statistics"
-    goal: ClassVar[str] = "disclosure"
-
-    @abstractmethod
-    def secrets(
-        self, session: QuerySession, known: StatisticsKnowledge, rng: Generator
-    ) -> Sequence[NDArray[np.float64] | None]:
-        """Ask, and estimate each target's secret; None where nothing is known of it."""
-
-    def run(self, release: QuerySession, knowledge: Knowledge, rng: Generator) -> ValueClaims:
-        """Claim the estimated secrets.
-
-        Raises
-        ------
-        NotApplicable
-            If the knowledge is not of statistics, or has not what the attack asks for.
-        """
-        if not isinstance(knowledge, StatisticsKnowledge):
-            raise NotApplicable("the game does not say which statistics hold the secret")
-        return knowledge.claims(self.secrets(release, knowledge, rng))
-
-
-def ask(session: QuerySession, query: Query, epsilon: float | None = None) -> NDArray[np.float64] | None:
-    """The session's answer as an array, None where the budget is spent."""
-    try:
-        return np.asarray(session.answer(query, epsilon), dtype=float)
-    except BudgetSpent:
-        return None
-
-
-def even_share(session: QuerySession, queries: int) -> float | None:
-    """What to spend on each of some queries so that the budget is just spent; None where there is no end to it.
-
-    One answer at epsilon tells more than r answers at epsilon / r, so that whoever knows its questions divides the
-    budget by their number and asks each once.
-    """
-    if queries < 1 or not math.isfinite(session.remaining) or session.remaining <= 0:
-        return None
-    # Rounding must not make the last query too expensive.
-    return session.remaining / queries * (1 - 1e-9)

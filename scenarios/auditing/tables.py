@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.statistics.statistics_knowledge import ask, even_share
+from attacks.statistics.query_budget import ask, even_share
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Condition, Count, Histogram, Mean, Query, Sum

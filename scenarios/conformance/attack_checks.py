@@ -14,7 +14,7 @@ import pandas as pd
 from attacks.attributes.composition_attack import OtherRelease
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import Claims, Decisions, Predicates, RankedAnswers, ValueClaims
-from attacks.criteria.nearest_row_linkability import LinkedRows, Rows
+from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows
 from defenses.base.channel import Channel
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
@@ -196,7 +196,7 @@ def _same(first: Any, second: Any) -> bool:
         return bool(first.equals(second))
     if isinstance(first, np.ndarray):
         return bool(np.array_equal(first, second))
-    if isinstance(first, Claims | Rows):
+    if isinstance(first, Claims | NearestRows):
         return all(_same(value, getattr(second, name)) for name, value in vars(first).items())
     return bool(first == second)
 

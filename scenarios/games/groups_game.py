@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator
 
-from attacks.statistics.statistics_knowledge import StatisticsKnowledge, Target
+from attacks.statistics.statistics_knowledge import LinearSecret, StatisticsKnowledge
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.queries import Query
@@ -74,12 +74,12 @@ class GroupsGame(StatisticsGame):
         truths = self.numbers(records)
         everybody = np.ones(self.persons, dtype=bool)
 
-        def total(group: Booleans, sign: float = 1.0) -> Target:
-            return Target((self.asked(group),), (sign * self.weight(group),))
+        def total(group: Booleans, sign: float = 1.0) -> LinearSecret:
+            return LinearSecret((self.asked(group),), (sign * self.weight(group),))
 
-        def one(person: int) -> Target:
+        def one(person: int) -> LinearSecret:
             whole, rest = total(everybody), total(np.arange(self.persons) != person, -1.0)
-            return Target(whole.queries + rest.queries, whole.weights + rest.weights)
+            return LinearSecret(whole.queries + rest.queries, whole.weights + rest.weights)
 
         nobody = records.take([])
         known = StatisticsKnowledge(

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims
-from attacks.criteria.nearest_row_linkability import LinkedRows, Rows, TwoFiles
+from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows, TwoFiles
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
@@ -114,7 +114,7 @@ class Linkability(ControlGroupGame):
         if claims.first.sure.shape != shape or claims.second.sure.shape != shape:
             raise ValueError(f"the claims must be about {shape[0]} rows and {shape[1]} people in each file")
         back = np.argsort(_second_order(secret))
-        second = Rows(claims.second.sure[:, back], claims.second.tied[:, back], claims.second.drawn[back])
+        second = NearestRows(claims.second.sure[:, back], claims.second.tied[:, back], claims.second.drawn[back])
         linked = common_row_probability(claims.first, second)
         member = secret.member
         scores: dict[str, float | None] = controlled(
@@ -127,7 +127,7 @@ class Linkability(ControlGroupGame):
         return scores
 
 
-def common_row_probability(first: Rows, second: Rows) -> NDArray[np.float64]:
+def common_row_probability(first: NearestRows, second: NearestRows) -> NDArray[np.float64]:
     """Probability that two sets of rows have a row in common, for each person, shape (people,).
 
     Notes

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.statistics.statistics_knowledge import StatisticsKnowledge, Target
+from attacks.statistics.statistics_knowledge import LinearSecret, StatisticsKnowledge
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import Mean, numbers
@@ -65,7 +65,7 @@ class Newcomer(StatisticsGame):
         before = np.arange(count) < count - 1
         domain = records.domains[self.column]
         assert isinstance(domain, NumericDomain)  # noqa: S101 (checked by the constructor)
-        target = Target((Mean(self.column), Mean(self.column, members=before)), (float(count), -float(count - 1)))
+        target = LinearSecret((Mean(self.column), Mean(self.column, members=before)), (float(count), -float(count - 1)))
         values = numbers(records, self.column)
         nobody = records.take([])
         known = StatisticsKnowledge(nobody.frame, nobody, targets=(target,), low=domain.low, high=domain.high)

@@ -11,7 +11,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from attacks.base.claims import Claims, ValueClaims
-from attacks.statistics.statistics_knowledge import StatisticsKnowledge, ask, even_share
+from attacks.statistics.query_budget import ask, even_share
+from attacks.statistics.statistics_knowledge import StatisticsKnowledge
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Query, QuerySession

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.statistics.statistics_knowledge import StatisticsKnowledge, Target
+from attacks.statistics.statistics_knowledge import LinearSecret, StatisticsKnowledge
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import Condition, Histogram
@@ -75,7 +75,7 @@ class VisitingHours(StatisticsGame):
             domains={"day": CategoricalDomain(tuple(days)), self.column: domain},
         )
         counts = {day: Histogram(self.column, where=(Condition("day", values=(day,)),)) for day in days}
-        target = Target(
+        target = LinearSecret(
             tuple(counts[day] for day in days),
             tuple([1 / self.weeks] * self.weeks + [-1 / self.weeks] * self.weeks),
         )

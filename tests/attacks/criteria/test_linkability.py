@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from attacks import Knowledge, NearestRowLinkability, NotApplicable
-from attacks.criteria.nearest_row_linkability import LinkedRows, Rows, TwoFiles, nearest_rows
+from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows, TwoFiles, nearest_rows
 from defenses import Constant, Identity, Microdata, MicrodataRelease
 from metrics import CategoricalDomain
 from scenarios import Linkability, play
@@ -40,7 +40,7 @@ def test_expected_links_of_large_tables():
     # All of 5,000 rows tied: of 2,500 drawn twice some row is common; of one drawn twice with probability 1/5,000.
     everybody = np.ones((5000, 1), dtype=bool)
     for count, expected in ((1, 1 / 5000), (2, 1 - 4998 * 4997 / (5000 * 4999)), (2500, 1.0)):
-        rows = Rows(~everybody, everybody, np.array([count]))
+        rows = NearestRows(~everybody, everybody, np.array([count]))
         assert_allclose(common_row_probability(rows, rows), [expected], rtol=1e-7)
 
 
@@ -139,7 +139,7 @@ def test_bad_claims_and_releases_are_refused():
     release = Identity().apply(secret.records, generator(0))
     with pytest.raises(TypeError, match="linked rows"):
         game.score(secret, release, None, generator(0))
-    empty = Rows(np.zeros((3, 20), bool), np.zeros((3, 20), bool), np.zeros(20, int))
+    empty = NearestRows(np.zeros((3, 20), bool), np.zeros((3, 20), bool), np.zeros(20, int))
     with pytest.raises(ValueError, match="10 rows and 20 people"):
         game.score(secret, release, LinkedRows(empty, empty), generator(0))
     with pytest.raises(NotApplicable, match="two files"):

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from attacks import Knowledge, MultivariateSinglingOut, Predicates, UnivariateSinglingOut
-from attacks.criteria.conditions import AtLeast, AtMost, Conjunction, Covered
+from attacks.criteria.atomic_predicates import AtLeast, AtMost, Conjunction, Covered
 from defenses import GaussianCopula, Identity, Microdata, MicrodataRelease
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import SinglingOut, play
@@ -31,7 +31,7 @@ def rate(found, frame):
 def test_univariate_on_a_copy_by_enumeration():
     found = predicates(UnivariateSinglingOut())
     # Ages 31, 42, 64 and cities b and missing stand once; the smallest age stands twice, the largest once.
-    texts = {repr(predicate.conditions[0]) for predicate in found}
+    texts = {repr(predicate.predicates[0]) for predicate in found}
     expected = [Covered("age", age, DOMAINS["age"]) for age in (31, 42, 64)]
     expected += [Covered("city", city, DOMAINS["city"]) for city in ("b", None)]
     expected += [AtMost("age", 20.0), AtLeast("age", 64.0)]

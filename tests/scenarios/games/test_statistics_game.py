@@ -11,7 +11,7 @@ import pytest
 
 from attacks import Averaging, Differencing, Distinguishing, NotApplicable, Reconstruction, ValueClaims
 from attacks.base.claims import Decisions
-from attacks.statistics.statistics_knowledge import ask, even_share
+from attacks.statistics.query_budget import ask, even_share
 from defenses import Curator, ExactCurator, Microdata, UnaccountedCurator
 from defenses.base.queries import Mean
 from metrics.domains import CategoricalDomain, NumericDomain

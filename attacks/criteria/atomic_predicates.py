@@ -15,7 +15,7 @@ from metrics.domains import Domain, NumericDomain
 
 
 @dataclass(frozen=True)
-class Condition(ABC):
+class AtomicPredicate(ABC):
     """A condition on one column of original records.
 
     Attributes
@@ -32,7 +32,7 @@ class Condition(ABC):
 
 
 @dataclass(frozen=True)
-class AtMost(Condition):
+class AtMost(AtomicPredicate):
     """A number of at most `bound`."""
 
     bound: float
@@ -43,7 +43,7 @@ class AtMost(Condition):
 
 
 @dataclass(frozen=True)
-class AtLeast(Condition):
+class AtLeast(AtomicPredicate):
     """A number of at least `bound`."""
 
     bound: float
@@ -54,7 +54,7 @@ class AtLeast(Condition):
 
 
 @dataclass(frozen=True)
-class Covered(Condition):
+class Covered(AtomicPredicate):
     """A value that a released cell covers: the value itself, one inside its interval or of its set; or none at all.
 
     Parameters
@@ -86,11 +86,11 @@ class Covered(Condition):
 class Conjunction:
     """A predicate on records: all of some conditions."""
 
-    conditions: tuple[Condition, ...]
+    predicates: tuple[AtomicPredicate, ...]
 
     def __call__(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Whether each record, shape (n, columns), meets all conditions, shape (n,)."""
         met = np.ones(len(frame), dtype=bool)
-        for condition in self.conditions:
-            met &= condition.holds(frame[condition.column])
+        for predicate in self.predicates:
+            met &= predicate.holds(frame[predicate.column])
         return met

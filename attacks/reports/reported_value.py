@@ -1,0 +1,37 @@
+"""Inference of each person's value from randomized reports."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import ClassVar
+
+from numpy.random import Generator
+
+from attacks.base.attack import Attack, Knowledge
+from attacks.base.claims import RankedAnswers
+from attacks.reports.report_likelihood import log_prior, posterior, reported_column
+from defenses.base.release import ReportsRelease
+from metrics.arrays import Floats
+
+
+class ReportedValue(Attack):
+    """Names the value of the largest posterior given a person's reports and the shares in other people."""
+
+    kind: ClassVar[str] = "reports"
+    goal: ClassVar[str] = "value"
+
+    @abstractmethod
+    def likelihood(self, release: ReportsRelease) -> Floats:
+        """Log-likelihood of each value for each person, shape (n, d)."""
+
+    def run(self, release: ReportsRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
+        """Name one value a person; ties are broken at random.
+
+        Raises
+        ------
+        NotApplicable
+            If the protocol has no likelihood, or nothing says which column it is about.
+        """
+        likelihood = self.likelihood(release)
+        logs = likelihood + log_prior(knowledge, reported_column(knowledge), likelihood.shape[1])
+        return RankedAnswers.from_scores(posterior(logs), rng, depth=1)
