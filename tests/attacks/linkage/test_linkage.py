@@ -24,7 +24,7 @@ from defenses import Channel, Microdata, MicrodataRelease, Pipeline, RetentionRe
 from defenses.base.channel_parts import Retention
 from defenses.perturbation.additive_noise import AdditiveNoise
 from metrics import CategoricalDomain, NumericDomain
-from scenarios import CandidateFile, load, play
+from scenarios import CandidateFile, play
 from scenarios.seeds import generator
 
 DOMAINS = {"age": NumericDomain(0, 100, integer=True), "job": CategoricalDomain(("a", "b", "c"))}
@@ -188,11 +188,6 @@ def test_posterior_is_exact_where_nothing_competes():
     # One row: the posterior is the normalised likelihood.
     likelihood = np.array([[0.1, 0.2, 0.7]])
     assert matching_posterior(np.log(likelihood)) == pytest.approx(likelihood)
-
-
-@pytest.fixture(scope="module")
-def bank():
-    return load("bank").records
 
 
 PRAM_AND_NOISE = Pipeline(

@@ -44,11 +44,6 @@ NOISY = Pipeline(steps=[RetentionReplacement(retention=0.7, columns=CATEGORIES),
 
 
 @pytest.fixture(scope="module")
-def bank():
-    return load("bank").records
-
-
-@pytest.fixture(scope="module")
 def games(bank):
     return {decoys: CandidateFile(records=bank, decoys=decoys) for decoys in ("random", "hard")}
 

@@ -16,7 +16,7 @@ from attacks.membership.likelihood_ratio_attack import _log_density, _normal
 from attacks.membership.model_confidence import logit_confidence
 from defenses import Constant, GlobalRecoding, Identity, Microdata, ModelRelease, RetentionReplacement
 from metrics.domains import CategoricalDomain, NumericDomain
-from scenarios import ClassifierMembership, load, play
+from scenarios import ClassifierMembership, play
 from scenarios.games.table_model import MODELS, TableModel
 
 ATTACKS = (
@@ -25,11 +25,6 @@ ATTACKS = (
     LikelihoodRatioAttack(shadows=4),
     OfflineLikelihoodRatioAttack(shadows=4),
 )
-
-
-@pytest.fixture(scope="module")
-def adult():
-    return load("adult").records
 
 
 def test_lira_beats_the_loss_threshold_at_one_percent_false_positives(adult):

@@ -47,8 +47,8 @@ ON_TABLES = (
 
 
 @pytest.fixture(scope="module")
-def game():
-    return Membership(records=load("adult").records, members=120, auxiliary=400, held_out=0)
+def game(adult):
+    return Membership(records=adult, members=120, auxiliary=400, held_out=0)
 
 
 def mean(defense, attack, game, name="membership", plays=2):

@@ -18,23 +18,13 @@ from defenses.federated import (
     SecureAggregation,
 )
 from metrics import across_plays
-from scenarios import Training, load, play
+from scenarios import Training, play
 from scenarios.conformance.people import people
 from scenarios.experiments.federated_curves import FederatedCurves, Gap, Point, best_rounds, fitted
 from scenarios.games.playing import attack_release, make_release
 from scenarios.games.training import matched_cells
 from scenarios.methods import find
 from scenarios.running.plan import read_plan
-
-
-@pytest.fixture(scope="module")
-def adult():
-    return load("adult").records
-
-
-@pytest.fixture(scope="module")
-def bank():
-    return load("bank").records
 
 
 def played(records, members, defense, attacks, seed=0):

@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from record_tools import table
 from scipy import stats
 
 from defenses.base.defense import released_frame
@@ -65,11 +66,6 @@ def people(n=80, seed=0, **changes):
     }
     roles = (("name",), ("age", "job", "smokes"), ("disease",))
     return Microdata(frame, *roles, {"age": AGE, "job": JOB}, hierarchies)
-
-
-def table(domains=None, **columns):
-    frame = pd.DataFrame(columns)
-    return Microdata(frame, quasi_identifiers=tuple(columns), domains=domains or {})
 
 
 TABLES = {

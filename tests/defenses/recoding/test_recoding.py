@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from record_tools import table
 
 from defenses import (
     CellSuppression,
@@ -26,11 +27,6 @@ from scenarios.seeds import generator
 
 def apply(defense, records, seed=0):
     return defense.apply(records, np.random.default_rng(seed))
-
-
-def table(domains=None, **columns):
-    frame = pd.DataFrame(columns)
-    return Microdata(frame, quasi_identifiers=tuple(frame.columns), domains=domains or {})
 
 
 def test_rounding_by_hand():

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from record_tools import table
 from scipy import stats
 
 from defenses import (
@@ -23,11 +24,6 @@ GRADES = CategoricalDomain(("low", "middle", "high"), ordered=True)
 
 def apply(defense, records, seed=0):
     return defense.apply(records, np.random.default_rng(seed))
-
-
-def table(domains=None, **columns):
-    frame = pd.DataFrame(columns)
-    return Microdata(frame, quasi_identifiers=tuple(frame.columns), domains=domains or {})
 
 
 def test_every_stratum_gives_its_share():

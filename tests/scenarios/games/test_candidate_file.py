@@ -10,14 +10,9 @@ from defenses import Constant, Identity, RetentionReplacement
 from defenses.base.defense import MicrodataDefense, released_frame
 from defenses.base.release import MicrodataRelease
 from metrics.cells import escape_column
-from scenarios import CandidateFile, load, play
+from scenarios import CandidateFile, play
 from scenarios.conformance.people import people
 from scenarios.seeds import generator
-
-
-@pytest.fixture(scope="module")
-def bank():
-    return load("bank").records
 
 
 def rates(defense, attack, game, plays, name="reidentification"):

@@ -8,7 +8,7 @@ from attacks import Knowledge, LongitudinalAveraging, NotApplicable, PoolInferen
 from attacks.reports.report_likelihood import round_likelihoods
 from defenses import Identity, LocalReports, Microdata, ReportsRelease
 from metrics.domains import CategoricalDomain, NumericDomain
-from scenarios import Pool, Reports, load, play
+from scenarios import Pool, Reports, play
 from scenarios.experiments.emoji_population import emoji
 from scenarios.games.report_utility import utility_frequencies
 from scenarios.seeds import generator
@@ -29,8 +29,8 @@ PROTOCOLS = (
 
 
 @pytest.fixture(scope="module")
-def game():
-    return Reports(records=load("adult").records, column="education")
+def game(adult):
+    return Reports(records=adult, column="education")
 
 
 @pytest.fixture(scope="module")

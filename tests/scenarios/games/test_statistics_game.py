@@ -45,8 +45,8 @@ def rate(defense, attack, game, plays, seed=0):
 
 
 @pytest.fixture(scope="module")
-def bits():
-    return SecretBits(records=load("bank").records, column="housing", category="yes", persons=60)
+def bits(bank):
+    return SecretBits(records=bank, column="housing", category="yes", persons=60)
 
 
 # The newcomer

@@ -127,11 +127,7 @@ EXPECTED = {
 }
 
 
-@pytest.fixture
-def folder(tmp_path):
-    (tmp_path / "small.toml").write_text(SCENARIO)
-    (tmp_path / "hostile.py").write_text(HOSTILE)
-    return tmp_path
+FILES = {"small.toml": SCENARIO, "hostile.py": HOSTILE}
 
 
 def run(folder, *arguments, check):

@@ -66,6 +66,7 @@ class Broken(Identity):
     def apply(self, records, rng):
         raise RuntimeError("no release")
 """
+FILES = {"small.toml": SCENARIO, "mine.py": MINE}
 
 
 def refused(folder, monkeypatch, *arguments):
@@ -75,13 +76,6 @@ def refused(folder, monkeypatch, *arguments):
     assert (done.exit_code, done.stdout) == (2, "")
     assert not (folder / "tokumei.db").exists()
     return done.stderr.strip().splitlines()
-
-
-@pytest.fixture
-def folder(tmp_path):
-    (tmp_path / "small.toml").write_text(SCENARIO)
-    (tmp_path / "mine.py").write_text(MINE)
-    return tmp_path
 
 
 def table(text):

@@ -44,17 +44,16 @@ class Rounded(Identity):
     def __init__(self, *, unit=UNIT):
         self.unit = unit
 """
+FILES = {"small.toml": SCENARIO, "explained_mine.py": MINE, "explained_helper.py": "UNIT = 5\n"}
 RESULTS = 2 * 3 * 3
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    (tmp_path / "small.toml").write_text(SCENARIO)
-    (tmp_path / "explained_mine.py").write_text(MINE)
-    (tmp_path / "explained_helper.py").write_text("UNIT = 5\n")
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    yield tmp_path
+def folder(folder, monkeypatch):
+    """The shared folder as current and import folder."""
+    monkeypatch.chdir(folder)
+    monkeypatch.syspath_prepend(folder)
+    yield folder
     for name in ("explained_mine", "explained_helper"):
         sys.modules.pop(name, None)
     forget()

@@ -21,11 +21,6 @@ from scenarios.tournament.submitting import submit
 from scenarios.tournament.verifying import verify
 
 
-@pytest.fixture
-def cup(tmp_path):
-    return opened(tmp_path / "cup")
-
-
 def ranked(cup, share=1.0):
     found = standings(cup.tournament.settings.teams, score(cup.tournament, share, 1))
     return {one.team: one for one in found}

@@ -20,11 +20,6 @@ from scenarios.tournament.team_report import write_reports
 from scenarios.tournament.verifying import verify
 
 
-@pytest.fixture
-def cup(tmp_path):
-    return opened(tmp_path / "cup")
-
-
 def run(*arguments):
     return CliRunner().invoke(cli, ["tournament", *map(str, arguments)])
 
