@@ -42,7 +42,7 @@ def matching_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
     Rows that outnumber the candidates cannot all stem from one: then every candidate has exactly one row, the rows
     that are left over are all as likely, and the probabilities of a row add up to at most 1.
 
-    Exact for at most 12 candidates (`exact_posterior`), loopy belief propagation beyond (`propagated_posterior`).
+    Exact for at most 12 candidates (`enumerated_posterior`), loopy belief propagation beyond (`propagated_posterior`).
 
     Parameters
     ----------
@@ -55,11 +55,11 @@ def matching_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
     if rows > candidates:
         return matching_posterior(np.ascontiguousarray(log_likelihood.T), rounds).T
     if candidates <= EXACT:
-        return exact_posterior(log_likelihood)
+        return enumerated_posterior(log_likelihood)
     return propagated_posterior(log_likelihood, rounds)
 
 
-def exact_posterior(log_likelihood: Floats) -> Floats:
+def enumerated_posterior(log_likelihood: Floats) -> Floats:
     """Exact marginals of a random one-to-one matching, by dynamic programming over sets of candidates.
 
     Let F_i(S) be the weight of all ways to give the first i rows the candidates of the set S, |S| = i, and B_i(S) that

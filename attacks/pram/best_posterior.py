@@ -11,7 +11,7 @@ from numpy.random import Generator
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import RankedAnswers
 from attacks.base.transition_matrix import cell_codes, column_matrix, values
-from attacks.pram.exact_posterior import exact_posterior
+from attacks.pram.posterior_from_counts import posterior_from_counts
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
@@ -64,7 +64,7 @@ class BestPosterior(Attack):
         domain = knowledge.auxiliary.domain(column)
         table = _lone_record(knowledge.auxiliary, column, 0, min(1, domain.size - 1), count)
         matrix = column_matrix(knowledge.simulate(table, rng).channel, column, domain)
-        alone, others, _ = most_telling_pair(matrix)
+        alone, others, _ = most_informative_pair(matrix)
         return _lone_record(knowledge.auxiliary, column, alone, others, count).frame
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
@@ -82,7 +82,7 @@ class BestPosterior(Attack):
         categories, records = np.unique(domain.codes(knowledge.candidates[column]), return_inverse=True)
         likelihood = matrix[np.ix_(cells, categories)]
         try:
-            chances = exact_posterior(likelihood, np.bincount(rows), np.bincount(records))
+            chances = posterior_from_counts(likelihood, np.bincount(rows), np.bincount(records))
         except ValueError as error:
             raise NotApplicable(str(error)) from None
         best = float(chances.max())
@@ -97,7 +97,7 @@ class BestPosterior(Attack):
         return True
 
 
-def most_telling_pair(matrix: Floats) -> tuple[int, int, float]:
+def most_informative_pair(matrix: Floats) -> tuple[int, int, float]:
     """Categories a, b and the largest (P[x, a]/P[x, b]) / (P[y, a]/P[y, b]) over all a, b and releases x, y.
 
     With one record in a and n - 1 in b, the release of one x among n - 1 of y gives the posterior 1/(1 + (n - 1)/ratio)

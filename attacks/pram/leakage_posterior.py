@@ -1,8 +1,8 @@
-"""The Pk game's patient adversary: it answers on telling releases only."""
+"""The Pk game's patient adversary: it answers on informative releases only."""
 
 from __future__ import annotations
 
-from attacks.pram.best_posterior import BestPosterior, most_telling_pair
+from attacks.pram.best_posterior import BestPosterior, most_informative_pair
 from defenses.base.parameters import check_real
 from metrics.arrays import Floats
 
@@ -11,7 +11,7 @@ class LeakagePosterior(BestPosterior):
     """Picks the worst table and abstains unless the posterior comes near the most that any release can give.
 
     So it wins about as often as Pk-anonymity allows among the answers that it gives; with many records a release that
-    is telling enough practically never comes.
+    is informative enough practically never comes.
 
     Parameters
     ----------
@@ -34,6 +34,6 @@ class LeakagePosterior(BestPosterior):
         self.share = share
 
     def _answers(self, best: float, matrix: Floats, count: int) -> bool:
-        _, _, ratio = most_telling_pair(matrix)
+        _, _, ratio = most_informative_pair(matrix)
         # A posterior of exactly 1/k may come out a rounding below it.
         return best * (1 + 1e-9) >= self.share / (1 + (count - 1) / ratio)

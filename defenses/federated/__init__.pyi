@@ -7,11 +7,11 @@ from .accounting import renyi_epsilon as renyi_epsilon
 from .accounting import serial_composition as serial_composition
 from .accounting import uplink_sensitivity as uplink_sensitivity
 from .averaging import Client as Client
-from .averaging import Rules as Rules
-from .averaging import Training as Training
+from .averaging import TrainingHistory as TrainingHistory
+from .averaging import TrainingRules as TrainingRules
 from .averaging import federated_averaging as federated_averaging
-from .clipping import Clipping as Clipping
 from .clipping import ExampleClipping as ExampleClipping
+from .clipping import NormClipping as NormClipping
 from .clipping import UpdateClipping as UpdateClipping
 from .encoding import Encoding as Encoding
 from .field import AggregationError as AggregationError
@@ -20,10 +20,10 @@ from .models import Architecture as Architecture
 from .models import Network as Network
 from .models import OneHiddenLayer as OneHiddenLayer
 from .models import SoftmaxRegression as SoftmaxRegression
-from .noise import Noise as Noise
 from .noise import PrivacyLossNoise as PrivacyLossNoise
 from .noise import RenyiNoise as RenyiNoise
 from .noise import SerialNoise as SerialNoise
+from .noise import UpdateNoise as UpdateNoise
 from .paillier import Paillier as Paillier
 from .pairwise_masks import PairwiseMasks as PairwiseMasks
 from .secure_aggregation import SecureAggregation as SecureAggregation

@@ -10,10 +10,10 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.federated.clipping import Clipping
+from defenses.federated.clipping import NormClipping
 from defenses.federated.discrete_noise import noisy_on_grid, part_of_noise
 from defenses.federated.models import Network
-from defenses.federated.noise import Noise, noisy
+from defenses.federated.noise import UpdateNoise, noisy
 from metrics.arrays import Floats, Integers
 
 
@@ -48,7 +48,7 @@ class Client:
 
 
 @dataclass(frozen=True)
-class Rules:
+class TrainingRules:
     """How a training goes.
 
     Parameters
@@ -61,9 +61,9 @@ class Rules:
         Share of the clients that are drawn in each round, in (0, 1]; at least two.
     dropout : float
         Share of the drawn clients, in [0, 1) and rounded down, that fall silent before their updates arrive.
-    clipping : Clipping, optional
+    clipping : NormClipping, optional
         Bounds updates.
-    uplink, downlink : Noise, optional
+    uplink, downlink : UpdateNoise, optional
         On what clients send and on what the server sends; both need clipping.
     aggregation : Summation, optional
         Adds the updates up unseen; without it the server sees each.
@@ -74,14 +74,14 @@ class Rules:
     learning_rate: float
     participation: float = 1.0
     dropout: float = 0.0
-    clipping: Clipping | None = None
-    uplink: Noise | None = None
-    downlink: Noise | None = None
+    clipping: NormClipping | None = None
+    uplink: UpdateNoise | None = None
+    downlink: UpdateNoise | None = None
     aggregation: Summation | None = None
 
 
 @dataclass(frozen=True)
-class Training:
+class TrainingHistory:
     """What a training was, as the server saw it.
 
     Attributes
@@ -106,7 +106,9 @@ class Training:
     noise: float
 
 
-def federated_averaging(network: Network, clients: Sequence[Client], rules: Rules, rng: Generator) -> Training:
+def federated_averaging(
+    network: Network, clients: Sequence[Client], rules: TrainingRules, rng: Generator
+) -> TrainingHistory:
     """Train a model without moving records.
 
     In each round the server sends weights w, each client i makes local steps from there and sends its update u_i, the
@@ -121,7 +123,7 @@ def federated_averaging(network: Network, clients: Sequence[Client], rules: Rule
         The model's form.
     clients : sequence of Client
         At least two, none empty.
-    rules : Rules
+    rules : TrainingRules
         How it goes.
     rng : Generator
         Draws initial weights, clients and noise.
@@ -177,7 +179,7 @@ def federated_averaging(network: Network, clients: Sequence[Client], rules: Rule
         models.append(weights)
         aggregates.append(aggregate)
         participants.append(answering)
-    return Training(tuple(updates), tuple(aggregates), tuple(participants), tuple(models), float(seen_noise))
+    return TrainingHistory(tuple(updates), tuple(aggregates), tuple(participants), tuple(models), float(seen_noise))
 
 
 @dataclass(frozen=True)
@@ -197,7 +199,7 @@ class Sensitivities:
 
     @classmethod
     def of(
-        cls, rules: Rules, sizes: NDArray[np.intp], drawn: NDArray[np.intp], answering: NDArray[np.intp]
+        cls, rules: TrainingRules, sizes: NDArray[np.intp], drawn: NDArray[np.intp], answering: NDArray[np.intp]
     ) -> Sensitivities:
         """Sensitivities of a round.
 
@@ -218,7 +220,7 @@ class Sensitivities:
         return cls(float(uplink), float(largest * record.max()))
 
 
-def local_updates(network: Network, weights: Floats, table: _Table, rules: Rules, turn: int) -> Floats:
+def local_updates(network: Network, weights: Floats, table: _Table, rules: TrainingRules, turn: int) -> Floats:
     """Clipped updates of some clients, shape (clients, size).
 
     Raises

@@ -13,7 +13,7 @@ from defenses.base.parameters import Parametrized, check_real
 from metrics.arrays import Floats
 
 
-class Clipping(Parametrized, ABC):
+class NormClipping(Parametrized, ABC):
     """A way to bound updates.
 
     Parameters
@@ -48,7 +48,7 @@ class Clipping(Parametrized, ABC):
         """How far an update moves at most if all of the client's records are replaced."""
 
 
-class ExampleClipping(Clipping):
+class ExampleClipping(NormClipping):
     """Every example's gradient is scaled down to norm C.
 
     With one local step a record moves the mean of n clipped gradients by at most 2C/n: the lecture's uplink
@@ -87,7 +87,7 @@ class ExampleClipping(Clipping):
         return 2 * self.norm * steps
 
 
-class UpdateClipping(Clipping):
+class UpdateClipping(NormClipping):
     """A client's whole update is scaled down to norm C.
 
     One record may turn the update around, so that record and client have the same sensitivity, 2C. That

@@ -14,11 +14,11 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import TrainingRelease
 from defenses.federated.accounting import gaussian_epsilon
-from defenses.federated.averaging import Client, Rules, federated_averaging
-from defenses.federated.clipping import Clipping
+from defenses.federated.averaging import Client, TrainingRules, federated_averaging
+from defenses.federated.clipping import NormClipping
 from defenses.federated.encoding import Encoding
 from defenses.federated.models import Architecture, SoftmaxRegression
-from defenses.federated.noise import Noise, SerialNoise
+from defenses.federated.noise import SerialNoise, UpdateNoise
 from defenses.federated.secure_aggregation import SecureAggregation
 from defenses.federated.splits import EqualSplit, Split
 
@@ -43,9 +43,9 @@ class FederatedAveraging(Defense):
     dropout : float
         Share of the drawn clients, in [0, 1) and rounded down, that fall silent before their updates arrive. Noise on
         a secure sum is spread over the others, so that its budget holds.
-    clipping : Clipping, optional
+    clipping : NormClipping, optional
         Bounds on updates.
-    uplink, downlink : Noise, optional
+    uplink, downlink : UpdateNoise, optional
         Gaussian noise on what clients send and on what the server sends back; both need clipping.
     aggregation : SecureAggregation, optional
         Shows the server sums alone.
@@ -73,9 +73,9 @@ class FederatedAveraging(Defense):
         learning_rate: float = 0.5,
         participation: float = 1.0,
         dropout: float = 0.0,
-        clipping: Clipping | None = None,
-        uplink: Noise | None = None,
-        downlink: Noise | None = None,
+        clipping: NormClipping | None = None,
+        uplink: UpdateNoise | None = None,
+        downlink: UpdateNoise | None = None,
         aggregation: SecureAggregation | None = None,
     ) -> None:
         check_integer("rounds", rounds, low=1)
@@ -86,9 +86,9 @@ class FederatedAveraging(Defense):
         for name, part, kind in (
             ("model", model, Architecture),
             ("split", split, Split),
-            ("clipping", clipping, Clipping),
-            ("uplink", uplink, Noise),
-            ("downlink", downlink, Noise),
+            ("clipping", clipping, NormClipping),
+            ("uplink", uplink, UpdateNoise),
+            ("downlink", downlink, UpdateNoise),
             ("aggregation", aggregation, SecureAggregation),
         ):
             if part is not None and not isinstance(part, kind):
@@ -115,9 +115,9 @@ class FederatedAveraging(Defense):
         self.aggregation = aggregation
 
     @property
-    def rules(self) -> Rules:
+    def rules(self) -> TrainingRules:
         """How the training goes."""
-        return Rules(
+        return TrainingRules(
             self.rounds,
             self.local_epochs,
             self.learning_rate,
@@ -200,7 +200,7 @@ class FederatedAveraging(Defense):
         )
         return Guarantee(epsilon=epsilon, delta=delta, statement=f"{seen}; {neighbours}; {whole}")
 
-    def _sensitivities(self, sizes: NDArray[np.intp], noise: Noise) -> tuple[float, float]:
+    def _sensitivities(self, sizes: NDArray[np.intp], noise: UpdateNoise) -> tuple[float, float]:
         """What the noise is scaled to, and the same if a whole client is replaced.
 
         With p_i = n_i / n and one local step, p_i 2C/n_i is 2C/n for every client, and p_i 2C is largest for the

@@ -20,7 +20,7 @@ GRID_BITS = 20
 """Noisy numbers are rounded to a grid of at most 2**-GRID_BITS standard deviations."""
 
 
-class Noise(Parametrized, ABC):
+class UpdateNoise(Parametrized, ABC):
     """Gaussian noise at a stated budget.
 
     Parameters
@@ -45,7 +45,7 @@ class Noise(Parametrized, ABC):
         """Standard deviation over sensitivity in each of so many rounds."""
 
 
-class SerialNoise(Noise):
+class SerialNoise(UpdateNoise):
     """The lecture's way: every round is a classical Gaussian mechanism at (epsilon / T, delta / T), and budgets add up.
 
     Parameters
@@ -75,7 +75,7 @@ class SerialNoise(Noise):
         return classical_multiplier(self.epsilon / rounds, self.delta / rounds)
 
 
-class RenyiNoise(Noise):
+class RenyiNoise(UpdateNoise):
     """Just enough noise for the budget by composition of Rényi divergences (dp-accounting).
 
     Parameters
@@ -98,7 +98,7 @@ class RenyiNoise(Noise):
         return renyi_multiplier(self.epsilon, self.delta, rounds)
 
 
-class PrivacyLossNoise(Noise):
+class PrivacyLossNoise(UpdateNoise):
     """Just enough noise for the budget by the distribution of the privacy loss: the least that any accountant allows.
 
     The privacy loss of a Gaussian mechanism is normal with mean mu²/2 and variance mu², mu = 1/z; losses of T rounds

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from defenses.base.parameters import check_integer, check_real
-from defenses.federated.averaging import Client, Rules, federated_averaging
+from defenses.federated.averaging import Client, TrainingRules, federated_averaging
 from defenses.federated.clipping import ExampleClipping
 from defenses.federated.encoding import Encoding
 from defenses.federated.models import Network, SoftmaxRegression
@@ -25,7 +25,7 @@ from scenarios.seeds import generator
 
 
 @dataclass(frozen=True)
-class Point:
+class TrainingSetting:
     """One setting.
 
     Attributes
@@ -144,30 +144,34 @@ class FederatedCurves(Experiment):
         """
         say(f"the best loss on {self.dataset}")
         problem = _Problem(self)
-        gaps: dict[Point, Gap] = {}
+        gaps: dict[TrainingSetting, Gap] = {}
         for count in self.clients:
             say(f"{count} clients of {self.records} records")
-            settings = [Point(count, turns, budget) for turns in self.rounds for budget in self.epsilon]
-            settings += [Point(count, turns, np.inf) for turns in self.rounds]
+            settings = [TrainingSetting(count, turns, budget) for turns in self.rounds for budget in self.epsilon]
+            settings += [TrainingSetting(count, turns, np.inf) for turns in self.rounds]
             gaps |= {point: problem.gap(point, plays, seed) for point in settings}
         shape = fitted(gaps, self.records)
         return (self._by_epsilon(gaps, shape, problem.best, plays), self._by_rounds(gaps, shape))
 
-    def _by_epsilon(self, gaps: dict[Point, Gap], shape: dict[Point, float], best: float, plays: int) -> Section:
+    def _by_epsilon(
+        self, gaps: dict[TrainingSetting, Gap], shape: dict[TrainingSetting, float], best: float, plays: int
+    ) -> Section:
         turns = self.middle
         budgets = [*self.epsilon, np.inf]
         rows: list[tuple[str, ...]] = [
-            (f"N = {count}", *(text(gaps[Point(count, turns, budget)]) for budget in budgets)) for count in self.clients
+            (f"N = {count}", *(text(gaps[TrainingSetting(count, turns, budget)]) for budget in budgets))
+            for count in self.clients
         ]
         columns = ("", *(f"epsilon = {budget:g}" for budget in self.epsilon), "no noise")
         theory: list[tuple[str | float, ...]] = [
-            (f"N = {count}", *(shape[Point(count, turns, budget)] for budget in budgets)) for count in self.clients
+            (f"N = {count}", *(shape[TrainingSetting(count, turns, budget)] for budget in budgets))
+            for count in self.clients
         ]
         over_clients = tuple(
             self._curve(
                 f"epsilon = {budget:g}, T = {turns}",
                 "clients",
-                [Point(count, turns, budget) for count in sorted(self.clients)],
+                [TrainingSetting(count, turns, budget) for count in sorted(self.clients)],
                 gaps,
                 shape,
             )
@@ -177,13 +181,15 @@ class FederatedCurves(Experiment):
             self._curve(
                 f"N = {count}, T = {turns}",
                 "epsilon",
-                [Point(count, turns, budget) for budget in sorted(self.epsilon)],
+                [TrainingSetting(count, turns, budget) for budget in sorted(self.epsilon)],
                 gaps,
                 shape,
             )
             for count in self.clients
         )
-        by_budget = [[gaps[Point(count, turns, budget)] for count in sorted(self.clients)] for budget in self.epsilon]
+        by_budget = [
+            [gaps[TrainingSetting(count, turns, budget)] for count in sorted(self.clients)] for budget in self.epsilon
+        ]
         falls = sum(all(more.mean < fewer.mean for fewer, more in pairwise(row)) for row in by_budget)
         clearly = sum(all(more.high < fewer.low for fewer, more in pairwise(row)) for row in by_budget)
         return Section(
@@ -200,13 +206,13 @@ class FederatedCurves(Experiment):
             lines=(*over_clients, *over_epsilon),
         )
 
-    def _by_rounds(self, gaps: dict[Point, Gap], shape: dict[Point, float]) -> Section:
+    def _by_rounds(self, gaps: dict[TrainingSetting, Gap], shape: dict[TrainingSetting, float]) -> Section:
         tables, pictures, found = [], [], []
         for budget in [*self.epsilon, np.inf]:
             name = "no noise" if np.isinf(budget) else f"epsilon = {budget:g}"
             rows: list[tuple[str, ...]] = []
             for count in self.clients:
-                points = [Point(count, turns, budget) for turns in self.rounds]
+                points = [TrainingSetting(count, turns, budget) for turns in self.rounds]
                 rows.append((f"N = {count}", *(text(gaps[point]) for point in points), best_rounds(points, gaps)))
                 if not np.isinf(budget):
                     found.append((count, budget, best_rounds(points, gaps)))
@@ -228,7 +234,11 @@ class FederatedCurves(Experiment):
 
     @staticmethod
     def _curve(
-        title: str, along: str, points: Sequence[Point], gaps: dict[Point, Gap], shape: dict[Point, float]
+        title: str,
+        along: str,
+        points: Sequence[TrainingSetting],
+        gaps: dict[TrainingSetting, Gap],
+        shape: dict[TrainingSetting, float],
     ) -> Lines:
         """Measured gaps with intervals, and the theory's shape, along one attribute of points."""
         places = [float(getattr(point, along)) for point in points]
@@ -304,7 +314,7 @@ class _Problem:
         found = minimize(loss_and_slope, start, jac=True, method="L-BFGS-B", options={"maxiter": 300})
         return float(found.fun)
 
-    def gap(self, point: Point, plays: int, seed: int) -> Gap:
+    def gap(self, point: TrainingSetting, plays: int, seed: int) -> Gap:
         """Train `plays` times on fresh clients."""
         from scipy.special import stdtrit
 
@@ -312,7 +322,7 @@ class _Problem:
         noise = None
         if np.isfinite(point.epsilon):
             noise = SerialNoise(epsilon=point.epsilon / 2, delta=0.5e-5)
-        rules = Rules(
+        rules = TrainingRules(
             rounds=point.rounds,
             local_epochs=1,
             learning_rate=curves.learning_rate,
@@ -338,24 +348,24 @@ def text(gap: Gap) -> str:
     return f"{gap.mean:.3f}" if np.isinf(gap.half) else f"{gap.mean:.3f} ± {gap.half:.3f}"
 
 
-def best_rounds(points: Sequence[Point], gaps: dict[Point, Gap]) -> str:
+def best_rounds(points: Sequence[TrainingSetting], gaps: dict[TrainingSetting, Gap]) -> str:
     """The number of rounds with the smallest gap, and whether fewer and more are worse by more than both intervals."""
     best = min(points, key=lambda point: gaps[point].mean)
     place = list(points).index(best)
 
-    def worse(others: Sequence[Point]) -> bool:
+    def worse(others: Sequence[TrainingSetting]) -> bool:
         return any(gaps[other].low > gaps[best].high for other in others)
 
     inside = worse(points[:place]) and worse(points[place + 1 :])
     return f"{best.rounds}, inside" if inside else str(best.rounds)
 
 
-def fitted(gaps: dict[Point, Gap], records: int) -> dict[Point, float]:
+def fitted(gaps: dict[TrainingSetting, Gap], records: int) -> dict[TrainingSetting, float]:
     """The theory's gap at every setting, its constants fitted by relative least squares.
 
     Parameters
     ----------
-    gaps : dict of Point to Gap
+    gaps : dict of TrainingSetting to Gap
         What was measured.
     records : int
         Records m of each client.

@@ -12,7 +12,7 @@ from itertools import product
 import numpy as np
 from numpy.random import Generator
 
-from attacks.pram.exact_posterior import with_row
+from attacks.pram.posterior_from_counts import with_row
 from defenses.base.simplex import project_to_simplex
 from defenses.pram.matrix import transition_matrix
 from defenses.pram.optimal import optimal_retention

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from attacks.base.attack import Knowledge, NotApplicable
 from attacks.base.claims import Claims, RankedAnswers
 from attacks.base.transition_matrix import cell_codes, column_matrix
-from attacks.pram.exact_posterior import exact_posterior
+from attacks.pram.posterior_from_counts import posterior_from_counts
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
@@ -198,6 +198,6 @@ class PkAnonymity(Game):
         categories, records = np.unique(domain.codes(table.frame[self.column]), return_counts=True)
         bound = 1 / pk(matrix / matrix.sum(axis=0), self.size)
         try:
-            return float(exact_posterior(matrix[np.ix_(cells, categories)], rows, records).max()), bound
+            return float(posterior_from_counts(matrix[np.ix_(cells, categories)], rows, records).max()), bound
         except ValueError:
             return None, bound

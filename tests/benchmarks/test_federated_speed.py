@@ -11,8 +11,8 @@ from defenses.federated import (
     EqualSplit,
     Network,
     PairwiseMasks,
-    Rules,
     SecureAggregation,
+    TrainingRules,
     federated_averaging,
 )
 from scenarios import load
@@ -38,7 +38,7 @@ def small_clients():
 def test_small_clients_at_once(benchmark, small_clients):
     network = Network((small_clients[0].features.shape[1], 2))
     benchmark.pedantic(
-        federated_averaging, (network, small_clients, Rules(20, 1, 0.5), np.random.default_rng(0)), rounds=1
+        federated_averaging, (network, small_clients, TrainingRules(20, 1, 0.5), np.random.default_rng(0)), rounds=1
     )
 
 

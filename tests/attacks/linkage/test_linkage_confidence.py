@@ -21,7 +21,7 @@ from attacks import (
 )
 from attacks.base.sides import shared_columns
 from attacks.linkage.nearest_neighbour import METRICS, feature_vectors
-from attacks.linkage.row_matching import exact_posterior, matching_posterior, propagated_posterior
+from attacks.linkage.row_matching import enumerated_posterior, matching_posterior, propagated_posterior
 from defenses import (
     Constant,
     Identity,
@@ -62,7 +62,7 @@ def test_posterior_of_few_candidates_is_the_ratio_of_permanents(shape):
     rng = np.random.default_rng(0)
     for _ in range(5):
         scores = rng.normal(0, 3, shape)
-        assert exact_posterior(scores) == pytest.approx(permanents(scores), abs=1e-9)
+        assert enumerated_posterior(scores) == pytest.approx(permanents(scores), abs=1e-9)
         assert matching_posterior(scores + rng.normal(0, 50, (shape[0], 1))) == pytest.approx(
             permanents(scores), abs=1e-9
         )
@@ -72,7 +72,7 @@ def test_propagated_posterior_is_near_the_exact_one_for_twelve_candidates():
     # Belief propagation alone errs by more than .05 where six rows fill six candidates, hence the exact way there.
     rng = np.random.default_rng(1)
     loose = rng.normal(0, 2, (6, 12))
-    assert propagated_posterior(loose) == pytest.approx(exact_posterior(loose), abs=0.05)
+    assert propagated_posterior(loose) == pytest.approx(enumerated_posterior(loose), abs=0.05)
 
 
 def test_impossible_pairs_leave_a_posterior():

@@ -21,11 +21,11 @@ from defenses.federated import (
     PairwiseMasks,
     PrivacyLossNoise,
     RenyiNoise,
-    Rules,
     SecureAggregation,
     SerialNoise,
     ShamirShares,
     SoftmaxRegression,
+    TrainingRules,
     UnequalSplit,
     UpdateClipping,
     classical_multiplier,
@@ -130,7 +130,7 @@ def test_skewed_labels_are_skewed_and_unequal_clients_unequal():
 
 def test_the_training_uses_these_scales():
     noise = SerialNoise(epsilon=5.0, delta=1e-4)
-    rules = Rules(10, 1, 0.5, clipping=ExampleClipping(norm=1.0), uplink=noise, downlink=noise)
+    rules = TrainingRules(10, 1, 0.5, clipping=ExampleClipping(norm=1.0), uplink=noise, downlink=noise)
     sizes = np.array([100, 300, 600])
     moved = Sensitivities.of(rules, sizes, np.arange(3), np.arange(3))
     assert noise.multiplier(10) == pytest.approx(classical_multiplier(0.5, 1e-5))
@@ -148,7 +148,9 @@ def test_the_noise_of_a_secure_sum_has_its_scale_with_dropouts_too(make):
     noise = make(epsilon=0.5, delta=1e-5)
     noises = {}
     for dropout in (0.0, 0.3):
-        rules = Rules(1, 1, 0.5, dropout=dropout, clipping=ExampleClipping(norm=1.0), aggregation=SecureAggregation())
+        rules = TrainingRules(
+            1, 1, 0.5, dropout=dropout, clipping=ExampleClipping(norm=1.0), aggregation=SecureAggregation()
+        )
         plain, seen = (
             federated_averaging(Network((60, 3)), group, part, np.random.default_rng(8))
             for part in (rules, replace(rules, uplink=noise))
@@ -167,7 +169,7 @@ def test_the_noise_of_a_secure_sum_has_its_scale_with_dropouts_too(make):
 @pytest.mark.parametrize("protocol", [AdditiveShares(), ShamirShares(), PairwiseMasks()], ids=repr)
 def test_clients_drop_out_of_a_training(protocol):
     group = [Client(*some(np.random.default_rng(n), n), ("a", "b", "c")) for n in range(3, 15)]
-    rules = Rules(6, 2, 0.7, dropout=0.25)
+    rules = TrainingRules(6, 2, 0.7, dropout=0.25)
     plain = federated_averaging(Network((5, 3)), group, rules, np.random.default_rng(0))
     hidden = federated_averaging(
         Network((5, 3)),
@@ -196,9 +198,9 @@ def test_more_dropouts_than_masks_survive_end_a_training():
 def test_noise_in_the_updates_has_its_scale():
     rng = np.random.default_rng(7)
     group = clients(rng, count=40, n=5, d=30)
-    rules = Rules(1, 1, 0.5, clipping=ExampleClipping(norm=1.0))
+    rules = TrainingRules(1, 1, 0.5, clipping=ExampleClipping(norm=1.0))
     plain = federated_averaging(Network((30, 3)), group, rules, np.random.default_rng(8))
-    noised = Rules(1, 1, 0.5, clipping=ExampleClipping(norm=1.0), uplink=SerialNoise(epsilon=0.5, delta=1e-5))
+    noised = TrainingRules(1, 1, 0.5, clipping=ExampleClipping(norm=1.0), uplink=SerialNoise(epsilon=0.5, delta=1e-5))
     seen = federated_averaging(Network((30, 3)), group, noised, np.random.default_rng(8))
     noise = np.array([seen.updates[0][client] - plain.updates[0][client] for client in range(40)])
     wanted = classical_multiplier(0.5, 1e-5) * 2 / 5
@@ -227,7 +229,7 @@ def test_no_replaced_record_moves_an_update_further_than_its_sensitivity(clippin
         other = Client(group[0].features.copy(), group[0].labels.copy(), group[0].classes)
         other.features[0] = 10 * rng.normal(size=5)
         other.labels[0] = rng.integers(3)
-        rules = Rules(1, steps, 2.0, clipping=clipping)
+        rules = TrainingRules(1, steps, 2.0, clipping=clipping)
         ends = [
             federated_averaging(Network((5, 3)), [first, group[1]], rules, np.random.default_rng(0)).updates[0][0]
             for first in (group[0], other)
@@ -240,7 +242,7 @@ def test_one_step_of_averaging_is_a_step_on_all_records():
     rng = np.random.default_rng(14)
     group = [Client(*some(rng, n), ("a", "b", "c")) for n in (3, 9, 5)]
     network = Network((5, 3))
-    training = federated_averaging(network, group, Rules(6, 1, 0.7), np.random.default_rng(15))
+    training = federated_averaging(network, group, TrainingRules(6, 1, 0.7), np.random.default_rng(15))
     features, labels = (np.concatenate([getattr(c, name) for c in group]) for name in ("features", "labels"))
     weights = training.models[0]
     for _ in range(6):
@@ -262,7 +264,7 @@ def test_clients_are_drawn():
     training = federated_averaging(
         Network((5, 3)),
         clients(np.random.default_rng(18), 10),
-        Rules(8, 1, 0.5, participation=0.3),
+        TrainingRules(8, 1, 0.5, participation=0.3),
         np.random.default_rng(0),
     )
     assert [part.size for part in training.participants] == [3] * 8
@@ -270,7 +272,9 @@ def test_clients_are_drawn():
 
 
 def bad(group, rules=None, network=None):
-    return federated_averaging(network or Network((5, 3)), group, rules or Rules(2, 1, 0.5), np.random.default_rng(0))
+    return federated_averaging(
+        network or Network((5, 3)), group, rules or TrainingRules(2, 1, 0.5), np.random.default_rng(0)
+    )
 
 
 def test_bad_clients_are_refused():
@@ -293,7 +297,7 @@ def test_gradients_that_are_not_finite_name_client_and_round():
     group = clients(np.random.default_rng(20))
     huge = [Client(client.features * 1e200, client.labels, client.classes) for client in group]
     with pytest.raises(ValueError, match=r"client \d, round \d: the gradient is not finite"):
-        bad(huge, Rules(5, 1, 1e200), Network((5, 4, 3)))
+        bad(huge, TrainingRules(5, 1, 1e200), Network((5, 4, 3)))
 
 
 @pytest.mark.parametrize("value", [0, -1.0, math.nan, math.inf, "1", True])

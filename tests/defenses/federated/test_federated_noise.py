@@ -13,8 +13,8 @@ from defenses.federated import (
     Network,
     PrivacyLossNoise,
     RenyiNoise,
-    Rules,
     SerialNoise,
+    TrainingRules,
     classical_multiplier,
     downlink_sensitivity,
     federated_averaging,
@@ -144,7 +144,7 @@ def audited(noise, delta, rounds=5, runs=20_000, seed=11):
 
     def sums(own, noise, count, rounds):
         group = [Client(features, own, ("a", "b"))] * count
-        rules = Rules(rounds, 1, 1e-12, clipping=ExampleClipping(norm=1.0), uplink=noise)
+        rules = TrainingRules(rounds, 1, 1e-12, clipping=ExampleClipping(norm=1.0), uplink=noise)
         training = federated_averaging(network, group, rules, np.random.default_rng([seed, own[0]]))
         return sum(np.stack(list(updates.values())) for updates in training.updates)
 

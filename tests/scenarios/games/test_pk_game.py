@@ -19,8 +19,8 @@ from attacks import (
     RankedAnswers,
 )
 from attacks.base.transition_matrix import cell_codes, column_matrix
-from attacks.pram.best_posterior import most_telling_pair
-from attacks.pram.exact_posterior import exact_posterior
+from attacks.pram.best_posterior import most_informative_pair
+from attacks.pram.posterior_from_counts import posterior_from_counts
 from defenses import (
     Constant,
     GlobalRecoding,
@@ -79,7 +79,7 @@ def brute_force_posterior(matrix, released, table, i, j):
 def posterior_of(matrix, released, table):
     x, rows = np.unique(released, return_counts=True)
     y, records = np.unique(table, return_counts=True)
-    return x, y, exact_posterior(matrix[np.ix_(x, y)], rows, records)
+    return x, y, posterior_from_counts(matrix[np.ix_(x, y)], rows, records)
 
 
 def exact_k(matrix, n):
@@ -113,7 +113,7 @@ def test_no_posterior_exceeds_one_in_k_and_the_worst_attains_it(n, d, zeros):
                 worst = max(worst, found.max())
         assert worst == 1 / k
         assert pk(matrix.astype(float), n) == pytest.approx(float(k), rel=1e-12)
-        *_, ratio = most_telling_pair(matrix.astype(float))
+        *_, ratio = most_informative_pair(matrix.astype(float))
         assert 1 + (n - 1) / ratio == pytest.approx(float(k), rel=1e-12)
 
 
@@ -133,7 +133,7 @@ def test_posterior_of_the_worst_table_is_the_closed_form():
     matrix = transition_matrix(optimal_retention([50, 3, 9], 1.5))
     odds = matrix[:, 0] / matrix[:, 2]
     counts = np.array([3, 900, 97])
-    found = exact_posterior(matrix[:, [0, 2]], counts, np.array([1, 999]))
+    found = posterior_from_counts(matrix[:, [0, 2]], counts, np.array([1, 999]))
     np.testing.assert_allclose(found[:, 0], odds / (counts @ odds))
     np.testing.assert_allclose(counts @ found, 1)
     np.testing.assert_allclose(found @ np.array([1, 999]), 1)
@@ -142,14 +142,14 @@ def test_posterior_of_the_worst_table_is_the_closed_form():
 def test_posterior_refuses_what_does_not_fit():
     even = np.full((2, 2), 0.5)
     with pytest.raises(ValueError, match="3 rows and 4 records"):
-        exact_posterior(even, np.array([1, 2]), np.array([2, 2]))
+        posterior_from_counts(even, np.array([1, 2]), np.array([2, 2]))
     with pytest.raises(ValueError, match="too many matchings"):
-        exact_posterior(np.full((6, 6), 1 / 6), np.full(6, 40), np.full(6, 40))
+        posterior_from_counts(np.full((6, 6), 1 / 6), np.full(6, 40), np.full(6, 40))
 
 
-def telling_odds(matrix, n, share):
-    """Probability that the release of the worst table is telling enough, and that the answer is then right, exactly."""
-    a, b, ratio = most_telling_pair(matrix)
+def informative_odds(matrix, n, share):
+    """Exact probabilities that the worst table's release is informative enough, and that the answer is then right."""
+    a, b, ratio = most_informative_pair(matrix)
     d, bound = len(matrix), 1 / (1 + (n - 1) / ratio)
     answered = right = 0.0
     for counts in product(range(n + 1), repeat=d):
@@ -172,7 +172,7 @@ def telling_odds(matrix, n, share):
 @pytest.mark.parametrize("d", [2, 3])
 def test_expected_wins_of_the_abstaining_adversary_reach_the_bound(n, d):
     for retention in (np.full(d, 0.75), optimal_retention([n - 1, 1, 0][:d], 1.0)):
-        answered, right, bound = telling_odds(transition_matrix(retention), n, 0.95)
+        answered, right, bound = informative_odds(transition_matrix(retention), n, 0.95)
         assert answered > 0
         assert 0.95 * bound <= right <= bound * (1 + 1e-12)
 
@@ -181,7 +181,7 @@ def test_the_abstaining_adversary_wins_what_is_promised_of_its_answers():
     wins = answers = 0
     for n, plays in ((3, 700), (6, 1200)):
         summary = played(RetentionReplacement(k=2), LeakagePosterior(), n, plays)
-        answered, _, bound = telling_odds(transition_matrix(np.full(2, 0.5 + _half_excess(n))), n, 0.95)
+        answered, _, bound = informative_odds(transition_matrix(np.full(2, 0.5 + _half_excess(n))), n, 0.95)
         assert summary.bound == pytest.approx(0.5) == pytest.approx(bound)
         # Four standard errors: 1 in 16,000 for a random seed.
         assert abs(summary.answered.value - answered) < 4 * np.sqrt(answered * (1 - answered) / plays)
@@ -227,7 +227,7 @@ def test_the_worst_table_is_found_where_categories_are_not_alike():
     rules = game(5, ("a", "b", "c"))
     secret, release, scores = play_alone(defense, BestPosterior(), rules, generator(1))
     matrix = column_matrix(release.channel, "x", rules.records.domain("x"))
-    a, b, ratio = most_telling_pair(matrix)
+    a, b, ratio = most_informative_pair(matrix)
     table = secret.records.frame["x"].tolist()
     assert table == ["abc"[a]] + ["abc"[b]] * 4
     assert scores["bound"] == pytest.approx(1 / (1 + 4 / ratio)) == pytest.approx(1 / pk(matrix, 5))

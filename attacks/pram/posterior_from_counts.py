@@ -28,7 +28,7 @@ MOST_STEPS = 100_000_000
 """Additions up to which the posterior of a general table is computed."""
 
 
-def exact_posterior(likelihood: Numbers, released: NDArray[np.intp], records: NDArray[np.intp]) -> Numbers:
+def posterior_from_counts(likelihood: Numbers, released: NDArray[np.intp], records: NDArray[np.intp]) -> Numbers:
     """Probability that one row of value x stems from one record of value y.
 
     Parameters
