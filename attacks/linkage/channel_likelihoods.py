@@ -11,20 +11,14 @@ import numpy as np
 import pandas as pd
 
 from defenses.base.channel import Channel
-from defenses.base.channel_parts import ColumnPart, Likelihood, RetentionVector
+from defenses.base.channel_parts import Likelihood
 from metrics.arrays import Booleans
 from metrics.domains import Domain, NumericDomain
 
 
 def stated_domains(channel: Channel | None) -> dict[str, Domain]:
-    """What the original values of columns may be, for the columns of which a channel says so."""
-    domains: dict[str, Domain] = {}
-    for part in () if channel is None else channel.parts:
-        if isinstance(part, ColumnPart):
-            domains[part.column] = part.domain
-        elif isinstance(part, RetentionVector):
-            domains |= dict(zip(part.names, part.domains, strict=True))
-    return domains
+    """Domains of the original values that a channel states, by column; empty without a channel."""
+    return {} if channel is None else dict(channel.original_domains)
 
 
 def outside(domain: Domain, values: pd.Series[Any]) -> Booleans:

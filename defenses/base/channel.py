@@ -7,7 +7,9 @@ they are. It is bound to one release and is written and read as TOML.
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 import pandas as pd
 
@@ -48,6 +50,11 @@ class Channel:
     def columns(self) -> frozenset[str]:
         """The columns that some part changes."""
         return frozenset(name for part in self.parts for name in part.columns)
+
+    @property
+    def original_domains(self) -> Mapping[str, Domain]:
+        """Domains of the original values, for the columns whose part states one."""
+        return MappingProxyType({name: domain for part in self.parts for name, domain in part.original_domains.items()})
 
     def combined(self, later: Channel) -> Channel | None:
         """Return the channel of this mechanism followed by `later`, None where they touch a column both."""

@@ -9,7 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base.channel import Channel
-from defenses.base.channel_parts import Noise
+from defenses.base.channel_parts import AddedNoise
 from defenses.base.columns import check_columns, filled, is_numeric, plain_numbers, stored_alike
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
@@ -96,7 +96,7 @@ class AdditiveNoise(MicrodataDefense):
         asked = tuple(self.scale) if isinstance(self.scale, Mapping) else self.columns
         return filled(records, chosen_columns(records, asked, default))
 
-    def _part(self, records: Microdata, name: str, numbers: NDArray[np.float64]) -> Noise:
+    def _part(self, records: Microdata, name: str, numbers: NDArray[np.float64]) -> AddedNoise:
         scale = self.scale[name] if isinstance(self.scale, Mapping) else self.scale
         # A constant column's deviation may come out as a rounding error instead of 0.
         varies = np.nanmin(numbers) < np.nanmax(numbers)
@@ -106,6 +106,7 @@ class AdditiveNoise(MicrodataDefense):
             low, high = float(domain.low), float(domain.high)
             if domain.integer:
                 low, high = float(np.ceil(low)), float(np.floor(high))
-            return Noise(name, self.distribution, deviation, domain.integer, low, high)
+            return AddedNoise(name, self.distribution, deviation, domain.integer, low, high)
         present = numbers[~np.isnan(numbers)]
-        return Noise(name, self.distribution, deviation, bool((present == np.rint(present)).all()), -np.inf, np.inf)
+        integer = bool((present == np.rint(present)).all())
+        return AddedNoise(name, self.distribution, deviation, integer, -np.inf, np.inf)

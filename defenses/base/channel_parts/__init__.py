@@ -2,7 +2,7 @@
 
 from defenses.base.channel_parts.categories import GroupMode, Retention
 from defenses.base.channel_parts.containment import Containment
-from defenses.base.channel_parts.noise import GroupMean, Noise
+from defenses.base.channel_parts.noise import AddedNoise, GroupMean
 from defenses.base.channel_parts.numbers import Clipping, Rounded
 from defenses.base.channel_parts.part import ChannelPart, ColumnPart, Likelihood, ValuePart
 from defenses.base.channel_parts.rank_window import RankWindow, SwapLaw
@@ -10,6 +10,7 @@ from defenses.base.channel_parts.retention_vector import RetentionVector
 from defenses.base.channel_parts.unlinked import Independent, Presence
 
 __all__ = [
+    "AddedNoise",
     "ChannelPart",
     "Clipping",
     "ColumnPart",
@@ -18,7 +19,6 @@ __all__ = [
     "GroupMode",
     "Independent",
     "Likelihood",
-    "Noise",
     "Presence",
     "RankWindow",
     "Retention",

@@ -14,7 +14,7 @@ from metrics.arrays import Floats
 
 
 @dataclass(frozen=True)
-class Noise(ValuePart):
+class AddedNoise(ValuePart):
     """Noise of mean zero is added, then the sum is rounded (integers only) and clamped to the bounds.
 
     With the noise's distribution function F, original x and released y, the likelihood is
@@ -119,4 +119,4 @@ class GroupMean(ColumnPart):
 
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows: densities unless the deviation is 0."""
-        return Noise(self.column, "gaussian", self.deviation, False, -np.inf, np.inf).bind(released, original)
+        return AddedNoise(self.column, "gaussian", self.deviation, False, -np.inf, np.inf).bind(released, original)

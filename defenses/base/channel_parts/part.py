@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -60,6 +61,11 @@ class ChannelPart(ABC):
     def columns(self) -> tuple[str, ...]:
         """The columns that this part releases."""
 
+    @property
+    def original_domains(self) -> Mapping[str, Domain]:
+        """Domain of the original values of each column; empty where the part states none (noise)."""
+        return MappingProxyType({})
+
     @abstractmethod
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows; densities where the cells are continuous."""
@@ -84,6 +90,11 @@ class ColumnPart(ChannelPart):
     def columns(self) -> tuple[str, ...]:
         """The one column."""
         return (self.column,)
+
+    @property
+    def original_domains(self) -> Mapping[str, Domain]:
+        """The column's domain."""
+        return MappingProxyType({self.column: self.domain})
 
 
 @dataclass(frozen=True)

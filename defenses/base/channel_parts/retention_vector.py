@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
@@ -60,6 +61,11 @@ class RetentionVector(ChannelPart):
     def columns(self) -> tuple[str, ...]:
         """The columns."""
         return self.names
+
+    @property
+    def original_domains(self) -> Mapping[str, Domain]:
+        """The domain of each column."""
+        return MappingProxyType(dict(zip(self.names, self.domains, strict=True)))
 
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""

@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 from defenses.base.channel import Channel
-from defenses.base.channel_parts import Clipping, GroupMean, GroupMode, Noise, RankWindow, Retention, SwapLaw
+from defenses.base.channel_parts import (
+    AddedNoise,
+    Clipping,
+    GroupMean,
+    GroupMode,
+    RankWindow,
+    Retention,
+    RetentionVector,
+    SwapLaw,
+)
 from defenses.base.hierarchy import Hierarchy
 from defenses.base.microdata import Microdata
 from defenses.perturbation.additive_noise import AdditiveNoise
@@ -161,29 +170,29 @@ def test_unrounded_noise_has_the_published_law(distribution):
 
 
 def test_noise_keeps_its_digits_far_out():
-    part = Noise("x", "gaussian", 1.0, True, -np.inf, np.inf)
+    part = AddedNoise("x", "gaussian", 1.0, True, -np.inf, np.inf)
     table = one_column(part, [0.0, 30.0, -30.0, 1e6], [0.0]).table()[:, 0]
     # P(30 after rounding) is the upper tail beyond 29.5 less that beyond 30.5.
     expected = stats.norm.logsf(29.5) + np.log1p(-np.exp(stats.norm.logsf(30.5) - stats.norm.logsf(29.5)))
     assert table[1] == pytest.approx(expected, rel=1e-12)
     assert table[2] == pytest.approx(expected, rel=1e-12)
     assert np.isfinite(table[3])
-    laplace = Noise("x", "laplace", 2.0, False, 0.0, 10.0)
+    laplace = AddedNoise("x", "laplace", 2.0, False, 0.0, 10.0)
     table = one_column(laplace, [0.0, 4.0, 10.0], [5.0, 0.0]).table()
     reference = stats.laplace(5.0, np.sqrt(2))
     assert table[:, 0] == pytest.approx([reference.logcdf(0), reference.logpdf(4), reference.logsf(10)])
 
 
 def test_noise_admits_nothing_off_its_grid_or_bounds():
-    part = Noise("x", "gaussian", 3.0, True, 0.0, 10.0)
+    part = AddedNoise("x", "gaussian", 3.0, True, 0.0, 10.0)
     table = one_column(part, [3.5, 11.0, -1.0, np.nan, 3.0], [4.0, np.nan]).table()
     assert (table[:3] == -np.inf).all()
     assert table[3].tolist() == [-np.inf, 0.0]
     assert table[4, 1] == -np.inf
     with pytest.raises(ValueError, match="distribution"):
-        Noise("x", "uniform", 1.0, True, 0.0, 1.0)
+        AddedNoise("x", "uniform", 1.0, True, 0.0, 1.0)
     with pytest.raises(ValueError, match="deviation"):
-        Noise("x", "laplace", np.nan, True, 0.0, 1.0)
+        AddedNoise("x", "laplace", np.nan, True, 0.0, 1.0)
 
 
 @given(
@@ -195,7 +204,7 @@ def test_noise_admits_nothing_off_its_grid_or_bounds():
 )
 @settings(max_examples=60, deadline=None)
 def test_rounded_noise_sums_to_one(value, deviation, distribution, low, high):
-    part = Noise("x", distribution, deviation, True, float(low), float(high))
+    part = AddedNoise("x", distribution, deviation, True, float(low), float(high))
     table = one_column(part, np.arange(low, high + 1), [float(value)]).table()
     assert np.exp(table).sum() == pytest.approx(1, rel=1e-9)
 
@@ -364,3 +373,14 @@ def test_a_channel_of_two_steps_on_one_column_is_none():
     third = Sampling(rate=0.5).apply(people(), np.random.default_rng(0)).channel
     assert first.combined(second) is None
     assert first.combined(third) == Channel(first.parts, 0.5)
+
+
+def test_parts_state_the_domains_of_their_original_values():
+    age, job = NumericDomain(0, 9, True, (5,)), CategoricalDomain(("a", "b"))
+    vector = RetentionVector(("age", "job"), (age, job), (2, 2), (0.5, 0.6, 0.7, 0.8))
+    noise = AddedNoise("income", "gaussian", 1.0, True, -np.inf, np.inf)
+    assert dict(vector.original_domains) == {"age": age, "job": job}
+    assert dict(noise.original_domains) == {}
+    channel = Channel((Retention("disease", job, 0.5, 2), vector, noise))
+    assert dict(channel.original_domains) == {"disease": job, "age": age, "job": job}
+    assert dict(Channel().original_domains) == {}
