@@ -14,10 +14,14 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import Answer, Query
 from defenses.base.release import StatisticsRelease
-from defenses.dp.accountant import Account, Accountant, ConcentratedAccountant
+from defenses.curators.answer_noise import GaussianAnswerNoise, LaplaceAnswerNoise
+from defenses.curators.number_plans import AnswerPlan
+from defenses.curators.planning import plain_answer, plan_of
+from defenses.dp.account import Account
+from defenses.dp.accountant import Accountant
 from defenses.dp.composition import zcdp_rho
+from defenses.dp.concentrated_accountant import ConcentratedAccountant
 from defenses.dp.sensitivity import check_neighbours
-from defenses.dp.statistics import GaussianAnswers, LaplaceAnswers, Plan, plain_answer, plan_of
 
 MECHANISMS = ("laplace", "gaussian")
 SMALLEST_SHARE, LARGEST_SHARE = 2.0**-18, 2.0**20
@@ -55,7 +59,7 @@ class Curator(Defense):
     public; under "add or remove" neither is, and queries about given rows are refused.
 
     What a query costs, and whether it can be answered, depends on public things alone; the cost is entered before the
-    records are looked at. `defenses.dp.statistics` holds the mechanism of each query.
+    records are looked at. `defenses.curators.planning` holds the plan of each query.
     """
 
     kind = "statistics"
@@ -185,20 +189,20 @@ class CuratorSession:
         """
         plan = plan_of(query, self._records, self._curator.neighbours)
         with self._lock:
-            return plain_answer(self._run(plan, epsilon))
+            return plain_answer(self._answer(plan, epsilon))
 
-    def _run(self, plan: Plan, epsilon: float | None) -> Any:
+    def _answer(self, plan: AnswerPlan, epsilon: float | None) -> Any:
         curator = self._curator
         if epsilon is not None:
             check_real("epsilon", epsilon, low=0, open_low=True)
         if curator.mechanism == "gaussian":
-            assert isinstance(self.account, ConcentratedAccountant)  # noqa: S101 (the constructor looks)
-            whole = zcdp_rho(float(curator.epsilon), float(curator.delta)) / curator.queries
-            rho = whole if epsilon is None else zcdp_rho(float(epsilon), float(curator.delta))
-            gaussian = GaussianAnswers(rho, self._rng)
+            assert isinstance(self.account, ConcentratedAccountant)  # noqa: S101 (the constructor checks)
+            budget = zcdp_rho(float(curator.epsilon), float(curator.delta))
+            rho = budget / curator.queries if epsilon is None else zcdp_rho(float(epsilon), float(curator.delta))
+            gaussian = GaussianAnswerNoise(rho, self._rng)
             self.account.spend(float(curator.epsilon if epsilon is None else epsilon), float(curator.delta), rho)
-            return plan.answer(self._records, gaussian)
+            return plan(self._records, gaussian)
         share = float(curator.epsilon) / curator.queries if epsilon is None else float(epsilon)
-        laplace = LaplaceAnswers(share, self._rng)
+        laplace = LaplaceAnswerNoise(share, self._rng)
         self.account.spend(share)
-        return plan.answer(self._records, laplace)
+        return plan(self._records, laplace)

@@ -13,8 +13,9 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_real
 from defenses.base.queries import Answer, Query
 from defenses.base.release import StatisticsRelease
+from defenses.curators.answer_noise import LaplaceAnswerNoise
+from defenses.curators.planning import plain_answer, plan_of
 from defenses.dp.sensitivity import check_neighbours
-from defenses.dp.statistics import LaplaceAnswers, plain_answer, plan_of
 
 
 class UnaccountedCurator(Defense):
@@ -84,5 +85,5 @@ class UnaccountedSession:
             If the query does not fit the public description of the records.
         """
         plan = plan_of(query, self._records, self._curator.neighbours)
-        noise = LaplaceAnswers(float(self._curator.epsilon), self._rng)
-        return plain_answer(plan.answer(self._records, noise))
+        noise = LaplaceAnswerNoise(float(self._curator.epsilon), self._rng)
+        return plain_answer(plan(self._records, noise))

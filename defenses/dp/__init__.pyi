@@ -1,9 +1,6 @@
-from .accountant import Account as Account
+from .account import Account as Account
 from .accountant import Accountant as Accountant
 from .accountant import AdvancedAccountant as AdvancedAccountant
-from .accountant import ConcentratedAccountant as ConcentratedAccountant
-from .accountant import LossDistributionAccountant as LossDistributionAccountant
-from .accountant import RenyiAccountant as RenyiAccountant
 from .composition import advanced as advanced
 from .composition import group_privacy as group_privacy
 from .composition import parallel as parallel
@@ -13,6 +10,7 @@ from .composition import weak_secrecy as weak_secrecy
 from .composition import zcdp_delta as zcdp_delta
 from .composition import zcdp_epsilon as zcdp_epsilon
 from .composition import zcdp_rho as zcdp_rho
+from .concentrated_accountant import ConcentratedAccountant as ConcentratedAccountant
 from .gaussian import DiscreteGaussian as DiscreteGaussian
 from .gaussian import Gaussian as Gaussian
 from .graphs import release_degree_counts as release_degree_counts
@@ -21,6 +19,8 @@ from .laplace import DiscreteLaplace as DiscreteLaplace
 from .laplace import Laplace as Laplace
 from .mechanism import Mechanism as Mechanism
 from .randomized_response import RandomizedResponse as RandomizedResponse
+from .renyi_accountant import LossDistributionAccountant as LossDistributionAccountant
+from .renyi_accountant import RenyiAccountant as RenyiAccountant
 from .selection import Exponential as Exponential
 from .selection import ReportNoisyMax as ReportNoisyMax
 from .sensitivity import brute_force_sensitivity as brute_force_sensitivity

@@ -60,7 +60,7 @@ def _sigma(epsilon: float, delta: float, sensitivity: float) -> float:
     if delta >= SMALLEST_DELTA:
         normal = sensitivity * unit_sigma(epsilon - 2e-12, delta * (1 - SLACK))
         enough = min(enough, math.sqrt(normal**2 + ROUNDING) * (1 + 1e-9))
-        # Integers that differ do so by 1 at least.
+        # Integers64 that differ do so by 1 at least.
         if sensitivity**2 < 5 and enough < FINE:
             enough = _least(epsilon, delta * (1 - SLACK), max(1, math.floor(sensitivity**2 + 1e-9)), enough)
     return enough

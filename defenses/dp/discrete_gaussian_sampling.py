@@ -7,13 +7,14 @@ from fractions import Fraction
 import numpy as np
 from numpy.random import Generator
 
-from defenses.dp.exact import ExponentialChance, Integers, settle_below, two_sided_geometric, words
+from defenses.dp.exact import ExponentialChance, settle_below, two_sided_geometric, words
+from metrics.arrays import Integers64
 
 MARGIN = 2.0**-40
 """Distance from a uniform number at which a floating-point probability decides the comparison with it."""
 
 
-def discrete_gaussian(variance: Fraction, size: int, rng: Generator) -> Integers:
+def discrete_gaussian(variance: Fraction, size: int, rng: Generator) -> Integers64:
     """Draw integers z with probability proportional to e^(-z^2 / (2 variance)), shape (size,); exact.
 
     Rejection from the discrete Laplace distribution with scale t = floor(sigma) + 1: z is kept with probability
@@ -38,7 +39,7 @@ def discrete_gaussian(variance: Fraction, size: int, rng: Generator) -> Integers
     sigma = float(variance) ** 0.5
     scale = int(sigma) + 1
     middle = float(variance / scale)
-    kept: list[Integers] = []
+    kept: list[Integers64] = []
     missing = size
     while missing > 0:
         # At least 0.4 of the proposals are kept.

@@ -27,10 +27,8 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-Integers = NDArray[np.int64]
-Words = NDArray[np.uint64]
+from metrics.arrays import Integers64, Words64
 
 WORD = 64
 BASE = 256
@@ -140,17 +138,17 @@ class ExponentialChance(Thresholds):
         return [context.exp(-rate)], Decimal(10) ** (2 - context.prec)
 
 
-def words(size: int, rng: Generator) -> Words:
+def words(size: int, rng: Generator) -> Words64:
     """Draw words of 64 independent fair bits, shape (size,)."""
     return rng.integers(0, 2**WORD - 1, size, dtype=np.uint64, endpoint=True)
 
 
-def categories(thresholds: Thresholds, size: int, rng: Generator) -> Integers:
+def categories(thresholds: Thresholds, size: int, rng: Generator) -> Integers64:
     """Draw how many thresholds lie at or below a uniform number, shape (size,); exact."""
     return _categories(thresholds, _table(thresholds), words(size, rng), rng)
 
 
-def _categories(thresholds: Thresholds, table: Words, drawn: Words, rng: Generator) -> Integers:
+def _categories(thresholds: Thresholds, table: Words64, drawn: Words64, rng: Generator) -> Integers64:
     result = table.searchsorted(drawn, side="left")
     open_still = table.take(result, mode="clip") == drawn
     if open_still.any():
@@ -164,7 +162,7 @@ def settle_below(threshold: Thresholds, word: int, rng: Generator) -> bool:
     return _settle(threshold, 0, word, rng) == 0
 
 
-def geometric(rate: Fraction, size: int, rng: Generator) -> Integers:
+def geometric(rate: Fraction, size: int, rng: Generator) -> Integers64:
     """Draw integers k >= 0 with probability (1 - e^-rate) e^(-rate k), shape (size,); exact.
 
     Since e^(-rate k) is a product over the digits of k, digits in base 256 are independent: those below the top one
@@ -183,7 +181,7 @@ def geometric(rate: Fraction, size: int, rng: Generator) -> Integers:
     return result
 
 
-def two_sided_geometric(rate: Fraction, size: int, rng: Generator) -> Integers:
+def two_sided_geometric(rate: Fraction, size: int, rng: Generator) -> Integers64:
     """Draw integers z with probability proportional to e^(-rate |z|), shape (size,); exact.
 
     The difference of two independent geometric variables: the sum over k of q^k q^(k + |z|) is q^|z| / (1 - q^2).
@@ -192,7 +190,7 @@ def two_sided_geometric(rate: Fraction, size: int, rng: Generator) -> Integers:
 
 
 @lru_cache(maxsize=256)
-def _digits(rate: Fraction) -> tuple[tuple[int, GeometricDigit, Words], ...]:
+def _digits(rate: Fraction) -> tuple[tuple[int, GeometricDigit, Words64], ...]:
     """Place value, law and table of each digit of a geometric variable, the lowest first."""
     digits, place = [], 1
     while rate * place < Fraction(1, 4):
@@ -203,7 +201,7 @@ def _digits(rate: Fraction) -> tuple[tuple[int, GeometricDigit, Words], ...]:
 
 
 @lru_cache(maxsize=512)
-def _table(thresholds: Thresholds) -> Words:
+def _table(thresholds: Thresholds) -> Words64:
     count = thresholds.count()
     if count is None:
         count = 2

@@ -13,7 +13,6 @@ from defenses.base.parameters import check_integer
 from defenses.dp.continuous_gaussian import SMALLEST_DELTA, unit_sigma
 from defenses.dp.discrete_gaussian_calibration import discrete_gaussian_sigma
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
-from defenses.dp.exact import Integers
 from defenses.dp.mechanism import (
     NoiseMechanism,
     check_confidence,
@@ -24,14 +23,14 @@ from defenses.dp.mechanism import (
     on_lattice,
     steps_between,
 )
-from defenses.dp.noise import WholeNumberNoise
-from metrics.arrays import Floats
+from defenses.dp.noise import IntegerNoise
+from metrics.arrays import Floats, Integers64
 
 ON_LATTICE = 1 - 2.0**-10
 """Share of delta at which the continuous noise is calibrated; the rest is for the lattice."""
 
 
-class DiscreteGaussian(WholeNumberNoise):
+class DiscreteGaussian(IntegerNoise):
     """Whole-number noise z with probability proportional to e^(-z^2 / (2 sigma^2)).
 
     Parameters
@@ -115,7 +114,7 @@ class DiscreteGaussian(WholeNumberNoise):
         weights = np.exp(-((np.arange(-width, width + 1) / self.sigma) ** 2) / 2)
         return np.asarray(np.exp(-((np.asarray(noise, dtype=float) / self.sigma) ** 2) / 2) / weights.sum())
 
-    def sample(self, size: int, rng: Generator) -> Integers:
+    def sample(self, size: int, rng: Generator) -> Integers64:
         """Draw noise, shape (size,)."""
         check_integer("size", size, low=0)
         return discrete_gaussian(Fraction(self.sigma) ** 2, int(size), rng)

@@ -14,16 +14,15 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from defenses.base.parameters import check_integer
 from defenses.dp.laplace import DiscreteLaplace
+from metrics.arrays import Integers64
 
-Integers = NDArray[np.int64]
 
-
-def check_edges(edges: ArrayLike, n: int) -> Integers:
-    """Edges as integers , the smaller end first, in ascending order, shape (edges, 2).
+def check_edges(edges: ArrayLike, n: int) -> Integers64:
+    """Edges as integers, the smaller end first, in ascending order, shape (edges, 2).
 
     Raises
     ------
@@ -35,7 +34,7 @@ def check_edges(edges: ArrayLike, n: int) -> Integers:
     if array.size == 0:
         return np.zeros((0, 2), dtype=np.int64)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
-        raise ValueError(f"edges must be integers , shape (edges, 2), got shape {array.shape}")
+        raise ValueError(f"edges must be integers, shape (edges, 2), got shape {array.shape}")
     if array.min() < 0 or array.max() >= n:
         raise ValueError(f"edges must join nodes 0 to {n - 1}")
     ordered = np.unique(np.sort(array.astype(np.int64), axis=1), axis=0)
@@ -46,7 +45,7 @@ def check_edges(edges: ArrayLike, n: int) -> Integers:
     return ordered
 
 
-def degrees(edges: ArrayLike, n: int) -> Integers:
+def degrees(edges: ArrayLike, n: int) -> Integers64:
     """Number of edges at each node, shape (n,).
 
     Raises
@@ -57,7 +56,7 @@ def degrees(edges: ArrayLike, n: int) -> Integers:
     return np.bincount(check_edges(edges, n).ravel(), minlength=n)
 
 
-def project(edges: ArrayLike, n: int, bound: int) -> Integers:
+def project(edges: ArrayLike, n: int, bound: int) -> Integers64:
     """Edges kept when they are taken in the order of their ends' numbers and none may give a node more than `bound`.
 
     Raises

@@ -10,13 +10,13 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.base.parameters import check_integer
-from defenses.dp.exact import Integers, fraction, two_sided_geometric
+from defenses.dp.exact import fraction, two_sided_geometric
 from defenses.dp.mechanism import check_confidence, check_privacy, checked_numbers, like, on_lattice, steps_between
-from defenses.dp.noise import PureLatticeNoise, WholeNumberNoise
-from metrics.arrays import Floats
+from defenses.dp.noise import IntegerNoise, PureLatticeNoise
+from metrics.arrays import Floats, Integers64
 
 
-class DiscreteLaplace(WholeNumberNoise):
+class DiscreteLaplace(IntegerNoise):
     """Whole-number noise z with probability proportional to e^(-epsilon |z| / sensitivity): the geometric mechanism.
 
     Parameters
@@ -76,7 +76,7 @@ class DiscreteLaplace(WholeNumberNoise):
         rate = float(self.rate)
         return np.asarray(math.tanh(rate / 2) * np.exp(-rate * np.abs(np.asarray(noise, dtype=float))))
 
-    def sample(self, size: int, rng: Generator) -> Integers:
+    def sample(self, size: int, rng: Generator) -> Integers64:
         """Draw noise, shape (size,)."""
         check_integer("size", size, low=0)
         return two_sided_geometric(self.rate, int(size), rng)

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import Parametrized, check_real
-from defenses.dp.exact import Integers, fraction
-from metrics.arrays import Floats
+from defenses.dp.exact import fraction
+from metrics.arrays import Floats, Integers64
 
 FINEST = 2.0**-20
 """Lattice step over the smaller of sensitivity and scale, at most."""
@@ -153,8 +153,8 @@ def checked_number(value: ArrayLike, otherwise: str = "") -> Floats:
     return numbers.ravel()
 
 
-def checked_integers(value: ArrayLike) -> Integers:
-    """A value to be released as integers , any shape.
+def checked_integers(value: ArrayLike) -> Integers64:
+    """A value to be released as integers, any shape.
 
     Raises
     ------
@@ -180,7 +180,7 @@ def steps_between(sensitivity: float, step: float, dimensions: int = 1) -> int:
     return math.ceil(fraction(sensitivity) / fraction(step)) + dimensions
 
 
-def on_lattice(values: Floats, step: float) -> Integers:
+def on_lattice(values: Floats, step: float) -> Integers64:
     """Values as integers of lattice steps, rounded to the nearest and clamped.
 
     Two numbers at most s steps apart are rounded to integers at most s + 1 apart.

@@ -1,4 +1,4 @@
-"""What noises have in common: those of integers , and those of epsilon alone on a lattice."""
+"""What noises have in common: those of integers, and those of epsilon alone on a lattice."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from abc import abstractmethod
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.dp.exact import Integers
 from defenses.dp.mechanism import NoiseMechanism, check_privacy, checked_integers, lattice_step, like
+from metrics.arrays import Integers64
 
 
-class WholeNumberNoise(NoiseMechanism):
-    """Whole-number noise for integers ."""
+class IntegerNoise(NoiseMechanism):
+    """Whole-number noise for integers."""
 
     @abstractmethod
-    def sample(self, size: int, rng: Generator) -> Integers:
+    def sample(self, size: int, rng: Generator) -> Integers64:
         """Draw noise, shape (size,)."""
 
-    def release(self, value: ArrayLike, rng: Generator) -> int | Integers:
+    def release(self, value: ArrayLike, rng: Generator) -> int | Integers64:
         """Return integers with noise; the sensitivity is that of the array as a whole.
 
         Raises
         ------
         ValueError
-            If a value is not an integer .
+            If a value is not an integer.
         """
         numbers = checked_integers(value)
         noisy = numbers.ravel() + self.sample(numbers.size, rng)

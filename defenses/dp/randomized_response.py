@@ -11,9 +11,9 @@ from numpy.typing import ArrayLike
 
 from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import check_integer
-from defenses.dp.exact import Integers, LogisticChance, categories, fraction
+from defenses.dp.exact import LogisticChance, categories, fraction
 from defenses.dp.mechanism import Mechanism, check_confidence, check_privacy, checked_integers, like
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Integers64
 
 
 class RandomizedResponse(Mechanism):
@@ -67,7 +67,7 @@ class RandomizedResponse(Mechanism):
         q = math.exp(-float(self.epsilon))
         return 1 / (1 + (self.d - 1) * q), q / (1 + (self.d - 1) * q)
 
-    def release(self, value: ArrayLike, rng: Generator) -> int | Integers:
+    def release(self, value: ArrayLike, rng: Generator) -> int | Integers64:
         """Return a category, or categories, told at random.
 
         Raises

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import check_integer
-from defenses.dp.exact import Integers, fraction, geometric
+from defenses.dp.exact import fraction, geometric
 from defenses.dp.mechanism import (
     Mechanism,
     check_confidence,
@@ -22,7 +22,7 @@ from defenses.dp.mechanism import (
     on_lattice,
     steps_between,
 )
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Integers, Integers64
 
 
 class Selection(Mechanism):
@@ -72,7 +72,7 @@ class Selection(Mechanism):
         """
         return int(self.repeated(scores, 1, rng)[0])
 
-    def repeated(self, scores: ArrayLike, runs: int, rng: Generator) -> NDArray[np.intp]:
+    def repeated(self, scores: ArrayLike, runs: int, rng: Generator) -> Integers:
         """Choose over and over, each run by itself, shape (runs,). For simulations: every run costs epsilon.
 
         Raises
@@ -207,7 +207,7 @@ class ReportNoisyMax(Selection):
     permute-and-flip mechanism is identical to report-noisy-max with exponential noise.
     """
 
-    def _noisy(self, values: Floats, runs: int, rng: Generator) -> Integers:
+    def _noisy(self, values: Floats, runs: int, rng: Generator) -> Integers64:
         sensitivity = float(self.sensitivity)
         step = lattice_step(sensitivity, sensitivity / float(self.epsilon))
         between = steps_between(sensitivity, step)

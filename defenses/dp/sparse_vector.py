@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import check_integer, check_real
-from defenses.dp.exact import Integers, fraction, two_sided_geometric
+from defenses.dp.exact import fraction, two_sided_geometric
 from defenses.dp.mechanism import (
     Mechanism,
     check_confidence,
@@ -21,6 +21,7 @@ from defenses.dp.mechanism import (
     on_lattice,
     steps_between,
 )
+from metrics.arrays import Booleans, Floats, Integers64
 
 
 class SparseVector(Mechanism):
@@ -130,7 +131,7 @@ class SparseVector(Mechanism):
         """Open a stream."""
         return SparseVectorSession(self, rng)
 
-    def release(self, values: ArrayLike, rng: Generator) -> NDArray[np.bool_]:
+    def release(self, values: ArrayLike, rng: Generator) -> Booleans:
         """Answer for each value in turn whether it lies above, until `count` do; shape (answers,).
 
         Raises
@@ -155,14 +156,14 @@ class SparseVector(Mechanism):
         check_integer("runs", runs, low=1)
         threshold = self._noisy_threshold(runs, rng)[:, None]
         above = self._noisy(np.broadcast_to(numbers, (runs, numbers.size)), rng) >= threshold
-        before: Integers = np.cumsum(above, axis=1) - above
+        before: Integers64 = np.cumsum(above, axis=1) - above
         return np.where(before < self.count, above, -1).astype(np.int8)
 
-    def _noisy_threshold(self, size: int, rng: Generator) -> Integers:
+    def _noisy_threshold(self, size: int, rng: Generator) -> Integers64:
         noise = two_sided_geometric(fraction(self.shares[0]) / self._between(), size, rng)
         return on_lattice(np.array([float(self.threshold)]), self._step()) + noise
 
-    def _noisy(self, numbers: NDArray[np.float64], rng: Generator) -> Integers:
+    def _noisy(self, numbers: Floats, rng: Generator) -> Integers64:
         rate = fraction(self.shares[1]) / (2 * self.count * self._between())
         noise = two_sided_geometric(rate, numbers.size, rng).reshape(numbers.shape)
         return on_lattice(numbers, self._step()) + noise

@@ -7,13 +7,13 @@ from fractions import Fraction
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from defenses.base.parameters import check_integer
-from defenses.dp.exact import Integers, LogisticChance, categories, fraction, geometric
+from defenses.dp.exact import LogisticChance, categories, fraction, geometric
 from defenses.dp.mechanism import check_confidence, checked_number, on_lattice, steps_between
 from defenses.dp.noise import PureLatticeNoise
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Integers64
 
 
 class Staircase(PureLatticeNoise):
@@ -126,10 +126,10 @@ class Staircase(PureLatticeNoise):
         """e^-epsilon, where it is not below what floating point holds."""
         return max(math.exp(-float(self.epsilon)), 1e-300)
 
-    def _sample_steps(self, size: int, rng: Generator) -> Integers:
+    def _sample_steps(self, size: int, rng: Generator) -> Integers64:
         s, m = self.steps
         rate = fraction(self.epsilon)
-        kept: list[NDArray[np.int64]] = []
+        kept: list[Integers64] = []
         missing = size
         while missing > 0:
             stairs = geometric(rate, missing, rng)

@@ -1,9 +1,8 @@
 from .best import best_protocol as best_protocol
 from .count_mean_sketch import CountMeanSketch as CountMeanSketch
-from .count_mean_sketch import mean_estimate as mean_estimate
 from .frequency_oracle import FrequencyOracle as FrequencyOracle
 from .frequency_oracle import PureOracle as PureOracle
-from .frequency_oracle import Reports as Reports
+from .frequency_oracle import ReportBatch as ReportBatch
 from .hadamard_count_mean_sketch import HadamardCountMeanSketch as HadamardCountMeanSketch
 from .hadamard_response import HadamardResponse as HadamardResponse
 from .histogram_encoding import SummationHistogramEncoding as SummationHistogramEncoding
@@ -14,6 +13,7 @@ from .projections import norm_sub as norm_sub
 from .randomized_response import BinaryRandomizedResponse as BinaryRandomizedResponse
 from .randomized_response import GeneralizedRandomizedResponse as GeneralizedRandomizedResponse
 from .sequence_fragment_puzzle import SequenceFragmentPuzzle as SequenceFragmentPuzzle
+from .sketch import mean_estimate as mean_estimate
 from .subset_selection import SubsetSelection as SubsetSelection
 from .unary_encoding import OptimizedUnaryEncoding as OptimizedUnaryEncoding
 from .unary_encoding import SymmetricUnaryEncoding as SymmetricUnaryEncoding

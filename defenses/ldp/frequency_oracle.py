@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import Parametrized, check_integer, check_real
-from metrics.arrays import Floats
+from metrics.arrays import Booleans, Floats, Integers64
 
 # Below, e^epsilon - 1 loses its digits in the estimates; above, nothing is protected. Keys of hashes have 32 bits.
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 100.0
@@ -63,7 +63,7 @@ def packed(width: int) -> Part:
 
 
 @dataclass(frozen=True, eq=False)
-class Reports:
+class ReportBatch:
     """Reports of one protocol, one a person.
 
     Parameters
@@ -97,10 +97,10 @@ class Reports:
         """Memory that the reports take, in bytes."""
         return sum(part.nbytes for part in self.parts.values())
 
-    def take(self, positions: ArrayLike) -> Reports:
+    def take(self, positions: ArrayLike) -> ReportBatch:
         """Return the reports at `positions`, shape (m,)."""
         rows = np.asarray(positions)
-        return Reports(self.protocol, {name: part[rows] for name, part in self.parts.items()})
+        return ReportBatch(self.protocol, {name: part[rows] for name, part in self.parts.items()})
 
 
 class FrequencyOracle(Parametrized, ABC):
@@ -151,7 +151,7 @@ class FrequencyOracle(Parametrized, ABC):
     def parts(self) -> Mapping[str, Part]:
         """What each report consists of, by name."""
 
-    def privatize(self, values: ArrayLike, rng: Generator) -> Reports:
+    def privatize(self, values: ArrayLike, rng: Generator) -> ReportBatch:
         """Randomize each person's value.
 
         Parameters
@@ -176,9 +176,9 @@ class FrequencyOracle(Parametrized, ABC):
         if array.size and not (array.min() >= 0 and array.max() < self.d):
             row = int(np.flatnonzero((array < 0) | (array >= self.d))[0])
             raise ValueError(f"values must lie in 0..{self.d - 1}; row {row} does not")
-        return Reports(self, self._randomized(array.astype(np.int64, copy=False), rng))
+        return ReportBatch(self, self._randomized(array.astype(np.int64, copy=False), rng))
 
-    def estimate(self, reports: Reports) -> Floats:
+    def estimate(self, reports: ReportBatch) -> Floats:
         """Estimate without bias how many persons have each value, shape (d,); some may come out negative.
 
         Raises
@@ -216,7 +216,7 @@ class FrequencyOracle(Parametrized, ABC):
         return np.maximum(self._variance(n, shares), 0.0)
 
     @abstractmethod
-    def log_likelihood(self, reports: Reports) -> Floats:
+    def log_likelihood(self, reports: ReportBatch) -> Floats:
         """Natural logarithm of each report's likelihood under each value, shape (n, d).
 
         Up to a constant of each report, so that values compare, reports do not.
@@ -227,9 +227,9 @@ class FrequencyOracle(Parametrized, ABC):
             If another protocol made the reports.
         """
 
-    def check_reports(self, reports: Reports) -> None:
+    def check_reports(self, reports: ReportBatch) -> None:
         """Raise ValueError unless this protocol, with these parameters, made the reports, and they are whole."""
-        if not isinstance(reports, Reports):
+        if not isinstance(reports, ReportBatch):
             raise ValueError(f"reports must be what privatize returns, got {type(reports).__name__}")
         maker = reports.protocol
         if type(maker) is not type(self) or maker.get_params() != self.get_params():
@@ -241,11 +241,11 @@ class FrequencyOracle(Parametrized, ABC):
                 raise ValueError(f"reports: {name} must be {part}, as privatize returns it")
 
     @abstractmethod
-    def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
+    def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         """The reports' parts."""
 
     @abstractmethod
-    def _estimated(self, reports: Reports) -> Floats:
+    def _estimated(self, reports: ReportBatch) -> Floats:
         """Counts from at least one report of this protocol."""
 
     @abstractmethod
@@ -280,7 +280,7 @@ class PureOracle(FrequencyOracle):
         return float(self.epsilon)
 
     @abstractmethod
-    def supports(self, reports: Reports) -> NDArray[np.bool_]:
+    def supports(self, reports: ReportBatch) -> Booleans:
         """Which values each report supports, shape (n, d).
 
         Raises
@@ -290,14 +290,14 @@ class PureOracle(FrequencyOracle):
         """
 
     @abstractmethod
-    def support_counts(self, reports: Reports) -> NDArray[np.int64]:
+    def support_counts(self, reports: ReportBatch) -> Integers64:
         """How many reports support each value, shape (d,)."""
 
-    def log_likelihood(self, reports: Reports) -> Floats:
+    def log_likelihood(self, reports: ReportBatch) -> Floats:
         """Log-likelihood of each value up to a constant of each report: `support_odds` if supported, else 0."""
         return np.asarray(self.support_odds * self.supports(reports), dtype=float)
 
-    def _estimated(self, reports: Reports) -> Floats:
+    def _estimated(self, reports: ReportBatch) -> Floats:
         return np.asarray((self.support_counts(reports) - len(reports) * self.q) / (self.p - self.q))
 
     def _variance(self, n: int, shares: Floats) -> Floats:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+
+from metrics.arrays import Booleans, Floats, Integers64
 
 
-def minus(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.bool_]:
+def minus(rows: Integers64, columns: Integers64) -> Booleans:
     """Where H is -1; rows and columns broadcast."""
     shared = np.asarray(rows & columns)
     for shift in (32, 16, 8, 4, 2, 1):
@@ -14,7 +15,7 @@ def minus(rows: NDArray[np.int64], columns: NDArray[np.int64]) -> NDArray[np.boo
     return np.asarray((shared & 1).astype(bool))
 
 
-def transform(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def transform(table: Floats) -> Floats:
     """Product of each row with H, shape (rows, m), m a power of two, in rows m log2 m steps."""
     rows, m = table.shape
     result = np.array(table, dtype=float)

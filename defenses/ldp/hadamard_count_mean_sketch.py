@@ -9,10 +9,10 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.ldp import hadamard
-from defenses.ldp.count_mean_sketch import Sketch
-from defenses.ldp.frequency_oracle import Part, Reports, numbers_to
+from defenses.ldp.frequency_oracle import Part, ReportBatch, numbers_to
 from defenses.ldp.hashing import buckets
-from metrics.arrays import Floats
+from defenses.ldp.sketch import Sketch
+from metrics.arrays import Booleans, Floats, Integers64
 
 
 class HadamardCountMeanSketch(Sketch):
@@ -77,7 +77,7 @@ class HadamardCountMeanSketch(Sketch):
         """The hash function's number, the coordinate, and whether the sign is negative."""
         return {"hash": numbers_to(self.k - 1), "coordinate": numbers_to(self.m - 1), "negative": Part(np.bool_)}
 
-    def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
+    def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         functions = rng.integers(self.k, size=values.size)
         coordinate = rng.integers(self.m, size=values.size)
         negative = hadamard.minus(coordinate, buckets(self._seeds(functions), values, self.m))
@@ -88,13 +88,13 @@ class HadamardCountMeanSketch(Sketch):
             "negative": negative,
         }
 
-    def _sketch(self, reports: Reports) -> Floats:
+    def _sketch(self, reports: ReportBatch) -> Floats:
         cells = reports.parts["hash"].astype(np.int64) * self.m + reports.parts["coordinate"]
         signs = 1.0 - 2.0 * reports.parts["negative"]
         sums = np.bincount(cells, signs, minlength=self.k * self.m).reshape(self.k, self.m).astype(float)
         return self.k * self.c * hadamard.transform(sums)
 
-    def _supported(self, reports: Reports, places: NDArray[np.int64]) -> NDArray[np.bool_]:
+    def _supported(self, reports: ReportBatch, places: Integers64) -> Booleans:
         coordinate = reports.parts["coordinate"].astype(np.int64)[:, None]
         return np.asarray(hadamard.minus(coordinate, places) == reports.parts["negative"][:, None])
 

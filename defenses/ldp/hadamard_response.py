@@ -10,8 +10,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.ldp import hadamard
-from defenses.ldp.frequency_oracle import FrequencyOracle, Part, Reports, numbers_to
-from metrics.arrays import Floats
+from defenses.ldp.frequency_oracle import FrequencyOracle, Part, ReportBatch, numbers_to
+from metrics.arrays import Floats, Integers64
 
 
 class HadamardResponse(FrequencyOracle):
@@ -69,11 +69,11 @@ class HadamardResponse(FrequencyOracle):
         """The answer."""
         return {"answer": numbers_to(self.blocks * self.block_size - 1)}
 
-    def _places(self, values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _places(self, values: Integers64) -> tuple[Integers64, Integers64]:
         """Block and row of each value."""
         return values // (self.block_size - 1), values % (self.block_size - 1) + 1
 
-    def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
+    def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         b, s = self.block_size, self.block_size // 2
         answers = self.blocks * b
         block, row = self._places(values)
@@ -92,7 +92,7 @@ class HadamardResponse(FrequencyOracle):
         sent[outside] = other + b * (other >= block[outside] * b)
         return {"answer": sent.astype(self.parts["answer"].dtype)}
 
-    def _estimated(self, reports: Reports) -> Floats:
+    def _estimated(self, reports: ReportBatch) -> Floats:
         b = self.block_size
         counts = np.bincount(reports.parts["answer"], minlength=self.blocks * b).reshape(self.blocks, b)
         block, row = self._places(np.arange(self.d))
@@ -105,7 +105,7 @@ class HadamardResponse(FrequencyOracle):
         answered = (inside * (s * math.exp(self.epsilon) + s) + (1 - inside) * 2 * s) / self._z
         return np.asarray(n * self._a**2 * answered - n * shares)
 
-    def log_likelihood(self, reports: Reports) -> Floats:
+    def log_likelihood(self, reports: ReportBatch) -> Floats:
         """Log-likelihood of each value up to a constant of each report: epsilon if its set holds it, else 0."""
         self.check_reports(reports)
         answer = reports.parts["answer"].astype(np.int64)[:, None]

@@ -20,25 +20,25 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-Words = NDArray[np.uint64]
+from metrics.arrays import Integers64, Words64
 
 # Products formed at a time, so that they stay in a core's cache.
 _AT_ONCE = 1 << 15
 _GOLDEN = 0x9E3779B97F4A7C15
 
 
-def words(seeds: Words) -> tuple[Words, Words]:
+def words(seeds: Words64) -> tuple[Words64, Words64]:
     """The multiplier a and the offset b of each seed."""
     return _scrambled(seeds), _scrambled(seeds + np.uint64(_GOLDEN))
 
 
-def seeds_of(family: int, count: int) -> Words:
+def seeds_of(family: int, count: int) -> Words64:
     """Seeds of `count` public functions; another `family` has other ones."""
     start = _scrambled(np.array([family % (1 << 64)], dtype=np.uint64))
     return _scrambled(start + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(2 * _GOLDEN % (1 << 64) + 1))
 
 
-def buckets(seeds: Words, values: NDArray[np.integer], size: int) -> NDArray[np.int64]:
+def buckets(seeds: Words64, values: NDArray[np.integer], size: int) -> Integers64:
     """Bucket of each value under its seed; the two broadcast.
 
     Parameters
@@ -55,7 +55,7 @@ def buckets(seeds: Words, values: NDArray[np.integer], size: int) -> NDArray[np.
     return np.asarray(((upper * np.uint64(size)) >> np.uint64(32)).astype(np.int64))
 
 
-def hits(seeds: Words, bucket: NDArray[np.integer], size: int, d: int) -> NDArray[np.int64]:
+def hits(seeds: Words64, bucket: NDArray[np.integer], size: int, d: int) -> Integers64:
     """How many functions map each of the values 0, ..., d - 1 into their bucket, shape (d,).
 
     Parameters
@@ -92,7 +92,7 @@ def hits(seeds: Words, bucket: NDArray[np.integer], size: int, d: int) -> NDArra
     return counts
 
 
-def keys(values: NDArray[np.integer]) -> Words:
+def keys(values: NDArray[np.integer]) -> Words64:
     """The 32-bit key of each value: a bijection."""
     key = np.array(values, dtype=np.uint32)
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
@@ -102,7 +102,7 @@ def keys(values: NDArray[np.integer]) -> Words:
     return key.astype(np.uint64)
 
 
-def _interval(bucket: NDArray[np.integer], size: int) -> tuple[Words, Words]:
+def _interval(bucket: NDArray[np.integer], size: int) -> tuple[Words64, Words64]:
     """Start and length of the words a x + b of each bucket."""
     ends = [
         (((bucket.astype(np.uint64) + np.uint64(step)) << np.uint64(32)) + np.uint64(size - 1)) // np.uint64(size)
@@ -111,7 +111,7 @@ def _interval(bucket: NDArray[np.integer], size: int) -> tuple[Words, Words]:
     return ends[0] << np.uint64(32), (ends[1] - ends[0]) << np.uint64(32)
 
 
-def _scrambled(seeds: Words) -> Words:
+def _scrambled(seeds: Words64) -> Words64:
     """A bijection of 64-bit words under which near words come out unrelated (splitmix64)."""
     word = seeds + np.uint64(_GOLDEN)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.frequency_oracle import FrequencyOracle, Part, Reports
+from defenses.ldp.frequency_oracle import FrequencyOracle, Part, ReportBatch
 from defenses.ldp.unary_encoding import UnaryEncoding
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Integers64
 
 # Numbers whose noise is drawn at a time.
 _AT_ONCE = 1 << 21
@@ -57,7 +57,7 @@ class SummationHistogramEncoding(FrequencyOracle):
         """The noisy numbers, in grid points."""
         return {"number": Part(np.int32, columns=int(self.d))}
 
-    def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
+    def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         numbers = np.empty((values.size, self.d), dtype=np.int32)
         success, step = -np.expm1(-1 / self.scale), max(1, _AT_ONCE // self.d)
         for start in range(0, values.size, step):
@@ -69,14 +69,14 @@ class SummationHistogramEncoding(FrequencyOracle):
             numbers[start : start + step] = noisy
         return {"number": numbers}
 
-    def _estimated(self, reports: Reports) -> Floats:
+    def _estimated(self, reports: ReportBatch) -> Floats:
         return np.asarray(reports.parts["number"].sum(axis=0, dtype=np.int64) / self.units)
 
     def _variance(self, n: int, shares: Floats) -> Floats:
         ratio = np.exp(-1 / self.scale)
         return np.full(self.d, n * 2 * ratio / (1 - ratio) ** 2 / self.units**2)
 
-    def log_likelihood(self, reports: Reports) -> Floats:
+    def log_likelihood(self, reports: ReportBatch) -> Floats:
         """Log-likelihood of each value up to a constant of each report: (|x| - |x - 1|) epsilon/2 for its number x."""
         self.check_reports(reports)
         numbers = reports.parts["number"] / self.units

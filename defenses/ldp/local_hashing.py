@@ -9,8 +9,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.frequency_oracle import Part, PureOracle, Reports, numbers_to
+from defenses.ldp.frequency_oracle import Part, PureOracle, ReportBatch, numbers_to
 from defenses.ldp.hashing import buckets, hits
+from metrics.arrays import Booleans, Integers64
 
 # More buckets than this spare no variance that could be measured, and would bend the probabilities 1/g.
 _MOST_BUCKETS = 1 << 16
@@ -56,7 +57,7 @@ class LocalHashing(PureOracle):
         """The hash function's seed, and the bucket sent."""
         return {"seed": Part(np.uint64), "bucket": numbers_to(self.buckets - 1)}
 
-    def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
+    def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         g = self.buckets
         seeds = rng.integers(1 << 64, size=values.size, dtype=np.uint64)
         sent = buckets(seeds, values, g)
@@ -64,13 +65,13 @@ class LocalHashing(PureOracle):
         sent[liars] = (sent[liars] + rng.integers(1, g, size=liars.size)) % g
         return {"seed": seeds, "bucket": sent.astype(self.parts["bucket"].dtype)}
 
-    def supports(self, reports: Reports) -> NDArray[np.bool_]:
+    def supports(self, reports: ReportBatch) -> Booleans:
         """Which values each report's function maps to its bucket, shape (n, d)."""
         self.check_reports(reports)
         mapped = buckets(reports.parts["seed"][:, None], np.arange(self.d), self.buckets)
         return np.asarray(mapped == reports.parts["bucket"][:, None])
 
-    def support_counts(self, reports: Reports) -> NDArray[np.int64]:
+    def support_counts(self, reports: ReportBatch) -> Integers64:
         """How many reports' functions map each value to their bucket, shape (d,), in n d steps."""
         return hits(reports.parts["seed"], reports.parts["bucket"], self.buckets, self.d)
 

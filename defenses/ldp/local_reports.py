@@ -7,7 +7,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
@@ -15,6 +14,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import ReportsRelease
 from defenses.ldp.frequency_oracle import FrequencyOracle
+from metrics.arrays import Integers64
 
 MISSING = ("refuse", "category")
 
@@ -148,7 +148,7 @@ class LocalReports(Defense):
             raise ValueError(f"column: name one of {_list(released)}; no column is sensitive")
         return released[0]
 
-    def _values(self, records: Microdata) -> tuple[NDArray[np.int64], int]:
+    def _values(self, records: Microdata) -> tuple[Integers64, int]:
         """Values of the column and their number."""
         column = self._column(records)
         if column not in records.domains:

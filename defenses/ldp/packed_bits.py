@@ -8,6 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from metrics.arrays import Booleans, Integers, Integers64
+
 Bytes = NDArray[np.uint8]
 
 # Bits drawn at a time, so that no table of single bits exceeds some megabytes.
@@ -17,7 +19,7 @@ _SPREAD = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).view(np
 _WITHOUT_CARRY = 255
 
 
-def random_bits(count: int, probability: float, rng: Generator) -> NDArray[np.bool_]:
+def random_bits(count: int, probability: float, rng: Generator) -> Booleans:
     """Independent bits, shape (count,), each set with `probability` < 1.
 
     A random byte below floor(256 probability) sets the bit; a tie, one in 256, is decided by the rest of the
@@ -26,13 +28,13 @@ def random_bits(count: int, probability: float, rng: Generator) -> NDArray[np.bo
     words = rng.integers(1 << 64, size=-(-count // 8), dtype=np.uint64)
     draws = words.view(np.uint8)[:count]
     threshold = int(256 * probability)
-    bits: NDArray[np.bool_] = draws < threshold
+    bits: Booleans = draws < threshold
     ties = np.flatnonzero(draws == threshold)
     bits[ties] = rng.random(ties.size) < 256 * probability - threshold
     return bits
 
 
-def one_hot_reports(values: NDArray[np.int64], width: int, unset: float, set_other: float, rng: Generator) -> Bytes:
+def one_hot_reports(values: Integers64, width: int, unset: float, set_other: float, rng: Generator) -> Bytes:
     """Rows that are set at `values` alone, each bit then randomized.
 
     Parameters
@@ -61,12 +63,12 @@ def one_hot_reports(values: NDArray[np.int64], width: int, unset: float, set_oth
     return packed
 
 
-def bits_at(packed: Bytes, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> NDArray[np.bool_]:
+def bits_at(packed: Bytes, rows: Integers, columns: Integers) -> Booleans:
     """Bits at rows and columns, which broadcast."""
     return np.asarray((packed[rows, columns >> 3] >> (7 - (columns & 7)).astype(np.uint8) & 1).astype(bool))
 
 
-def column_counts(packed: Bytes, width: int) -> NDArray[np.int64]:
+def column_counts(packed: Bytes, width: int) -> Integers64:
     """How many rows are set in each column, shape (width,)."""
     counts = np.zeros(8 * packed.shape[1], dtype=np.int64)
     for start in range(0, len(packed), _WITHOUT_CARRY):
@@ -74,7 +76,7 @@ def column_counts(packed: Bytes, width: int) -> NDArray[np.int64]:
     return counts[:width]
 
 
-def grouped_counts(packed: Bytes, group: NDArray[np.intp], groups: int, width: int) -> NDArray[np.int32]:
+def grouped_counts(packed: Bytes, group: Integers, groups: int, width: int) -> NDArray[np.int32]:
     """How many rows of each group are set in each column, shape (groups, width)."""
     counts = np.zeros((groups, 8 * packed.shape[1]), dtype=np.int32)
     order = np.argsort(group, kind="stable")
@@ -84,7 +86,7 @@ def grouped_counts(packed: Bytes, group: NDArray[np.intp], groups: int, width: i
     return counts[:, :width]
 
 
-def _runs(order: NDArray[np.intp], starts: NDArray[np.intp]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+def _runs(order: Integers, starts: Integers) -> Iterator[tuple[int, Integers]]:
     """Rows of each group that has any, at most as many at a time as sum without a carry."""
     for number in np.flatnonzero(np.diff(starts)).tolist():
         for start in range(int(starts[number]), int(starts[number + 1]), _WITHOUT_CARRY):

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.frequency_oracle import Part, PureOracle, Reports, numbers_to
+from defenses.ldp.frequency_oracle import Part, PureOracle, ReportBatch, numbers_to
+from metrics.arrays import Booleans, Integers64
 
 
 class GeneralizedRandomizedResponse(PureOracle):
@@ -54,7 +55,7 @@ class GeneralizedRandomizedResponse(PureOracle):
         """The value sent."""
         return {"value": numbers_to(self.d - 1)}
 
-    def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
+    def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         # Comparing the lie, not the truth, with the double rounds the lie's probability up, never down.
         liars = np.flatnonzero(rng.random(values.size) < self.lie)
         other = rng.integers(self.d - 1, size=liars.size)
@@ -62,12 +63,12 @@ class GeneralizedRandomizedResponse(PureOracle):
         sent[liars] = other + (other >= values[liars])
         return {"value": sent}
 
-    def supports(self, reports: Reports) -> NDArray[np.bool_]:
+    def supports(self, reports: ReportBatch) -> Booleans:
         """Whether each value was sent, shape (n, d)."""
         self.check_reports(reports)
         return np.asarray(reports.parts["value"][:, None] == np.arange(self.d))
 
-    def support_counts(self, reports: Reports) -> NDArray[np.int64]:
+    def support_counts(self, reports: ReportBatch) -> Integers64:
         """How often each value was sent, shape (d,)."""
         return np.bincount(reports.parts["value"], minlength=self.d)
 

@@ -14,9 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.parameters import check_integer, check_real
 from defenses.ldp.count_mean_sketch import CountMeanSketch
-from defenses.ldp.frequency_oracle import LARGEST_DOMAIN, FrequencyOracle, Part, Reports, numbers_to
+from defenses.ldp.frequency_oracle import LARGEST_DOMAIN, FrequencyOracle, Part, ReportBatch, numbers_to
 from defenses.ldp.hashing import buckets, seeds_of
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Integers64
 
 # Values of the short hash that ties the fragments of a word together: 8 bits.
 PUZZLE = 256
@@ -24,7 +24,7 @@ _FAMILY = 0x50555A5A
 
 
 @dataclass(frozen=True)
-class Words:
+class FrequentWords:
     """Words that were found, the most frequent first.
 
     Attributes
@@ -35,7 +35,7 @@ class Words:
         Estimated counts.
     """
 
-    values: NDArray[np.int64]
+    values: Integers64
     counts: Floats
 
 
@@ -137,7 +137,7 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         sketched = {f"{name} {part}": what for name, sketch in own.items() for part, what in sketch.parts.items()}
         return {"place": numbers_to(self.places - 1), **sketched}
 
-    def encode(self, words: Sequence[str]) -> NDArray[np.int64]:
+    def encode(self, words: Sequence[str]) -> Integers64:
         """Numbers of words, shape (n,); short ones are filled up.
 
         Raises
@@ -157,7 +157,7 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         digits = self._digits(np.asarray(values, dtype=np.int64), len(self.letters), self.length)
         return ["".join(self.letters[digit] for digit in row).rstrip(self.letters[0]) for row in digits.tolist()]
 
-    def discover(self, reports: Reports, most: int = 100) -> Words:
+    def discover(self, reports: ReportBatch, most: int = 100) -> FrequentWords:
         """Find frequent words.
 
         A pair of fragment and hash counts as frequent, and a candidate as a word, where its estimate exceeds what
@@ -165,7 +165,7 @@ class SequenceFragmentPuzzle(FrequencyOracle):
 
         Parameters
         ----------
-        reports : Reports
+        reports : ReportBatch
             Of this protocol, at least one.
         most : int
             Most pairs kept at each place.
@@ -185,14 +185,14 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         joined = [self._joined([pairs[pairs % PUZZLE == tag] // PUZZLE for pairs in frequent]) for tag in range(PUZZLE)]
         candidates = np.concatenate([words[_tags(words) == tag] for tag, words in enumerate(joined)])
         if not candidates.size:
-            return Words(candidates, np.empty(0))
+            return FrequentWords(candidates, np.empty(0))
         part, sketch = self._part(reports, "word"), self.word_sketch
         counts = sketch.estimate_of(sketch.sketch(part), candidates, len(part))
         kept = counts > ndtri(1 - 0.05 / candidates.size) * self._noise(sketch, len(part))
         order = np.argsort(-counts[kept], kind="stable")
-        return Words(candidates[kept][order], counts[kept][order])
+        return FrequentWords(candidates[kept][order], counts[kept][order])
 
-    def _frequent(self, reports: Reports, place: int, most: int, ndtri: Any) -> NDArray[np.int64]:
+    def _frequent(self, reports: ReportBatch, place: int, most: int, ndtri: Any) -> Integers64:
         """Pairs of fragment and hash that stand out at one place."""
         rows = np.flatnonzero(reports.parts["place"] == place)
         sketch = self.fragment_sketch
@@ -207,27 +207,27 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         """Standard deviation of the estimate of a value that nobody has, without what collides."""
         return float(sketch.m / (sketch.m - 1) * np.sqrt(n * (sketch.c**2 - 1) / 4 + n / sketch.m))
 
-    def _joined(self, fragments: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    def _joined(self, fragments: list[Integers64]) -> Integers64:
         """Every word with one of the fragments at each place."""
         base = len(self.letters) ** self.fragment
         start = np.zeros(1, dtype=np.int64)
         return reduce(lambda words, part: (words[:, None] * base + part).ravel(), fragments, start)
 
-    def _fragments(self, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _fragments(self, values: Integers64) -> Integers64:
         """Pair of fragment and hash at each place, shape (values, places)."""
         digits = self._digits(values, len(self.letters) ** self.fragment, self.places)
         return digits * PUZZLE + _tags(values)[:, None]
 
     @staticmethod
-    def _digits(values: NDArray[np.int64], base: int, count: int) -> NDArray[np.int64]:
+    def _digits(values: Integers64, base: int, count: int) -> Integers64:
         return values[:, None] // base ** np.arange(count - 1, -1, -1) % base
 
-    def _part(self, reports: Reports, name: str) -> Reports:
+    def _part(self, reports: ReportBatch, name: str) -> ReportBatch:
         """The reports of one of the two sketches."""
         sketch = self.word_sketch if name == "word" else self.fragment_sketch
-        return Reports(sketch, {part: reports.parts[f"{name} {part}"] for part in ("hash", "bits")})
+        return ReportBatch(sketch, {part: reports.parts[f"{name} {part}"] for part in ("hash", "bits")})
 
-    def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
+    def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         place = rng.integers(self.places, size=values.size)
         fragment = self._fragments(values)[np.arange(values.size), place]
         word_rng, fragment_rng = rng.spawn(2)
@@ -238,13 +238,13 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         parts = {f"{name} {part}": array for name, own in sent.items() for part, array in own.parts.items()}
         return {"place": place.astype(self.parts["place"].dtype), **parts}
 
-    def _estimated(self, reports: Reports) -> Floats:
+    def _estimated(self, reports: ReportBatch) -> Floats:
         return self.word_sketch.estimate(self._part(reports, "word"))
 
     def _variance(self, n: int, shares: Floats) -> Floats:
         return self.word_sketch.variance(n, shares)
 
-    def log_likelihood(self, reports: Reports) -> Floats:
+    def log_likelihood(self, reports: ReportBatch) -> Floats:
         """Log-likelihood of each word up to a constant of each report, from both parts."""
         self.check_reports(reports)
         result = self.word_sketch.log_likelihood(self._part(reports, "word"))
@@ -261,6 +261,6 @@ def _number(digits: list[int], base: int, length: int) -> int:
     return sum(digit * base ** (length - 1 - place) for place, digit in enumerate(digits))
 
 
-def _tags(values: NDArray[np.int64]) -> NDArray[np.int64]:
+def _tags(values: Integers64) -> Integers64:
     """The short hash of each word, public and fixed."""
     return buckets(seeds_of(_FAMILY, 1), values, PUZZLE)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.frequency_oracle import Part, PureOracle, Reports, packed
+from defenses.ldp.frequency_oracle import Part, PureOracle, ReportBatch, packed
 from defenses.ldp.packed_bits import column_counts
+from metrics.arrays import Booleans, Integers64
 
 # Keys drawn at a time.
 _AT_ONCE = 1 << 20
@@ -66,7 +67,7 @@ class SubsetSelection(PureOracle):
         """The set, a bit a value."""
         return {"bits": packed(self.d)}
 
-    def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
+    def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         sets = np.empty((values.size, self.parts["bits"].columns or 0), dtype=np.uint8)
         step = max(1, _AT_ONCE // self.d)
         for start in range(0, values.size, step):
@@ -80,11 +81,11 @@ class SubsetSelection(PureOracle):
             sets[start : start + step] = np.packbits(bits, axis=1)
         return {"bits": sets}
 
-    def supports(self, reports: Reports) -> NDArray[np.bool_]:
+    def supports(self, reports: ReportBatch) -> Booleans:
         """Which values are in each set, shape (n, d)."""
         self.check_reports(reports)
         return np.unpackbits(reports.parts["bits"], axis=1, count=self.d).astype(bool)
 
-    def support_counts(self, reports: Reports) -> NDArray[np.int64]:
+    def support_counts(self, reports: ReportBatch) -> Integers64:
         """In how many sets each value is, shape (d,)."""
         return column_counts(reports.parts["bits"], self.d)

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.frequency_oracle import Part, PureOracle, Reports, packed
+from defenses.ldp.frequency_oracle import Part, PureOracle, ReportBatch, packed
 from defenses.ldp.packed_bits import column_counts, one_hot_reports
+from metrics.arrays import Booleans, Integers64
 
 
 class UnaryEncoding(PureOracle):
@@ -46,15 +47,15 @@ class UnaryEncoding(PureOracle):
         """The bits."""
         return {"bits": packed(self.d)}
 
-    def _randomized(self, values: NDArray[np.int64], rng: Generator) -> dict[str, NDArray[Any]]:
+    def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         return {"bits": one_hot_reports(values, self.d, self.unset, self.q, rng)}
 
-    def supports(self, reports: Reports) -> NDArray[np.bool_]:
+    def supports(self, reports: ReportBatch) -> Booleans:
         """Which bits are set, shape (n, d)."""
         self.check_reports(reports)
         return np.unpackbits(reports.parts["bits"], axis=1, count=self.d).astype(bool)
 
-    def support_counts(self, reports: Reports) -> NDArray[np.int64]:
+    def support_counts(self, reports: ReportBatch) -> Integers64:
         """How often each bit is set, shape (d,)."""
         return column_counts(reports.parts["bits"], self.d)
 

@@ -16,7 +16,7 @@ from defenses.dp.mechanism import NoiseMechanism
 from defenses.dp.randomized_response import RandomizedResponse
 from defenses.dp.selection import Selection
 from defenses.dp.sparse_vector import SparseVector
-from defenses.ldp.frequency_oracle import FrequencyOracle, Reports
+from defenses.ldp.frequency_oracle import FrequencyOracle, ReportBatch
 from metrics.arrays import Floats
 from scenarios.auditing.audit import Neighbours, Subject
 from scenarios.auditing.tables import of_defense
@@ -233,7 +233,7 @@ def _reports(protocol: FrequencyOracle, pair: tuple[int, int], value: int, runs:
     return np.concatenate(parts)
 
 
-def _measured(protocol: FrequencyOracle, reports: Reports, pair: tuple[int, int]) -> Floats:
+def _measured(protocol: FrequencyOracle, reports: ReportBatch, pair: tuple[int, int]) -> Floats:
     likelihood = protocol.log_likelihood(reports)[:, list(pair)]
     columns: list[Any] = [likelihood[:, 0] - likelihood[:, 1], *likelihood.T]
     for part in reports.parts.values():

@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.parameters import check_real
-from defenses.ldp.frequency_oracle import FrequencyOracle, Reports
+from defenses.ldp.frequency_oracle import FrequencyOracle, ReportBatch
 from metrics.arrays import Floats
 
 
@@ -26,14 +26,14 @@ class Sent:
         Which device sent each report, as its address tells.
     minute : ndarray of int, shape (n,)
         When.
-    reports : Reports
+    reports : ReportBatch
         The privatized records.
     """
 
     use_case: str
     person: NDArray[np.intp] = field(repr=False)
     minute: NDArray[np.intp] = field(repr=False)
-    reports: Reports = field(repr=False)
+    reports: ReportBatch = field(repr=False)
 
 
 @dataclass(frozen=True)
@@ -83,24 +83,24 @@ def send(
     return Sent(use_case, np.asarray(person)[kept], minute, reports.take(kept))
 
 
-def ingest(batches: Sequence[Sent], rng: Generator) -> dict[str, list[Reports]]:
+def ingest(batches: Sequence[Sent], rng: Generator) -> dict[str, list[ReportBatch]]:
     """The ingestor drops who and when, splits by use case, and shuffles."""
-    split: dict[str, list[Reports]] = {}
+    split: dict[str, list[ReportBatch]] = {}
     for batch in batches:
         shuffled = batch.reports.take(rng.permutation(len(batch.reports)))
         split.setdefault(batch.use_case, []).append(shuffled)
     return split
 
 
-def aggregate(reports: Reports, false_alarms: float = 0.05) -> Published:
+def aggregate(reports: ReportBatch, false_alarms: float = 0.05) -> Published:
     """The aggregator estimates all counts and publishes those above a threshold.
 
     Parameters
     ----------
-    reports : Reports
+    reports : ReportBatch
         Of one use case, at least one.
     false_alarms : float
-        In how many of 1 runs some value that nobody has may exceed the threshold, in (0, 1).
+        False-alarm probability, in (0, 1): that any value which nobody holds exceeds the threshold.
     """
     from scipy.special import ndtri
 

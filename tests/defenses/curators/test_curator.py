@@ -33,6 +33,7 @@ from defenses.base.queries import (
     Sum,
     Variance,
 )
+from defenses.curators.planning import PLANNERS
 from defenses.dp import Accountant
 from metrics.domains import CategoricalDomain, NumericDomain
 
@@ -173,9 +174,7 @@ def test_a_refused_query_is_not_computed_and_draws_nothing():
             Watched.looked += 1
             return super().exact(data)
 
-    from defenses.dp import statistics
-
-    statistics._PLANS[Watched] = statistics._PLANS[Count]
+    PLANNERS[Watched] = PLANNERS[Count]
     try:
         generator = np.random.default_rng(3)
         session = Curator(epsilon=1.0, queries=2).session(records(), generator)
@@ -188,7 +187,7 @@ def test_a_refused_query_is_not_computed_and_draws_nothing():
         assert session.remaining == pytest.approx(0.1)
         assert str(int(Count().exact(records()))) not in str(refusal.value)
     finally:
-        del statistics._PLANS[Watched]
+        del PLANNERS[Watched]
         del Query.kinds["Watched"]
 
 

@@ -381,7 +381,6 @@ SPENDER = """
 import sys
 from defenses.dp import Accountant
 from defenses.base.queries import BudgetSpent
-from run_tools import ROOT
 account, answered = Accountant.restore(sys.argv[1]), 0
 try:
     while True:

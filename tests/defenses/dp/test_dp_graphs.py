@@ -78,7 +78,7 @@ def test_releases_are_near_the_truth_for_a_large_epsilon():
         ([[0, 3]], 3, "nodes 0 to 2"),
         ([[-1, 0]], 3, "nodes"),
         ([[0, 1, 2]], 3, "shape"),
-        ([[0.5, 1]], 3, "whole"),
+        ([[0.5, 1]], 3, "integers"),
         ([[0, 1]], 0, "n must"),
     ],
 )

@@ -17,7 +17,7 @@ from defenses.ldp import (
     HadamardResponse,
     OptimizedLocalHashing,
     OptimizedUnaryEncoding,
-    Reports,
+    ReportBatch,
     SequenceFragmentPuzzle,
     SubsetSelection,
     SummationHistogramEncoding,
@@ -324,7 +324,7 @@ def test_bad_parameters_are_refused():
     with pytest.raises(ValueError, match="length must be at most 6 for 27 letters"):
         SequenceFragmentPuzzle(length=8)
     with pytest.raises(ValueError, match="one length"):
-        Reports(GeneralizedRandomizedResponse(), {"value": np.zeros(2), "other": np.zeros(3)})
+        ReportBatch(GeneralizedRandomizedResponse(), {"value": np.zeros(2), "other": np.zeros(3)})
 
 
 @pytest.mark.parametrize("protocol", [*protocols(1.0, 16), BinaryRandomizedResponse(epsilon=1.0)], ids=named)
@@ -342,18 +342,18 @@ def test_tampered_reports_are_refused(protocol):
         )
         for tampered in (*other, part.astype(float)):
             with pytest.raises(ValueError, match=f"reports: {name} must be"):
-                protocol.estimate(Reports(protocol, {**reports.parts, name: tampered}))
+                protocol.estimate(ReportBatch(protocol, {**reports.parts, name: tampered}))
         top = protocol.parts[name].top
         if top is not None and top < np.iinfo(part.dtype).max:
             with pytest.raises(ValueError, match=f"within 0..{top}"):
-                protocol.log_likelihood(Reports(protocol, {**reports.parts, name: np.full_like(part, top + 1)}))
+                protocol.log_likelihood(ReportBatch(protocol, {**reports.parts, name: np.full_like(part, top + 1)}))
         with pytest.raises(ValueError, match="arrays of one length"):
-            Reports(protocol, {**reports.parts, name: part.tolist()})
+            ReportBatch(protocol, {**reports.parts, name: part.tolist()})
         rest = {key: value for key, value in reports.parts.items() if key != name}
         with pytest.raises(ValueError, match=r"reports must consist of|arrays of one length"):
-            protocol.estimate(Reports(protocol, rest))
+            protocol.estimate(ReportBatch(protocol, rest))
     with pytest.raises(ValueError, match="reports must consist of"):
-        protocol.estimate(Reports(protocol, {**reports.parts, "more": np.zeros(8)}))
+        protocol.estimate(ReportBatch(protocol, {**reports.parts, "more": np.zeros(8)}))
 
 
 @pytest.mark.parametrize("make", CANDIDATES)

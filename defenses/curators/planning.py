@@ -1,0 +1,102 @@
+"""The plan of each query: the planner that fits, and the checks before anything is spent.
+
+A plan is made from public information only, and refuses what cannot be answered before anything is spent. It then reads
+the records, and must not fail. A query of several parts splits its epsilon (or its rho) evenly among them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from defenses.base.microdata import Microdata
+from defenses.base.queries import (
+    Answer,
+    ContingencyTable,
+    Correlation,
+    Count,
+    Covariance,
+    Histogram,
+    Maximum,
+    Mean,
+    Median,
+    Minimum,
+    Mode,
+    Quantile,
+    Query,
+    Sum,
+    Variance,
+)
+from defenses.curators.number_plans import (
+    AnswerPlan,
+    plan_correlation,
+    plan_count,
+    plan_covariance,
+    plan_mean,
+    plan_sum,
+    plan_table,
+    plan_variance,
+)
+from defenses.curators.selection_plans import plan_mode, plan_quantile
+
+PLANNERS: dict[type[Query], Callable[[Any, Microdata, str], AnswerPlan]] = {
+    Count: plan_count,
+    Sum: plan_sum,
+    Mean: plan_mean,
+    Variance: plan_variance,
+    Covariance: plan_covariance,
+    Correlation: plan_correlation,
+    Maximum: plan_quantile,
+    Minimum: plan_quantile,
+    Median: plan_quantile,
+    Quantile: plan_quantile,
+    Histogram: plan_table,
+    ContingencyTable: plan_table,
+    Mode: plan_mode,
+}
+"""The planner of each class of queries, called with the query, the records and the neighbours."""
+
+
+def plan_of(query: Query, records: Microdata, neighbours: str) -> AnswerPlan:
+    """Plan the answer to a query.
+
+    Parameters
+    ----------
+    query : Query
+        The query.
+    records : Microdata
+        Only what is public about them is read.
+    neighbours : {"replace", "add or remove"}
+        Relation between neighbouring tables.
+
+    Raises
+    ------
+    ValueError
+        If the query has no planner, names a column that does not exist or has no declared domain, or needs information
+        that is not public under this relation.
+    """
+    if not isinstance(query, Query):
+        raise ValueError(f"query must be a Query, got {type(query).__name__}")
+    if type(query) not in PLANNERS:
+        raise ValueError(f"a curator has no answer to {type(query).__name__}")
+    for name in (*query.subjects, *(condition.column for condition in query.where)):
+        if name not in records.frame.columns:
+            raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, records.frame.columns))}")
+    for name in query.subjects:
+        if name not in records.domains:
+            raise ValueError(f"the domain of column {name!r} is not declared, so that noise cannot be scaled")
+    if query.members is not None:
+        if neighbours != "replace":
+            raise ValueError("members name rows, whose numbers are not public where records are added or removed")
+        if query.members.size != len(records):
+            raise ValueError(f"members must hold {len(records)} truth values, one a row, got {query.members.size}")
+    return PLANNERS[type(query)](query, records, neighbours)
+
+
+def plain_answer(answer: Any) -> Answer:
+    """Return an answer as a plain number, a text, or an array of floats."""
+    if isinstance(answer, str):
+        return answer
+    return np.asarray(answer, dtype=float) if np.ndim(answer) else float(answer)

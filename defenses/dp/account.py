@@ -1,0 +1,201 @@
+"""The contract of privacy accounts: spend from a budget, refuse what would exceed it, survive a crash."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from abc import ABC, abstractmethod
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from defenses.base.parameters import check_real
+from defenses.base.queries import BudgetSpent
+from defenses.dp.account_file import Costs, Entries, alone, check_cost, read_entries, write_entries
+from defenses.dp.bisection import bisect
+from defenses.dp.composition import group_privacy
+
+TOLERANCE = 2.0**-50
+"""Relative excess that counts as none, of a sum of rounded shares: ten tenths are one."""
+
+
+class Account(ABC):
+    """What was spent of a budget of epsilon and delta; a method of composition is a subclass.
+
+    Threads may share an account. With a path, every cost is on the disk before `spend` returns, hence before anything
+    is answered: after a crash `restore` knows of all answers, and at worst of one that never was given. Processes may
+    share a file: `spend` adds to what it holds by then, one at a time; what was spent and what remains is said as of
+    the account's own last look.
+
+    Parameters
+    ----------
+    epsilon : float
+        The budget, positive.
+    delta : float
+        In [0, 1).
+    path : str or Path, optional
+        The file that holds the account; must not exist yet.
+
+    Attributes
+    ----------
+    refused : int
+        How many costs were refused, since it was made or restored.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused or the file exists.
+    """
+
+    kinds: ClassVar[dict[str, type[Account]]] = {}
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        Account.kinds[cls.__name__] = cls
+
+    def __init__(self, *, epsilon: float, delta: float = 0.0, path: str | Path | None = None) -> None:
+        check_real("epsilon", epsilon, low=0, open_low=True)
+        check_real("delta", delta, low=0, high=1, open_high=True)
+        self.epsilon = epsilon
+        self.delta = delta
+        self.path = None if path is None else Path(path)
+        self.refused = 0
+        self._lock = threading.RLock()
+        self._costs: Costs = Counter()
+        if self.path is not None:
+            if not self.path.parent.is_dir():
+                raise ValueError(f"path: there is no folder {self.path.parent}")
+            with alone(self.path):
+                if self.path.exists():
+                    raise ValueError(f"path: {self.path} exists; restore it, or it would forget what was spent")
+                write_entries(self.path, self._entries(self._costs))
+
+    @classmethod
+    def restore(cls, path: str | Path) -> Self:
+        """Read an account from its file and go on.
+
+        Raises
+        ------
+        ValueError
+            If there is no such file, or it holds no account of this class.
+        """
+        # The accounts of this package enter `kinds` when they are imported.
+        from defenses.dp import accountant, concentrated_accountant, renyi_accountant  # noqa: F401
+
+        entries = read_entries(Path(path))
+        kind = cls.kinds.get(entries.account)
+        if kind is None or not issubclass(kind, cls):
+            raise ValueError(f"path: {path} holds an account of {entries.account}, not of {cls.__name__}")
+        account = kind(epsilon=entries.epsilon, delta=entries.delta)
+        account.path = Path(path)
+        account._costs = entries.costs
+        return account
+
+    @property
+    def spent(self) -> tuple[float, float]:
+        """Epsilon and delta of everything so far."""
+        with self._lock:
+            return self.total(self._costs)
+
+    @property
+    @abstractmethod
+    def remaining(self) -> float:
+        """Epsilon of one more answer without delta that could still be given."""
+
+    @abstractmethod
+    def total(self, costs: Costs) -> tuple[float, float]:
+        """Epsilon and delta that costs (epsilon, delta, rho), each so often, amount to."""
+
+    def spend(self, epsilon: float, delta: float = 0.0, rho: float | None = None) -> None:
+        """Enter the cost of an answer that is about to be given.
+
+        Parameters
+        ----------
+        epsilon, delta : float
+            Its guarantee.
+        rho : float, optional
+            Its zero-concentrated privacy, where it has one; only some accounts make use of it.
+
+        Raises
+        ------
+        BudgetSpent
+            If the budget would be exceeded; the account stays as it is.
+        ValueError
+            If a cost is refused, or the account's file is gone or holds no account any more.
+        """
+        check_cost(epsilon, delta, rho)
+        with self._lock, contextlib.nullcontext() if self.path is None else alone(self.path):
+            costs = self._costs.copy() if self.path is None else self._filed(self.path)
+            costs[float(epsilon), float(delta), None if rho is None else float(rho)] += 1
+            if self._exceeds(costs):
+                self.refused += 1
+                raise BudgetSpent(
+                    f"epsilon {epsilon:.6g}, delta {delta:.3g} more would exceed the budget of epsilon "
+                    f"{self.epsilon:g}, delta {self.delta:g}; nothing is answered"
+                )
+            if self.path is not None:
+                write_entries(self.path, self._entries(costs))
+            self._costs = costs
+
+    def spend_parallel(self, costs: Sequence[tuple[float, float]], members: Sequence[ArrayLike]) -> None:
+        """Enter the cost of answers each on records of its own: the largest.
+
+        Rows are numbered in public and a replaced record keeps its row, so that one of the parts sees it.
+
+        Parameters
+        ----------
+        costs : sequence of tuple of float
+            Epsilon and delta of each answer.
+        members : sequence of array_like of bool, shape (n,) each
+            The rows that each answer is about.
+
+        Raises
+        ------
+        BudgetSpent
+            If the budget would be exceeded.
+        ValueError
+            If the parts are no masks of one length, as many as costs, or a row belongs to two.
+        """
+        masks = [np.asarray(mask) for mask in members]
+        if not masks or len(masks) != len(costs):
+            raise ValueError(f"members must hold one mask a cost, {len(costs)}, got {len(masks)}")
+        if any(mask.dtype != bool or mask.ndim != 1 or mask.shape != masks[0].shape for mask in masks):
+            raise ValueError("members must hold boolean masks of one length")
+        twice = np.flatnonzero(np.sum(masks, axis=0) > 1)
+        if twice.size:
+            raise ValueError(f"members: row {twice[0]} belongs to two parts; such costs add up")
+        for epsilon, delta in costs:
+            check_cost(epsilon, delta, None)
+        self.spend(max(e for e, _ in costs), max(d for _, d in costs))
+
+    def group(self, m: int) -> tuple[float, float]:
+        """Epsilon and delta of everything so far, for m records together."""
+        return group_privacy(*self.spent, m)
+
+    def _exceeds(self, costs: Costs) -> bool:
+        epsilon, delta = self.total(costs)
+        return not (epsilon <= self.epsilon * (1 + TOLERANCE) and delta <= self.delta * (1 + TOLERANCE))
+
+    def _one_more(self, high: float, steps: int) -> float:
+        """Largest epsilon in [0, high] of one more answer without delta whose total is in the budget."""
+
+        def fits(epsilon: float) -> bool:
+            return self.total(self._costs + Counter({(epsilon, 0.0, None): 1}))[0] <= self.epsilon
+
+        with self._lock:
+            return bisect(fits, 0.0, high, steps)[0]
+
+    def _filed(self, path: Path) -> Costs:
+        """What the file holds by now; ValueError if it is another account's."""
+        filed = read_entries(path)
+        if replace(filed, costs=Counter()) != self._entries(Counter()):
+            raise ValueError(f"path: {path} holds another account by now, {filed.account} of epsilon {filed.epsilon:g}")
+        return filed.costs
+
+    def _entries(self, costs: Costs) -> Entries:
+        return Entries(type(self).__name__, float(self.epsilon), float(self.delta), costs)

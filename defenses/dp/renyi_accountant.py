@@ -1,0 +1,80 @@
+"""Accounts by the library dp-accounting: Rényi differential privacy and privacy loss distributions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from defenses.dp.account import Account
+from defenses.dp.account_file import Costs
+from defenses.dp.mechanism import check_delta
+
+
+class RenyiAccountant(Account):
+    """Rényi differential privacy by the library dp-accounting: Gaussian noise and pure answers at their own curves.
+
+    A cost with rho is Gaussian noise of that rho, one without is randomized response of that epsilon, which loses the
+    most of all that promise it (Kairouz, Oh and Viswanath 2015, theorem 3.1): tighter than epsilon^2/2.
+
+    The budget must have a delta.
+
+    References
+    ----------
+    Mironov (2017), Rényi differential privacy; dp-accounting (Google), rdp.RdpAccountant.
+    """
+
+    def __init__(self, *, epsilon: float, delta: float = 1e-6, path: str | Path | None = None) -> None:
+        check_delta(delta)
+        super().__init__(epsilon=epsilon, delta=delta, path=path)
+
+    def total(self, costs: Costs) -> tuple[float, float]:
+        """Epsilon at the budget's delta, which must be positive."""
+        from dp_accounting import NeighboringRelation, RandomizedResponseDpEvent, rdp
+
+        def pure(epsilon: float) -> Any:
+            # With so small a chance a value gives way to one of two at random; e^700 is the largest that floats hold.
+            return RandomizedResponseDpEvent(2 / (1 + math.exp(min(epsilon, 700.0))), num_buckets=2)
+
+        return self._composed(rdp.RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE), costs, pure)
+
+    @property
+    def remaining(self) -> float:
+        """Epsilon of one more answer without delta, by bisection of the total."""
+        return self._one_more(2 * float(self.epsilon) + 1, 40)
+
+    def _composed(self, accountant: Any, costs: Costs, pure: Callable[[float], Any]) -> tuple[float, float]:
+        from dp_accounting import GaussianDpEvent
+
+        for (epsilon, delta, rho), number in costs.items():
+            if rho is None and delta:
+                raise ValueError("rho must be given for an answer with a delta")
+            if rho:
+                accountant.compose(GaussianDpEvent(1 / math.sqrt(2 * rho)), number)
+            elif rho is None and epsilon:
+                accountant.compose(pure(epsilon), number)
+        return (float(accountant.get_epsilon(float(self.delta))), float(self.delta)) if costs else (0.0, 0.0)
+
+
+class LossDistributionAccountant(RenyiAccountant):
+    """Privacy loss distributions by the library dp-accounting: the tightest, where no cost depends on an answer.
+
+    The costs must be fixed beforehand; the queries may depend on answers. Costs as for `RenyiAccountant`.
+
+    References
+    ----------
+    Koskela, Jälkö and Honkela (2020), Computing tight differential privacy guarantees using FFT; dp-accounting
+    (Google), pld.PLDAccountant.
+    """
+
+    def total(self, costs: Costs) -> tuple[float, float]:
+        """Epsilon at the budget's delta."""
+        from dp_accounting import pld
+        from dp_accounting.dp_event import DiscreteLaplaceDpEvent
+
+        def pure(epsilon: float) -> Any:
+            # Whole-number noise on a count loses epsilon or gains it, as randomized response does.
+            return DiscreteLaplaceDpEvent(epsilon, sensitivity=1)
+
+        return self._composed(pld.PLDAccountant(), costs, pure)
