@@ -1,4 +1,4 @@
-"""Protocols of local differential privacy: likelihoods, epsilon, estimators on given numbers, bad input."""
+"""Every protocol of local differential privacy: likelihoods, epsilon, probabilities, bad input."""
 
 import math
 import pickle
@@ -6,7 +6,6 @@ import pickle
 import numpy as np
 import pytest
 
-from defenses import project_to_simplex
 from defenses.ldp import (
     BinaryLocalHashing,
     BinaryRandomizedResponse,
@@ -14,23 +13,15 @@ from defenses.ldp import (
     FrequencyOracle,
     GeneralizedRandomizedResponse,
     HadamardCountMeanSketch,
-    HadamardResponse,
     OptimizedLocalHashing,
     OptimizedUnaryEncoding,
     ReportBatch,
     SequenceFragmentPuzzle,
-    SubsetSelection,
     SummationHistogramEncoding,
     SymmetricUnaryEncoding,
-    ThresholdedHistogramEncoding,
     best_protocol,
-    hadamard,
-    mean_estimate,
-    norm_sub,
 )
-from defenses.ldp.best import CANDIDATES, steps
-from defenses.ldp.hashing import buckets, hits, keys, seeds_of
-from defenses.ldp.packed_bits import column_counts, grouped_counts, random_bits
+from defenses.ldp.best import CANDIDATES
 from defenses.ldp.unary_encoding import UnaryEncoding
 
 SKETCH = {"m": 4, "k": 3}
@@ -87,31 +78,10 @@ def test_likelihoods_are_those_of_the_reports_and_epsilon_holds(protocol):
         assert np.abs(claimed).max() == pytest.approx(1.0)
 
 
-def test_likelihoods_of_histogram_encoding():
-    # Binned by what the report claims; within a bin of width .02 claim and measurement differ by at most .01.
-    protocol, n = SummationHistogramEncoding(epsilon=1.0, d=4), 300_000
-    logs = [protocol.log_likelihood(protocol.privatize(np.full(n, v), np.random.default_rng(v))) for v in (0, 1)]
-    edges = np.linspace(-1.01, 1.01, 102)
-    counts = [np.histogram(part[:, 0] - part[:, 1], edges)[0] for part in logs]
-    assert sum(part.sum() for part in counts) == 2 * n
-    often = np.minimum(*counts) >= 200
-    measured = np.log(counts[0][often] / counts[1][often])
-    error = np.sqrt(1 / counts[0][often]) + np.sqrt(1 / counts[1][often])
-    assert (np.abs(measured - (edges[:-1] + 0.01)[often]) <= 0.01 + 5 * error).all()
-
-
 def test_a_report_that_spends_the_budget_on_each_bit_is_caught():
     claimed, measured, error = odds(WholeBudgetOnEachBit(epsilon=1.0, d=4))
     assert np.abs(claimed).max() == pytest.approx(2.0)
     assert (np.abs(measured) - 5 * error).max() > 1.0
-
-
-def test_the_lectures_worked_example():
-    # Epsilon = infinity, k = 3, m = 4, n = 4: h_1 collides, h_2 is its own.
-    sketch = [[3, 0, 0, 0], [0, 6, 3, 0], [0, 0, 0, 0]]
-    assert mean_estimate(sketch, [[0], [1], [2]], 4) == pytest.approx([8 / 3])
-    with pytest.raises(ValueError, match="epsilon"):
-        CountMeanSketch(epsilon=math.inf, d=4, m=4, k=3)
 
 
 def test_probabilities_are_those_of_the_table():
@@ -131,96 +101,6 @@ def test_probabilities_are_those_of_the_table():
     assert SummationHistogramEncoding(epsilon=1.5, d=3).variance(10, [1, 0, 0]) == pytest.approx(80 / 2.25, rel=1e-6)
     assert OptimizedLocalHashing(epsilon=1.0, d=8).buckets == 4
     assert OptimizedLocalHashing(epsilon=30.0, d=8).buckets == 65_536
-
-
-def test_threshold_is_the_best():
-    for epsilon in (0.1, 1.0, 4.0, 20.0):
-        protocol = ThresholdedHistogramEncoding(epsilon=epsilon, d=4)
-        assert 0.5 < protocol.threshold < 1
-        theta = np.linspace(0.5, 1, 2001)
-        p, q = 1 - np.exp(epsilon * (theta - 1) / 2) / 2, np.exp(-epsilon * theta / 2) / 2
-        own = protocol.q * (1 - protocol.q) / (protocol.p - protocol.q) ** 2
-        assert own <= (q * (1 - q) / (p - q) ** 2).min() * (1 + 1e-6)
-
-
-def test_sketch_variance_without_shared_functions_is_that_of_a_pure_protocol():
-    shares = np.array([0.6, 0.3, 0.1, 0.0])
-    for make in (CountMeanSketch, HadamardCountMeanSketch):
-        protocol = make(epsilon=2.0, d=4, m=8, k=2**31)
-        pure = super(make, protocol)._variance(500, shares)
-        assert protocol.variance(500, shares) == pytest.approx(pure, rel=1e-6)
-        shared = make(epsilon=2.0, d=4, m=8, k=2).variance(500, shares)
-        assert (shared > 1.5 * pure).all()
-
-
-@pytest.mark.parametrize("size", [2, 3, 5, 55, 1024])
-def test_hashes_collide_as_often_as_chance(size):
-    # 8 pairs, 5 sizes, 5 standard errors: a false alarm in 4 of 10^5 runs.
-    n = 400_000
-    seeds = np.random.default_rng(size).integers(1 << 64, size=n, dtype=np.uint64)
-    for v, w in ((0, 1), (1, 2), (0, 2), (7, 1023), (100, 101), (12, 13), (0, 2**32 - 1), (3, 3 + 2**31)):
-        same = buckets(seeds, np.array([v]), size) == buckets(seeds, np.array([w]), size)
-        assert abs(same.mean() - 1 / size) <= 5 * np.sqrt((1 - 1 / size) / size / n)
-
-
-def test_hashes_of_neighbours_are_as_good_as_independent():
-    # Three values in one bucket: 1/g^2, also for equally spaced ones; 5 standard errors.
-    n, size = 1_000_000, 4
-    seeds = np.random.default_rng(0).integers(1 << 64, size=n, dtype=np.uint64)
-    first, second, third = (buckets(seeds, np.array([value]), size) for value in (10, 11, 12))
-    rate = ((first == second) & (second == third)).mean()
-    assert abs(rate - 1 / 16) <= 5 * np.sqrt(15 / 256 / n)
-
-
-def test_device_and_server_hash_alike():
-    seeds = np.random.default_rng(0).integers(1 << 64, size=40_000, dtype=np.uint64)
-    for size, d in ((2, 5), (3, 3), (56, 70), (65_536, 4)):
-        bucket = np.random.default_rng(1).integers(size, size=seeds.size)
-        table = buckets(seeds[:, None], np.arange(d), size) == bucket[:, None]
-        assert (hits(seeds, bucket, size, d) == table.sum(axis=0)).all()
-    # Devices and servers of other versions must agree.
-    pinned = buckets(np.array([0, 1, 2**64 - 1], dtype=np.uint64)[:, None], np.array([0, 1, 2**32 - 1]), 1000)
-    assert pinned.tolist() == [[431, 623, 272], [745, 850, 878], [912, 737, 985]]
-    assert np.unique(keys(np.arange(100_000))).size == 100_000
-    assert np.unique(seeds_of(7, 1000)).size == 1000
-    assert not np.isin(seeds_of(7, 1000), seeds_of(8, 1000)).any()
-
-
-def test_bits_are_counted_in_columns():
-    rng = np.random.default_rng(0)
-    for n, width in ((1, 1), (254, 7), (255, 8), (1000, 13)):
-        bits = rng.random((n, width)) < 0.7
-        packed = np.packbits(bits, axis=1)
-        assert (column_counts(packed, width) == bits.sum(axis=0)).all()
-        group = rng.integers(3, size=n)
-        expected = [bits[group == number].sum(axis=0) for number in range(4)]
-        assert (grouped_counts(packed, group, 4, width) == expected).all()
-
-
-@pytest.mark.parametrize("probability", [0.0, 1e-6, 1 / 256, 0.3, 0.5, 0.999])
-def test_random_bits_have_their_probability(probability):
-    # 5 standard errors, 6 cases: a false alarm in 3 of 10^6 runs.
-    n = 3_000_001
-    ones = random_bits(n, probability, np.random.default_rng(1)).mean()
-    assert abs(ones - probability) <= 5 * np.sqrt(probability * (1 - probability) / n)
-
-
-def test_hadamard_transform_is_the_product():
-    for m in (1, 2, 16):
-        matrix = 1.0 - 2 * hadamard.minus(np.arange(m)[:, None], np.arange(m))
-        table = np.random.default_rng(0).normal(size=(3, m))
-        assert hadamard.transform(table) == pytest.approx(table @ matrix)
-        assert matrix @ matrix == pytest.approx(m * np.eye(m))
-
-
-def test_hadamard_response_has_room_for_every_value():
-    for epsilon in (1e-6, 0.5, 1.0, 2.0, 4.0, 12.0, 100.0):
-        for d in (2, 3, 4, 7, 8, 127, 128, 1000):
-            protocol = HadamardResponse(epsilon=epsilon, d=d)
-            assert protocol.blocks * (protocol.block_size - 1) >= d
-            reports = protocol.privatize(np.arange(d), np.random.default_rng(0))
-            assert reports.parts["answer"].max() < protocol.blocks * protocol.block_size
-            assert protocol.estimate(reports).shape == (d,)
 
 
 @pytest.mark.parametrize("d", [2, 9])
@@ -364,108 +244,3 @@ def test_parameters_may_be_numbers_of_numpy(make):
     assert plain.report_bits == numpy.report_bits
     best = best_protocol(np.float64(1.0), np.int64(6), np.int64(50))
     assert best.get_params() == best_protocol(1.0, 6, 50).get_params()
-
-
-def test_reports_under_other_public_functions_are_refused():
-    first, second = (CountMeanSketch(epsilon=1.0, d=4, m=8, k=2, hash_seed=seed) for seed in (0, 1))
-    with pytest.raises(ValueError, match="another protocol"):
-        second.sketch(first.privatize([0], np.random.default_rng(0)))
-
-
-def test_the_same_epsilon_written_otherwise_is_the_same_protocol():
-    reports = OptimizedLocalHashing(epsilon=1, d=4).privatize([0], np.random.default_rng(0))
-    assert OptimizedLocalHashing(epsilon=1.0, d=4).estimate(reports).shape == (4,)
-
-
-def test_projections():
-    counts = np.array([5.0, -1.0, 3.0, 0.5])
-    exact = project_to_simplex(counts, 6)
-    # Shift 1 leaves 4, 2 and nothing of .5.
-    assert exact == pytest.approx([4, 0, 2, 0])
-    assert norm_sub(counts, 6) == pytest.approx(exact)
-    rng = np.random.default_rng(0)
-    for d in (1, 2, 7, 100):
-        noisy = rng.normal(3, 5, d)
-        projected = project_to_simplex(noisy, 3.0 * d)
-        assert projected.min() >= 0
-        assert projected.sum() == pytest.approx(3.0 * d)
-        others = 3.0 * d * rng.dirichlet(np.ones(d), 200)
-        assert (np.linalg.norm(others - noisy, axis=1) >= np.linalg.norm(projected - noisy) - 1e-9).all()
-        shifted = norm_sub(noisy, 3.0 * d)
-        assert shifted.min() >= 0
-        assert shifted.sum() == pytest.approx(3.0 * d)
-        if noisy[noisy > 0].sum() >= 3.0 * d:
-            assert shifted == pytest.approx(projected)
-    # Raising: only what is positive already.
-    assert norm_sub([-1.0, 0.5], 10) == pytest.approx([0, 10])
-    assert project_to_simplex([-1.0, 0.5], 10) == pytest.approx([4.25, 5.75])
-    assert norm_sub([-2.0, -1.0], 1) == pytest.approx([0, 1])
-    assert norm_sub([2.0, 1.0], 0) == pytest.approx([0, 0])
-    for function in (norm_sub, project_to_simplex):
-        for bad in ([], [math.nan], [math.inf, 1], [[1.0]]):
-            with pytest.raises(ValueError, match="counts"):
-                function(bad, 1)
-        for total in (-1, math.nan, "1"):
-            with pytest.raises(ValueError, match="total"):
-                function([1.0], total)
-
-
-def test_best_protocol():
-    for epsilon, d in ((0.5, 128), (1.0, 16), (4.0, 10), (2.0, 1024)):
-        best = best_protocol(epsilon, d, 1000)
-        even = np.full(d, 1 / d)
-        least = min(make(epsilon=epsilon, d=d).variance(1000, even).mean() for make in CANDIDATES)
-        assert best.variance(1000, even).mean() == pytest.approx(least)
-        assert (best.epsilon, best.d) == (epsilon, d)
-    # Sets of one value are randomized response, with the same report.
-    assert isinstance(best_protocol(4.0, 10, 1000), GeneralizedRandomizedResponse)
-    assert isinstance(best_protocol(1.0, 128, 1000), SubsetSelection)
-    assert isinstance(best_protocol(1.0, 1024, 1000, report_bits=70), OptimizedLocalHashing)
-    assert isinstance(best_protocol(1.0, 1024, 1000, report_bits=12), HadamardResponse)
-    quick = best_protocol(1.0, 1024, 10**6, server_steps=2 * 10**6)
-    assert steps(quick, 10**6) <= 2 * 10**6
-    with pytest.raises(ValueError, match="report_bits"):
-        best_protocol(1.0, 1024, 1000, report_bits=1)
-    for bad in ({"n": 0}, {"n": math.nan}, {"d": 1}, {"epsilon": 0}, {"report_bits": 0}, {"server_steps": -1}):
-        with pytest.raises(ValueError, match=next(iter(bad))):
-            best_protocol(**{"epsilon": 1.0, "d": 4, "n": 10, **bad})
-
-
-@pytest.fixture(scope="module")
-def puzzle():
-    return SequenceFragmentPuzzle(epsilon=8.0, m=512, k=64)
-
-
-def test_words_without_a_dictionary_are_found(puzzle):
-    rng = np.random.default_rng(0)
-    common = ["emoji", "selfie", "yolo"]
-    rare = puzzle.decode(rng.integers(puzzle.d, size=8000))
-    words = common[:1] * 5000 + common[1:2] * 4000 + common[2:] * 3000 + rare
-    found = puzzle.discover(puzzle.privatize(puzzle.encode(words), rng))
-    assert sorted(puzzle.decode(found.values)) == sorted(common)
-    # Five standard deviations of the word's sketch.
-    sketch = puzzle.word_sketch
-    noise = 5 * np.sqrt(len(words) * (sketch.c**2 - 1) / 4 + 5000**2 * 3 / sketch.k / sketch.m)
-    assert np.abs(found.counts - [5000, 4000, 3000]).max() <= noise
-
-
-def test_noise_alone_is_no_word(puzzle):
-    rng = np.random.default_rng(1)
-    for n in (1, 4000):
-        found = puzzle.discover(puzzle.privatize(rng.integers(puzzle.d, size=n), rng))
-        assert found.values.size == found.counts.size == 0
-
-
-def test_words_and_numbers(puzzle):
-    words = ["", "a", "zz", "selfie", "zzzzzz"]
-    assert puzzle.decode(puzzle.encode(words)) == words
-    for bad in ("toolong", "Ab", "é"):
-        with pytest.raises(ValueError, match="row 1 has not") as caught:
-            puzzle.encode(["ok", bad])
-        assert bad not in str(caught.value)
-    with pytest.raises(ValueError, match="empty"):
-        puzzle.discover(puzzle.privatize([], np.random.default_rng(0)))
-    with pytest.raises(ValueError, match="most"):
-        puzzle.discover(puzzle.privatize([1], np.random.default_rng(0)), most=0)
-    with pytest.raises(ValueError, match="another protocol"):
-        puzzle.clone().set_params(hash_seed=9).discover(puzzle.privatize([1], np.random.default_rng(0)))

@@ -1,0 +1,184 @@
+"""The file of an account: what survives a crash, a full disk, other processes, a broken file."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+from run_tools import ROOT
+
+from defenses.base.queries import BudgetSpent
+from defenses.dp import (
+    Account,
+    Accountant,
+    AdvancedAccountant,
+    ConcentratedAccountant,
+    LossDistributionAccountant,
+    RenyiAccountant,
+)
+
+ACCOUNTS = [Accountant, AdvancedAccountant, ConcentratedAccountant, RenyiAccountant, LossDistributionAccountant]
+SPENDER = """
+import sys
+from defenses.dp import Accountant
+from defenses.base.queries import BudgetSpent
+account, answered = Accountant.restore(sys.argv[1]), 0
+try:
+    while True:
+        account.spend(0.02)
+        answered += 1
+except BudgetSpent:
+    print(answered)
+"""
+
+
+@pytest.mark.parametrize("account", ACCOUNTS)
+def test_what_was_spent_survives(account, tmp_path):
+    path = tmp_path / "account.json"
+    budget = account(epsilon=1.0, delta=1e-6, path=path)
+    for _ in range(3):
+        budget.spend(0.2)
+    again = account.restore(path)
+    assert again.spent == budget.spent
+    assert again.remaining == budget.remaining
+    again.spend(0.2)
+    assert Account.restore(path).spent == again.spent
+
+
+def test_a_spend_is_on_the_disk_before_it_returns(tmp_path, monkeypatch):
+    path = tmp_path / "account.json"
+    budget = Accountant(epsilon=1.0, path=path)
+    seen = []
+    real = os.replace
+
+    def replacing(source, target):
+        seen.append(json.loads(Path(source).read_text())["costs"])
+        real(source, target)
+
+    monkeypatch.setattr("defenses.dp.account_file.os.replace", replacing)
+    budget.spend(0.3)
+    assert seen == [[[0.3, 0.0, None, 1]]]
+
+
+def test_where_the_disk_fails_nothing_is_answered_or_lost(tmp_path, monkeypatch):
+    path = tmp_path / "account.json"
+    budget = Accountant(epsilon=1.0, path=path)
+    budget.spend(0.3)
+
+    def failing(source, target):
+        raise OSError("no space")
+
+    monkeypatch.setattr("defenses.dp.account_file.os.replace", failing)
+    with pytest.raises(OSError, match="no space"):
+        budget.spend(0.3)
+    monkeypatch.undo()
+    assert Accountant.restore(path).spent == (0.3, 0)
+    assert [file.name for file in tmp_path.iterdir()] == ["account.json"]
+
+
+def test_an_account_is_not_begun_anew(tmp_path):
+    path = tmp_path / "account.json"
+    Accountant(epsilon=1.0, path=path).spend(1.0)
+    with pytest.raises(ValueError, match="restore"):
+        Accountant(epsilon=1.0, path=path)
+    with pytest.raises(BudgetSpent):
+        Accountant.restore(path).spend(0.1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"account": "Accountant", "epsilon": 1.0, "delta": 0.0, "costs": [[-5.0, 0.0, null, 1]]}',
+        '{"account": "Accountant", "epsilon": 1.0, "delta": 0.0, "costs": [[0.5, 0.0, null, -1]]}',
+        '{"account": "Accountant", "epsilon": NaN, "delta": 0.0, "costs": []}',
+        '{"account": "AdvancedAccountant", "epsilon": 1.0, "delta": 0.0, "costs": []}',
+        '{"account": "Purse", "epsilon": 1.0, "delta": 0.0, "costs": []}',
+        '{"account": ["Accountant"], "epsilon": 1.0, "delta": 0.0, "costs": []}',
+    ],
+)
+def test_broken_files_are_refused(text, tmp_path):
+    path = tmp_path / "account.json"
+    path.write_text(text)
+    with pytest.raises(ValueError):  # noqa: PT011 (each names another part)
+        Accountant.restore(path)
+
+
+def test_threads_together_do_not_overspend(tmp_path):
+    budget = Accountant(epsilon=1.0, path=tmp_path / "account.json")
+    answered = []
+
+    def ask():
+        for _ in range(20):
+            try:
+                budget.spend(0.02)
+            except BudgetSpent:
+                return
+            answered.append(1)
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(answered) == 50
+    assert budget.spent[0] == pytest.approx(1.0)
+    assert Accountant.restore(tmp_path / "account.json").spent == budget.spent
+
+
+def test_processes_together_do_not_overspend(tmp_path):
+    path = tmp_path / "account.json"
+    Accountant(epsilon=1.0, path=path)
+    command = [sys.executable, "-c", SPENDER, str(path)]
+    root = {**os.environ, "PYTHONPATH": str(ROOT)}
+    spenders = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=root) for _ in range(4)]
+    assert sum(int(spender.communicate()[0]) for spender in spenders) == 50
+    assert Accountant.restore(path).spent[0] == pytest.approx(1.0)
+
+
+def test_two_accounts_of_one_file_know_of_each_other(tmp_path):
+    path = tmp_path / "account.json"
+    first = Accountant(epsilon=1.0, path=path)
+    second = Accountant.restore(path)
+    first.spend(0.7)
+    with pytest.raises(BudgetSpent):
+        second.spend(0.7)
+    second.spend(0.3)
+    assert Accountant.restore(path).spent[0] == pytest.approx(1.0)
+
+
+def test_nothing_is_spent_from_a_file_that_is_gone(tmp_path):
+    path = tmp_path / "account.json"
+    budget = Accountant(epsilon=1.0, path=path)
+    path.unlink()
+    with pytest.raises(ValueError, match=r"account\.json cannot be read"):
+        budget.spend(0.1)
+    with pytest.raises(ValueError, match="cannot be read"):
+        Accountant.restore(path)
+
+
+def test_a_cost_that_a_file_names_twice_counts_twice(tmp_path):
+    path = tmp_path / "account.json"
+    cost = "[0.1, 0.0, null, 3]"
+    path.write_text(f'{{"account": "Accountant", "epsilon": 1.0, "delta": 0.0, "costs": [{cost}, {cost}]}}')
+    assert Accountant.restore(path).spent[0] == pytest.approx(0.6)
+
+
+def test_an_account_does_not_spend_from_another_ones_file(tmp_path):
+    path = tmp_path / "account.json"
+    budget = Accountant(epsilon=10.0, path=path)
+    path.unlink()
+    Accountant(epsilon=0.5, path=path)
+    with pytest.raises(ValueError, match="another account"):
+        budget.spend(3.0)
+    assert Accountant.restore(path).spent == (0, 0)
+
+
+def test_a_folder_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ValueError, match="there is no folder"):
+        Accountant(epsilon=1.0, path=tmp_path / "nowhere" / "account.json")

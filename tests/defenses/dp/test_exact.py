@@ -1,0 +1,71 @@
+"""Exact sampling: thresholds to any precision, and words that equal a threshold."""
+
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from defenses.dp.exact import ExponentialChance, GeometricDigit, LogisticChance, categories, geometric, settle_below
+
+
+class Scripted:
+    """A generator whose words are given."""
+
+    def __init__(self, *words):
+        self.words = list(words)
+
+    def integers(self, low, high, size, dtype, endpoint):
+        assert (low, high, dtype, endpoint) == (0, 2**64 - 1, np.uint64, True)
+        drawn, self.words = self.words[:size], self.words[size:]
+        return np.array(drawn, dtype=np.uint64)
+
+
+@pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(5), Fraction(1, 2**40), Fraction(2**20), Fraction(0.1)])
+def test_bits_of_thresholds_do_not_depend_on_how_many_are_asked_for(rate):
+    for thresholds in (
+        GeometricDigit(rate, 256),
+        GeometricDigit(rate, None),
+        LogisticChance(rate, Fraction(1), Fraction(3)),
+    ):
+        count = 1 if isinstance(thresholds, LogisticChance) else 40
+        coarse, fine = thresholds.floors(count, 64), thresholds.floors(count, 320)
+        assert coarse == [value >> 256 for value in fine]
+        assert coarse == sorted(coarse)
+
+
+def test_thresholds_are_those_of_their_formulas():
+    digit = GeometricDigit(Fraction(1, 100), 256).floors(255, 64)
+    formula = -np.expm1(-0.01 * np.arange(1, 256)) / -np.expm1(-2.56)
+    assert np.allclose(np.array(digit, dtype=float) / 2**64, formula, rtol=1e-14)
+    # e^-1 to 64 bits, from its series.
+    series = sum((Fraction((-1) ** k, math.factorial(k)) for k in range(60)), Fraction(0))
+    assert ExponentialChance(Fraction(1)).floors(1, 64) == [math.floor(series * 2**64)]
+    assert Decimal(LogisticChance(Fraction(1), Fraction(1), Fraction(1)).floors(1, 64)[0]) / 2**64 == pytest.approx(
+        Decimal(1 / (1 + math.exp(-1)))
+    )
+
+
+@pytest.mark.parametrize("place", [0, 7, 254])
+def test_a_word_equal_to_a_threshold_is_settled_by_further_bits(place):
+    digit = GeometricDigit(Fraction(1, 100), 256)
+    word = digit.floors(255, 64)[place]
+    following = digit.floors(255, 128)[place] - (word << 64)
+    assert categories(digit, 1, Scripted(word, 0))[0] == place
+    assert categories(digit, 1, Scripted(word, 2**64 - 1))[0] == place + 1
+    third = digit.floors(255, 192)[place] % 2**64
+    assert categories(digit, 1, Scripted(word, following, third - 1))[0] == place
+    assert categories(digit, 1, Scripted(word, following, third + 1))[0] == place + 1
+    assert categories(digit, 1, Scripted(word - 1))[0] == place
+    assert categories(digit, 1, Scripted(word + 1))[0] == place + 1
+
+
+def test_words_of_ones_give_numbers_beyond_the_table():
+    endless = GeometricDigit(Fraction(1), None)
+    # u = 1 - 2^-128 and more: about 128 ln 2 = 88 categories up.
+    assert categories(endless, 1, Scripted(2**64 - 1, 2**64 - 1, 0))[0] == math.floor(128 * math.log(2))
+    assert geometric(Fraction(1, 1000), 1, Scripted(0, 0, 0))[0] == 0
+    chance = ExponentialChance(Fraction(1))
+    assert settle_below(chance, chance.floors(1, 64)[0], Scripted(0))
+    assert not settle_below(chance, chance.floors(1, 64)[0], Scripted(2**64 - 1))
