@@ -8,6 +8,23 @@ from pathlib import Path
 PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
 INTERRUPTED = 130
 MARK = '__distribution__ = "tokumei"'
+__version__: str
+
+
+def __getattr__(name: str) -> str:
+    """Look up `__version__` when it is asked for: importing what reads it would slow every start."""
+    if name != "__version__":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import metadata
+
+    try:
+        return metadata.version("tokumei")
+    except metadata.PackageNotFoundError:
+        # A checkout that is not installed.
+        import tomllib
+
+        text = Path(__file__).with_name("pyproject.toml").read_text(encoding="utf-8")
+        return str(tomllib.loads(text)["project"]["version"])
 
 
 def intruder() -> str | None:

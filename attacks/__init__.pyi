@@ -1,13 +1,4 @@
-from .attributes.bayes_inference import BayesInference as BayesInference
-from .attributes.classifier_inference import ClassifierInference as ClassifierInference
-from .attributes.composition_attack import CompositionAttack as CompositionAttack
-from .attributes.definetti import DeFinetti as DeFinetti
-from .attributes.downcoding import Downcoding as Downcoding
-from .attributes.homogeneity import Homogeneity as Homogeneity
-from .attributes.majority_in_class import MajorityInClass as MajorityInClass
-from .attributes.minimality import Minimality as Minimality
-from .attributes.nearest_row_inference import NearestRowInference as NearestRowInference
-from .attributes.skewness import Skewness as Skewness
+# base
 from .base.attack import Attack as Attack
 from .base.attack import Knowledge as Knowledge
 from .base.attack import NotApplicable as NotApplicable
@@ -16,9 +7,8 @@ from .base.claims import Decisions as Decisions
 from .base.claims import Predicates as Predicates
 from .base.claims import RankedAnswers as RankedAnswers
 from .base.claims import ValueClaims as ValueClaims
-from .criteria.nearest_row_linkability import NearestRowLinkability as NearestRowLinkability
-from .criteria.singling_out import MultivariateSinglingOut as MultivariateSinglingOut
-from .criteria.singling_out import UnivariateSinglingOut as UnivariateSinglingOut
+
+# linkage
 from .linkage.assignment_linkage import AssignmentLinkage as AssignmentLinkage
 from .linkage.ensemble_linkage import EnsembleLinkage as EnsembleLinkage
 from .linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage as ExpectationMaximizationLinkage
@@ -29,6 +19,8 @@ from .linkage.likelihood_assignment import LikelihoodAssignment as LikelihoodAss
 from .linkage.nearest_neighbour import NearestNeighbour as NearestNeighbour
 from .linkage.scoreboard_deanonymization import ScoreboardDeanonymization as ScoreboardDeanonymization
 from .linkage.sweeney_join import SweeneyJoin as SweeneyJoin
+
+# membership
 from .membership.density_ratio_membership import DensityRatioMembership as DensityRatioMembership
 from .membership.distance_to_closest_record import DistanceToClosestRecord as DistanceToClosestRecord
 from .membership.homer import Homer as Homer
@@ -39,16 +31,41 @@ from .membership.likelihood_ratio_attack import OfflineLikelihoodRatioAttack as 
 from .membership.loss_threshold import LossThreshold as LossThreshold
 from .membership.model_membership import ModelMembership as ModelMembership
 from .membership.shadow_models import ShadowModels as ShadowModels
-from .pram.best_posterior import BestPosterior as BestPosterior
-from .pram.leakage_posterior import LeakagePosterior as LeakagePosterior
-from .pram.matrix_histogram import histogram_from_matrix as histogram_from_matrix
-from .reports.longitudinal_averaging import LongitudinalAveraging as LongitudinalAveraging
-from .reports.pool_inference import PoolInference as PoolInference
-from .reports.value_guess import ValueGuess as ValueGuess
+
+# attributes
+from .attributes.bayes_inference import BayesInference as BayesInference
+from .attributes.classifier_inference import ClassifierInference as ClassifierInference
+from .attributes.composition_attack import CompositionAttack as CompositionAttack
+from .attributes.definetti import DeFinetti as DeFinetti
+from .attributes.downcoding import Downcoding as Downcoding
+from .attributes.homogeneity import Homogeneity as Homogeneity
+from .attributes.majority_in_class import MajorityInClass as MajorityInClass
+from .attributes.minimality import Minimality as Minimality
+from .attributes.nearest_row_inference import NearestRowInference as NearestRowInference
+from .attributes.skewness import Skewness as Skewness
+
+# criteria
+from .criteria.nearest_row_linkability import NearestRowLinkability as NearestRowLinkability
+from .criteria.singling_out import MultivariateSinglingOut as MultivariateSinglingOut
+from .criteria.singling_out import UnivariateSinglingOut as UnivariateSinglingOut
+
+# statistics
 from .statistics.averaging import Averaging as Averaging
 from .statistics.differencing import Differencing as Differencing
 from .statistics.distinguishing import Distinguishing as Distinguishing
 from .statistics.homer_by_queries import HomerByQueries as HomerByQueries
 from .statistics.reconstruction import Reconstruction as Reconstruction
+
+# reports
+from .reports.longitudinal_averaging import LongitudinalAveraging as LongitudinalAveraging
+from .reports.pool_inference import PoolInference as PoolInference
+from .reports.value_guess import ValueGuess as ValueGuess
+
+# training
 from .training.gradient_inversion import GradientInversion as GradientInversion
 from .training.update_membership import UpdateMembership as UpdateMembership
+
+# pram
+from .pram.best_posterior import BestPosterior as BestPosterior
+from .pram.leakage_posterior import LeakagePosterior as LeakagePosterior
+from .pram.matrix_histogram import histogram_from_matrix as histogram_from_matrix

@@ -1,4 +1,96 @@
-"""Defenses: from records to a release, each with the guarantee that it promises and the channel that it is."""
+"""Defenses: from records to a release, each with the guarantee that it promises and the channel that it is.
+
+The contract of defenses: records, releases, guarantees, channels and queries.
+    Channel: What is public about a mechanism, bound to one release.
+    ChannelPart: How one column, or several jointly, come from a record to its released row.
+    Defense: A way to publish records.
+    Guarantee: What a defense promises of every release; a field that is None is not promised.
+    Hierarchy: Ever coarser levels of a column's values; level 0 is the value itself.
+    Microdata: What a publisher holds: one row a record, and what each column is.
+    MicrodataDefense: A defense that publishes a table.
+    MicrodataRelease: A released table.
+    ModelRelease: A trained model, as far as it is public (predictions, or all of it).
+    Pipeline: Defenses on tables, one after the other.
+    project_to_simplex: Nearest counts, in Euclidean distance, that are at least 0 and sum to `total`.
+    Release: What a publisher puts out.
+    released_frame: Return the records without identifiers, as released cells, rows numbered from 0.
+    ReportsRelease: Reports that each person randomized before sending.
+    rowwise_release: Return a release whose row i stems from record i.
+    StatisticsRelease: A curator that answers queries.
+    TrainingRelease: A model in training, as the server sees it.
+
+Recoding: coarser values, codes instead of values, suppressed cells and records.
+    CellSuppression: Local suppression: cells of rare combinations become ``*`` until every combination stands at
+        least k times.
+    GlobalRecoding: Every value of a column is generalized to the same level of its hierarchy.
+    Pseudonymization: Identifiers are released as random pseudonyms, and everything else as it is.
+    RecordSuppression: Records whose class is smaller than k are left out; all others are released as they are.
+    Rounding: Numbers are rounded to the nearest multiple of a base.
+    TopBottomCoding: Numbers beyond a lower and an upper threshold are replaced by the threshold.
+
+Grouping: classes of records that look alike, as k-anonymity asks for.
+    Anatomy: Bucketization: records are put into groups of at least l different sensitive values, one record each.
+    FullDomainRelease: A released table whose columns stand on one level each.
+    GowerMicroaggregation: Microaggregation by MDAV under Gower's distance, where a column of numbers weighs no more
+        than one of categories.
+    Incognito: Full-domain generalization: of all choices of one level a column, one of least loss with classes of
+        at least k.
+    KMeansMicroaggregation: Microaggregation of k-means clusters, repaired until every group holds k to 2k - 1
+        records.
+    Microaggregation: Microaggregation by MDAV: groups of k to 2k - 1 similar records that all release their group's
+        representative.
+    Mondrian: Multidimensional recoding: records are cut into classes of at least k that are released as intervals
+        and sets.
+    UnivariateMicroaggregation: Every column of numbers microaggregated on its own, in groups of at least k with the
+        least squared change.
+
+Perturbation: noise, swapping, replacement, shuffling and sampling; identity and constant as references.
+    AdditiveNoise: Independent noise of mean zero is added to numbers.
+    Constant: Every released column holds one value: the end of the scale where a row tells nothing of its record.
+    Identity: The records without identifiers and otherwise unchanged: the end of the scale where utility is full.
+    RankSwapping: Each value is swapped with one whose rank in the column differs by at most a window.
+    RecordReplacement: Each row is replaced, with some probability, by a row drawn from the whole table.
+    RecordSwapping: Some records trade chosen columns, as a census trades places of residence, with similar ones of
+        another group.
+    Sampling: A simple random sample of the records, drawn without replacement, in their order.
+    Shuffle: Every released column permuted on its own: each column keeps its distribution, and nothing joins them.
+    StratifiedSampling: A random sample that takes the same share of the records of every stratum, in their order.
+
+Post-randomisation (PRAM): released categories are drawn from transition matrices, and what those guarantee.
+    OptimalRetention: PRAM with the matrix that is optimal for the very histogram to be released.
+    OptimalRetentionByObjective: PRAM with a matrix that minimises the distance plus a random linear function of the
+        flip probabilities.
+    OptimalRetentionByOutput: PRAM with the flip probabilities of a regularised optimum, plus noise.
+    OptimalRetentionFromNoisyHistogram: PRAM with the matrix that is optimal for a differentially private histogram.
+    OptimalRetentionWithPrior: PRAM with the matrix that is optimal for a public histogram, such as a former year's.
+    RetentionReplacement: Each value is kept with one probability and otherwise replaced by each other value of its
+        domain alike.
+    More names: help(defenses.pram)
+
+Synthetic tables drawn from a model of the records.
+    GaussianCopula: Synthetic rows with every column's distribution and the correlations of their normal scores.
+    IndependentMarginals: Synthetic rows, each cell drawn on its own from its column's smoothed distribution.
+    PrivateMarginals: Synthetic rows drawn from a tree of noisy one- and two-way marginals, with differential
+        privacy.
+
+Curators that answer queries about the records.
+    Curator: Answers counts, sums, means, quantiles, histograms and the like with noise, until the budget is spent.
+    ExactCurator: Answers every query exactly, as often as it is asked: what other curators are measured against.
+    UnaccountedCurator: Answers as `Curator` does, as often as it is asked: each answer is private, a conversation
+        is not.
+
+Central differential privacy: mechanisms on numbers and scores, sensitivities, composition, and the account of it.
+    More names: help(defenses.dp)
+
+Local differential privacy: each person randomizes before sending, and counts are estimated from the reports.
+    LocalReports: Publishes each person's report on one column, made by a protocol of `defenses.ldp`, once or in
+        several rounds.
+    More names: help(defenses.ldp)
+
+Federated learning: models trained where the records are, noise up and down, and sums that nobody sees into.
+    FederatedAveraging: A model trained by federated averaging; what is published is what the server sees.
+    More names: help(defenses.federated)
+"""
 
 import lazy_loader
 

@@ -1,3 +1,4 @@
+# base
 from .base.channel import Channel as Channel
 from .base.channel_parts import ChannelPart as ChannelPart
 from .base.defense import Defense as Defense
@@ -15,10 +16,16 @@ from .base.release import ReportsRelease as ReportsRelease
 from .base.release import StatisticsRelease as StatisticsRelease
 from .base.release import TrainingRelease as TrainingRelease
 from .base.simplex import project_to_simplex as project_to_simplex
-from .curators.curator import Curator as Curator
-from .curators.exact_curator import ExactCurator as ExactCurator
-from .curators.unaccounted_curator import UnaccountedCurator as UnaccountedCurator
-from .federated.federated_averaging_defense import FederatedAveraging as FederatedAveraging
+
+# recoding
+from .recoding.cell_suppression import CellSuppression as CellSuppression
+from .recoding.global_recoding import GlobalRecoding as GlobalRecoding
+from .recoding.pseudonymization import Pseudonymization as Pseudonymization
+from .recoding.record_suppression import RecordSuppression as RecordSuppression
+from .recoding.rounding import Rounding as Rounding
+from .recoding.top_bottom_coding import TopBottomCoding as TopBottomCoding
+
+# grouping
 from .grouping.anatomy import Anatomy as Anatomy
 from .grouping.incognito.incognito import FullDomainRelease as FullDomainRelease
 from .grouping.incognito.incognito import Incognito as Incognito
@@ -29,7 +36,8 @@ from .grouping.microaggregation.univariate_microaggregation import (
     UnivariateMicroaggregation as UnivariateMicroaggregation,
 )
 from .grouping.mondrian.mondrian import Mondrian as Mondrian
-from .ldp.local_reports import LocalReports as LocalReports
+
+# perturbation
 from .perturbation.additive_noise import AdditiveNoise as AdditiveNoise
 from .perturbation.constant import Constant as Constant
 from .perturbation.identity import Identity as Identity
@@ -39,18 +47,29 @@ from .perturbation.record_swapping import RecordSwapping as RecordSwapping
 from .perturbation.sampling import Sampling as Sampling
 from .perturbation.shuffle import Shuffle as Shuffle
 from .perturbation.stratified_sampling import StratifiedSampling as StratifiedSampling
+
+# pram
 from .pram.optimal_retention_defense import OptimalRetention as OptimalRetention
 from .pram.optimal_retention_defense import OptimalRetentionWithPrior as OptimalRetentionWithPrior
 from .pram.private_retention import OptimalRetentionByObjective as OptimalRetentionByObjective
 from .pram.private_retention import OptimalRetentionByOutput as OptimalRetentionByOutput
 from .pram.private_retention import OptimalRetentionFromNoisyHistogram as OptimalRetentionFromNoisyHistogram
 from .pram.retention_replacement import RetentionReplacement as RetentionReplacement
-from .recoding.cell_suppression import CellSuppression as CellSuppression
-from .recoding.global_recoding import GlobalRecoding as GlobalRecoding
-from .recoding.pseudonymization import Pseudonymization as Pseudonymization
-from .recoding.record_suppression import RecordSuppression as RecordSuppression
-from .recoding.rounding import Rounding as Rounding
-from .recoding.top_bottom_coding import TopBottomCoding as TopBottomCoding
+
+# synthetic
 from .synthetic.gaussian_copula import GaussianCopula as GaussianCopula
 from .synthetic.independent_marginals import IndependentMarginals as IndependentMarginals
 from .synthetic.private_marginals import PrivateMarginals as PrivateMarginals
+
+# curators
+from .curators.curator import Curator as Curator
+from .curators.exact_curator import ExactCurator as ExactCurator
+from .curators.unaccounted_curator import UnaccountedCurator as UnaccountedCurator
+
+# dp
+
+# ldp
+from .ldp.local_reports import LocalReports as LocalReports
+
+# federated
+from .federated.federated_averaging_defense import FederatedAveraging as FederatedAveraging

@@ -1,28 +1,50 @@
+# Store of results and runs
+from .result import Result as Result
+from .result import canonical as canonical
+from .result import label as label
+from .store import Store as Store
+from .runs import Run as Run
+from .runs import find_run as find_run
+from .runs import record_run as record_run
+from .runs import recorded_runs as recorded_runs
+from .runs import results_of as results_of
+
+# Ranking of defenses and the matrix of attacks
 from .board import Row as Row
 from .board import rank as rank
-from .change_tables import changes_to_csv as changes_to_csv
-from .change_tables import changes_to_json as changes_to_json
-from .change_tables import changes_to_markdown as changes_to_markdown
-from .change_tables import changes_to_terminal as changes_to_terminal
-from .comparison import Change as Change
-from .comparison import Tolerance as Tolerance
-from .comparison import compare as compare
-from .comparison import pace as pace
+from .pairs import Pair as Pair
+from .pairs import Success as Success
+from .pairs import matrix as matrix
+from .utility import Utility as Utility
+from .utility import pooled_utility as pooled_utility
+
+# Tables and exports of the board, and its HTML page
 from .exports import BOARD_COLUMNS as BOARD_COLUMNS
 from .exports import MATRIX_COLUMNS as MATRIX_COLUMNS
 from .exports import matrix_to_csv as matrix_to_csv
 from .exports import matrix_to_json as matrix_to_json
 from .exports import to_csv as to_csv
 from .exports import to_json as to_json
+from .tables import matrix_to_markdown as matrix_to_markdown
+from .tables import matrix_to_terminal as matrix_to_terminal
+from .tables import to_markdown as to_markdown
+from .tables import to_terminal as to_terminal
+from .page import render_page as render_page
+
+# Comparison of two boards, gates and history
+from .comparison import Change as Change
+from .comparison import Tolerance as Tolerance
+from .comparison import compare as compare
+from .comparison import pace as pace
+from .change_tables import changes_to_csv as changes_to_csv
+from .change_tables import changes_to_json as changes_to_json
+from .change_tables import changes_to_markdown as changes_to_markdown
+from .change_tables import changes_to_terminal as changes_to_terminal
 from .gate import gate_reasons as gate_reasons
 from .history import history_of as history_of
 from .history import history_report as history_report
-from .line_chart import Lines as Lines
-from .line_chart import Series as Series
-from .page import render_page as render_page
-from .pairs import Pair as Pair
-from .pairs import Success as Success
-from .pairs import matrix as matrix
+
+# Reports of experiments
 from .report import Bars as Bars
 from .report import Section as Section
 from .report import Table as Table
@@ -31,18 +53,5 @@ from .report import report_to_csv as report_to_csv
 from .report import report_to_json as report_to_json
 from .report import report_to_markdown as report_to_markdown
 from .report import report_to_terminal as report_to_terminal
-from .result import Result as Result
-from .result import canonical as canonical
-from .result import label as label
-from .runs import Run as Run
-from .runs import find_run as find_run
-from .runs import record_run as record_run
-from .runs import recorded_runs as recorded_runs
-from .runs import results_of as results_of
-from .store import Store as Store
-from .tables import matrix_to_markdown as matrix_to_markdown
-from .tables import matrix_to_terminal as matrix_to_terminal
-from .tables import to_markdown as to_markdown
-from .tables import to_terminal as to_terminal
-from .utility import Utility as Utility
-from .utility import pooled_utility as pooled_utility
+from .line_chart import Lines as Lines
+from .line_chart import Series as Series

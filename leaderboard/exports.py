@@ -17,12 +17,14 @@ BOARD_COLUMNS = (
     *("scenario", "decoys", "defense", "parameters", "guarantee", "utility", "utility_low", "utility_high"),
     *("worst_attack", "success", "success_low", "success_high", "chance", "advantage", "score", "pareto", "plays"),
 )
+"""Columns of the board as CSV."""
 MATRIX_COLUMNS = (
     *("scenario", "decoys", "defense", "parameters", "attack", "attack_parameters"),
     *("reidentification", "reidentification_low", "reidentification_high", "chance"),
     *("membership", "membership_low", "membership_high", "membership_chance"),
     *("advantage", "top3", "precision", "plays", "status", "other_goals"),
 )
+"""Columns of the matrix as CSV."""
 _BOARD_EXTRAS = (
     *("rank", "components", "measured", "worst_parameters", "goal"),
     *("attacks", "failures", "reason", "complete", "seconds"),

@@ -1,49 +1,58 @@
-from .attribute_disclosure import beta_likeness as beta_likeness
-from .attribute_disclosure import delta_disclosure as delta_disclosure
-from .attribute_disclosure import enhanced_beta_likeness as enhanced_beta_likeness
+# Released cells and the domains of columns
 from .cells import CategoricalCells as CategoricalCells
 from .cells import Cells as Cells
 from .cells import NumericCells as NumericCells
 from .cells import read_cells as read_cells
+from .domains import CategoricalDomain as CategoricalDomain
+from .domains import NumericDomain as NumericDomain
+from .domains import infer_domain as infer_domain
+
+# Anonymity: equivalence classes, k-anonymity, l-diversity, t-closeness and their kin
 from .classes import equivalence_classes as equivalence_classes
 from .classes import k_anonymity as k_anonymity
-from .control import risk_after_control as risk_after_control
 from .diversity import alpha_anonymity as alpha_anonymity
 from .diversity import entropy_l_diversity as entropy_l_diversity
 from .diversity import l_diversity as l_diversity
 from .diversity import recursive_l_diversity as recursive_l_diversity
 from .diversity import t_closeness_equal as t_closeness_equal
 from .diversity import t_closeness_ordered as t_closeness_ordered
-from .domains import CategoricalDomain as CategoricalDomain
-from .domains import NumericDomain as NumericDomain
-from .domains import infer_domain as infer_domain
-from .empirical_epsilon import clopper_pearson as clopper_pearson
-from .empirical_epsilon import epsilon_lower_bound as epsilon_lower_bound
-from .estimate import Estimate as Estimate
-from .estimate import across_plays as across_plays
-from .estimate import wilson as wilson
-from .fidelity import association_fidelity as association_fidelity
-from .fidelity import marginal_fidelity as marginal_fidelity
-from .fidelity import query_fidelity as query_fidelity
-from .generalization import generalization_precision as generalization_precision
-from .generalization import non_uniform_entropy as non_uniform_entropy
-from .information_loss import average_class_size as average_class_size
-from .information_loss import discernibility as discernibility
-from .information_loss import generalization_loss as generalization_loss
-from .information_loss import normalized_certainty_penalty as normalized_certainty_penalty
-from .propensity import propensity_mean_squared_error as propensity_mean_squared_error
-from .queries import query_error as query_error
+from .attribute_disclosure import beta_likeness as beta_likeness
+from .attribute_disclosure import delta_disclosure as delta_disclosure
+from .attribute_disclosure import enhanced_beta_likeness as enhanced_beta_likeness
+
+# Re-identification risk and population uniques
 from .risk import ReidentificationRisk as ReidentificationRisk
 from .risk import journalist_risk as journalist_risk
 from .risk import marketer_risk as marketer_risk
 from .risk import prosecutor_risk as prosecutor_risk
-from .roc import pooled_true_positive_rate as pooled_true_positive_rate
-from .roc import true_positive_rate as true_positive_rate
-from .suda import minimal_sample_uniques as minimal_sample_uniques
-from .suda import suda_scores as suda_scores
 from .uniques import pitman_uniques as pitman_uniques
 from .uniques import poisson_gamma_uniques as poisson_gamma_uniques
 from .uniques import sample_uniques as sample_uniques
 from .uniques import snb_uniques as snb_uniques
 from .uniques import zayatz_uniques as zayatz_uniques
+from .suda import minimal_sample_uniques as minimal_sample_uniques
+from .suda import suda_scores as suda_scores
+
+# Information loss and utility
+from .information_loss import average_class_size as average_class_size
+from .information_loss import discernibility as discernibility
+from .information_loss import generalization_loss as generalization_loss
+from .information_loss import normalized_certainty_penalty as normalized_certainty_penalty
+from .generalization import generalization_precision as generalization_precision
+from .generalization import non_uniform_entropy as non_uniform_entropy
+from .fidelity import association_fidelity as association_fidelity
+from .fidelity import marginal_fidelity as marginal_fidelity
+from .fidelity import query_fidelity as query_fidelity
+from .propensity import propensity_mean_squared_error as propensity_mean_squared_error
+from .queries import query_error as query_error
 from .utility import TableUtility as TableUtility
+
+# Measures of attacks: rates with confidence intervals, ROC, audits
+from .estimate import Estimate as Estimate
+from .estimate import across_plays as across_plays
+from .estimate import wilson as wilson
+from .roc import pooled_true_positive_rate as pooled_true_positive_rate
+from .roc import true_positive_rate as true_positive_rate
+from .control import risk_after_control as risk_after_control
+from .empirical_epsilon import clopper_pearson as clopper_pearson
+from .empirical_epsilon import epsilon_lower_bound as epsilon_lower_bound

@@ -1,14 +1,12 @@
-from .auditing.audit import Audit as Audit
-from .auditing.audit import Neighbours as Neighbours
-from .auditing.audit import Subject as Subject
+# datasets
 from .datasets import dataset_names as dataset_names
 from .datasets import load as load
-from .experiments.emoji import Emoji as Emoji
-from .experiments.epsilon_audit import EpsilonAudit as EpsilonAudit
-from .experiments.experiment import Experiment as Experiment
-from .experiments.federated_curves import FederatedCurves as FederatedCurves
-from .experiments.pram_histogram import PramHistogram as PramHistogram
-from .experiments.survey import Survey as Survey
+
+# tables
+from .tables.dataset import Dataset as Dataset
+from .tables.dataset import load_table as load_table
+
+# games
 from .games.attribute_inference import AttributeInference as AttributeInference
 from .games.candidate_file import CandidateFile as CandidateFile
 from .games.classifier_membership import ClassifierMembership as ClassifierMembership
@@ -34,7 +32,20 @@ from .games.sparse_ratings import SparseRatings as SparseRatings
 from .games.statistics_membership import StatisticsMembership as StatisticsMembership
 from .games.training import Training as Training
 from .games.visiting_hours import VisitingHours as VisitingHours
+
+# experiments
+from .experiments.emoji import Emoji as Emoji
+from .experiments.epsilon_audit import EpsilonAudit as EpsilonAudit
+from .experiments.experiment import Experiment as Experiment
+from .experiments.federated_curves import FederatedCurves as FederatedCurves
+from .experiments.pram_histogram import PramHistogram as PramHistogram
+from .experiments.survey import Survey as Survey
+
+# auditing
+from .auditing.audit import Audit as Audit
+from .auditing.audit import Neighbours as Neighbours
+from .auditing.audit import Subject as Subject
+
+# running
 from .running.plan import Plan as Plan
 from .running.plan import read_plan as read_plan
-from .tables.dataset import Dataset as Dataset
-from .tables.dataset import load_table as load_table
