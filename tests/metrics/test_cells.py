@@ -112,25 +112,3 @@ def test_an_empty_column_has_no_cells():
     cells = read_cells(pd.Series([], name="age", dtype=object), AGE)
     assert cells.contains([1.0]).shape == (0, 1)
     assert cells.mass().shape == (0, 5)
-
-
-@pytest.mark.parametrize(
-    "arguments",
-    [(1, 0), (0, np.inf), (0, 9, False, (5, 5)), (0, 9, False, (0,)), (0, 9, False, (10,))],
-)
-def test_bad_numeric_domains(arguments):
-    with pytest.raises(ValueError, match=r"low|cuts|finite"):
-        NumericDomain(*arguments)
-
-
-def test_bad_categorical_domains():
-    with pytest.raises(ValueError, match="'a' stands twice"):
-        CategoricalDomain(("a", "b", "a"))
-    with pytest.raises(ValueError, match="empty"):
-        CategoricalDomain(())
-
-
-def test_bins_are_written_as_they_are_read():
-    for domain in (AGE, SIZE):
-        cells = read_cells(pd.Series(domain.cells(), name="x"), domain)
-        assert np.array_equal(cells.mass()[:, :-1], np.eye(domain.size))

@@ -1,4 +1,4 @@
-"""Rates of true positives at small rates of false positives."""
+"""True positive rates at a given false positive rate."""
 
 import numpy as np
 import pytest
@@ -45,19 +45,19 @@ def test_infinite_scores():
 
 
 @pytest.mark.parametrize(
-    ("scores", "positive", "rate"),
+    ("scores", "positive", "rate", "message"),
     [
-        ([1, 2], [True, True], 0.1),
-        ([1, 2], [False, False], 0.1),
-        ([], [], 0.1),
-        ([np.nan, 1], [True, False], 0.1),
-        ([1, 2], [True, False], 1.1),
-        ([1, 2], [True, False], np.nan),
-        ([1, 2, 3], [True, False], 0.1),
+        ([1, 2], [True, True], 0.1, "needs positives and negatives"),
+        ([1, 2], [False, False], 0.1, "needs positives and negatives"),
+        ([], [], 0.1, "needs positives and negatives"),
+        ([np.nan, 1], [True, False], 0.1, "scores must not be NaN"),
+        ([1, 2], [True, False], 1.1, r"false_positive_rate must lie in \[0, 1\], got 1\.1"),
+        ([1, 2], [True, False], np.nan, r"false_positive_rate must lie in \[0, 1\], got nan"),
+        ([1, 2, 3], [True, False], 0.1, "one-dimensional and of one length"),
     ],
 )
-def test_bad_input(scores, positive, rate):
-    with pytest.raises(ValueError, match=r"."):
+def test_bad_input(scores, positive, rate, message):
+    with pytest.raises(ValueError, match=message):
         true_positive_rate(scores, positive, rate)
 
 

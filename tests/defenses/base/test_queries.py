@@ -131,28 +131,28 @@ def test_masks_tell_queries_apart_and_cannot_be_changed():
 
 
 @pytest.mark.parametrize(
-    "make",
+    ("make", "message"),
     [
-        lambda: Condition("a"),
-        lambda: Condition("a", values=("x",), interval=(0, 1)),
-        lambda: Condition("a", values="x"),
-        lambda: Condition("a", interval=(2, 1)),
-        lambda: Condition("a", interval=(math.nan, 1)),
-        lambda: Count(where=("age",)),
-        lambda: Count(members=[0, 1]),
-        lambda: Count(members=[[True]]),
-        lambda: Quantile("age", 1.5),
-        lambda: Quantile("age", math.nan),
-        lambda: ContingencyTable(()),
-        lambda: ContingencyTable("city"),
-        lambda: ContingencyTable(("city", "city")),
-        lambda: Query.from_dict({"query": "Drop"}),
-        lambda: Query.from_dict({"query": "Sum"}),
-        lambda: Query.from_dict({"query": "Count", "color": 1}),
+        (lambda: Condition("a"), "either values or an interval"),
+        (lambda: Condition("a", values=("x",), interval=(0, 1)), "either values or an interval"),
+        (lambda: Condition("a", values="x"), "values must be a list, got the text 'x'"),
+        (lambda: Condition("a", interval=(2, 1)), r"interval must ascend, got \[2, 1\]"),
+        (lambda: Condition("a", interval=(math.nan, 1)), r"interval must ascend, got \[nan, 1\]"),
+        (lambda: Count(where=("age",)), "where must be a Condition or several, got str"),
+        (lambda: Count(members=[0, 1]), "members must be a boolean mask"),
+        (lambda: Count(members=[[True]]), "members must be a boolean mask"),
+        (lambda: Quantile("age", 1.5), r"level must be a number in \[0, 1\], got 1\.5"),
+        (lambda: Quantile("age", math.nan), r"level must be a number in \[0, 1\], got nan"),
+        (lambda: ContingencyTable(()), "columns must be a list of column names"),
+        (lambda: ContingencyTable("city"), "columns must be a list of column names"),
+        (lambda: ContingencyTable(("city", "city")), "columns must be a list of column names"),
+        (lambda: Query.from_dict({"query": "Drop"}), "there is no query 'Drop'; known are"),
+        (lambda: Query.from_dict({"query": "Sum"}), "query Sum: .*'column'"),
+        (lambda: Query.from_dict({"query": "Count", "color": 1}), "query Count: .*'color'"),
     ],
 )
-def test_bad_queries_are_refused(make):
-    with pytest.raises(ValueError, match=r".") as refusal:
+def test_bad_queries_are_refused(make, message):
+    with pytest.raises(ValueError, match=message) as refusal:
         make()
     assert "\n" not in str(refusal.value)
 

@@ -1,7 +1,6 @@
-from __future__ import annotations
+"""Estimates of population uniques."""
 
-from itertools import chain, combinations
-from math import factorial
+from __future__ import annotations
 
 import numpy as np
 import pandas as pd
@@ -10,19 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics import (
-    beta_likeness,
-    delta_disclosure,
-    enhanced_beta_likeness,
     equivalence_classes,
-    journalist_risk,
-    marketer_risk,
-    minimal_sample_uniques,
     pitman_uniques,
     poisson_gamma_uniques,
-    prosecutor_risk,
     sample_uniques,
     snb_uniques,
-    suda_scores,
     zayatz_uniques,
 )
 from scenarios.datasets import load
@@ -143,100 +134,3 @@ def test_estimators_refuse() -> None:
             estimate(frame, ["z"], population=5)
     with pytest.raises(ValueError, match="cells must be"):
         poisson_gamma_uniques(frame, ["q"], population=5, cells=1)
-
-
-def test_risk_models() -> None:
-    frame = pd.DataFrame({"q": ["a", "a", "b", None]})
-    risk = prosecutor_risk(frame, ["q"], threshold=0.5)
-    assert (risk.highest, risk.mean, risk.at_risk) == (1, 3 / 4, 1 / 2)
-    assert marketer_risk(frame, ["q"]) == 3 / 4
-    population = pd.DataFrame({"q": ["a"] * 4 + ["b"] * 5 + [None] + ["c"]})
-    risk = journalist_risk(frame, population, ["q"], threshold=0.2)
-    assert risk.highest == 1
-    assert risk.mean == pytest.approx((1 / 4 + 1 / 4 + 1 / 5 + 1) / 4)
-    assert risk.at_risk == 3 / 4
-    assert marketer_risk(frame, ["q"], population=population) == risk.mean
-    assert prosecutor_risk(frame.iloc[:1], []).mean == 1
-
-
-def test_risk_models_refuse() -> None:
-    frame = pd.DataFrame({"q": ["a", "a", "b"]})
-    with pytest.raises(ValueError, match="row 0: the table has 2 records like this one and the population 1"):
-        journalist_risk(frame, frame.iloc[1:], ["q"])
-    for threshold in (-0.1, 1, np.nan):
-        with pytest.raises(ValueError, match="threshold"):
-            prosecutor_risk(frame, ["q"], threshold=threshold)
-    with pytest.raises(ValueError, match="no rows"):
-        prosecutor_risk(frame.iloc[:0], ["q"])
-    with pytest.raises(ValueError, match="no column 'z'"):
-        journalist_risk(frame, frame, ["z"])
-
-
-def minimal_uniques_one_by_one(frame: pd.DataFrame, max_size: int) -> dict[tuple[str, ...], set[int]]:
-    names = list(frame.columns)
-    found: dict[tuple[str, ...], set[int]] = {}
-    for row in range(len(frame)):
-        minimal: list[tuple[str, ...]] = []
-        for part in chain.from_iterable(combinations(names, size) for size in range(1, max_size + 1)):
-            alike = (frame[list(part)] == frame[list(part)].iloc[row]).all(axis=1).sum()
-            if alike == 1 and not any(set(small) < set(part) for small in minimal):
-                minimal.append(part)
-                found.setdefault(part, set()).add(row)
-    return found
-
-
-@settings(max_examples=40, deadline=None)
-@given(st.integers(2, 25), st.integers(1, 4), st.integers(1, 4), st.integers(0, 10**6))
-def test_minimal_sample_uniques_and_scores(n: int, m: int, max_size: int, seed: int) -> None:
-    frame = pd.DataFrame(np.random.default_rng(seed).integers(0, 3, (n, m)), columns=list("abcd")[:m])
-    expected = minimal_uniques_one_by_one(frame, max_size)
-    found = {part: set(rows.tolist()) for part, rows in minimal_sample_uniques(frame, list(frame), max_size=max_size)}
-    assert found == expected
-    scores = np.zeros(n)
-    for part, rows in expected.items():
-        largest = min(max_size, m - 1)
-        scores[list(rows)] += np.prod([m - i for i in range(len(part), largest + 1)]) if len(part) < m else 1
-    np.testing.assert_allclose(suda_scores(frame, list(frame), max_size=max_size), scores)
-
-
-def test_scores_by_hand() -> None:
-    frame = pd.DataFrame({"a": [1, 1, 1, 2], "b": [1, 1, 2, 2], "c": [1, 2, 1, 1], "d": [1, 1, 1, 1]})
-    # Row 3 is the only a = 2, row 1 the only c = 2; row 2 needs a and b, and row 0 b and c.
-    assert suda_scores(frame, list("abcd")).tolist() == [2, factorial(3), 2, factorial(3)]
-    assert suda_scores(frame, list("abcd"), max_size=1).tolist() == [0, 3, 0, 3]
-    assert suda_scores(frame, ["d"]).tolist() == [0] * 4
-
-
-def test_scores_refuse() -> None:
-    frame = pd.DataFrame({"a": [1, 2]})
-    for size in (0, -1, 1.5, True):
-        with pytest.raises(ValueError, match="max_size"):
-            suda_scores(frame, ["a"], max_size=size)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="named once"):
-        suda_scores(frame, ["a", "a"])
-    with pytest.raises(ValueError, match="no column 'z'"):
-        suda_scores(frame, ["z"])
-    with pytest.raises(ValueError, match="no rows"):
-        suda_scores(frame.iloc[:0], ["a"])
-
-
-def test_gains_about_sensitive_values() -> None:
-    # The table has x, y as 5/8 and 3/8, class a as 3/4 and 1/4, class b as 1/2 each.
-    frame = pd.DataFrame({"q": list("aaaabbbb"), "s": list("xxxyxxyy")})
-    assert delta_disclosure(frame, ["q"], "s") == pytest.approx(np.log(3 / 2))
-    assert beta_likeness(frame, ["q"], "s") == pytest.approx(1 / 3)
-    assert enhanced_beta_likeness(frame, ["q"], "s") == pytest.approx(1 / 3)
-    classes = equivalence_classes(frame, ["q"])
-    assert delta_disclosure(frame, ["q"], "s", classes=classes) == delta_disclosure(frame, ["q"], "s")
-    # A class without y is infinitely far from the table; its share of x grows by 3/5, more than -ln(5/8) = 0.47.
-    pure = pd.DataFrame({"q": list("aaaabbbb"), "s": list("xxxxxyyy")})
-    assert delta_disclosure(pure, ["q"], "s") == np.inf
-    assert beta_likeness(pure, ["q"], "s") == pytest.approx(1.0)
-    assert enhanced_beta_likeness(pure, ["q"], "s") == np.inf
-    constant = frame.assign(s="x")
-    for measure in (delta_disclosure, beta_likeness, enhanced_beta_likeness):
-        assert measure(constant, ["q"], "s") == 0
-        with pytest.raises(ValueError, match="'q' is a quasi-identifier"):
-            measure(frame, ["q"], "q")
-        with pytest.raises(ValueError, match="no rows"):
-            measure(frame.iloc[:0], ["q"], "s")

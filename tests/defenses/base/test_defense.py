@@ -1,0 +1,171 @@
+"""The contract of defenses on microdata, on many tables."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from defense_tools import apply, people
+
+from defenses.base.defense import released_frame
+from defenses.base.pipeline import Pipeline
+from defenses.perturbation.additive_noise import AdditiveNoise
+from defenses.perturbation.constant import Constant
+from defenses.perturbation.identity import Identity
+from defenses.perturbation.rank_swapping import RankSwapping
+from defenses.perturbation.sampling import Sampling
+from defenses.perturbation.shuffle import Shuffle
+from defenses.pram.retention_replacement import RetentionReplacement
+from defenses.recoding.global_recoding import GlobalRecoding
+from defenses.recoding.top_bottom_coding import TopBottomCoding
+from metrics.cells import read_cells
+
+DEFENSES = [
+    Identity(),
+    GlobalRecoding(levels=1),
+    TopBottomCoding(share=0.1),
+    TopBottomCoding(thresholds={"age": (25, 60)}),
+    AdditiveNoise(scale=0.3),
+    AdditiveNoise(scale=0.3, distribution="laplace", columns=["age"]),
+    RankSwapping(window=0.1),
+    Sampling(rate=0.5),
+    RetentionReplacement(retention=0.6),
+    RetentionReplacement(epsilon=1.0),
+    RetentionReplacement(k=1),
+    Constant(),
+    Shuffle(),
+]
+ROWWISE = [defense for defense in DEFENSES if not isinstance(defense, Sampling | Shuffle)]
+TABLES = {
+    "plain": people(),
+    "one row": people(1),
+    "empty": people(0),
+    "constant": people(12, age=40, job="tech", smokes=True, disease="flu"),
+    "missing": people(
+        20,
+        age=[np.nan, *range(20, 38), np.nan],
+        job=[None, *["tech", "*"] * 9, None],
+        smokes=[None, *[True, False] * 9, None],
+    ),
+    "all missing": people(9, age=np.nan, job=None, note=None),
+}
+
+
+@pytest.mark.parametrize("records", TABLES.values(), ids=TABLES.keys())
+@pytest.mark.parametrize("defense", DEFENSES, ids=repr)
+def test_release_of_any_table(defense, records):
+    before = records.frame.copy(deep=True)
+    release = apply(defense, records)
+    pd.testing.assert_frame_equal(records.frame, before)
+    pd.testing.assert_frame_equal(release.frame, apply(defense, records).frame)
+    assert list(release.frame.columns) == ["age", "job", "note", "smokes", "disease"]
+    assert list(release.frame.index) == list(range(len(release.frame)))
+    defense.guarantee(records)
+    if not len(records):
+        assert release.frame.empty
+        return
+    if defense in ROWWISE:
+        assert release.origin.tolist() == list(range(len(records)))
+        if not isinstance(defense, Constant):
+            untouched = [name for name in ("note", "disease") if records.frame[name].notna().any()]
+            pd.testing.assert_frame_equal(release.frame[untouched], released_frame(records)[untouched])
+    for name in release.frame.columns:
+        if records.frame[name].notna().any():
+            read_cells(release.frame[name], records.domain(name))
+            missing = release.frame[name].isna().sum()
+            if not isinstance(defense, RetentionReplacement | Sampling | Constant):
+                assert missing == records.frame[name].isna().sum()
+    domains = {name: records.domain(name) for name in release.frame if records.frame[name].notna().any()}
+    shared = records.frame[list(domains)]
+    own = release.origin >= 0
+    for likelihood in release.channel.likelihoods(release.frame, shared, domains).values():
+        assert (likelihood.at(np.flatnonzero(own), release.origin[own]) > -np.inf).all()
+
+
+@pytest.mark.parametrize("defense", DEFENSES, ids=repr)
+def test_parameters_come_back(defense):
+    assert defense.clone() == defense
+    assert pickle.loads(pickle.dumps(defense)) == defense
+    assert type(defense)(**defense.get_params()).get_params() == defense.get_params()
+
+
+@pytest.mark.parametrize("defense", DEFENSES, ids=repr)
+def test_release_pickles(defense):
+    release = apply(defense, TABLES["missing"])
+    domains = {name: TABLES["missing"].domain(name) for name in release.frame}
+    release.channel.likelihoods(release.frame, TABLES["missing"].frame, domains)
+    assert pickle.loads(pickle.dumps(release.channel)) == release.channel
+
+
+@pytest.mark.parametrize(
+    ("method", "parameters", "named"),
+    [
+        (GlobalRecoding, {"levels": -1}, "levels"),
+        (GlobalRecoding, {"levels": {"age": 1.5}}, r"levels\['age'\]"),
+        (TopBottomCoding, {}, "share or thresholds"),
+        (TopBottomCoding, {"share": 0.1, "thresholds": {}}, "share or thresholds"),
+        (TopBottomCoding, {"share": 0.5}, "share"),
+        (TopBottomCoding, {"thresholds": {"age": (5, 2)}}, r"thresholds\['age'\]"),
+        (TopBottomCoding, {"thresholds": {"age": (np.nan, 2)}}, r"thresholds\['age'\]"),
+        (TopBottomCoding, {"thresholds": {"age": 2}}, r"thresholds\['age'\]"),
+        (TopBottomCoding, {"thresholds": {"age": ("1", "2")}}, r"thresholds\['age'\]"),
+        (TopBottomCoding, {"thresholds": {"age": (1, 2)}, "columns": ["age"]}, "columns"),
+        (AdditiveNoise, {"scale": -1}, "scale"),
+        (AdditiveNoise, {"scale": np.inf}, "scale"),
+        (AdditiveNoise, {"scale": {"age": -1}}, r"scale\['age'\]"),
+        (AdditiveNoise, {"scale": {"age": 1}, "columns": ["age"]}, "columns"),
+        (AdditiveNoise, {"distribution": "uniform"}, "distribution"),
+        (AdditiveNoise, {"columns": "age"}, "columns"),
+        (RankSwapping, {"window": 0}, "window"),
+        (RankSwapping, {"columns": ["age", "age"]}, "columns"),
+        (Sampling, {"rate": 0}, "rate"),
+        (Sampling, {"rate": 1.1}, "rate"),
+        (RetentionReplacement, {}, "exactly one"),
+        (RetentionReplacement, {"k": 2, "epsilon": 1}, "exactly one"),
+        (RetentionReplacement, {"retention": 1.2}, "retention"),
+        (RetentionReplacement, {"epsilon": 0}, "epsilon"),
+        (RetentionReplacement, {"epsilon": np.nan}, "epsilon"),
+        (RetentionReplacement, {"k": 0.5}, "k"),
+    ],
+)
+def test_bad_parameters_are_refused(method, parameters, named):
+    with pytest.raises(ValueError, match=named):
+        method(**parameters)
+
+
+@pytest.mark.parametrize(
+    "defense",
+    [
+        TopBottomCoding(share=0.1, columns=["salary"]),
+        TopBottomCoding(thresholds={"salary": (0, 1)}),
+        AdditiveNoise(scale={"salary": 1}),
+        RankSwapping(columns=["salary"]),
+        RetentionReplacement(retention=0.5, columns=["salary"]),
+        GlobalRecoding(levels={"salary": 1}),
+    ],
+    ids=repr,
+)
+def test_unknown_columns_are_named(defense):
+    with pytest.raises(ValueError, match="there is no released column 'salary'"):
+        apply(defense, people())
+
+
+@pytest.mark.parametrize(
+    "defense",
+    [TopBottomCoding(share=0.1), AdditiveNoise(), RankSwapping(columns=["age"]), RetentionReplacement(retention=0.5)],
+    ids=repr,
+)
+def test_numbers_that_an_earlier_step_generalized_are_refused(defense):
+    steps = Pipeline(steps=[GlobalRecoding(levels={"age": 1}), defense])
+    with pytest.raises(
+        ValueError, match=r"column 'age', row 0: .* is no plain number; what reads numbers must come before"
+    ):
+        apply(steps, people())
+
+
+@pytest.mark.parametrize(
+    "defense", [TopBottomCoding(share=0.1, columns=["job"]), AdditiveNoise(columns=["job"])], ids=repr
+)
+def test_categories_are_no_numbers(defense):
+    with pytest.raises(ValueError, match="column 'job', row 0"):
+        apply(defense, people())

@@ -1,0 +1,32 @@
+"""Public domains of columns."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from metrics import CategoricalDomain, NumericDomain, read_cells
+
+AGE = NumericDomain(0, 99, integer=True, cuts=(10, 20, 50))
+SIZE = NumericDomain(0, 10, cuts=(5,))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [(1, 0), (0, np.inf), (0, 9, False, (5, 5)), (0, 9, False, (0,)), (0, 9, False, (10,))],
+)
+def test_bad_numeric_domains(arguments):
+    with pytest.raises(ValueError, match=r"low|cuts|finite"):
+        NumericDomain(*arguments)
+
+
+def test_bad_categorical_domains():
+    with pytest.raises(ValueError, match="'a' stands twice"):
+        CategoricalDomain(("a", "b", "a"))
+    with pytest.raises(ValueError, match="empty"):
+        CategoricalDomain(())
+
+
+def test_bins_are_written_as_they_are_read():
+    for domain in (AGE, SIZE):
+        cells = read_cells(pd.Series(domain.cells(), name="x"), domain)
+        assert np.array_equal(cells.mass()[:, :-1], np.eye(domain.size))
