@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,9 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
+from metrics.arrays import Integers
 from metrics.cells import escape, read_cells
-from metrics.domains import Domain, NumericDomain
+from metrics.domains import CategoricalDomain, Domain, NumericDomain
 
 
 def check_columns(columns: Any) -> None:
@@ -94,10 +96,93 @@ def category_codes(records: Microdata, name: str) -> NDArray[np.intp]:
     domain = records.domain(name)
     if isinstance(domain, NumericDomain):
         return domain.codes(plain_numbers(records.frame[name]))
+    return _codes_in_domain(records.frame[name], domain)
+
+
+def _codes_in_domain(column: pd.Series[Any], domain: CategoricalDomain) -> NDArray[np.intp]:
     try:
-        return domain.codes(records.frame[name])
+        return domain.codes(column)
     except ValueError as error:
-        raise ValueError(f"column {name!r}: {error}") from None
+        raise ValueError(f"column {column.name!r}: {error}") from None
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """A column of records as its distinct values and one code per record.
+
+    Attributes
+    ----------
+    values : ndarray, shape (size,)
+        The distinct values; None or NaN stands for the missing one, if any value is missing.
+    codes : ndarray of int, shape (n,)
+        Position of each record's value in `values`.
+    missing : int
+        Code of a missing value; `size` if none is missing.
+    """
+
+    values: NDArray[Any]
+    codes: Integers
+    missing: int
+
+    @property
+    def size(self) -> int:
+        """Number of distinct values, including the missing one."""
+        return int(self.values.size)
+
+    @property
+    def counts(self) -> Integers:
+        """Number of records with each value, shape (size,)."""
+        return np.bincount(self.codes, minlength=self.size)
+
+    def by_record(self) -> NDArray[Any]:
+        """Value of each record, shape (n,)."""
+        return np.asarray(self.values[self.codes])
+
+
+def code_values(column: pd.Series[Any], *, ascending: bool = False) -> CodedColumn:
+    """Code a column by its values as they are stored, in order of appearance unless `ascending`.
+
+    Parameters
+    ----------
+    column : Series, shape (n,)
+        Original values or released cells.
+    ascending : bool
+        Whether values are sorted; a missing value then comes last.
+    """
+    codes, distinct = pd.factorize(column, sort=ascending, use_na_sentinel=False)
+    values = np.asarray(distinct, dtype=object)
+    missing = np.flatnonzero(pd.isna(values))
+    return CodedColumn(values, codes, int(missing[0]) if missing.size else values.size)
+
+
+def code_column(column: pd.Series[Any], domain: Domain) -> CodedColumn:
+    """Code a column by its domain, with a missing value last.
+
+    The values of a numeric column are its distinct numbers in ascending order. Those of a categorical column are all
+    categories of its domain, in the domain's order.
+
+    Parameters
+    ----------
+    column : Series, shape (n,)
+        Original values.
+    domain : Domain
+        Declared or inferred domain of the column.
+
+    Raises
+    ------
+    ValueError
+        If a value is no finite number or no category of the domain; names the column.
+    """
+    if isinstance(domain, NumericDomain):
+        codes, values = pd.factorize(plain_numbers(column), sort=True, use_na_sentinel=True)
+        count = values.size
+        codes = np.where(codes < 0, count, codes)
+    else:
+        codes, values = _codes_in_domain(column, domain), np.array(domain.categories, dtype=object)
+        count = domain.size
+    if (codes == count).any():
+        values = np.append(values, [np.nan if isinstance(domain, NumericDomain) else None])
+    return CodedColumn(values, codes, count)
 
 
 def category_count(records: Microdata, name: str) -> int:

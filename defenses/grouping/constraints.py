@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-import pandas as pd
 from scipy.sparse import csr_array
 
+from defenses.base.columns import CodedColumn, code_column, code_values
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from metrics.arrays import Booleans, Floats, Integers
@@ -261,24 +261,22 @@ def check_whole_table(constraints: Sequence[Constraint], columns: Sequence[Sensi
 
 
 def _sensitive_column(records: Microdata, name: str, ordered: bool) -> SensitiveColumn:
+    coded = _code_in_order(records, name) if ordered else code_values(records.frame[name])
+    return SensitiveColumn(name, coded.codes, coded.counts / len(records))
+
+
+def _code_in_order(records: Microdata, name: str) -> CodedColumn:
+    """Code a column so that codes are ranks: of its numbers, or of the categories of its ordered domain."""
     column = records.frame[name]
-    if not ordered:
-        codes, distinct = pd.factorize(column, use_na_sentinel=False)
-        return SensitiveColumn(name, codes, np.bincount(codes, minlength=len(distinct)) / len(records))
     if column.isna().any():
         row = int(np.flatnonzero(column.isna())[0])
         raise ValueError(f"column {name!r}, row {row}: a missing value has no place in the order")
     domain = records.domain(name)
     if not isinstance(domain, CategoricalDomain):
-        codes, distinct = pd.factorize(column, sort=True)
-        return SensitiveColumn(name, codes, np.bincount(codes, minlength=len(distinct)) / len(records))
+        return code_values(column, ascending=True)
     if not domain.ordered:
         raise ValueError(f"distance = 'ordered' needs an order; declare an ordered domain for column {name!r}")
-    try:
-        codes = domain.codes(column)
-    except ValueError as error:
-        raise ValueError(f"column {name!r}: {error}") from None
-    return SensitiveColumn(name, codes, np.bincount(codes, minlength=domain.size) / len(records))
+    return code_column(column, domain)
 
 
 def all_hold(

@@ -11,23 +11,14 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.columns import category_cells, category_codes, plain_numbers, stored_alike
+from defenses.base.columns import CodedColumn, category_cells, code_column, code_values, stored_alike
 from defenses.base.microdata import Microdata
 from metrics.arrays import Floats, Integers
 from metrics.domains import NumericDomain
 
 
-@dataclass(frozen=True)
 class Distribution(ABC):
-    """The empirical distribution of one column; a missing value counts as the last of all.
-
-    Attributes
-    ----------
-    original : Series, shape (n,)
-        The column as the publisher holds it.
-    """
-
-    original: pd.Series[Any]
+    """The empirical distribution of one column; a missing value counts as the last of all."""
 
     @abstractmethod
     def shares(self) -> Floats:
@@ -43,8 +34,8 @@ class Distribution(ABC):
 
 
 @dataclass(frozen=True)
-class Categories(Distribution):
-    """Categories in the order of their domain.
+class CategoryDistribution(Distribution):
+    """Distribution of categories or released cells, in the order of their codes.
 
     Attributes
     ----------
@@ -59,57 +50,64 @@ class Categories(Distribution):
 
     def shares(self) -> Floats:
         """Share of records below each record plus half of those alike, shape (n,)."""
-        share = np.bincount(self.codes, minlength=self.cells.size) / self.codes.size
+        share = self._counts() / self.codes.size
         return np.asarray((np.cumsum(share) - share / 2)[self.codes])
 
     def at(self, shares: Floats) -> pd.Series[Any]:
         """Released cells at given shares, shape (m,)."""
-        count = np.bincount(self.codes, minlength=self.cells.size)
-        return pd.Series(self.cells[_codes_at(count, shares)], dtype=object)
+        return pd.Series(self.cells[_codes_at(self._counts(), shares)], dtype=object)
 
     def smoothed_at(self, shares: Floats, smoothing: float, rng: Generator) -> pd.Series[Any]:
         """Released cells from the smoothed distribution, shape (m,); nothing is added to the missing values."""
-        count = np.bincount(self.codes, minlength=self.cells.size) + smoothing * pd.notna(self.cells)
-        return pd.Series(self.cells[_codes_at(count, shares)], dtype=object)
+        weights = self._counts() + smoothing * pd.notna(self.cells)
+        return pd.Series(self.cells[_codes_at(weights, shares)], dtype=object)
+
+    def _counts(self) -> Integers:
+        return np.bincount(self.codes, minlength=self.cells.size)
 
 
 @dataclass(frozen=True)
-class Numbers(Distribution):
-    """Numbers, with straight lines between the middles of the empirical distribution's steps.
+class NumberDistribution(Distribution):
+    """Distribution of numbers, interpolated linearly between the middles of the empirical distribution's steps.
 
     Attributes
     ----------
-    numbers : ndarray of float, shape (n,)
-        The values; NaN where missing, which is not everywhere.
+    original : Series, shape (n,)
+        The column as the publisher holds it.
     domain : NumericDomain
-        What they may be.
+        Range and bins of the numbers.
+    coded : CodedColumn
+        The column coded by its domain, with at least one number.
     """
 
-    numbers: Floats
+    original: pd.Series[Any]
     domain: NumericDomain
+    coded: CodedColumn
 
     def shares(self) -> Floats:
         """Share of records below each record plus half of those alike, shape (n,)."""
-        ordered = np.sort(self.numbers)
-        ranks = np.searchsorted(ordered, self.numbers, "left") + np.searchsorted(ordered, self.numbers, "right")
-        return np.asarray(ranks / 2 / self.numbers.size)
+        counts = self.coded.counts
+        twice_the_rank = 2 * np.cumsum(counts) - counts
+        return np.asarray((twice_the_rank / 2 / self.coded.codes.size)[self.coded.codes])
 
     def at(self, shares: Floats) -> pd.Series[Any]:
         """Released numbers at given shares, shape (m,)."""
-        ordered = np.sort(self.numbers[~np.isnan(self.numbers)])
-        place = shares * self.numbers.size
-        values = np.interp(place - 0.5, np.arange(ordered.size), ordered)
-        values = np.where(place < ordered.size, np.rint(values) if self.domain.integer else values, np.nan)
+        present = slice(self.coded.missing)
+        ordered = np.repeat(self.coded.values[present], self.coded.counts[present])
+        rank = shares * self.coded.codes.size
+        values = np.interp(rank - 0.5, np.arange(ordered.size), ordered)
+        values = np.where(rank < ordered.size, np.rint(values) if self.domain.integer else values, np.nan)
         return stored_alike(values, self.original)
 
     def smoothed_at(self, shares: Floats, smoothing: float, rng: Generator) -> pd.Series[Any]:
-        """Released numbers, even inside each public bin, shape (m,); nothing is added to the missing values."""
+        """Released numbers, uniform inside each public bin, shape (m,); nothing is added to the missing values."""
         domain = self.domain
         edges = np.ceil(domain.edges) if domain.integer else domain.edges
         # A bin between two integers holds none.
         possible = ~(domain.integer & (np.diff(edges) == 0))
-        count = np.bincount(domain.codes(self.numbers), minlength=domain.size + 1) + smoothing * np.append(possible, 0)
-        code = _codes_at(count, shares)
+        bins = domain.codes(self.coded.values)
+        counts = np.bincount(bins, weights=self.coded.counts, minlength=domain.size + 1)
+        code = _codes_at(counts + smoothing * np.append(possible, 0), shares)
         low, high = np.append(edges[:-1], np.nan)[code], np.append(edges[1:], np.nan)[code]
         values = low + rng.random(code.size) * (high - low)
         return stored_alike(np.floor(values) if domain.integer else values, self.original)
@@ -125,12 +123,13 @@ def distribution(records: Microdata, name: str) -> Distribution:
     """
     column = records.frame[name]
     if name in records.generalized:
-        codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=False)
-        return Categories(column, codes, np.asarray(distinct, dtype=object))
+        cells = code_values(column)
+        return CategoryDistribution(cells.codes, cells.values)
     domain = records.domain(name)
+    coded = code_column(column, domain)
     if isinstance(domain, NumericDomain):
-        return Numbers(column, plain_numbers(column), domain)
-    return Categories(column, category_codes(records, name), category_cells(domain))
+        return NumberDistribution(column, domain, coded)
+    return CategoryDistribution(coded.codes, category_cells(domain))
 
 
 def _codes_at(weights: NDArray[Any], shares: Floats) -> Integers:

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
+from defenses.base.columns import code_values
 from defenses.base.microdata import Microdata
 from defenses.grouping.constraints import SensitiveColumn
 from metrics.arrays import Booleans, Floats, Integers
@@ -168,18 +169,18 @@ def _leveled(records: Microdata, name: str) -> LeveledColumn:
     hierarchy = records.hierarchies.get(name)
     if hierarchy is None:
         raise ValueError(f"column {name!r} has no hierarchy to generalize it by")
-    codes, distinct = pd.factorize(records.frame[name].astype(object), use_na_sentinel=False)
+    coded = code_values(records.frame[name])
     try:
-        leaf, leaves = pd.factorize(hierarchy.group(distinct, 0)[0])
+        leaf, leaves = pd.factorize(hierarchy.group(coded.values, 0)[0])
         example = np.empty(len(leaves), dtype=np.intp)
         example[leaf] = np.arange(leaf.size)
         levels = range(hierarchy.height + 1)
-        groups = [pd.factorize(hierarchy.group(distinct[example], level)[0])[0] for level in levels]
-        losses = [hierarchy.loss(distinct[example], level) for level in levels]
+        groups = [pd.factorize(hierarchy.group(coded.values[example], level)[0])[0] for level in levels]
+        losses = [hierarchy.loss(coded.values[example], level) for level in levels]
     except ValueError as error:
         raise ValueError(f"column {name!r}: {error}") from None
     counts = tuple(int(group.max()) + 1 for group in groups)
-    return LeveledColumn(name, groups[0][leaf][codes], np.stack(groups), counts, np.stack(losses))
+    return LeveledColumn(name, groups[0][leaf][coded.codes], np.stack(groups), counts, np.stack(losses))
 
 
 def number_tuples(codes: Sequence[Integers], sizes: Sequence[int]) -> tuple[Integers, int]:

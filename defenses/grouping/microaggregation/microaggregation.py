@@ -13,10 +13,10 @@ from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from defenses.grouping.microaggregation import mdav
 from defenses.grouping.microaggregation.representatives import (
-    CategoryColumn,
-    NumberColumn,
+    GroupedCategories,
+    GroupedNumbers,
     RepresentativeDefense,
-    grouped_column,
+    read_grouped_column,
     release_representatives,
 )
 
@@ -66,7 +66,7 @@ class Microaggregation(RepresentativeDefense):
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release every group's representative in the place of its records."""
         names = filled(records, self._checked_columns(records))
-        columns = [grouped_column(records, name) for name in names]
+        columns = [read_grouped_column(records, name) for name in names]
         groups = self._groups(*group_coordinates(columns, len(records)), rng)
         return release_representatives(records, columns, groups, self.representative)
 
@@ -76,13 +76,13 @@ class Microaggregation(RepresentativeDefense):
 
 
 def group_coordinates(
-    columns: Sequence[NumberColumn | CategoryColumn], n: int
+    columns: Sequence[GroupedNumbers | GroupedCategories], n: int
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
     """Standardised numbers and categories of n records, a row each; missing or not is a category too."""
     coordinates: list[NDArray[np.float64]] = []
     categories: list[NDArray[np.intp]] = []
     for column in columns:
-        if isinstance(column, CategoryColumn):
+        if isinstance(column, GroupedCategories):
             categories.append(column.codes)
         else:
             coordinates.append(column.standardized())

@@ -12,7 +12,7 @@ import pandas as pd
 
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import ChannelPart, GroupMean, GroupMode
-from defenses.base.columns import category_cells, category_codes, plain_numbers, stored_alike
+from defenses.base.columns import CodedColumn, category_cells, code_column, stored_alike
 from defenses.base.defense import released_frame, rowwise_release
 from defenses.base.k_anonymous import KAnonymousDefense
 from defenses.base.microdata import Microdata
@@ -81,7 +81,7 @@ class GroupedColumn(ABC):
 
 
 @dataclass(frozen=True)
-class NumberColumn(GroupedColumn):
+class GroupedNumbers(GroupedColumn):
     """Numbers, represented by their mean, lower median or most frequent one.
 
     Attributes
@@ -111,7 +111,7 @@ class NumberColumn(GroupedColumn):
 
 
 @dataclass(frozen=True)
-class CategoryColumn(GroupedColumn):
+class GroupedCategories(GroupedColumn):
     """Categories, represented by the most frequent one, or the lower median where they have an order.
 
     Attributes
@@ -135,8 +135,15 @@ class CategoryColumn(GroupedColumn):
         return released, GroupMode(self.name, self.domain, agreement)
 
 
-def grouped_column(records: Microdata, name: str) -> NumberColumn | CategoryColumn:
-    """Return a column that holds some value, by the kind of its domain.
+def grouped_column(original: pd.Series[Any], domain: Domain, coded: CodedColumn) -> GroupedNumbers | GroupedCategories:
+    """Return a column with at least one value, by the kind of its domain, which it is coded by."""
+    if isinstance(domain, NumericDomain):
+        return GroupedNumbers(original, domain, coded.by_record())
+    return GroupedCategories(original, domain, coded.codes)
+
+
+def read_grouped_column(records: Microdata, name: str) -> GroupedNumbers | GroupedCategories:
+    """Return a column of the records with at least one value, by the kind of its domain.
 
     Raises
     ------
@@ -144,13 +151,11 @@ def grouped_column(records: Microdata, name: str) -> NumberColumn | CategoryColu
         If a value is no finite number or no category of the domain; names the column.
     """
     original, domain = records.frame[name], records.domain(name)
-    if isinstance(domain, NumericDomain):
-        return NumberColumn(original, domain, plain_numbers(original))
-    return CategoryColumn(original, domain, category_codes(records, name))
+    return grouped_column(original, domain, code_column(original, domain))
 
 
 def release_representatives(
-    records: Microdata, columns: Sequence[NumberColumn | CategoryColumn], groups: Integers, representative: str
+    records: Microdata, columns: Sequence[GroupedNumbers | GroupedCategories], groups: Integers, representative: str
 ) -> MicrodataRelease:
     """Release the records with each group's representative in the place of its records' values.
 
@@ -158,7 +163,7 @@ def release_representatives(
     ----------
     records : Microdata
         The n records.
-    columns : sequence of NumberColumn or CategoryColumn
+    columns : sequence of GroupedNumbers or GroupedCategories
         The columns to replace.
     groups : ndarray of int, shape (n,)
         Group of each record, from 0 without a gap.

@@ -14,9 +14,9 @@ from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from defenses.grouping.microaggregation.optimal_grouping import optimal_groups
 from defenses.grouping.microaggregation.representatives import (
-    NumberColumn,
+    GroupedNumbers,
     RepresentativeDefense,
-    grouped_column,
+    read_grouped_column,
     release_replaced,
 )
 
@@ -57,8 +57,8 @@ class UnivariateMicroaggregation(RepresentativeDefense):
         frame = released_frame(records)
         parts = []
         for name in filled(records, self._checked_columns(records)):
-            column = grouped_column(records, name)
-            if isinstance(column, NumberColumn):
+            column = read_grouped_column(records, name)
+            if isinstance(column, GroupedNumbers):
                 frame[name], part = column.replaced(self._groups(column.numbers), self.representative)
                 parts.append(part)
         return release_replaced(frame, parts)

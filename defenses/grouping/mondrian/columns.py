@@ -11,9 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.base.columns import plain_numbers
+from defenses.base.columns import CodedColumn
 from defenses.base.hierarchy import Hierarchy, TableHierarchy
-from defenses.base.microdata import Microdata
 from metrics.arrays import Floats, Integers
 from metrics.cells import SUPPRESSED, interval_cell, set_cell
 from metrics.classes import count_pairs, group_starts
@@ -75,7 +74,7 @@ class OrderedColumn(ABC):
 
 
 @dataclass(frozen=True)
-class NumericColumn(OrderedColumn):
+class OrderedNumbers(OrderedColumn):
     """Numbers by value.
 
     Attributes
@@ -104,7 +103,7 @@ class NumericColumn(OrderedColumn):
 
 
 @dataclass(frozen=True)
-class CategoricalColumn(OrderedColumn):
+class OrderedCategories(OrderedColumn):
     """Categories in the order that `order_categories` gives them.
 
     Attributes
@@ -128,48 +127,39 @@ class CategoricalColumn(OrderedColumn):
         ]
 
 
-def order_columns(records: Microdata, names: Sequence[str]) -> list[OrderedColumn]:
-    """Return the columns of these names with their values numbered in order.
+def order_column(name: str, domain: Domain, coded: CodedColumn, hierarchy: Hierarchy | None) -> OrderedColumn:
+    """Number the values of a column, coded by its domain, in the order in which classes may be cut.
 
     Raises
     ------
     ValueError
-        If a column holds an infinity or a value that its domain or hierarchy lacks; names the column.
+        If the hierarchy lacks a value; names the column.
     """
-    return [_order_column(records.frame[name], records.domain(name), records.hierarchies.get(name)) for name in names]
-
-
-def _order_column(column: pd.Series[Any], domain: Domain, hierarchy: Hierarchy | None) -> OrderedColumn:
     if isinstance(domain, NumericDomain):
-        return _order_numbers(column, domain)
+        numbers = np.concatenate([[0.0], coded.values[: coded.missing]])
+        return OrderedNumbers(name, domain, (coded.codes + 1) % numbers.size, numbers.size, numbers)
+    counts = coded.counts[: coded.missing]
+    present = np.flatnonzero(counts)
     try:
-        return _order_categories(column, domain, hierarchy)
+        order = present[_category_order(present, counts[present], domain, hierarchy)]
     except ValueError as error:
-        raise ValueError(f"column {column.name!r}: {error}") from None
+        raise ValueError(f"column {name!r}: {error}") from None
+    rank = np.full(domain.size + 1, MISSING)
+    rank[order] = np.arange(1, order.size + 1)
+    categories = tuple(domain.categories[code] for code in order)
+    return OrderedCategories(name, domain, rank[coded.codes], order.size + 1, categories)
 
 
-def _order_numbers(column: pd.Series[Any], domain: NumericDomain) -> NumericColumn:
-    codes, distinct = pd.factorize(plain_numbers(column), sort=True, use_na_sentinel=True)
-    return NumericColumn(str(column.name), domain, codes + 1, len(distinct) + 1, np.concatenate([[0.0], distinct]))
-
-
-def _order_categories(
-    column: pd.Series[Any], domain: CategoricalDomain, hierarchy: Hierarchy | None
-) -> CategoricalColumn:
-    codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=True)
-    names = [str(value) for value in distinct]
-    position = domain.codes(names)
-    counts = np.bincount(codes + 1, minlength=len(names) + 1)[1:]
+def _category_order(
+    present: Integers, counts: Integers, domain: CategoricalDomain, hierarchy: Hierarchy | None
+) -> Integers:
+    """Order of the categories that occur, given their codes in the domain, ascending, and their counts."""
     if isinstance(hierarchy, TableHierarchy):
-        order = _hierarchical_order(hierarchy.table[hierarchy.positions(names)], counts)
-    elif domain.ordered:
-        order = np.argsort(position)
-    else:
-        order = np.lexsort((position, -counts))
-    rank = np.empty(len(names) + 1, dtype=np.intp)
-    rank[order] = np.arange(1, len(names) + 1)
-    rank[-1] = MISSING
-    return CategoricalColumn(str(column.name), domain, rank[codes], len(names) + 1, tuple(names[i] for i in order))
+        rows = hierarchy.positions([domain.categories[code] for code in present])
+        return _hierarchical_order(hierarchy.table[rows], counts)
+    if domain.ordered:
+        return np.arange(present.size)
+    return np.lexsort((present, -counts))
 
 
 def _hierarchical_order(groups: Integers, counts: Integers) -> Integers:

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import Containment
-from defenses.base.columns import filled
+from defenses.base.columns import code_column, filled
 from defenses.base.defense import released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous import k_anonymity_over
@@ -22,7 +22,7 @@ from defenses.grouping.microaggregation.representatives import (
     grouped_column,
     release_representatives,
 )
-from defenses.grouping.mondrian.columns import order_columns
+from defenses.grouping.mondrian.columns import order_column
 from defenses.grouping.mondrian.sides import SideDemand
 from defenses.grouping.mondrian.splits import partition
 
@@ -115,11 +115,13 @@ class Mondrian(ConstrainedDefense):
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release every class's records under the cells that cover them all."""
         names, demand = self._checked(records)
-        columns = order_columns(records, filled(records, names))
+        domains = {name: records.domain(name) for name in filled(records, names)}
+        coded = {name: code_column(records.frame[name], domain) for name, domain in domains.items()}
+        columns = [order_column(name, domains[name], coded[name], records.hierarchies.get(name)) for name in domains]
         order = np.arange(len(records)) if self.strict else rng.permutation(len(records))
         classes, class_count = partition(columns, order, self.k, strict=self.strict, demand=demand)
         if self.representative is not None:
-            replaced = [grouped_column(records, column.name) for column in columns]
+            replaced = [grouped_column(records.frame[name], domains[name], coded[name]) for name in domains]
             return release_representatives(records, replaced, classes, self.representative)
         frame = released_frame(records)
         for column in columns:

@@ -10,12 +10,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from defenses import Microdata, Mondrian
+from defenses.base.columns import code_column
 from defenses.base.hierarchy import TableHierarchy
-from defenses.grouping.mondrian.columns import distinct_sequences, order_columns
+from defenses.grouping.mondrian.columns import distinct_sequences, order_column
 from defenses.grouping.mondrian.sides import SideDemand
 from defenses.grouping.mondrian.splits import partition
 from metrics import CategoricalDomain, NumericDomain, k_anonymity, normalized_certainty_penalty, read_cells
 from metrics.cells import holds_generalized
+from metrics.domains import infer_domain
 from scenarios import load
 from scenarios.conformance.people import people
 from scenarios.seeds import generator
@@ -72,7 +74,8 @@ def test_classes_have_k_rows_and_cells_cover_their_values(table: pd.DataFrame, k
 @settings(max_examples=150, deadline=None)
 @given(table=tables(), k=st.integers(1, 9), strict=st.booleans())
 def test_every_allowed_cut_is_made(table: pd.DataFrame, k: int, strict: bool) -> None:
-    columns = order_columns(Microdata(frame=table), ("number", "text"))
+    domains = {name: infer_domain(table[name]) for name in ("number", "text")}
+    columns = [order_column(name, domain, code_column(table[name], domain), None) for name, domain in domains.items()]
     k = min(k, len(table))
     classes, count = partition(
         columns, np.random.default_rng(2).permutation(len(table)), k, strict=strict, demand=SideDemand((), ())
