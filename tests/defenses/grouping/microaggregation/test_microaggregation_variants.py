@@ -12,8 +12,8 @@ from defenses import (
     Microaggregation,
     Microdata,
     UnivariateMicroaggregation,
-    mdav,
 )
+from defenses.grouping.microaggregation import mdav
 from defenses.grouping.microaggregation.optimal_grouping import optimal_groups
 from defenses.grouping.microaggregation.representatives import group_frequent, group_medians
 from metrics import CategoricalDomain, NumericDomain, k_anonymity
