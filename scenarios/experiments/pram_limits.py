@@ -1,6 +1,8 @@
-"""Section of the PRAM experiment on full freedom: what matrices of any form reach, and how far off the A-type is."""
+"""Matrices of any form on the bank's columns: what they reach, and how far the A-type falls short."""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -8,7 +10,6 @@ from defenses.pram import freedom
 from defenses.pram.conversions import retention_for_epsilon
 from defenses.pram.matrix import transition_matrix
 from defenses.pram.optimal import optimal_retention
-from leaderboard.report import Section, Table, Value
 from metrics.arrays import Floats
 from scenarios.datasets import load
 
@@ -16,35 +17,64 @@ EPSILONS = (1.0, 2.0, 4.0)
 COLUMNS = ("marital", "education")
 
 
-def limit_section() -> Section:
-    """Compare matrices on the bank's marital status and education, at a few epsilons."""
+@dataclass(frozen=True)
+class ProtocolMeasures:
+    """Utility of one protocol for one histogram.
+
+    Attributes
+    ----------
+    name : str
+        The protocol.
+    epsilon : float
+        The epsilon it was made for.
+    distance : float or None
+        Distance of the expected release from the histogram; None where reports are no categories.
+    error : float or None
+        Root of the expected squared distance between unbiased estimate and histogram; None without such an estimate.
+    bits : float
+        Mutual information of a record with its report, in bits.
+    """
+
+    name: str
+    epsilon: float
+    distance: float | None
+    error: float | None
+    bits: float
+
+
+@dataclass(frozen=True)
+class ColumnLimits:
+    """Protocols for one column.
+
+    Attributes
+    ----------
+    column : str
+        The column.
+    counts : ndarray, shape (d,)
+        Its histogram.
+    protocols : tuple of ProtocolMeasures
+        In ascending order of epsilon.
+    """
+
+    column: str
+    counts: Floats
+    protocols: tuple[ProtocolMeasures, ...]
+
+
+def measure_limits() -> tuple[ColumnLimits, ...]:
+    """Compare protocols on the bank's marital status and education, at a few epsilons."""
     records = load("bank").records
-    tables = []
-    for name in COLUMNS:
-        domain = records.domain(name)
-        counts = np.bincount(domain.codes(records.frame[name]), minlength=domain.size)[: domain.size].astype(float)
-        rows = [row for epsilon in EPSILONS for row in _rows(counts, epsilon)]
-        tables.append(
-            Table(
-                f"{name}: {counts.size} categories, {int(counts.sum()):,} records",
-                ("protocol", "distance of the expected release", "error of the unbiased estimate", "bits a record"),
-                rows,
-                digits=3,
-                note="Error: root of the expected squared distance between estimate and histogram; none where reports "
-                "allow no unbiased estimate. The least error and the most bits among all protocols of an epsilon are "
-                "those of the last two lines of it.",
-            )
-        )
-    text = (
-        "Without the A-type's form, the distance of the expected release is no measure: the matrix whose every column "
-        "is the histogram itself has distance 0 and, as a fixed matrix, epsilon 0, and a release under it says nothing "
-        "of any record; but the matrix is the histogram. What an analyst gets is told by the error of an unbiased "
-        "estimate, and by the information a report holds of its record.",
-    )
-    return Section("Matrices under full freedom", text, tuple(tables))
+    limits = []
+    for column in COLUMNS:
+        domain = records.domain(column)
+        codes = domain.codes(records.frame[column])
+        counts = np.bincount(codes, minlength=domain.size)[: domain.size].astype(float)
+        measures = [one for epsilon in EPSILONS for one in _protocol_measures(counts, epsilon)]
+        limits.append(ColumnLimits(column, counts, tuple(measures)))
+    return tuple(limits)
 
 
-def _rows(counts: Floats, epsilon: float) -> list[tuple[Value, ...]]:
+def _protocol_measures(counts: Floats, epsilon: float) -> list[ProtocolMeasures]:
     d = counts.size
     protocols = {
         "every column the histogram": freedom.degenerate_matrix(counts),
@@ -54,12 +84,13 @@ def _rows(counts: Floats, epsilon: float) -> list[tuple[Value, ...]]:
         "least error": freedom.least_variance_protocol(counts, epsilon),
         "most bits": freedom.most_informative_matrix(counts, epsilon),
     }
-    return [(f"ε = {epsilon:g}, {name}", *_measures(protocol, counts)) for name, protocol in protocols.items()]
+    return [_measured(name, epsilon, protocol, counts) for name, protocol in protocols.items()]
 
 
-def _measures(protocol: Floats, counts: Floats) -> tuple[Value, Value, Value]:
+def _measured(name: str, epsilon: float, protocol: Floats, counts: Floats) -> ProtocolMeasures:
     square = len(protocol) == counts.size
     distance = float(np.linalg.norm(protocol @ counts - counts)) if square else None
     variance = freedom.estimation_variance(protocol, counts)
     error = float(np.sqrt(variance)) if np.isfinite(variance) else None
-    return distance, error, freedom.mutual_information(protocol, counts) / float(np.log(2))
+    bits = freedom.mutual_information(protocol, counts) / float(np.log(2))
+    return ProtocolMeasures(name, epsilon, distance, error, bits)

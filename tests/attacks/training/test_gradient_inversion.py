@@ -20,7 +20,9 @@ from defenses.federated import (
 from metrics import across_plays
 from scenarios import Training, play
 from scenarios.conformance.people import people
-from scenarios.experiments.federated_curves import FederatedCurves, Gap, TrainingSetting, best_rounds, fitted
+from scenarios.experiments.federated_curves import FederatedCurves
+from scenarios.experiments.federated_gaps import BestRounds, Gap, TrainingSetting, best_rounds, fitted_shape
+from scenarios.experiments.federated_report import rounds_text
 from scenarios.games.playing import attack_release, make_release
 from scenarios.games.training import matched_cells
 from scenarios.methods import find
@@ -324,9 +326,11 @@ def test_the_curves_are_reported_and_the_gap_falls_with_clients():
 def test_best_rounds_and_the_fit_say_what_is_there():
     points = [TrainingSetting(10, rounds, 5.0) for rounds in (10, 20, 40)]
     gaps = dict(zip(points, [Gap(0.3, 0.01), Gap(0.1, 0.01), Gap(0.5, 0.01)], strict=True))
-    assert best_rounds(points, gaps) == "20, inside"
+    assert best_rounds(points, gaps) == BestRounds(20, inside=True)
+    assert rounds_text(best_rounds(points, gaps)) == "20, inside"
     gaps[points[0]] = Gap(0.11, 0.01)
-    assert best_rounds(points, gaps) == "20"
+    assert best_rounds(points, gaps) == BestRounds(20, inside=False)
+    assert rounds_text(best_rounds(points, gaps)) == "20"
 
     def theory(point):
         left = 0.97**point.rounds
@@ -334,7 +338,7 @@ def test_best_rounds_and_the_fit_say_what_is_there():
         return 0.5 * left + (2 * noise + 3 * noise**2) * (1 - left)
 
     grid = [TrainingSetting(n, rounds, epsilon) for n in (10, 50) for rounds in (5, 20, 80) for epsilon in (1.0, 5.0)]
-    shape = fitted({point: Gap(theory(point), 0.01) for point in grid}, 100)
+    shape = fitted_shape({point: Gap(theory(point), 0.01) for point in grid}, 100)
     for point in grid:
         assert shape[point] == pytest.approx(theory(point), rel=0.05)
     assert pd.Series(shape).min() > 0

@@ -42,8 +42,9 @@ from scenarios.experiments.pram_audit import (
     secret_matrix_epsilon,
 )
 from scenarios.experiments.pram_cases import ages, bell, power_law
-from scenarios.experiments.pram_histogram import releases
-from scenarios.experiments.pram_limits import limit_section
+from scenarios.experiments.pram_limits import measure_limits
+from scenarios.experiments.pram_releases import releases
+from scenarios.experiments.pram_report import limit_section
 from scenarios.seeds import generator
 from scenarios.tables.dataset import with_columns
 
@@ -317,7 +318,7 @@ def test_columns_of_a_data_set():
 
 
 def test_no_protocol_beats_the_optimal_ones_and_the_degenerate_one_says_nothing():
-    section = limit_section()
+    section = limit_section(measure_limits())
     for table in section.tables:
         rows = {str(row[0]): row[1:] for row in table.rows}
         for epsilon in ("1", "2", "4"):
