@@ -107,6 +107,23 @@ def rank(results: Sequence[Result]) -> list[Row]:
     ----------
     results : sequence of Result
         Releases and trials, at most one per release and trial, in any order.
+
+    Examples
+    --------
+    A defense is worth its utility times one minus the advantage of the worst attack.
+
+    >>> from leaderboard import Result, rank
+    >>> def played(key, defense, utility, success):
+    ...     common = {"scenario": "bank", "defense": defense, "play": 0}
+    ...     values = {"reidentification": success, "chance": 0.0}
+    ...     return (
+    ...         Result(key=2 * key, values={"marginals": utility}, **common),
+    ...         Result(key=3 * key, attack="NearestNeighbour", values=values, **common),
+    ...     )
+    >>> for row in rank([*played("1", "Identity", 1.0, 1.0), *played("2", "Mondrian", 0.75, 0.25)]):
+    ...     print(row.rank, row.defense, row.utility, row.advantage, row.score)
+    1 Mondrian 0.75 0.25 0.5625
+    2 Identity 1.0 1.0 0.0
     """
     releases: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
     for result in sorted(results, key=lambda result: result.play):

@@ -44,6 +44,13 @@ class Result:
         Wall-clock time.
     created : str
         When it ended, ISO 8601.
+
+    Examples
+    --------
+    >>> from leaderboard import Result
+    >>> release = Result(key="1" * 64, scenario="bank", defense="Mondrian", play=0, values={"marginals": 0.75})
+    >>> release.status
+    'ok'
     """
 
     key: str
@@ -72,6 +79,11 @@ def canonical(value: Any) -> str:
         If a number is not finite.
     TypeError
         If a value is of no type that JSON knows.
+
+    Examples
+    --------
+    >>> canonical({"retention": 0.5, "columns": ["job"]})
+    '{"columns":["job"],"retention":0.5}'
     """
     return _encoder.encode(value)
 
@@ -90,6 +102,11 @@ def label(name: str, parameters: Mapping[str, Any]) -> str:
     """Name of a method with its parameters, for people: ``Mondrian k=5``; parameters that are None are left out.
 
     A parameter that is itself a method (a mapping with ``use``), or a list of such, is labelled in the same way.
+
+    Examples
+    --------
+    >>> label("Mondrian", {"k": 5, "l": None})
+    'Mondrian k=5'
     """
     shown = [
         _written(value) if _methods(value) else f"{key}={_written(value)}"

@@ -92,6 +92,14 @@ class Store:
     ValueError
         Here and in every method, if the database cannot be used: it is no database, damaged, locked, or holds
         something other than results of this version. It is left as it was.
+
+    Examples
+    --------
+    >>> from leaderboard import Result, Store
+    >>> with Store(":memory:") as store:
+    ...     store.add([Result(key="1" * 64, scenario="bank", defense="Mondrian", play=0, values={"marginals": 0.75})])
+    ...     [result.defense for result in store.results("bank")]
+    ['Mondrian']
     """
 
     def __init__(self, place: str | Path) -> None:

@@ -47,6 +47,15 @@ def load(name: str) -> Dataset:
     ValueError
         If there is no such data set (the nearest name is suggested), its files do not have the published sums, or the
         package that it comes from is not installed.
+
+    Examples
+    --------
+    >>> from scenarios import load
+    >>> bank = load("bank")
+    >>> len(bank.records)
+    45211
+    >>> bank.records.frame["job"].nunique()
+    12
     """
     known = dataset_names()
     if name not in known:

@@ -60,6 +60,22 @@ class CandidateFile(CandidatesGame):
     ------
     ValueError
         If a number is out of range or the population too small.
+
+    Examples
+    --------
+    Nearest neighbours find every row of an unprotected table.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from attacks import NearestNeighbour
+    >>> from defenses import Identity, Microdata
+    >>> from scenarios import CandidateFile, play
+    >>> frame = pd.DataFrame({"age": range(18, 78), "height": [160 + row % 30 for row in range(60)]})
+    >>> records = Microdata(frame, quasi_identifiers=("age", "height"))
+    >>> game = CandidateFile(records=records, originals=10, candidates=20)
+    >>> outcome = play(Identity(), NearestNeighbour(), game, np.random.default_rng(1))
+    >>> outcome.scores["reidentification"], outcome.utility["marginals"]
+    (1.0, 1.0)
     """
 
     goal: ClassVar[str] = "reidentification"

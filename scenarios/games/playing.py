@@ -44,6 +44,21 @@ def play(defense: Defense, attack: Attack, game: Game, rng: Generator) -> Outcom
         If defense, attack and game do not fit together.
     ValueError
         If the parameters do not fit the records drawn.
+
+    Examples
+    --------
+    A constant table leaves an attack nothing but the baseline rate, here one of 20 candidates.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from attacks import AssignmentLinkage
+    >>> from defenses import Constant, Microdata
+    >>> from scenarios import CandidateFile, play
+    >>> records = Microdata(pd.DataFrame({"age": range(18, 78)}), quasi_identifiers=("age",))
+    >>> game = CandidateFile(records=records, originals=10, candidates=20)
+    >>> outcome = play(Constant(), AssignmentLinkage(), game, np.random.default_rng(1))
+    >>> outcome.scores["chance"], outcome.utility["marginals"]
+    (0.05, 0.0)
     """
     reason = game.misfit(defense, attack)
     if reason:

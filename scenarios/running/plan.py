@@ -122,6 +122,13 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
     ------
     ValueError
         If there is no such scenario, or a table or key of it is wrong; names file, table and key.
+
+    Examples
+    --------
+    >>> from scenarios import read_plan
+    >>> plan = read_plan("bank")
+    >>> plan.name, plan.plays, len(plan.defenses) > 10
+    ('bank', 20, True)
     """
     path = scenario_path(source)
     tables = scenario_tables(path)

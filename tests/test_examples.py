@@ -1,0 +1,21 @@
+"""The examples in docstrings run and show what they say."""
+
+import doctest
+import importlib
+
+import pytest
+from overview_tools import PACKAGES, ROOT
+
+MODULES = [
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+    for package in PACKAGES
+    for path in sorted((ROOT / package).rglob("*.py"))
+    if ">>> " in path.read_text(encoding="utf-8")
+]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_examples_run(module):
+    failed, tried = doctest.testmod(importlib.import_module(module), optionflags=doctest.NORMALIZE_WHITESPACE)
+    assert tried
+    assert not failed
