@@ -50,8 +50,8 @@ Experiments: scenarios that report in tables and pictures instead of a board.
     EpsilonAudit: Audits every mechanism of `defenses.dp` and `defenses.ldp`, and the defenses that publish through
         them.
     Experiment: Something to be run and reported on.
-    FederatedCurves: Loss gap F(w_T) - F(w*) of noised federated averaging, and the shape that the theory gives it.
-    PramHistogram: Histograms after retention-replacement and after optimal PRAM, beside what was published of them.
+    FederatedCurves: Loss gap F(w_T) - F(w*) of noisy federated averaging, and the shape that the theory gives it.
+    PramHistogram: Histograms after retention-replacement and after optimal PRAM, beside the published figures.
     Survey: Asks columns of Adult and of the bank under every protocol that takes a domain of any size.
 
 Auditing claimed epsilons: what is run, on which neighbours, and what is measured.
