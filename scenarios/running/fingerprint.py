@@ -18,7 +18,7 @@ from leaderboard.result import canonical
 PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
 """This project's own, which may be installed themselves."""
 
-NUMERIC = ("numpy", "pandas", "scipy", "scikit-learn", "recordlinkage", "cvxopt", "dp-accounting")
+NUMERIC = ("numpy", "pandas", "scipy", "scikit-learn", "cvxopt", "dp-accounting")
 """Packages whose numbers enter results."""
 
 

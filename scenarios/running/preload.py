@@ -1,6 +1,5 @@
 """Everything that workers need, loaded once before they are forked."""
 
-import recordlinkage  # noqa: F401
 import scipy.optimize
 import scipy.spatial.distance
 import scipy.special

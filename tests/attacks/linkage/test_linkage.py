@@ -18,7 +18,7 @@ from attacks import (
 )
 from attacks.base.claims import Decisions
 from attacks.base.sides import gower_distance, shared_columns
-from attacks.linkage.fellegi_sunter import compare
+from attacks.linkage.agreement import compare
 from attacks.linkage.row_matching import matching_posterior, one_to_one
 from defenses import Channel, Microdata, MicrodataRelease, Pipeline, RetentionReplacement, Shuffle
 from defenses.base.channel_parts import Retention
@@ -119,7 +119,7 @@ def test_numbers_agree_once():
     domains = {"age": NumericDomain(0, 100, integer=True, cuts=(50,))}
     release = MicrodataRelease(pd.DataFrame({"age": [21]}), np.full(1, -1))
     columns = shared_columns(release, Knowledge(people, Microdata(people, domains=domains)))
-    assert compare(columns, 1, 3).to_numpy().tolist() == [[1, 0], [0, 1], [0, 0]]
+    assert compare(columns).patterns.tolist() == [[1, 0], [0, 1], [0, 0]]
 
 
 def test_assignment_differs_from_greed_where_rows_compete():

@@ -1,0 +1,136 @@
+"""Match weights of the Fellegi-Sunter model, learned by expectation maximization."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from attacks.linkage.agreement import Agreement
+from metrics.arrays import Floats
+
+# Agreement that never or always occurs among matches would weigh infinitely; e^20 settles any pair.
+LARGEST_WEIGHT = 20.0
+# Start of the iteration: the share of matches is SELDOM; matches agree with probability OFTEN, other pairs with SELDOM.
+OFTEN, SELDOM = 0.9, 0.1
+MOST_ITERATIONS = 100
+# Relative part of the tolerance, beside the absolute one that the caller chooses.
+RELATIVE_TOLERANCE = 1e-5
+
+
+@dataclass(frozen=True)
+class MatchWeights:
+    """Log-ratios of the probability of a pattern among matches and among other pairs, linear in the comparisons.
+
+    Attributes
+    ----------
+    intercept : float
+        Weight of a pair that disagrees in all comparisons.
+    names : tuple of str
+        The comparisons that the weights are of.
+    gains : ndarray of float, shape (names,)
+        What agreement in each comparison adds.
+    """
+
+    intercept: float
+    names: tuple[str, ...]
+    gains: Floats
+
+    def of_pairs(self, agreement: Agreement) -> Floats:
+        """Weight of each pair, shape (pairs,); comparisons that one of the two lacks are left out."""
+        shared = [position for position, name in enumerate(self.names) if name in agreement.names]
+        patterns = agreement.of_comparisons([self.names[position] for position in shared])
+        weights: Floats = self.intercept + patterns.astype(float) @ self.gains[shared]
+        return weights
+
+
+def fitted_weights(agreement: Agreement, tolerance: float) -> MatchWeights:
+    """Learn match weights by expectation maximization, without known matches.
+
+    Matches and other pairs are two latent classes, within which comparisons are independent. The iteration runs on the
+    distinct patterns with their counts. It ends when no probability moves by more than `tolerance`, after 100 rounds,
+    or when a probability of 0 leaves nothing defined; then the parameters before count.
+
+    Parameters
+    ----------
+    agreement : Agreement
+        The pairs to learn from; comparisons in which all of them are alike are left out.
+    tolerance : float
+        In probabilities, positive.
+
+    References
+    ----------
+    Jaro (1989), Advances in record-linkage methodology, section 4, for the start; Herzog, Scheuren and Winkler (2007),
+    Data quality and record linkage techniques, chapter 9.
+    """
+    patterns = agreement.patterns
+    varied = np.flatnonzero(patterns.min(axis=0, initial=1) < patterns.max(axis=0, initial=0))
+    if not varied.size:
+        return MatchWeights(0.0, (), np.zeros(0))
+    probability = latent_classes(patterns[:, varied], tolerance)
+    disagree, agree = _bounded(probability[1] - probability[0]).reshape(-1, 2).T
+    return MatchWeights(float(disagree.sum()), tuple(agreement.names[column] for column in varied), agree - disagree)
+
+
+def latent_classes(patterns: NDArray[np.int8], tolerance: float) -> Floats:
+    """Log-probabilities of disagreement and agreement in each comparison, by class, shape (2, 2 * comparisons).
+
+    The first class are the other pairs, the second one the matches. Columns alternate: disagreement in the first
+    comparison, agreement in the first comparison, disagreement in the second one, and so on.
+
+    Parameters
+    ----------
+    patterns : ndarray of int8, shape (pairs, comparisons)
+        0 or 1; every column holds both.
+    tolerance : float
+        In probabilities, positive.
+    """
+    distinct, counts = distinct_patterns(patterns)
+    outcomes = np.stack([1 - distinct, distinct], axis=2).reshape(len(distinct), -1).astype(float)
+    log_share = np.log([OFTEN, SELDOM])
+    log_probability: Floats = np.log([[OFTEN, SELDOM], [SELDOM, OFTEN]] * distinct.shape[1]).T
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for _ in range(MOST_ITERATIONS):
+            expected = _posterior(outcomes @ log_probability.T + log_share) * counts[:, None]
+            size = expected.sum(axis=0)
+            new_share = np.log(size) - np.log(len(patterns))
+            new_probability = np.log(expected.T @ outcomes) - np.log(size)[:, None]
+            if np.isnan(new_probability).all():
+                break
+            settled = _close(new_share, log_share, tolerance) and _close(new_probability, log_probability, tolerance)
+            log_share, log_probability = new_share, new_probability
+            if settled:
+                break
+    return log_probability
+
+
+def distinct_patterns(patterns: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.intp]]:
+    """Distinct rows of 0 and 1 in lexicographic order, and how often each of them occurs.
+
+    Rows are sorted as packed bits: ``np.unique(patterns, axis=0)`` takes fifty times as long.
+    """
+    packed = np.packbits(patterns, axis=1)
+    order = np.lexsort(packed.T[::-1])
+    ascending = packed[order]
+    starts = np.flatnonzero(np.r_[True, (ascending[1:] != ascending[:-1]).any(axis=1)])
+    return patterns[order[starts]], np.diff(np.r_[starts, len(patterns)])
+
+
+def _posterior(log_joint: Floats) -> Floats:
+    """Probability of each of two classes, shape (n, 2), from the logarithms of joint probabilities."""
+    high, low = log_joint.max(axis=1), log_joint.min(axis=1)
+    log_total = np.where(high == low, np.log(2), np.log1p(np.exp(low - high))) + high
+    posterior: Floats = np.exp(log_joint - log_total[:, None])
+    return posterior
+
+
+def _close(new: Floats, old: Floats, tolerance: float) -> bool:
+    """Whether no probability moved by more than the tolerance, from logarithms."""
+    before = np.exp(old)
+    return bool((np.abs(np.exp(new) - before) <= tolerance + RELATIVE_TOLERANCE * before).all())
+
+
+def _bounded(weights: Floats) -> Floats:
+    bounded: Floats = np.clip(np.nan_to_num(weights), -LARGEST_WEIGHT, LARGEST_WEIGHT)
+    return bounded
