@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -19,6 +20,9 @@ from scenarios.commands.common import (
     write_report,
     written_board,
 )
+
+if TYPE_CHECKING:
+    from leaderboard.result import Result
 
 EPILOG = """\b
 Examples:
@@ -36,11 +40,11 @@ Examples:
 @format_option
 @matrix_option
 @html_option
-@click.option("--history", "defense", metavar="DEFENSE", help="Show how this defense fared over the recorded runs.")
+@click.option("--history", "defense", metavar="DEFENSE", help="Show the results of this defense in each recorded run.")
 def board(
     scenarios: tuple[str, ...], db: str, form: str, html: Path | None, defense: str | None, *, matrix: bool
 ) -> None:
-    """Show the board of results that were played before; of all scenarios if none is named."""
+    """Show the board of stored results, of all scenarios or only those named."""
     if "://" not in db and not Path(db).exists():
         click.echo(f"there are no results at {db}; `tokumei run` makes some", err=True)
         sys.exit(NOTHING)
@@ -51,33 +55,39 @@ def board(
         _show_history(defense, scenarios, db, form, html)
         return
     with bad_input():
-        from leaderboard.store import Store
-        from scenarios.methods import suggestion
-
-        with Store(db) as store:
-            results = store.results()
-        known = sorted({result.scenario for result in results})
-        for name in scenarios:
-            if name not in known:
-                raise ValueError(f"there are no results of scenario {name!r}{suggestion(name, known)}")
-    chosen = [result for result in results if not scenarios or result.scenario in scenarios]
-    if not chosen:
+        results = _stored_results(scenarios, db)
+    if not results:
         click.echo(f"there are no results at {db}", err=True)
         sys.exit(NOTHING)
-    echo_board(written_board(chosen, form, matrix=matrix))
+    echo_board(written_board(results, form, matrix=matrix))
     if html is not None:
         with bad_input():
-            write_page(chosen, html)
+            write_page(results, html)
         click.echo(f"page written to {html}", err=True)
 
 
+def _stored_results(scenarios: tuple[str, ...], db: str) -> list[Result]:
+    """Results of the scenarios named, or of all scenarios."""
+    from leaderboard.store import Store
+    from scenarios.methods import suggestion
+
+    with Store(db) as store:
+        results = store.results()
+    stored = sorted({result.scenario for result in results})
+    for name in scenarios:
+        if name not in stored:
+            raise ValueError(f"there are no results of scenario {name!r}{suggestion(name, stored)}")
+    return [result for result in results if not scenarios or result.scenario in scenarios]
+
+
 def _show_history(defense: str, scenarios: tuple[str, ...], db: str, form: str, html: Path | None) -> None:
+    """Report the results of one defense, run by run."""
     import leaderboard as lb
 
     with bad_input(), lb.Store(db) as store:
         entries = lb.history_of(store, defense)
-    chosen = [entry for entry in entries if not scenarios or entry.row.scenario in scenarios]
-    if not chosen:
+    entries = [entry for entry in entries if not scenarios or entry.row.scenario in scenarios]
+    if not entries:
         click.echo(f"no run at {db} has results of defense {defense!r}", err=True)
         sys.exit(NOTHING)
-    write_report(f"{defense} over runs", {"database": db}, lb.history_report(chosen), form, html)
+    write_report(f"{defense} over runs", {"database": db}, lb.history_report(entries), form, html)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
-from scenarios.commands.common import bad_input
+from scenarios.commands.common import GATE_FAILED, bad_input
 
-GATE_FAILED = 1
+if TYPE_CHECKING:
+    from scenarios.conformance.checks import Check
+    from scenarios.methods import Method
 
 
 @click.command(epilog="\b\nExamples:\n  tokumei check mymodule:MyDefense\n  tokumei check Mondrian\n")
@@ -16,27 +19,37 @@ GATE_FAILED = 1
 def check(name: str) -> None:
     """Run the conformance suite on a defense or attack: NAME, or module:Class for your own."""
     from scenarios.conformance.suite import checks
-    from scenarios.methods import find
 
     with bad_input():
-        try:
-            method = find(name, "defenses")
-        except ValueError as unknown:
-            try:
-                method = find(name, "attacks")
-            except ValueError:
-                raise unknown from None
+        method = _method(name)
     failures = 0
-    for title, run in checks(method):
-        try:
-            run()
-        except AssertionError as error:
-            failures += 1
-            click.echo(f"FAILED  {title}: {error}")
-        except Exception as error:  # a method may fail in any way
-            failures += 1
-            click.echo(f"FAILED  {title}: {type(error).__name__}: {error}")
-        else:
-            click.echo(f"ok      {title}")
+    for named_check in checks(method):
+        failure = _failure(named_check)
+        failures += failure is not None
+        click.echo(f"ok      {named_check[0]}" if failure is None else f"FAILED  {named_check[0]}: {failure}")
     click.echo(f"{name}: {failures} failed" if failures else f"{name}: conforms")
     sys.exit(GATE_FAILED if failures else 0)
+
+
+def _method(name: str) -> type[Method]:
+    """The defense or attack of this name; the error about an unknown name is that of defenses."""
+    from scenarios.methods import find
+
+    try:
+        return find(name, "defenses")
+    except ValueError as unknown:
+        try:
+            return find(name, "attacks")
+        except ValueError:
+            raise unknown from None
+
+
+def _failure(named_check: Check) -> str | None:
+    """Reason why a check fails, None if it passes."""
+    try:
+        named_check[1]()
+    except AssertionError as error:
+        return str(error)
+    except Exception as error:  # a method under test may raise anything
+        return f"{type(error).__name__}: {error}"
+    return None

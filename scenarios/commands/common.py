@@ -1,10 +1,11 @@
-"""What commands share: options, errors and the writing of boards."""
+"""Options, exit codes, errors and writers that several commands use."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
     from leaderboard.report import Section
     from leaderboard.result import Result
 
-FAILED_TRIALS, NOTHING = 3, 4
+GATE_FAILED, FAILED_TRIALS, NOTHING = 1, 3, 4
+"""Exit codes; 2 is that of `BadInput`."""
 FORMATS = ("table", "markdown", "csv", "json")
 
 db_option = click.option(
@@ -25,20 +27,62 @@ db_option = click.option(
     default="tokumei.db",
     show_default=True,
     metavar="FILE|URL",
-    help="Where results are kept: an SQLite file, or an SQLAlchemy URL.",
+    help="Database of results: an SQLite file, or an SQLAlchemy URL.",
 )
 format_option = click.option(
-    "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Form of the board."
+    "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Format of the board."
 )
-matrix_option = click.option("--matrix", is_flag=True, help="Show defense x attack, one row a pair.")
+matrix_option = click.option("--matrix", is_flag=True, help="Show one row for each pair of defense and attack.")
 html_option = click.option(
-    "--html", type=click.Path(dir_okay=False, path_type=Path), help="Write the board as a page that works offline."
+    "--html",
+    type=click.Path(dir_okay=False, path_type=Path),
+    help="Write the board as a page that works offline.",
 )
 roles_option = click.option(
     "--roles",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="TOML of the roles, domains and hierarchies of its columns.",
+    help="TOML file with the roles, domains and hierarchies of the columns.",
 )
+
+
+def parameter_option(method: str) -> Callable[[Any], Any]:
+    """The option ``-p NAME=VALUE`` for the parameters of a method, which the help names `method`."""
+    return click.option(
+        "-p",
+        "--parameter",
+        "parameters",
+        multiple=True,
+        metavar="NAME=VALUE",
+        help=f"Parameter of {method} (repeatable).",
+    )
+
+
+def given_parameters(texts: tuple[str, ...]) -> dict[str, Any]:
+    """Parameters given as NAME=VALUE. A value is TOML, or plain text where it is no TOML.
+
+    Raises
+    ------
+    ValueError
+        If a text has no name or no equals sign, or a name is given twice.
+
+    Examples
+    --------
+    >>> given_parameters(("k=5", "columns=['age', 'job']", "protocol=RAPPOR"))
+    {'k': 5, 'columns': ['age', 'job'], 'protocol': 'RAPPOR'}
+    """
+    parameters: dict[str, Any] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            raise ValueError(f"-p must be NAME=VALUE, got {text!r}")
+        if name in parameters:
+            raise ValueError(f"parameter {name!r} is given twice")
+        try:
+            parameters[name] = tomllib.loads(f"value = {value}")["value"]
+        except tomllib.TOMLDecodeError:
+            parameters[name] = value
+    return parameters
 
 
 class BadInput(click.ClickException):
@@ -49,7 +93,7 @@ class BadInput(click.ClickException):
 
 @contextmanager
 def bad_input() -> Iterator[None]:
-    """Turn what readers say of bad input into one line and exit code 2."""
+    """Turn a `ValueError` or `OSError` into one line on standard error and exit code 2."""
     try:
         yield
     except (ValueError, OSError) as error:
@@ -57,7 +101,7 @@ def bad_input() -> Iterator[None]:
 
 
 def written_board(results: Sequence[Result], form: str, *, matrix: bool) -> str:
-    """The board of some results in one of `FORMATS`."""
+    """The board of some results as text in one of `FORMATS`."""
     import leaderboard as lb
 
     if matrix:
@@ -80,7 +124,7 @@ def written_board(results: Sequence[Result], form: str, *, matrix: bool) -> str:
 
 
 def terminal_width() -> int:
-    """Columns of the terminal; 120 where there is none."""
+    """Width of the terminal in characters; 120 where there is no terminal."""
     try:
         return os.get_terminal_size(sys.stdout.fileno()).columns
     except (OSError, ValueError):
@@ -88,12 +132,12 @@ def terminal_width() -> int:
 
 
 def echo_board(text: str) -> None:
-    """Write a board to standard output as it is."""
+    """Write a board to standard output, with one newline at its end."""
     click.echo(text, nl=not text.endswith("\n"))
 
 
 def write_page(results: Sequence[Result], path: Path) -> None:
-    """Write the board as a page.
+    """Write the board as an HTML page.
 
     Raises
     ------
@@ -105,7 +149,7 @@ def write_page(results: Sequence[Result], path: Path) -> None:
     import leaderboard as lb
     from scenarios.descriptions import one_liners
 
-    names = {name for result in results for name in _names(result)}
+    names = {name for result in results for name in _method_names(result)}
     about = {
         "scenario": ", ".join(sorted({result.scenario for result in results})),
         "plays": str(1 + max(result.play for result in results)),
@@ -119,7 +163,7 @@ def write_page(results: Sequence[Result], path: Path) -> None:
 def write_report(
     title: str, about: Mapping[str, str], sections: Sequence[Section], form: str, html: Path | None
 ) -> None:
-    """Write a report in one of `FORMATS` to standard output, and its page where one is asked for."""
+    """Write a report to standard output in one of `FORMATS`, and as an HTML page if `html` is given."""
     from importlib import metadata
 
     import leaderboard as lb
@@ -138,7 +182,8 @@ def write_report(
         click.echo(f"page written to {html}", err=True)
 
 
-def _names(result: Result) -> Iterator[str]:
+def _method_names(result: Result) -> Iterator[str]:
+    """Names of the defense, of the steps of a pipeline, and of the attack."""
     yield result.defense
     if result.attack:
         yield result.attack

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scenarios.commands.common import FORMATS, NOTHING, bad_input, db_option, echo_board
+from scenarios.commands.common import FORMATS, GATE_FAILED, NOTHING, bad_input, db_option, echo_board
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from leaderboard.comparison import Change
     from leaderboard.result import Result
 
-GATE_FAILED = 1
 EPILOG = """\b
 Examples:
   tokumei compare main.db branch.db
@@ -39,21 +38,21 @@ Exit codes: 0 nothing got worse, 1 something did, 2 bad input, 4 nothing in comm
     type=click.FloatRange(min=0),
     default=0.0,
     show_default=True,
-    help="Worsening of utility or success that is let pass.",
+    help="Loss of utility, or gain of success, that is tolerated.",
 )
 @click.option(
     "--time-tolerance",
     type=click.FloatRange(min=0),
-    help="Slowing down that is let pass, as a share; otherwise 0.05, or 0.5 where nothing tells the machine's pace.",
+    help="Slowdown that is tolerated, as a share.  [default: 0.05, or 0.5 if the machine's speed is unknown]",
 )
 @click.option(
     "--level",
     type=click.FloatRange(min=0, max=1, min_open=True, max_open=True),
     default=0.01,
     show_default=True,
-    help="Chance of any false alarm among all measures.",
+    help="Family-wise false-alarm probability over all measures.",
 )
-@click.option("--all", "everything", is_flag=True, help="Show what did not change, too.")
+@click.option("--all", "everything", is_flag=True, help="Also show measures that did not change.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
 def compare(
     base: str,
@@ -66,12 +65,14 @@ def compare(
     everything: bool,
     form: str,
 ) -> None:
-    """Compare two sets of results, to see whether a change cost utility, privacy or speed.
+    """Compare two sets of results, and show whether a change cost utility, privacy or speed.
 
-    BASE and HEAD are each a database (a file or URL), or a run in --db: its number, or the revision it was played on.
-    Shown is what changed by more than chance explains; only plays that both sides have are compared. The machine's pace
-    is what the releases of three or more defenses have in common, or else the trials of three or more pairs of defense
-    and attack; a speed that is worse by more than --time-tolerance beside it is an alarm.
+    BASE and HEAD are each a database (a file or URL) or a run in --db. A run is named by its number or by the revision
+    that it played. Only plays that both sides have are compared, and only significant changes are shown.
+
+    The machine's speed is the common factor in the release times of three or more defenses. Without those, it is the
+    common factor in the times of three or more pairs of defense and attack. A slowdown beyond that factor by more than
+    --time-tolerance is an alarm.
     """
     import leaderboard as lb
 
@@ -82,22 +83,22 @@ def compare(
     if not changes:
         click.echo(_nothing(base, head, sides), err=True)
         sys.exit(NOTHING)
-    shown = [change for change in changes if everything or change.significant]
+    listed = [change for change in changes if everything or change.significant]
     writers = {
         "table": lb.changes_to_terminal,
         "markdown": lb.changes_to_markdown,
         "csv": lb.changes_to_csv,
         "json": lb.changes_to_json,
     }
-    if shown or form in ("csv", "json"):
-        echo_board(writers[form](shown))
+    if listed or form in ("csv", "json"):
+        echo_board(writers[form](listed))
     summary = _summary(changes, lb.pace(*sides), level)
-    click.echo(("\n" if shown else "") + summary, err=form in ("csv", "json"))
+    click.echo(("\n" if listed else "") + summary, err=form in ("csv", "json"))
     sys.exit(GATE_FAILED if any(change.alarm for change in changes) else 0)
 
 
 def _results(name: str, db: str) -> list[Result]:
-    """Results of a database, or of a run in one."""
+    """Results of a database, or of one run in it."""
     from leaderboard.runs import find_run, results_of
     from leaderboard.store import Store
     from scenarios.running.provenance import revision_named
@@ -116,13 +117,15 @@ def _results(name: str, db: str) -> list[Result]:
 
 
 def _nothing(base: str, head: str, sides: Sequence[Sequence[Result]]) -> str:
+    """Why there is nothing to compare."""
     for name, results in zip((base, head), sides, strict=True):
         if not results:
             return f"there is nothing to compare: {name} has no results"
-    return f"there is nothing to compare: {base} and {head} have no defense in common with two plays or more that ended"
+    return f"there is nothing to compare: {base} and {head} have no defense in common with two or more finished plays"
 
 
 def _summary(changes: Sequence[Change], pace: float | None, level: float) -> str:
+    """How many measures got worse or better, and how the machine's speed was accounted for."""
     defenses = {(change.scenario, change.defense, str(change.parameters)) for change in changes}
     worse = sum(change.alarm for change in changes)
     better = sum(change.significant and not change.worse for change in changes)
@@ -130,10 +133,10 @@ def _summary(changes: Sequence[Change], pace: float | None, level: float) -> str
     lines = [
         f"{len(changes)} measures of {len(defenses)} defenses over {plays[0]}"
         f"{'' if len(plays) == 1 else f' to {plays[-1]}'} plays: {worse} worse, {better} better"
-        f" (chance of any false alarm {level:g})"
+        f" (false-alarm probability over all measures {level:g})"
     ]
     if pace is not None and abs(pace - 1) > 0.02:
-        lines.append(f"everything took {pace:.2f} times as long, which is taken for the machine's pace")
+        lines.append(f"everything took {pace:.2f} times as long, which is attributed to the machine")
     if pace is None and any(change.measure == "time" for change in changes):
-        lines.append("too little was played anew to tell the machine's pace: times are those of a clock")
+        lines.append("too few trials were played again to estimate the machine's speed: times are not corrected for it")
     return "\n".join(lines)

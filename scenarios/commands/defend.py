@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from scenarios.commands.common import bad_input, roles_option
+from scenarios.commands.common import bad_input, given_parameters, parameter_option, roles_option
 
 if TYPE_CHECKING:
+    from defenses.base.defense import MicrodataDefense
     from defenses.base.microdata import Microdata
 
 EPILOG = """\b
@@ -25,19 +25,17 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("method")
 @click.argument("table")
-@click.option(
-    "-p", "--parameter", "parameters", multiple=True, metavar="NAME=VALUE", help="Parameter of METHOD (repeatable)."
-)
+@parameter_option("METHOD")
 @roles_option
 @click.option(
-    "-o", "--output", default="-", show_default=True, help="Where the released table goes; - is standard output."
+    "-o", "--output", default="-", show_default=True, help="File for the released table; - is standard output."
 )
-@click.option("--truth", help="Write which record each released row stems from; readable by its owner alone.")
-@click.option("--channel", help="Write what is public about the mechanism, for attackers who know it.")
+@click.option("--truth", help="File for the record of origin of each released row; only its owner can read the file.")
+@click.option("--channel", help="File for what is public about the mechanism, for attackers who know it.")
 @click.option(
     "--seed",
     type=click.IntRange(min=0),
-    help="Repeat a release. Whoever knows the seed can undo what is random; without it, nobody can.",
+    help="Seed that repeats a release. Whoever knows it can undo all randomness; without it, nobody can.",
 )
 @click.option("--force", is_flag=True, help="Replace output files that exist.")
 def defend(
@@ -54,21 +52,17 @@ def defend(
 ) -> None:
     """Anonymize TABLE (CSV or Parquet; - is standard input) with the defense METHOD.
 
-    Rows come out in random order, since the order of records gives everybody away. Columns that the roles file names as
-    identifiers never come out; without one nothing is known to be an identifier.
+    Rows are released in random order, because the order of records identifies people. Columns that the roles file
+    declares as identifiers are never released; without a roles file no column counts as an identifier.
     """
     import numpy as np
     import pandas as pd
 
-    from defenses.base.defense import MicrodataDefense
-    from scenarios.methods import build
     from scenarios.tables.dataset import load_table
     from scenarios.tables.released import STANDARD, as_csv, input_path, read_roles, refuse_existing, write_text
 
     with bad_input():
-        defense = build({"use": method, **given_parameters(parameters)}, "defenses")
-        if not isinstance(defense, MicrodataDefense):
-            raise ValueError(f"{method} releases {defense.kind}, no table")
+        defense = _defense(method, parameters)
         if truth == STANDARD:
             raise ValueError("--truth is secret and must be a file of its own")
         refuse_existing([output, truth, channel], inputs=[table, roles], force=force)
@@ -82,7 +76,7 @@ def defend(
         text = as_csv(release.frame, read_roles(roles).separator or ",")
     for note in dataset.notes:
         click.echo(f"note: {note}", err=True)
-    for name in _alone(records):
+    for name in _unique_text_columns(records):
         click.echo(
             f"warning: {name}: differs in every record and is no declared identifier; it may name people", err=True
         )
@@ -96,23 +90,18 @@ def defend(
     click.echo(f"{len(release.frame)} of {len(records)} records; promised: {defense.guarantee(records)}", err=True)
 
 
-def _alone(records: Microdata) -> list[str]:
-    """Text columns that are released and differ in every record."""
+def _defense(name: str, parameters: tuple[str, ...]) -> MicrodataDefense:
+    """The defense of a name, which must release a table."""
+    from defenses.base.defense import MicrodataDefense
+    from scenarios.methods import build
+
+    defense = build({"use": name, **given_parameters(parameters)}, "defenses")
+    if not isinstance(defense, MicrodataDefense):
+        raise ValueError(f"{name} releases {defense.kind}, no table")
+    return defense
+
+
+def _unique_text_columns(records: Microdata) -> list[str]:
+    """Released text columns whose value differs in every record."""
     frame, columns = records.frame, records.released_columns
     return [name for name in columns if frame[name].dtype == object and len(frame) > 1 and frame[name].is_unique]
-
-
-def given_parameters(texts: tuple[str, ...]) -> dict[str, Any]:
-    """Parameters given as NAME=VALUE; a value is TOML, or text where it is none."""
-    found: dict[str, Any] = {}
-    for text in texts:
-        name, equals, value = text.partition("=")
-        if not equals or not name.strip():
-            raise ValueError(f"-p must be NAME=VALUE, got {text!r}")
-        if name.strip() in found:
-            raise ValueError(f"parameter {name.strip()!r} is given twice")
-        try:
-            found[name.strip()] = tomllib.loads(f"value = {value}")["value"]
-        except tomllib.TOMLDecodeError:
-            found[name.strip()] = value
-    return found

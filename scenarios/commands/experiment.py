@@ -1,4 +1,4 @@
-"""Running an experiment from the command line."""
+"""Experiments on the command line."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 
 def sole_experiment(scenarios: tuple[str, ...], options: Mapping[str, Any]) -> ExperimentPlan | None:
-    """The experiment among the scenarios named, which must then be the only one; None if there is none.
+    """The experiment among the named scenarios, None if there is none; an experiment must be run alone.
 
     Parameters
     ----------
     scenarios : tuple of str
         Names and paths.
     options : mapping of str
-        Options that make no sense with an experiment, with what was given for them.
+        Options that an experiment does not take, with their values.
 
     Raises
     ------
@@ -30,21 +30,22 @@ def sole_experiment(scenarios: tuple[str, ...], options: Mapping[str, Any]) -> E
     """
     from scenarios.experiments.experiment import read_experiment
 
-    found = [plan for plan in map(read_experiment, scenarios) if plan is not None]
-    if not found:
+    experiments = [plan for plan in map(read_experiment, scenarios) if plan is not None]
+    if not experiments:
         return None
+    experiment = experiments[0]
     if len(scenarios) > 1:
-        raise ValueError(f"{found[0].name} is an experiment and must be run alone")
-    unfit = [name for name, value in options.items() if value]
-    if unfit:
-        raise ValueError(f"{found[0].name} is an experiment, it takes no {unfit[0]}")
-    return found[0]
+        raise ValueError(f"{experiment.name} is an experiment and must be run alone")
+    for name, value in options.items():
+        if value:
+            raise ValueError(f"{experiment.name} is an experiment, it takes no {name}")
+    return experiment
 
 
 def run_experiment(
     plan: ExperimentPlan, plays: int | None, seed: int | None, form: str, html: Path | None, display: Display
 ) -> None:
-    """Run an experiment, write its tables in a form of `FORMATS` to standard output, and its page."""
+    """Run an experiment and write its report: to standard output in one of `FORMATS`, and as an HTML page."""
     plays, seed = plays or plan.plays, plan.seed if seed is None else seed
     with bad_input():
         sections = plan.experiment.run(plays, seed, display.say)

@@ -13,42 +13,42 @@ from scenarios.commands.common import bad_input
 @click.command(epilog="\b\nExamples:\n  tokumei info Mondrian\n  tokumei info bank\n  tokumei info k_anonymity\n")
 @click.argument("name")
 def info(name: str) -> None:
-    """Say what NAME is (defense, mechanism, attack, game, metric, scenario or data set), its parameters and source."""
+    """Describe NAME: a defense, mechanism, attack, game, metric, scenario or data set."""
     from scenarios.datasets import dataset_names
     from scenarios.files.scenario_file import library
 
-    found = False
-    if name in library():
-        click.echo(library()[name].read_text(encoding="utf-8"))
-        found = True
-    if name in dataset_names():
-        with bad_input():
-            _dataset(name)
-        found = True
-    if not found:
-        with bad_input():
-            _thing(name)
+    # A scenario and a data set may share a name; both are then shown.
+    is_scenario, is_dataset = name in library(), name in dataset_names()
+    with bad_input():
+        if is_scenario:
+            click.echo(library()[name].read_text(encoding="utf-8"))
+        if is_dataset:
+            _show_dataset(name)
+        if not is_scenario and not is_dataset:
+            _show_export(name)
 
 
-def _thing(name: str) -> None:
+def _show_export(name: str) -> None:
+    """Signature, docstring and source file of an exported class or function."""
     from scenarios.descriptions import look_up
 
-    thing = look_up(name)
-    assert inspect.isclass(thing) or inspect.isfunction(thing)  # noqa: S101 (look_up gives nothing else)
-    signature = inspect.signature(thing)
+    export = look_up(name)
+    assert inspect.isclass(export) or inspect.isfunction(export)  # noqa: S101 (look_up returns nothing else)
+    signature = inspect.signature(export)
     bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
     click.secho(f"{name}{signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)}", bold=True)
-    click.echo(f"\n{inspect.getdoc(thing)}\n")
-    click.echo(f"from {_exporter(thing)} import {name}    # {inspect.getsourcefile(thing)}")
+    click.echo(f"\n{inspect.getdoc(export)}\n")
+    click.echo(f"from {_package_of(export)} import {name}    # {inspect.getsourcefile(export)}")
 
 
-def _exporter(thing: type | Callable[..., object]) -> str:
-    """The package that exports a class or function: the innermost one around its module."""
-    package, _, module = thing.__module__.rpartition(".")
+def _package_of(export: type | Callable[..., object]) -> str:
+    """The innermost package around the module of a class or function."""
+    package, _, module = export.__module__.rpartition(".")
     return package or module
 
 
-def _dataset(name: str) -> None:
+def _show_dataset(name: str) -> None:
+    """Title, source, licence, number of records and columns of a data set."""
     from tabulate import tabulate
 
     from scenarios.datasets import load

@@ -10,22 +10,22 @@ KINDS = ("defenses", "mechanisms", "attacks", "metrics", "scenarios", "datasets"
 @click.command(name="list", epilog="\b\nExamples:\n  tokumei list\n  tokumei list attacks\n")
 @click.argument("kind", type=click.Choice(KINDS), required=False)
 def list_(kind: str | None) -> None:
-    """List what there is of one KIND; all of it if none is named.
+    """List defenses, mechanisms, attacks, metrics, scenarios and data sets, or only those of one KIND.
 
-    Mechanisms are those of differential privacy, central (`defenses.dp`) and local (`defenses.ldp`).
+    Mechanisms are those of central (`defenses.dp`) and local (`defenses.ldp`) differential privacy.
     """
     from tabulate import tabulate
 
     for name in [kind] if kind else KINDS:
         if kind is None:
-            click.secho(f"{name}", bold=True)
+            click.secho(name, bold=True)
         click.echo(tabulate(sorted(_entries(name).items()), tablefmt="plain", maxcolwidths=[None, 76]))
         if kind is None:
             click.echo()
 
 
 def _entries(kind: str) -> dict[str, str]:
-    """Names of one kind with a line each."""
+    """One line about each name of a kind."""
     if kind == "scenarios":
         from scenarios.files.scenario_file import library, scenario_tables
 
@@ -40,16 +40,16 @@ def _entries(kind: str) -> dict[str, str]:
     if kind == "mechanisms":
         from scenarios.auditing.names import mechanisms
 
-        return {name: summary(thing) for name, thing in mechanisms().items()}
+        return {name: summary(mechanism) for name, mechanism in mechanisms().items()}
     if kind == "metrics":
-        return {name: summary(thing) for name, thing in metrics().items()}
+        return {name: summary(metric) for name, metric in metrics().items()}
     from scenarios.methods import exported
 
-    return {name: summary(thing) for name, thing in exported(kind).items()}
+    return {name: summary(method) for name, method in exported(kind).items()}
 
 
 def _title(name: str) -> str:
-    """Title of a data set, or how to install the package that it comes with."""
+    """Title of a data set, or how to install its package if that is missing."""
     from scenarios.datasets import load
 
     try:

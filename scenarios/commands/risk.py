@@ -23,9 +23,11 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("released")
 @roles_option
-@click.option("--population", help="A table of everybody, generalized alike, for the journalist's risk.")
-@click.option("--population-size", type=click.IntRange(min=1), help="How many people the records were drawn from.")
-@click.option("--cells", type=click.IntRange(min=1), help="How many combinations of values are possible.")
+@click.option("--population", help="The whole population, generalized in the same way, for the journalist risk.")
+@click.option(
+    "--population-size", type=click.IntRange(min=1), help="Size of the population that the records were sampled from."
+)
+@click.option("--cells", type=click.IntRange(min=1), help="Number of possible combinations of values.")
 @click.option("--html", help="Write a one-page report that works offline.")
 @click.option("--force", is_flag=True, help="Replace the report if it exists.")
 def risk(
@@ -38,7 +40,10 @@ def risk(
     *,
     force: bool,
 ) -> None:
-    """Measure the risk of RELEASED (CSV or Parquet; - is standard input): classes, uniques, risk by model."""
+    """Measure the re-identification risk of RELEASED (CSV or Parquet; - is standard input).
+
+    Reports equivalence classes, uniques, and the risk under each attacker model.
+    """
     from scenarios.tables.released import input_path, read_released, refuse_existing, write_text
     from scenarios.tables.risk import risk_report
 
@@ -57,6 +62,7 @@ def risk(
 
 
 def _text(report: RiskReport) -> str:
+    """The report as text for a terminal."""
     from tabulate import tabulate
 
     def table(rows: list[tuple[object, ...]]) -> str:
@@ -78,6 +84,7 @@ def _text(report: RiskReport) -> str:
 
 
 def _page(report: RiskReport, name: str) -> str:
+    """The report as an HTML page."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(loader=PackageLoader("scenarios"), autoescape=True, undefined=StrictUndefined)

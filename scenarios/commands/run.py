@@ -5,22 +5,12 @@ from __future__ import annotations
 import gc
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from scenarios.commands.common import (
-    FAILED_TRIALS,
-    bad_input,
-    db_option,
-    echo_board,
-    format_option,
-    html_option,
-    matrix_option,
-    roles_option,
-    write_page,
-    written_board,
-)
+from scenarios.commands.common import FAILED_TRIALS, GATE_FAILED, bad_input, echo_board, write_page, written_board
+from scenarios.commands.run_options import RunOptions, run_options
 
 if TYPE_CHECKING:
     from leaderboard.result import Result
@@ -43,259 +33,193 @@ Examples:
   tokumei run bank --backend dask --scheduler tcp://host:8786 --db postgresql+psycopg://host/board
   tokumei run pram-histogram --html pram.html
 """
-BACKENDS = ("local", "dask")
-GATE_FAILED = 1
-# A process that a signal ends has this and the signal's number as its exit code.
+# Exit code of a process that a signal ended: this plus the signal's number.
 SIGNALLED = 128
 
 
-def _size(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
-    """Bytes of a size such as ``4G``."""
-    from scenarios.running.limits import read_size
+class Played(NamedTuple):
+    """Outcome of a run.
 
-    try:
-        return None if value is None else read_size(value)
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
+    Attributes
+    ----------
+    results : list of Result
+        Results of every trial of the plans, stored ones included.
+    interrupted : int
+        Number of the signal that stopped the run, 0 where none did.
+    """
 
-
-def _bound(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    """A share in [0, 1]; NaN, below and above which there is nothing, would let everything pass."""
-    if value is not None and not 0 <= value <= 1:
-        raise click.BadParameter(f"must lie between 0 and 1, got {value:g}")
-    return value
+    results: list[Result]
+    interrupted: int
 
 
 @click.command(epilog=EPILOG)
-@click.argument("scenarios", nargs=-1, metavar="[SCENARIO...]")
-@click.option(
-    "-d", "--defense", "defenses", multiple=True, help="Play only this defense (repeatable); or module:Class."
-)
-@click.option("-a", "--attack", "attacks", multiple=True, help="Play only this attack (repeatable); or module:Class.")
-@click.option("--plays", type=click.IntRange(min=1), help="How often each pair plays; the scenario's own otherwise.")
-@click.option("--seed", type=click.IntRange(min=0), help="Seed of everything; the scenario's own otherwise.")
-@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; as many as cores otherwise.")
-@click.option(
-    "--data", type=click.Path(dir_okay=False, path_type=Path), help="Play on this table (CSV or Parquet) instead."
-)
-@roles_option
-@db_option
-@html_option
-@format_option
-@matrix_option
-@click.option("--fresh", is_flag=True, help="Play everything again, known or not.")
-@click.option("--explain", is_flag=True, help="Say why each trial would be played, and play none.")
-@click.option("--time-limit", type=float, metavar="SECONDS", help="Of each trial; the scenario's own otherwise (600).")
-@click.option(
-    "--memory-limit", callback=_size, metavar="SIZE", help="Of each trial, as in 4G; the scenario's own otherwise (4G)."
-)
-@click.option(
-    "--backend", type=click.Choice(BACKENDS), default="local", show_default=True, help="Where trials are played."
-)
-@click.option("--scheduler", metavar="URL", help="Scheduler of the Dask cluster, as in tcp://host:8786.")
-@click.option(
-    "--min-utility", type=float, callback=_bound, help="Gate: exit with 1 if a defense's utility is below this."
-)
-@click.option(
-    "--max-success",
-    type=float,
-    callback=_bound,
-    help="Gate: exit with 1 if an attack on a defense succeeds more often.",
-)
-@click.option("--quiet", is_flag=True, help="Show no progress and no failures; the board and the exit code tell.")
-def run(
-    scenarios: tuple[str, ...],
-    defenses: tuple[str, ...],
-    attacks: tuple[str, ...],
-    plays: int | None,
-    seed: int | None,
-    jobs: int | None,
-    data: Path | None,
-    roles: Path | None,
-    db: str,
-    html: Path | None,
-    form: str,
-    *,
-    matrix: bool,
-    fresh: bool,
-    explain: bool,
-    time_limit: float | None,
-    memory_limit: int | None,
-    backend: str,
-    scheduler: str | None,
-    min_utility: float | None,
-    max_success: float | None,
-    quiet: bool,
-) -> None:
+@run_options
+def run(**given: Any) -> None:
     """Play scenarios and show their board.
 
-    SCENARIO is the name of a shipped scenario (`tokumei list scenarios`) or a TOML file; if none is given `bank`,
-    or `table` with --data.
-    Results are kept: a second run plays only what is missing, which is what failed, and what changed since in source,
-    parameters, data, seed or numeric packages (`--explain` says what). A trial that passes a limit is stopped; the
-    others go on. A scenario that is an experiment (`pram-histogram`)
-    runs alone, reports in tables of its own and keeps nothing.
+    SCENARIO is the name of a shipped scenario (`tokumei list scenarios`) or a TOML file. The default is `bank`, or
+    `table` with --data.
+
+    Results are stored. A second run plays only trials that failed, are new, or whose source, parameters, data, seed or
+    numeric packages changed; `--explain` lists the reasons. A trial that exceeds a limit is stopped, and the others go
+    on.
+
+    A scenario that is an experiment (such as `pram-histogram`) runs alone, reports in tables of its own and stores
+    nothing.
     """
     from scenarios.commands.experiment import run_experiment, sole_experiment
     from scenarios.running.display import Display
 
-    display = Display(quiet=quiet)
+    options = RunOptions(**given)
+    display = Display(quiet=options.quiet)
     display.say_on_terminal("reading data and scenario")
     with bad_input():
-        if html is not None and not html.absolute().parent.is_dir():
-            raise ValueError(f"--html: there is no folder {html.absolute().parent}")
-        of_boards: dict[str, object] = {"--defense": defenses, "--attack": attacks, "--data": data, "--roles": roles}
-        of_boards |= {"--matrix": matrix, "--min-utility": min_utility, "--max-success": max_success}
-        experiment = sole_experiment(scenarios, of_boards)
+        options.check_page()
+        experiment = sole_experiment(options.scenarios, options.board_only)
     if experiment is not None:
-        run_experiment(experiment, plays, seed, form, html, display)
+        run_experiment(experiment, options.plays, options.seed, options.form, options.html, display)
         return
     with bad_input():
-        plans = _plans(
-            scenarios or (("bank",) if data is None else ("table",)),
-            data,
-            roles,
-            defenses,
-            attacks,
-            plays,
-            seed,
-            display,
-        )
-    from leaderboard.store import Store
-    from scenarios.running.interrupts import terminable
+        plans = _plans(options, display)
+        backend = _backend(options)
+        catalogues = _catalogues(plans)
+    if options.explain:
+        _explain(catalogues, options)
+        return
+    played = _play(catalogues, backend, options, display)
+    _show(played, options, display)
+    sys.exit(_exit_code(played, options))
+
+
+def _plans(options: RunOptions, display: Display) -> list[Plan]:
+    """The scenarios as the options change them."""
+    from scenarios.running.plan import read_plan
+    from scenarios.tables.dataset import load_table
+
+    if options.roles is not None and options.data is None:
+        raise ValueError("--roles describes a table; name it with --data")
+    dataset = None if options.data is None else load_table(options.data, options.roles)
+    for note in () if dataset is None else dataset.notes:
+        display.say(note)
+    sources = options.scenarios or ("bank" if dataset is None else "table",)
+    plans = [read_plan(source, dataset=dataset).filtered(options.defenses, options.attacks) for source in sources]
+    names = [plan.name for plan in plans]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"two scenarios are named {name!r}")
+    return [_changed(plan, options) for plan in plans]
+
+
+def _changed(plan: Plan, options: RunOptions) -> Plan:
+    """A plan with the plays, seed and limits of the command line, where given."""
+    from dataclasses import replace
+
+    limits = plan.limits
+    if options.time_limit is not None:
+        limits = replace(limits, time=options.time_limit)
+    if options.memory_limit is not None:
+        limits = replace(limits, memory=options.memory_limit)
+    seed = plan.seed if options.seed is None else options.seed
+    return replace(plan, plays=options.plays or plan.plays, seed=seed, limits=limits)
+
+
+def _backend(options: RunOptions) -> Backend:
+    """Where trials are played."""
+    if options.backend == "dask":
+        from scenarios.running.cluster import DaskCluster
+
+        if options.scheduler is None:
+            raise ValueError("--backend dask: name its scheduler, as in --scheduler tcp://host:8786")
+        if options.jobs is not None:
+            raise ValueError("--jobs: the workers of the cluster say how many trials they play at a time")
+        return DaskCluster(options.scheduler)
+    if options.scheduler is not None:
+        raise ValueError("--scheduler: goes with --backend dask")
+    from scenarios.running.local import LocalProcesses, cores
+
+    return LocalProcesses(options.jobs or cores())
+
+
+def _catalogues(plans: list[Plan]) -> list[Catalogue]:
+    """Every trial of every plan."""
     from scenarios.running.runner import guarantees
-    from scenarios.running.runner import run as run_plan
     from scenarios.running.units import Catalogue
 
-    # What is loaded by now stays: the collector need not look through it again for every thousand results.
+    # Modules and data stay in memory until the end: the garbage collector need not visit them again and again.
     gc.freeze()
-    with bad_input():
-        plans = [_limited(plan, time_limit, memory_limit) for plan in plans]
-        where = _backend(backend, scheduler, jobs)
-        catalogues = [Catalogue(plan, tuple(str(promise) for promise in guarantees(plan))) for plan in plans]
-    if explain:
-        _explain(catalogues, db, form, fresh=fresh)
-        return
+    return [Catalogue(plan, tuple(str(guarantee) for guarantee in guarantees(plan))) for plan in plans]
+
+
+def _explain(catalogues: list[Catalogue], options: RunOptions) -> None:
+    """Say why each trial would be played; a database that does not exist is not created."""
+    from leaderboard.store import Store
+    from scenarios.running.explanation import explain
+    from scenarios.running.explanation_text import written_explanations
+
+    absent = "://" not in options.db and not Path(options.db).exists()
+    with bad_input(), Store("sqlite://" if absent else options.db) as store:
+        explanations = [
+            explanation for catalogue in catalogues for explanation in explain(catalogue, store, fresh=options.fresh)
+        ]
+    echo_board(written_explanations(explanations, options.form))
+
+
+def _play(catalogues: list[Catalogue], backend: Backend, options: RunOptions, display: Display) -> Played:
+    """Play what is missing and collect the results of all trials."""
+    from leaderboard.store import Store
+    from scenarios.running.interrupts import terminable
+    from scenarios.running.runner import run as run_plan
+
     interrupted = 0
-    with bad_input(), Store(db) as store:
-        _remember(store, catalogues)
-        for plan, catalogue in zip(plans, catalogues, strict=True):
+    with bad_input(), Store(options.db) as store:
+        _record_run(store, catalogues)
+        for catalogue in catalogues:
+            plan = catalogue.plan
             with terminable(), display.listener(plan, catalogue, store) as listener:
-                interrupted = run_plan(plan, catalogue, store, listener, backend=where, fresh=fresh).interrupted
+                outcome = run_plan(plan, catalogue, store, listener, backend=backend, fresh=options.fresh)
+            interrupted = outcome.interrupted
             if interrupted:
                 break
-        results = [
-            result
-            for plan, catalogue in zip(plans, catalogues, strict=True)
-            for result in store.results(plan.name, catalogue.keys)
-        ]
-    if results:
-        echo_board(written_board(results, form, matrix=matrix))
-        if html is not None:
-            with bad_input():
-                write_page(results, html)
-            display.say(f"page written to {html}")
-    if interrupted:
-        display.say("interrupted; the same command plays what is missing")
-        sys.exit(SIGNALLED + interrupted)
-    if any(result.status not in ("ok", "skipped") for result in results):
-        sys.exit(FAILED_TRIALS)
-    sys.exit(_gate(results, min_utility, max_success))
+        results = [result for catalogue in catalogues for result in store.results(catalogue.plan.name, catalogue.keys)]
+    return Played(results, interrupted)
 
 
-def _remember(store: Store, catalogues: list[Catalogue]) -> None:
-    """Record this run, and which results it is about."""
+def _record_run(store: Store, catalogues: list[Catalogue]) -> None:
+    """Store when and from which source this run was made, and the keys of its trials."""
     from datetime import UTC, datetime
 
     from leaderboard.runs import record_run
     from scenarios.running.provenance import provenance
 
     about = provenance([catalogue.plan.name for catalogue in catalogues])
-    record_run(
-        store, datetime.now(UTC).isoformat(timespec="seconds"), about, set().union(*(c.keys for c in catalogues))
-    )
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    record_run(store, now, about, set().union(*(catalogue.keys for catalogue in catalogues)))
 
 
-def _gate(results: list[Result], min_utility: float | None, max_success: float | None) -> int:
-    """Exit code of the gate; what does not hold goes to standard error."""
+def _show(played: Played, options: RunOptions, display: Display) -> None:
+    """Write the board to standard output, and the page where one is asked for."""
+    if played.results:
+        echo_board(written_board(played.results, options.form, matrix=options.matrix))
+        if options.html is not None:
+            with bad_input():
+                write_page(played.results, options.html)
+            display.say(f"page written to {options.html}")
+    if played.interrupted:
+        display.say("interrupted; the same command plays what is missing")
+
+
+def _exit_code(played: Played, options: RunOptions) -> int:
+    """Exit code of the run; what the gate refuses goes to standard error."""
     import leaderboard as lb
 
-    if min_utility is None and max_success is None:
+    if played.interrupted:
+        return SIGNALLED + played.interrupted
+    if any(result.status not in ("ok", "skipped") for result in played.results):
+        return FAILED_TRIALS
+    if options.min_utility is None and options.max_success is None:
         return 0
-    reasons = lb.gate_reasons(lb.rank(results), min_utility=min_utility, max_success=max_success)
+    rows = lb.rank(played.results)
+    reasons = lb.gate_reasons(rows, min_utility=options.min_utility, max_success=options.max_success)
     for reason in reasons:
         click.echo(f"gate: {reason}", err=True)
     return GATE_FAILED if reasons else 0
-
-
-def _plans(
-    scenarios: tuple[str, ...],
-    data: Path | None,
-    roles: Path | None,
-    defenses: tuple[str, ...],
-    attacks: tuple[str, ...],
-    plays: int | None,
-    seed: int | None,
-    display: Display,
-) -> list[Plan]:
-    from dataclasses import replace
-
-    from scenarios.running.plan import read_plan
-    from scenarios.tables.dataset import load_table
-
-    if roles is not None and data is None:
-        raise ValueError("--roles describes a table; name it with --data")
-    dataset = load_table(data, roles) if data is not None else None
-    if dataset is not None:
-        for note in dataset.notes:
-            display.say(note)
-    plans = []
-    for name in scenarios:
-        plan = read_plan(name, dataset=dataset).filtered(defenses, attacks)
-        plans.append(replace(plan, plays=plays or plan.plays, seed=plan.seed if seed is None else seed))
-    names = [plan.name for plan in plans]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"two scenarios are named {name!r}")
-    return plans
-
-
-def _limited(plan: Plan, time: float | None, memory: int | None) -> Plan:
-    """The plan with the limits that the command line gives."""
-    from dataclasses import replace
-
-    limits = plan.limits
-    if time is not None:
-        limits = replace(limits, time=time)
-    if memory is not None:
-        limits = replace(limits, memory=memory)
-    return replace(plan, limits=limits)
-
-
-def _backend(name: str, scheduler: str | None, jobs: int | None) -> Backend:
-    """Where trials are played."""
-    if name == "dask":
-        from scenarios.running.cluster import DaskCluster
-
-        if scheduler is None:
-            raise ValueError("--backend dask: name its scheduler, as in --scheduler tcp://host:8786")
-        if jobs is not None:
-            raise ValueError("--jobs: the workers of the cluster say how many trials they play at a time")
-        return DaskCluster(scheduler)
-    if scheduler is not None:
-        raise ValueError("--scheduler: goes with --backend dask")
-    from scenarios.running.local import LocalProcesses, cores
-
-    return LocalProcesses(jobs or cores())
-
-
-def _explain(catalogues: list[Catalogue], db: str, form: str, *, fresh: bool) -> None:
-    """Say why each trial would be played; a database that does not exist is not made."""
-    from leaderboard.store import Store
-    from scenarios.running.explanation import explain
-    from scenarios.running.explanation_text import written_explanations
-
-    absent = "://" not in db and not Path(db).exists()
-    with bad_input(), Store("sqlite://" if absent else db) as store:
-        explanations = [one for catalogue in catalogues for one in explain(catalogue, store, fresh=fresh)]
-    echo_board(written_explanations(explanations, form))

@@ -1,4 +1,4 @@
-"""``tokumei tournament``: a tournament of teams, run from a folder."""
+"""``tokumei tournament``."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scenarios.commands.common import bad_input
+from scenarios.commands.common import GATE_FAILED, bad_input
 
 if TYPE_CHECKING:
     from scenarios.tables.dataset import Dataset
@@ -44,19 +44,23 @@ def tournament() -> None:
 @click.option("--dataset", "name", help="A built-in data set (`tokumei list datasets`).")
 @click.option("--data", type=FILE, help="A table of your own instead (CSV or Parquet).")
 @click.option("--roles", type=FILE, help="Roles and domains of its columns.")
-@click.option("--teams", type=FILE, required=True, help="Text file with the teams' names, one a line.")
+@click.option("--teams", type=FILE, required=True, help="Text file with one team name a line.")
 @click.option("--originals", type=click.IntRange(min=1), default=100, show_default=True, help="Rows of a team's table.")
 @click.option(
     "--candidates", type=click.IntRange(min=2), default=200, show_default=True, help="Rows of its candidates."
 )
 @click.option("--decoys", type=click.Choice(["random", "hard"]), default="random", show_default=True)
-@click.option("--rounds", type=click.IntRange(1, 2), default=1, show_default=True, help="How often teams anonymize.")
+@click.option(
+    "--rounds", type=click.IntRange(1, 2), default=1, show_default=True, help="Number of rounds of anonymization."
+)
 @click.option("--anonymize-until", required=True, metavar="MOMENT", help="End of the first phase (ISO 8601).")
 @click.option("--anonymize-again-until", metavar="MOMENT", help="End of the second round.")
 @click.option("--attack-until", required=True, metavar="MOMENT", help="End of the attack phase.")
-@click.option("--seed", type=click.IntRange(min=0), help="Of all that is secret; drawn from the system otherwise.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), help="Seed of all secrets.  [default: drawn from the operating system]"
+)
 def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, teams: Path, **settings: Any) -> None:
-    """Make the folder of a tournament: a folder for each team, and one for the host alone."""
+    """Create the folder of a tournament, with a subfolder for each team and one for the host alone."""
     with bad_input():
         from scenarios.tournament.opening import open_tournament, read_teams
 
@@ -64,18 +68,24 @@ def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, 
         names = read_teams(teams)
         open_tournament(folder, dataset, names, now=_now(), **settings)
     if settings["seed"] is not None:
-        _say("warning: who guesses the seed knows every secret of this tournament; leave --seed out to play in earnest")
+        _say(
+            "warning: whoever guesses the seed knows every secret of this tournament; omit --seed in a real tournament"
+        )
     click.echo(f"{folder}: {len(names)} teams; hand each its folder in {folder / 'teams'}, keep {folder / 'host'}")
 
 
 @tournament.command()
 @click.argument("file", type=FILE)
-@click.option("--original", type=FILE, required=True, help="The team's originals, teamX_original.csv.")
-@click.option("--roles", type=FILE, help="Roles and domains; roles.toml beside the originals otherwise.")
-@click.option("--others", type=FILE, help="People to hide among; others.csv beside the originals otherwise.")
+@click.option("--original", type=FILE, required=True, help="The team's original table, teamX_original.csv.")
+@click.option(
+    "--roles", type=FILE, help="Roles and domains of the columns.  [default: roles.toml beside the original table]"
+)
+@click.option(
+    "--others", type=FILE, help="Other people, used as decoys.  [default: others.csv beside the original table]"
+)
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def check(file: Path, original: Path, roles: Path | None, others: Path | None, form: str) -> None:
-    """Tell a team whether its table is valid, what it is worth, and how the host's attacks fare against it."""
+    """Check a team's table, and show its utility and how well the host's attacks do."""
     with bad_input():
         from scenarios.tournament.checking import check as check_table
 
@@ -89,39 +99,39 @@ def check(file: Path, original: Path, roles: Path | None, others: Path | None, f
 @click.argument("folder", type=FOLDER)
 @click.argument("team")
 @click.argument("files", type=FILE, nargs=-1, required=True)
-@click.option("--against", metavar="TEAM", help="Whom an attack is about; read from the file's name otherwise.")
+@click.option("--against", metavar="TEAM", help="Team that the attack targets.  [default: read from the file name]")
 def submit(folder: Path, team: str, files: Sequence[Path], against: str | None) -> None:
-    """Hand in a team's table, or in the attack phase its answers about other teams' (any number of files)."""
+    """Submit a team's table, or in the attack phase any number of files with its answers about other teams."""
     with bad_input():
         from scenarios.tournament.folder import Tournament
         from scenarios.tournament.submitting import submit as submit_file
         from scenarios.tournament.submitting import submit_all
 
-        found = Tournament(folder)
+        opened = Tournament(folder)
         if len(files) == 1:
-            _tell(submit_file(found, team, files[0], _now(), against=against))
+            _show_receipt(submit_file(opened, team, files[0], _now(), against=against))
             return
         if against is not None:
-            raise ValueError(f"--against names whom one file is about, there are {len(files)}")
+            raise ValueError(f"--against is for one file, but {len(files)} are given")
         refused = 0
-        for told in submit_all(found, team, files, _now()):
-            if isinstance(told, ValueError):
-                _say(f"refused: {told}")
+        for outcome in submit_all(opened, team, files, _now()):
+            if isinstance(outcome, ValueError):
+                _say(f"refused: {outcome}")
                 refused += 1
             else:
-                _tell(told)
+                _show_receipt(outcome)
         if refused:
             raise ValueError(f"{refused} of {len(files)} files were refused, the others are accepted")
 
 
-def _tell(receipt: Receipt) -> None:
-    """What a team gets for an accepted file."""
-    kept = receipt.submission
-    what = "table" if kept.against is None else f"attack on {kept.against}"
-    rows = f"{kept.rows} row{'' if kept.rows == 1 else 's'}"
+def _show_receipt(receipt: Receipt) -> None:
+    """Acknowledge an accepted file."""
+    submission = receipt.submission
+    kind = "table" if submission.against is None else f"attack on {submission.against}"
+    rows = f"{submission.rows} row{'' if submission.rows == 1 else 's'}"
     click.echo(
-        f"accepted: {kept.team}'s {what}, {rows}, entry {kept.number}, content {kept.content[:16]}, "
-        f"log {receipt.entry.hash[:16]}"
+        f"accepted: {submission.team}'s {kind}, {rows}, entry {submission.number}, "
+        f"content {submission.content[:16]}, log {receipt.entry.hash[:16]}"
     )
     if receipt.merit is not None:
         merit = receipt.merit
@@ -130,9 +140,9 @@ def _tell(receipt: Receipt) -> None:
 
 @tournament.command()
 @click.argument("folder", type=FOLDER)
-@click.option("--early", is_flag=True, help="Close a phase before its announced end.")
+@click.option("--early", is_flag=True, help="Allow the phase to close before its announced end.")
 def advance(folder: Path, *, early: bool) -> None:
-    """Close the phase, publish what was handed in, and open the next one."""
+    """Close the current phase, publish its submissions and open the next phase."""
     with bad_input():
         from scenarios.tournament.advancing import advance as advance_phase
         from scenarios.tournament.folder import Tournament
@@ -148,12 +158,12 @@ def advance(folder: Path, *, early: bool) -> None:
     type=click.FloatRange(min=0, max=1, min_open=True),
     default=0.5,
     show_default=True,
-    help="Share of each table's rows that count in public until the close.",
+    help="Share of each table's rows that public scores use until the tournament closes.",
 )
-@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; as many as cores otherwise.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes.  [default: number of cores]")
 @click.option("--format", "form", type=click.Choice(["table", "csv"]), default="table", show_default=True)
 def score(folder: Path, public_share: float, jobs: int | None, form: str) -> None:
-    """Score every table against every attacker and write boards and reports."""
+    """Score every table against every attacker; write boards and reports."""
     with bad_input():
         from scenarios.tournament.folder import Tournament
 
@@ -163,18 +173,18 @@ def score(folder: Path, public_share: float, jobs: int | None, form: str) -> Non
 @tournament.command()
 @click.argument("folder", type=FOLDER)
 def verify(folder: Path) -> None:
-    """Verify that the log is whole and every accepted file is there unchanged (exit code 1 if not)."""
+    """Verify that the log is complete and every accepted file is unchanged (exit code 1 if not)."""
     from scenarios.tournament.folder import Tournament
     from scenarios.tournament.verifying import verify as verify_folder
 
     with bad_input():
-        found = Tournament(folder)
+        opened = Tournament(folder)
     try:
-        told = verify_folder(found)
+        verdict = verify_folder(opened)
     except ValueError as error:
         click.echo(str(error), err=True)
-        sys.exit(1)
-    click.echo(told)
+        sys.exit(GATE_FAILED)
+    click.echo(verdict)
 
 
 @tournament.command()
@@ -185,7 +195,7 @@ def verify(folder: Path) -> None:
 @click.option("--originals", type=click.IntRange(min=1), default=100, show_default=True)
 @click.option("--candidates", type=click.IntRange(min=2), default=200, show_default=True)
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True)
-@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes; as many as cores otherwise.")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes.  [default: number of cores]")
 def simulate(
     folder: Path,
     name: str,
@@ -196,7 +206,7 @@ def simulate(
     seed: int,
     jobs: int | None,
 ) -> None:
-    """Play a whole tournament with built-in defenses and attacks as teams."""
+    """Simulate a tournament in which the teams are built-in defenses and attacks."""
     with bad_input():
         from scenarios.tournament.simulation import simulate as simulate_all
 
@@ -215,8 +225,8 @@ def guide(reader: str) -> None:
     click.echo(text)
 
 
-def _scored(found: Any, public_share: float, jobs: int | None, form: str) -> None:
-    """Score, write boards and reports, show the standings."""
+def _scored(opened: Any, public_share: float, jobs: int | None, form: str) -> None:
+    """Score all tables, write boards and reports, and show the standings."""
     import os
 
     from scenarios.tournament.advancing import publish_again
@@ -226,34 +236,34 @@ def _scored(found: Any, public_share: float, jobs: int | None, form: str) -> Non
     from scenarios.tournament.standings import standings
     from scenarios.tournament.team_report import write_reports
 
-    phase = found.phase(found.log.entries())
+    phase = opened.phase(opened.log.entries())
     if phase not in (Phase.ATTACK, Phase.CLOSED):
         raise ValueError(f"nothing is published yet; the phase is {phase}")
-    publish_again(found)
+    publish_again(opened)
     share = 1.0 if phase is Phase.CLOSED else public_share
     cores = jobs or len(os.sched_getaffinity(0))
-    scored = score_shares(found, sorted({share, 1.0}), cores, _progress("scoring"))
-    full, shown = scored[1.0], scored[share]
-    write_boards(found, full, shown, share)
-    write_reports(found, shown, share)
-    ranked = standings(found.settings.teams, full)
+    scored = score_shares(opened, sorted({share, 1.0}), cores, _progress("scoring"))
+    full, public = scored[1.0], scored[share]
+    write_boards(opened, full, public, share)
+    write_reports(opened, public, share)
+    ranked = standings(opened.settings.teams, full)
     if form == "csv":
         click.echo(standings_csv(ranked), nl=False)
     else:
         import leaderboard as lb
 
-        click.echo(lb.report_to_terminal((lb.Section(found.settings.title, tables=(standings_table(ranked),)),)))
-    _say(f"boards written to {found.public} (for everybody) and {found.host} (for the host)")
+        click.echo(lb.report_to_terminal((lb.Section(opened.settings.title, tables=(standings_table(ranked),)),)))
+    _say(f"boards written to {opened.public} (for everybody) and {opened.host} (for the host)")
 
 
 def _progress(what: str) -> Callable[[int, int], None]:
-    """Lines on standard error, at most one for each twentieth."""
+    """A callback that writes progress to standard error, at most one line for each 5 %."""
 
-    def told(done: int, total: int) -> None:
+    def show(done: int, total: int) -> None:
         if done == total or done * 20 // total > (done - 1) * 20 // total:
             _say(f"{what}: {done} of {total} tables")
 
-    return told
+    return show
 
 
 def _say(text: str) -> None:
@@ -261,6 +271,7 @@ def _say(text: str) -> None:
 
 
 def _dataset(name: str | None, data: Path | None, roles: Path | None) -> Dataset:
+    """A built-in data set by name, or the user's own table."""
     from scenarios.datasets import load
     from scenarios.tables.dataset import load_table
 

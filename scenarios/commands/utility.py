@@ -19,11 +19,11 @@ Examples:
 @click.argument("original")
 @click.argument("released")
 @roles_option
-@click.option("--held-out", help="Other real records, to test what a classifier learns from the release.")
-@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Draws the range queries.")
+@click.option("--held-out", help="Further real records, on which a classifier trained on the release is tested.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the range queries.")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def utility(original: str, released: str, roles: Path | None, held_out: str | None, seed: int, form: str) -> None:
-    """Measure what RELEASED is worth beside ORIGINAL: 1 is as good as the original, 0 a table of constants."""
+    """Measure the utility of RELEASED compared with ORIGINAL: 1 for an identical table, 0 for a table of constants."""
     import json
 
     import numpy as np

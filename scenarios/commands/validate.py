@@ -22,7 +22,7 @@ Examples:
 def validate(file: Path, roles: Path | None) -> None:
     """Check a table (CSV or Parquet, with its roles) or a scenario (TOML) before it is used.
 
-    Shows no record, but for a cell that it cannot read.
+    The output shows no record, except for a cell that cannot be read.
     """
     with bad_input():
         if file.suffix == ".toml":

@@ -1,20 +1,20 @@
-"""Released tables in files: reading them with the roles of their columns, writing them without overwriting."""
+"""Released tables in files: reading their cells and roles, and writing outputs safely."""
 
 from __future__ import annotations
 
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from defenses.recoding.pseudonymization import is_pseudonym
 from scenarios.files.toml_file import read_bytes, read_toml
 from scenarios.tables.roles import Roles
+from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
 
 STANDARD = "-"
@@ -30,7 +30,7 @@ class ReleasedTable:
     frame : DataFrame, shape (rows, columns)
         Released cells as text, None where missing.
     quasi_identifiers, sensitive : tuple of str
-        The roles of its columns.
+        Columns with these roles.
     notes : tuple of str
         What was inferred.
     """
@@ -47,8 +47,13 @@ def input_path(name: str) -> Path:
 
 
 def read_roles(roles: Path | None) -> Roles:
-    """A roles file, or roles that declare nothing."""
+    """Content of a roles file; without a file, roles that declare nothing."""
     return Roles() if roles is None else read_toml(roles, read_bytes(roles), Roles)
+
+
+def text_frame(columns: Mapping[str, TextColumn]) -> pd.DataFrame:
+    """Columns of a file as text, None where missing."""
+    return pd.DataFrame({name: column.text_values() for name, column in columns.items()})
 
 
 def read_released(path: Path, roles: Path | None) -> ReleasedTable:
@@ -59,8 +64,8 @@ def read_released(path: Path, roles: Path | None) -> ReleasedTable:
     path : Path
         The table.
     roles : Path, optional
-        The roles file of the original table; identifiers that it names need not be there. Without it, every column
-        is a quasi-identifier.
+        The roles file of the original table. Identifiers that it names may be missing from the release. Without a
+        roles file, every column is a quasi-identifier.
 
     Raises
     ------
@@ -69,12 +74,7 @@ def read_released(path: Path, roles: Path | None) -> ReleasedTable:
     """
     declared = read_roles(roles)
     columns, notes = text_table(path, read_bytes(path), declared.separator)
-    frame = pd.DataFrame(
-        {
-            name: np.array([*column.texts.to_pylist(), None], dtype=object)[column.codes]
-            for name, column in columns.items()
-        }
-    )
+    frame = text_frame(columns)
     for name in declared.identifiers:
         if name in frame.columns and not frame[name].dropna().map(is_pseudonym).all():
             raise ValueError(f"{path}: column {name!r} is an identifier and was released")
@@ -89,36 +89,55 @@ def read_released(path: Path, roles: Path | None) -> ReleasedTable:
 
 
 def refuse_existing(outputs: Sequence[str | None], *, inputs: Sequence[str | Path | None] = (), force: bool) -> None:
-    """Make sure that outputs replace nothing that they must not.
+    """Refuse outputs that would overwrite an input, an existing file or each other.
+
+    Parameters
+    ----------
+    outputs : sequence of str
+        Files to be written; ``-`` is standard output, None is no output.
+    inputs : sequence of str or Path
+        Files that are read.
+    force : bool
+        Allow existing files to be replaced.
 
     Raises
     ------
     ValueError
-        If an output exists already and may not be replaced, is one of the inputs, has no folder, or two are one.
+        If an output exists already and `force` is not set, an output is one of the inputs or has no folder, or two
+        outputs are the same file.
     """
-    named = [output for output in outputs if output is not None]
-    places = [output if output == STANDARD else str(Path(output).resolve()) for output in named]
+    given = [output for output in outputs if output is not None]
+    paths = [output if output == STANDARD else str(Path(output).resolve()) for output in given]
     sources = {str(Path(source).resolve()) for source in inputs if source is not None and source != STANDARD}
-    for output, place in zip(named, places, strict=True):
-        if places.count(place) > 1:
+    for output, path in zip(given, paths, strict=True):
+        if paths.count(path) > 1:
             raise ValueError(f"{output} is named for two outputs")
-        if place in sources:
+        if path in sources:
             raise ValueError(f"{output} is an input and would be lost")
-        if place == STANDARD:
+        if path == STANDARD:
             continue
-        if Path(place).exists() and not force:
+        if Path(path).exists() and not force:
             raise ValueError(f"{output} exists; --force replaces it")
-        if not Path(place).parent.is_dir():
-            raise ValueError(f"there is no folder {Path(place).parent}")
+        if not Path(path).parent.is_dir():
+            raise ValueError(f"there is no folder {Path(path).parent}")
 
 
 def write_text(text: str, path: str, *, private: bool = False) -> None:
-    """Write a file in one go, readable by its owner alone where `private`; ``-`` is standard output.
+    """Write a text file atomically: readers see the old content or the new content, never a part.
+
+    Parameters
+    ----------
+    text : str
+        The content.
+    path : str
+        The file; ``-`` is standard output.
+    private : bool
+        Let nobody but the owner read the file.
 
     Raises
     ------
     OSError
-        If the file cannot be written; what was there before is then still there.
+        If the file cannot be written; its old content is then still there.
     """
     if path == STANDARD:
         sys.stdout.write(text)

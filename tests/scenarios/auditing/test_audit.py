@@ -345,7 +345,7 @@ def test_command_passes():
     result = run("Laplace", "-p", "epsilon=0.5", "--runs", "20000")
     assert result.exit_code == 0, result.output
     assert "claimed: epsilon 0.5" in result.output
-    assert "nothing speaks against" in result.output
+    assert "no evidence against" in result.output
     assert run("Laplace", "-p", "epsilon=0.5", "--runs", "20000").output == result.output
 
 

@@ -290,7 +290,7 @@ def test_categories_that_only_the_release_names_are_no_error_unless_domains_are_
 
 
 def test_no_confidence_is_said_where_there_is_none(folder, monkeypatch):
-    monkeypatch.setattr("scenarios.commands.attack.MOST_LEARNED", 10)
+    monkeypatch.setattr("scenarios.tables.linkage_files.MOST_LEARNED", 10)
     answer, output = attack(folder, "AssignmentLinkage")
     assert answer["confidence"].isna().all()
     assert "no confidence can be stated" in output
