@@ -191,7 +191,7 @@ def test_an_interrupted_run_leaves_a_board(folder):
         (("decoys =", "decoy ="), "did you mean 'decoys'"),
         (("seed = 5", "seed = -5"), "seed"),
         (("[scenario]", "[scenario"), "small.toml"),
-        (('use = "NearestNeighbour"', 'name = "NearestNeighbour"'), "attack.1.use"),
+        (('use = "NearestNeighbour"', 'name = "NearestNeighbour"'), "table [attack.1], key 'use': is missing"),
     ],
 )
 def test_bad_scenarios_are_refused_in_one_line(folder, monkeypatch, change, says):
