@@ -1,4 +1,4 @@
-"""Bayes: what one knows of people like the target, times what the release says of it."""
+"""Bayesian attribute inference from background knowledge and the target's class."""
 
 from __future__ import annotations
 
@@ -22,61 +22,87 @@ from metrics.profile import original_profile
 
 
 class BayesInference(Attack):
-    """Combines a background distribution, learned from the attacker's own people, with the target's class.
+    """Attribute inference by Bayes' theorem, with a background learned from the attacker's own people.
 
     The background is naive Bayes over public bins. The release is read through its channel: under noise, PRAM or
-    swapping, rows count by their likelihood; without a channel a row counts if its cells cover the target.
+    swapping, rows are weighted by their likelihood. Without a channel, a row counts if its cells cover the target.
+
+    The attack assumes people of the attacker's own, and a disclosed channel where cells do not hold the truth. It
+    extends `MajorityInClass`, to which it reduces for covered targets if the background is the same for everybody.
 
     Notes
     -----
-    Let the target be one of m people in a class whose sensitive values occur n(v) times, each of the others having v
-    with probability q(v), independently. The values are handed out in any order, so that with p(v) the background of
-    the target P(v | class) is proportional to p(v) times the number of ways to give the others what is left, which is
-    p(v) (m - 1)! / prod n(u)! n(v) prod q(u)^n(u) / q(v), hence to p(v) n(v) / q(v). Over rows r with likelihoods
-    L(r | x) of the target's known values x, and M(r | v) of the sensitive cell, the score is
+    Let the target be one of m people in a class whose sensitive values occur n(v) times. Each of the others has v
+    independently with probability q(v). Which person has which value is unknown. With p(v) the background of the
+    target, P(v | class) is proportional to p(v) times the probability that the others have the remaining values,
+
+        p(v) (m - 1)! / prod n(u)! n(v) prod q(u)^n(u) / q(v),
+
+    hence to p(v) n(v) / q(v). Let L(r | x) be the likelihood of row r under the target's known values x, and M(r | v)
+    the likelihood of its sensitive cell. The score is
 
         p(v | x) sum_r L(r | x) M(r | v) / q_r(v),
 
-    where q_r is the mean background of the attacker's people weighted by L(r | .), with one person of the whole
-    table's background added. A target that no row can stem from is answered by its background alone.
+    where q_r is the mean background of the attacker's people, weighted by L(r | .), with one person of the whole
+    table's background added. If no row can stem from a target, its background alone answers.
 
     References
     ----------
     Martin, Kifer, Machanavajjhala, Gehrke and Halpern (2007), Worst-case background knowledge; Li, Li and Zhang
     (2009), Modeling and integrating background knowledge in data anonymization (Injector).
+
+    Examples
+    --------
+    In the attacker's sample young people have the flu, so the tie in the released class is broken:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from attacks import BayesInference, Knowledge
+    >>> from defenses import Microdata, MicrodataRelease
+    >>> table = pd.DataFrame({"age": ["[20,39]", "[20,39]"], "illness": ["flu", "cold"]})
+    >>> release = MicrodataRelease(table, origin=np.array([0, 1]))
+    >>> sample = pd.DataFrame({"age": [20, 21, 38, 39], "illness": ["flu", "flu", "cold", "cold"]})
+    >>> auxiliary = Microdata(sample, quasi_identifiers=("age",), sensitive=("illness",))
+    >>> knowledge = Knowledge(pd.DataFrame({"age": [20, 39]}), auxiliary)
+    >>> BayesInference().run(release, knowledge, np.random.default_rng(0)).values["illness"].tolist()
+    ['flu', 'cold']
     """
 
     goal: ClassVar[str] = "attribute"
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
-        """Claim the most probable values."""
-        known = common_columns(release, knowledge)
+        """Claim each target's most probable value."""
+        columns = common_columns(release, knowledge)
         name, domain, mass = sensitive_mass(release, knowledge)
         people = knowledge.auxiliary.frame
         if people.empty:
             raise NotApplicable("the attacker has no people of its own to learn a background from")
-        domains = dict(knowledge.domains(known))
-        study, targets = original_profile(people, domains), original_profile(knowledge.candidates, domains)
+        domains = dict(knowledge.domains(columns))
+        sample, targets = original_profile(people, domains), original_profile(knowledge.candidates, domains)
         labels = np.eye(domain.size + 1)[domain.codes(people[name])][:, :-1]
-        background = NaiveBayes.fit(study, labels)
-        own, others = background.posterior(targets), background.posterior(study)
-        of_target = _likelihood(release, knowledge.candidates[known], domains)
-        of_others = _likelihood(release, people[known], domains)
-        expected = (of_others @ others + background.prior) / (of_others.sum(axis=1, keepdims=True) + 1)
-        evidence = of_target.T @ (_sensitive_likelihood(release, name, domain, mass) / expected)
-        silent = evidence.sum(axis=1) == 0
-        return claims_from_scores(own * np.where(silent[:, None], 1.0, evidence), name, domain)
+        background = NaiveBayes.fit(sample, labels)
+        target_prior, sample_prior = background.posterior(targets), background.posterior(sample)
+        target_likelihood = _likelihood(release, knowledge.candidates[columns], domains)
+        sample_likelihood = _likelihood(release, people[columns], domains)
+        expected = (sample_likelihood @ sample_prior + background.prior) / (
+            sample_likelihood.sum(axis=1, keepdims=True) + 1
+        )
+        evidence = target_likelihood.T @ (_sensitive_likelihood(release, name, domain, mass) / expected)
+        unexplained = evidence.sum(axis=1) == 0
+        return claims_from_scores(target_prior * np.where(unexplained[:, None], 1.0, evidence), name, domain)
 
 
 def _likelihood(release: MicrodataRelease, people: pd.DataFrame, domains: dict[str, Domain]) -> Floats:
-    """Likelihood of each released row under each person's known values, its largest per person 1; (rows, people)."""
+    """Likelihood of each released row under each person's known values, scaled to a maximum of 1; (rows, people)."""
     parts = () if release.channel is None else release.channel.parts
-    known = Channel(tuple(part for part in parts if set(part.columns) <= set(people.columns)))
-    joint = [name for part in parts if part not in known.parts for name in part.columns if name in people.columns]
+    known_channel = Channel(tuple(part for part in parts if set(part.columns) <= set(people.columns)))
+    joint = [
+        name for part in parts if part not in known_channel.parts for name in part.columns if name in people.columns
+    ]
     if joint:
         raise NotApplicable(f"the channel releases column {joint[0]!r} jointly with one that is not known")
     log = np.zeros((len(release.frame), len(people)))
-    for likelihood in known.likelihoods(release.frame[list(people.columns)], people, domains).values():
+    for likelihood in known_channel.likelihoods(release.frame[list(people.columns)], people, domains).values():
         log += likelihood.table()
     best = log.max(axis=0)
     weights: Floats = np.exp(log - np.where(np.isfinite(best), best, 0.0))
@@ -89,5 +115,5 @@ def _sensitive_likelihood(release: MicrodataRelease, name: str, domain: Domain, 
         try:
             return column_matrix(release.channel, name, domain)[cell_codes(release.frame[name], domain)]
         except NotApplicable:
-            pass  # No matrix of the column's own: its cells then say what they cover.
+            pass  # The column has no matrix of its own; the values that a cell covers are then equally likely.
     return (mass > 0).astype(float)

@@ -1,4 +1,4 @@
-"""A classifier that learns the sensitive column from the release."""
+"""Attribute inference by a classifier trained on the release."""
 
 from __future__ import annotations
 
@@ -16,12 +16,15 @@ from defenses.base.release import MicrodataRelease
 
 
 class ClassifierInference(Attack):
-    """Trains extremely randomized trees on the released rows and predicts the targets' sensitive values.
+    """Attribute inference by extremely randomized trees, trained on the released rows.
 
-    The trees are grown to the end on all rows: on people of the table they remember what they have seen, on strangers
-    they say what is usual for people like them, and the game subtracts the one from the other. A row whose sensitive
-    cell covers several values counts for each of them in part. On k-anonymous tables, whose rows are alike within a
-    class, it names no more values of the table's people than `MajorityInClass` and more of the strangers'.
+    The trees are fully grown on all rows. They memorize people of the table and predict typical values for strangers;
+    the game subtracts the second rate from the first. A row whose sensitive cell covers several values counts for each
+    of them in part.
+
+    The attack assumes nothing but the targets' known columns. Its baseline is `MajorityInClass`. On k-anonymous tables,
+    whose rows are equal within a class, it does not beat that baseline on the table's people. It names more of the
+    strangers' values.
 
     Parameters
     ----------
@@ -31,7 +34,7 @@ class ClassifierInference(Attack):
     References
     ----------
     Geurts, Ernst and Wehenkel (2006), Extremely randomized trees; Stadler, Oprisanu and Troncoso (2022), Synthetic
-    data: anonymisation groundhog day, section 5 (attribute inference beside a control).
+    data: anonymisation groundhog day, section 5 (attribute inference with a control group).
     """
 
     goal: ClassVar[str] = "attribute"
@@ -41,7 +44,7 @@ class ClassifierInference(Attack):
         check_integer("trees", trees, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
-        """Train and predict."""
+        """Train the classifier and predict the targets' values."""
         from sklearn.ensemble import ExtraTreesClassifier
 
         columns = shared_columns(release, knowledge)

@@ -1,4 +1,4 @@
-"""The intersection attack: two releases that overlap, each anonymous by itself."""
+"""Composition attack: intersects the classes of two overlapping releases."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from defenses.base.release import MicrodataRelease
 
 @dataclass(frozen=True)
 class OtherRelease(Knowledge):
-    """What an attacker knows to whom a second release, about some of the same people, is public.
+    """Knowledge of an attacker who sees a second release about some of the same people.
 
     Parameters
     ----------
     other : MicrodataRelease
-        The second release, without origins, rows in an order of their own.
+        The second release, without origins and with its rows in an independent order.
     """
 
     other: MicrodataRelease = field(
@@ -31,12 +31,14 @@ class OtherRelease(Knowledge):
 
 
 class CompositionAttack(Attack):
-    """Keeps the sensitive values that the target's classes have in both releases, the likeliest first.
+    """Composition attack: claims the likeliest sensitive value that the target's classes share in two releases.
 
-    Each release leaves the target the values of one class; who is in both tables has one of the common ones. With n
-    and m the counts of the two classes, whose other members are different people with the tables' shares q, the value
-    v is proportionally as probable as n(v) m(v) / q(v). Where the two classes share no value the target cannot be in
-    both tables, and the first release's class answers.
+    Each release restricts the target to the values of one class, so a person in both tables has a value of the
+    intersection. Let n and m be the counts of the two classes, and q the tables' shares of the values. If the other
+    members are different people drawn with shares q, the value v has probability proportional to n(v) m(v) / q(v).
+
+    The attack assumes that the target is in both tables. It extends `MajorityInClass` by the second release. If the two
+    classes share no value, the target cannot be in both tables, and the first release's class answers.
 
     References
     ----------
@@ -46,12 +48,12 @@ class CompositionAttack(Attack):
     goal: ClassVar[str] = "attribute"
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
-        """Intersect the candidates' values."""
+        """Intersect the values of each candidate's two classes."""
         if not isinstance(knowledge, OtherRelease):
             raise NotApplicable("there is no second release")
         first, second = match(release, knowledge), match(knowledge.other, knowledge)
-        here, there = first.near_counts, second.near_counts
+        first_counts, second_counts = first.near_counts, second.near_counts
         share = np.maximum((first.table + second.table) / 2, 1e-300)
-        both = here * there / share
+        both = first_counts * second_counts / share
         empty = both.sum(axis=1) == 0
-        return claims_from_scores(np.where(empty[:, None], here, both), first.column, first.domain)
+        return claims_from_scores(np.where(empty[:, None], first_counts, both), first.column, first.domain)

@@ -1,4 +1,4 @@
-"""The deFinetti attack: what all groups together tell about the members of each."""
+"""DeFinetti attack: learns from all groups which member has which value."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ from metrics.classes import equivalence_classes
 from metrics.profile import original_profile, profile
 
 BALANCING = 20
-"""Rounds in which rows and groups are balanced against each other."""
+"""Sinkhorn rounds, each of which scales columns within buckets and then rows."""
 
 
 class DeFinetti(Attack):
-    """Learns from the release itself how quasi-identifiers and the sensitive value go together, and undoes groups.
+    """DeFinetti attack: learns the dependence of the sensitive value on quasi-identifiers from the release itself.
 
-    Against bucketization (`Anatomy`) random worlds would give each of a group's l values the probability 1/l. But the
-    groups are a sample: a naive Bayes model fitted to all of them says that this member is likelier to have that
-    value, the sharpened assignment gives a better model, and so on. Against generalization what is learned across
-    classes tells the target from the others of its class. It needs no people of the attacker's own.
+    Against bucketization (`Anatomy`), the random-worlds assumption gives each of a group's l values probability 1/l.
+    But the groups together are a sample. A naive Bayes model fitted to all of them says which member is likelier to
+    have which value. The sharper assignment yields a better model, and the two steps alternate. Against generalization,
+    what is learned across classes distinguishes the target from the other members of its class.
 
-    It takes every set of sensitive values for a bucket, in which each value occurs equally often. Where nothing is to
-    be learned (quasi-identifiers independent of the value) it comes to 1/l, as random worlds do, but not below.
+    The attack needs no people of the attacker's own. It assumes that each value of a set occurs equally often in its
+    bucket. Where the quasi-identifiers are independent of the value it falls back to 1/l, as random worlds do.
 
-    On Adult (the occupation of 500 people, six quasi-identifiers) it names .60, .45 and .29 of the values in
-    `Anatomy`'s groups for l = 2, 3 and 5, where `MajorityInClass` names .47, .32 and .20 (eight plays), and .59 to .51
-    in `Mondrian`'s classes with l = 2 (six plays); strangers' values it names more often too, so that .09, .07, .03
-    and .06 of this gain are left after control.
+    Its baseline is `MajorityInClass`, which it beats. On Adult (the occupation of 500 people, six quasi-identifiers) it
+    names .60, .45 and .29 of the values in `Anatomy`'s groups for l = 2, 3 and 5; the baseline names .47, .32 and .20
+    (eight plays). In `Mondrian`'s classes with l = 2 it names .59, the baseline .51 (six plays). It also names more of
+    the strangers' values. After control, .09, .07, .03 and .06 of the gain remain.
 
     Parameters
     ----------
@@ -46,11 +46,12 @@ class DeFinetti(Attack):
 
     Notes
     -----
-    Rows start with their cell's values in equal shares W. Each round fits P(v) and P(x | v) to the shares, sets
-    W(r, v) proportional to P(v) P(x_r | v) on the values of r's cell, and scales W in turn by columns within a bucket,
-    to the number of times it has the value, and by rows, to 1 (Sinkhorn): the most probable doubly stochastic table,
-    in the place of the marginals of all permutations. A target then scores P(v | x) sum_r W(r, v) / P(v | x_r) over
-    the nearest rows r; the two posteriors cancel where the row's quasi-identifiers are exact.
+    Initially each row's shares W are equal over the values of its cell. Each round fits P(v) and P(x | v) to the
+    shares, then sets W(r, v) proportional to P(v) P(x_r | v) on the values of r's cell. It then scales W alternately by
+    columns and by rows (Sinkhorn). Within a bucket, a column is scaled to the number of times that the bucket has the
+    value; a row is scaled to 1. The result is the most probable doubly stochastic table, which stands in for the
+    marginals over all permutations. A target scores P(v | x) sum_r W(r, v) / P(v | x_r) over the nearest rows r. The
+    two posteriors cancel where the row's quasi-identifiers are exact.
 
     References
     ----------
@@ -64,10 +65,10 @@ class DeFinetti(Attack):
         check_integer("rounds", rounds, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
-        """Learn and answer."""
-        known = common_columns(release, knowledge)
+        """Learn the model from the release and claim each target's likeliest value."""
+        columns = common_columns(release, knowledge)
         name, domain, mass = sensitive_mass(release, knowledge)
-        domains = knowledge.domains(known)
+        domains = knowledge.domains(columns)
         rows, targets = profile(release.frame, domains), original_profile(knowledge.candidates, domains)
         buckets = equivalence_classes(release.frame, [name])
         shares, model = mass, NaiveBayes.fit(rows, mass)
@@ -75,7 +76,7 @@ class DeFinetti(Attack):
             shares = balanced(model.posterior(rows) * (mass > 0), buckets, mass)
             model = NaiveBayes.fit(rows, shares)
         matching = match(release, knowledge)
-        classes = equivalence_classes(release.frame, known)
+        classes = equivalence_classes(release.frame, columns)
         evidence = np.zeros_like(matching.counts)
         np.add.at(evidence, classes, shares / model.posterior(rows))
         return claims_from_scores(
@@ -84,21 +85,21 @@ class DeFinetti(Attack):
 
 
 def balanced(weights: Floats, buckets: NDArray[np.intp], mass: Floats) -> Floats:
-    """Scale weights so that rows add up to 1 and each bucket's columns to those of `mass`.
+    """Scale weights so that rows add up to 1 and each bucket's columns add up to those of `mass` (Sinkhorn).
 
     Parameters
     ----------
     weights, mass : ndarray of float, shape (rows, d)
-        At least 0; `weights` is 0 where `mass` is. Rows without a value stay 0.
+        At least 0. Where `mass` is 0, the result is 0; rows without a value stay 0.
     buckets : ndarray of int, shape (rows,)
-        From 0 without a gap.
+        Bucket of each row, numbered from 0 without a gap.
     """
-    wanted = np.zeros((int(buckets.max()) + 1, mass.shape[1]))
-    np.add.at(wanted, buckets, mass)
+    column_sums = np.zeros((int(buckets.max()) + 1, mass.shape[1]))
+    np.add.at(column_sums, buckets, mass)
     scaled: Floats = np.where(mass > 0, np.maximum(weights, 1e-12), 0.0)
     for _ in range(BALANCING):
-        found = np.zeros_like(wanted)
-        np.add.at(found, buckets, scaled)
-        scaled = scaled * np.divide(wanted, found, out=np.zeros_like(found), where=found > 0)[buckets]
+        current = np.zeros_like(column_sums)
+        np.add.at(current, buckets, scaled)
+        scaled = scaled * np.divide(column_sums, current, out=np.zeros_like(current), where=current > 0)[buckets]
         scaled /= np.maximum(scaled.sum(axis=1, keepdims=True), 1e-300)
     return scaled

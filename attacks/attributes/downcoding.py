@@ -1,4 +1,4 @@
-"""Downcoding: finer values than published, since a minimal generalization is tight."""
+"""Downcoding attack: recovers finer values from minimal generalizations."""
 
 from __future__ import annotations
 
@@ -18,22 +18,24 @@ from metrics.classes import equivalence_classes
 
 
 class Downcoding(Attack):
-    """Reads generalized cells as the tightest ones: their ends, and every category of a set, occur in the class.
+    """Downcoding attack: takes generalized cells as tight and assigns their ends and categories to rows.
 
-    A publisher who generalizes no more than needed releases the smallest interval or set that covers a class. Then
-    the interval's two ends are values of two of its rows, and each category of a set that of one. The values of a
-    class of two are known that way, two thirds of those of a class of three, whatever k-anonymity promises; which
-    of the rows, alike in all quasi-identifiers, has which does not matter. The other rows, and those whose cells are
-    not tight (``*``, and columns of which every cell is a level of the public hierarchy), get the values that the
-    attacker's own people have within the cell, in their proportions.
+    A publisher who generalizes no more than needed releases the smallest interval or set that covers a class. Then two
+    rows of the class have the interval's ends, and each category of a set occurs in some row. This reveals all values
+    of a class of two and two thirds of those of a class of three, regardless of k-anonymity. The rows of a class have
+    equal quasi-identifiers, so it does not matter which row has which value.
 
-    On `Mondrian` with k = 2 and one column of different numbers it recovers at least two thirds of all values.
+    Other rows get the values that the attacker's own people have within the cell, in their proportions. So do rows
+    whose cells are not tight: ``*``, and columns in which every cell is a level of the public hierarchy.
+
+    The attack assumes minimal generalization. Its baseline draws values from people whom the cells cover. On `Mondrian`
+    with k = 2 and one column of distinct numbers it recovers at least two thirds of all values.
 
     Notes
     -----
-    On Adult (500 people, seven quasi-identifiers, six plays) the rates, beside those of values drawn from people whom
-    the cells cover, are .92 and .52 on Mondrian's tables with k = 2, .72 and .61 with k = 10, and, where cells are not
-    tight, .73 and .69 on Incognito's (k = 5), .31 and .29 on `CellSuppression`'s.
+    The attack beats the baseline on Adult (500 people, seven quasi-identifiers, six plays). Rates of attack and
+    baseline are .92 and .52 on Mondrian's tables with k = 2, and .72 and .61 with k = 10. Where cells are not tight,
+    they are .73 and .69 on Incognito's tables (k = 5), and .31 and .29 on `CellSuppression`'s.
 
     References
     ----------
@@ -55,65 +57,65 @@ class Downcoding(Attack):
 
 
 def refine(column: pd.Series[Any], classes: NDArray[np.intp], people: Microdata, name: str) -> NDArray[Any]:
-    """A value for each row whose cell is generalized, missing elsewhere; shape (rows,).
+    """A value for each row whose cell is generalized, missing for the other rows; shape (rows,).
 
     Parameters
     ----------
     column : Series, shape (rows,)
         Released cells.
     classes : ndarray of int, shape (rows,)
-        Rows that the release does not tell apart.
+        Equivalence class of each row.
     people : Microdata
-        The attacker's own.
+        The attacker's own people.
     name : str
-        The column.
+        Name of the column.
     """
     domain = people.domains[name] if name in people.domains else people.domain(name)
     cells = read_cells(column, domain)
     order = np.argsort(classes, kind="stable")
     sizes = np.bincount(classes, minlength=1)
-    place = np.empty(classes.size, dtype=np.intp)
-    place[order] = np.arange(classes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    rank = np.empty(classes.size, dtype=np.intp)
+    rank[order] = np.arange(classes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     own = people.frame[name].dropna()
     tight = ~cells.suppressed & (not _by_levels(column, people, name))
     rows = np.flatnonzero(~cells.plain[cells.codes])
     if isinstance(cells, NumericCells):
         numbers: NDArray[Any] = np.full(len(column), np.nan)
-        numbers[rows] = _numbers(cells, cells.codes[rows], tight, place[rows], sizes[classes[rows]], own)
+        numbers[rows] = _numbers(cells, cells.codes[rows], tight, rank[rows], sizes[classes[rows]], own)
         return numbers
     assert isinstance(cells, CategoricalCells)  # noqa: S101 (there is no third kind)
     chosen: NDArray[Any] = np.full(len(column), None, dtype=object)
-    chosen[rows] = _categories(cells, cells.codes[rows], tight, place[rows], own)
+    chosen[rows] = _categories(cells, cells.codes[rows], tight, rank[rows], own)
     return chosen
 
 
 def _by_levels(column: pd.Series[Any], people: Microdata, name: str) -> bool:
-    """Whether every generalized cell of the column is one of a level of its public hierarchy."""
+    """Return True if every generalized cell of the column belongs to a level of its public hierarchy."""
     hierarchy = people.hierarchies.get(name)
     values = people.frame[name].dropna().unique()
     if hierarchy is None or not len(values):
         return False
     levels = {str(cell) for level in range(1, hierarchy.height + 1) for cell in hierarchy.generalize(values, level)}
-    marks = {str(cell) for cell in column.dropna().unique() if str(cell).startswith(("[", "{"))}
-    return marks <= levels
+    generalized = {str(cell) for cell in column.dropna().unique() if str(cell).startswith(("[", "{"))}
+    return generalized <= levels
 
 
 def _numbers(
     cells: NumericCells,
     codes: NDArray[np.intp],
     tight: NDArray[np.bool_],
-    place: NDArray[np.intp],
+    rank: NDArray[np.intp],
     size: NDArray[np.intp],
     own: pd.Series[Any],
 ) -> NDArray[np.float64]:
-    """Low end, high end and evenly spaced quantiles of one's own people in between; quantiles alone if not tight."""
-    known = np.sort(own.to_numpy(dtype=float))
+    """Low end, high end, and quantiles of the attacker's own people between them; only quantiles if not tight."""
+    sample = np.sort(own.to_numpy(dtype=float))
     low, high = (end[codes] for end in cells.hull())
-    first, last = np.searchsorted(known, low, "left"), np.searchsorted(known, high, "right")
-    step = np.where(tight[codes], (place - 1) / np.maximum(size - 1, 1), (place + 0.5) / size)
-    at = np.clip(first + np.floor(step * (last - first)).astype(np.intp), 0, max(known.size - 1, 0))
-    inner = np.where(last > first, known[at] if known.size else np.nan, low)
-    ends = np.where(place == 0, low, np.where(place == 1, high, inner))
+    first, last = np.searchsorted(sample, low, "left"), np.searchsorted(sample, high, "right")
+    step = np.where(tight[codes], (rank - 1) / np.maximum(size - 1, 1), (rank + 0.5) / size)
+    at = np.clip(first + np.floor(step * (last - first)).astype(np.intp), 0, max(sample.size - 1, 0))
+    inner = np.where(last > first, sample[at] if sample.size else np.nan, low)
+    ends = np.where(rank == 0, low, np.where(rank == 1, high, inner))
     return np.where(tight[codes], ends, inner)
 
 
@@ -121,21 +123,21 @@ def _categories(
     cells: CategoricalCells,
     codes: NDArray[np.intp],
     tight: NDArray[np.bool_],
-    place: NDArray[np.intp],
+    rank: NDArray[np.intp],
     own: pd.Series[Any],
 ) -> NDArray[Any]:
-    """Categories in the proportions of one's own people, each once before any comes twice if tight."""
+    """Categories in the proportions of the attacker's own people; in tight cells each occurs before any repeats."""
     names = np.array(cells.domain.categories, dtype=object)
     counts = np.bincount(cells.domain.codes(own), minlength=names.size)[: names.size]
     result = np.empty(codes.size, dtype=object)
     for cell in np.unique(codes).tolist():
         rows = np.flatnonzero(codes == cell)
         members = np.flatnonzero(cells.member[cell])
-        turns = np.arange(place[rows].max() + 1)
-        # Webster: the next row goes to the category with the largest count / (rows that it has + 1/2).
-        claim = (counts[members, None] + 1e-9) / (turns + 0.5)
+        seats = np.arange(rank[rows].max() + 1)
+        # Webster: the next row goes to the category with the largest count / (assigned rows + 1/2).
+        priority = (counts[members, None] + 1e-9) / (seats + 0.5)
         if tight[cell]:
-            claim[:, 0] += claim.max()
-        turn = np.argsort(-claim.ravel(), kind="stable")[: turns.size] // turns.size
-        result[rows] = names[members[turn]][place[rows]]
+            priority[:, 0] += priority.max()
+        member = np.argsort(-priority.ravel(), kind="stable")[: seats.size] // seats.size
+        result[rows] = names[members[member]][rank[rows]]
     return result

@@ -1,4 +1,4 @@
-"""The most frequent sensitive value of the target's class."""
+"""Attribute inference by the majority value of the target's class."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ from defenses.base.release import MicrodataRelease
 
 
 class MajorityInClass(Attack):
-    """Answers every target with the most frequent sensitive value among the released rows nearest to it.
+    """Attribute inference by the most frequent sensitive value among the released rows nearest to the target.
 
-    These are the rows that cover it, where there are any, and those at the smallest Gower distance otherwise, so that
-    strangers get an answer too and the control group is a fair one. Values of equal count share the answer.
+    These are the rows that cover the target, if any do, and otherwise those at the smallest Gower distance. Strangers
+    therefore get an answer too, which makes the control group a fair one. Values of equal count share the answer.
+
+    The attack assumes only the target's quasi-identifiers. It is the baseline of the other attribute attacks.
 
     References
     ----------
@@ -26,6 +28,6 @@ class MajorityInClass(Attack):
     goal: ClassVar[str] = "attribute"
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
-        """Claim the majority's value."""
+        """Claim each target's majority value."""
         matching = match(release, knowledge)
         return claims_from_scores(matching.near_counts, matching.column, matching.domain)

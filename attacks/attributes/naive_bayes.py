@@ -1,4 +1,4 @@
-"""Naive Bayes on tables spread over public bins, with labels that may be uncertain."""
+"""Naive Bayes over public bins, with uncertain labels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from metrics.profile import Profile
 
 @dataclass(frozen=True)
 class NaiveBayes:
-    """Shares of labels, and of bins under each label.
+    """Naive Bayes classifier on binned columns.
 
     Attributes
     ----------
@@ -27,16 +27,18 @@ class NaiveBayes:
 
     @classmethod
     def fit(cls, people: Profile, labels: Floats, smoothing: float = 1.0) -> NaiveBayes:
-        """Count labelled people, each bin `smoothing` over its column's number of bins times more often than seen.
+        """Fit to labelled people with additive smoothing.
+
+        Each bin gets a pseudo-count of `smoothing` / (number of bins of its column).
 
         Parameters
         ----------
         people : Profile
-            n rows.
+            The rows, n of them, spread over public bins.
         labels : ndarray of float, shape (n, d)
-            How far each row has each label.
+            Weight of each label in each row.
         smoothing : float
-            Above 0.
+            Total pseudo-count of each column under each label, above 0.
         """
         weight = labels.sum(axis=0)
         sizes = np.diff(np.append(people.starts, people.mass.shape[1]))
@@ -45,7 +47,7 @@ class NaiveBayes:
         return cls(prior, counts / (weight + smoothing))
 
     def posterior(self, people: Profile) -> Floats:
-        """P(v | row) for each row, shape (n, d), from P(v) and, column by column, the sum of mass P(bin | v)."""
+        """P(v | row), shape (n, d): P(v) times, for each column, the sum of mass P(bin | v), normalized."""
         log = np.broadcast_to(np.log(self.prior), (people.rows, self.prior.size)).copy()
         ends = np.append(people.starts[1:], people.mass.shape[1])
         for start, end in zip(people.starts, ends, strict=True):

@@ -1,4 +1,4 @@
-"""The sensitive value of the nearest released row: the third of the GDPR's criteria, inference."""
+"""Attribute inference by the nearest released row, as the GDPR's criterion of inference is tested."""
 
 from __future__ import annotations
 
@@ -14,11 +14,13 @@ from defenses.base.release import MicrodataRelease
 
 
 class NearestRowInference(Attack):
-    """Answers with the sensitive value of the released row nearest to the target in the known columns (Gower).
+    """Attribute inference by the sensitive value of the released row nearest to the target (Gower's distance).
 
-    Of equally near rows one is drawn, which the claims say with its probability, so that a rate is exact and not one
-    of the draws. Rows need not stem from records: this is how synthetic data are asked what they tell about a person.
-    Where several rows are equally near, in k-anonymous tables always, `MajorityInClass` names more values.
+    Among equally near rows one is drawn. The claims state its probability, so that the rate is exact and carries no
+    sampling error. Rows need not stem from records, so the attack also measures inference risk in synthetic data.
+
+    The attack assumes only the target's known columns. Where several rows are equally near, as always in k-anonymous
+    tables, the baseline `MajorityInClass` names more values.
 
     References
     ----------
@@ -29,9 +31,9 @@ class NearestRowInference(Attack):
     goal: ClassVar[str] = "attribute"
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
-        """Claim the nearest rows' values."""
+        """Claim the values of each target's nearest rows."""
         matching = match(release, knowledge)
         counts = matching.near_counts
         rows = np.maximum(counts.sum(axis=1, keepdims=True), 1e-300)
-        # Rows without a value answer nothing: their share is an abstention.
+        # The share of rows without a value is an abstention.
         return value_claims(counts / rows, matching.column, matching.domain, (counts / rows).max(axis=1))

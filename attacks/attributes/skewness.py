@@ -1,4 +1,4 @@
-"""The skewness attack: what a class has far more of than the table."""
+"""Skewness attack: claims the value that is most over-represented in the target's class."""
 
 from __future__ import annotations
 
@@ -15,18 +15,20 @@ from defenses.base.release import MicrodataRelease
 
 
 class Skewness(Attack):
-    """Bets on the value whose share in the target's class exceeds its share in the table by the most.
+    """Skewness attack: claims the value whose share in the target's class exceeds its share in the table the most.
 
-    It answers only where the class is further than `distance` from the table, as t-closeness measures it (total
-    variation); t-closeness with a smaller t leaves it no answer. The class is that of the nearest rows, as for
-    `MajorityInClass`, so that strangers are answered too. Because it prefers what is unusual to what is
-    frequent and abstains elsewhere, it names fewer values than `MajorityInClass`; it shows what is peculiar to
-    a class, for which l-diversity has no eye.
+    It answers only where the total variation distance of class and table, as t-closeness measures it, exceeds
+    `distance`. A t-close table with a smaller t leaves it no answer. The class consists of the nearest rows, as in
+    `MajorityInClass`, so strangers are answered too.
+
+    The attack assumes only the target's quasi-identifiers. It prefers unusual values to frequent ones and abstains
+    elsewhere, so it names fewer values than the baseline `MajorityInClass`. It shows what is peculiar to a class, which
+    l-diversity does not limit.
 
     Parameters
     ----------
     distance : float
-        Smallest distance of class and table, in [0, 1].
+        Smallest distance between class and table for an answer, in [0, 1].
 
     References
     ----------
@@ -40,7 +42,7 @@ class Skewness(Attack):
         check_real("distance", distance, low=0, high=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
-        """Claim the most over-represented values."""
+        """Claim each target's most over-represented value."""
         matching = match(release, knowledge)
         counts = matching.near_counts
         size = counts.sum(axis=1, keepdims=True)

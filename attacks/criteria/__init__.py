@@ -1,1 +1,1 @@
-"""Singling out and linkability, as the GDPR's criteria of anonymization name them."""
+"""Singling out and linkability, two criteria of anonymization under the GDPR."""

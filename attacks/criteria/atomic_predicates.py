@@ -1,4 +1,4 @@
-"""Conditions on one column, and predicates that join them."""
+"""Atomic predicates on one column, and their conjunctions."""
 
 from __future__ import annotations
 
@@ -16,62 +16,62 @@ from metrics.domains import Domain, NumericDomain
 
 @dataclass(frozen=True)
 class AtomicPredicate(ABC):
-    """A condition on one column of original records.
+    """Predicate on one column of original records.
 
     Attributes
     ----------
     column : str
-        Its name.
+        Name of the column.
     """
 
     column: str
 
     @abstractmethod
     def holds(self, values: pd.Series[Any]) -> NDArray[np.bool_]:
-        """Whether each original value meets the condition, shape (n,)."""
+        """Evaluate the predicate on original values; booleans of shape (n,)."""
 
 
 @dataclass(frozen=True)
 class AtMost(AtomicPredicate):
-    """A number of at most `bound`."""
+    """Holds for numbers of at most `bound`."""
 
     bound: float
 
     def holds(self, values: pd.Series[Any]) -> NDArray[np.bool_]:
-        """Compare."""
+        """Compare each value with the bound; booleans of shape (n,)."""
         return np.asarray(values.to_numpy(dtype=float, na_value=np.nan) <= self.bound)
 
 
 @dataclass(frozen=True)
 class AtLeast(AtomicPredicate):
-    """A number of at least `bound`."""
+    """Holds for numbers of at least `bound`."""
 
     bound: float
 
     def holds(self, values: pd.Series[Any]) -> NDArray[np.bool_]:
-        """Compare."""
+        """Compare each value with the bound; booleans of shape (n,)."""
         return np.asarray(values.to_numpy(dtype=float, na_value=np.nan) >= self.bound)
 
 
 @dataclass(frozen=True)
 class Covered(AtomicPredicate):
-    """A value that a released cell covers: the value itself, one inside its interval or of its set; or none at all.
+    """Holds for values that a released cell covers: its value, interval or set, or the missing value.
 
     Parameters
     ----------
     column : str
-        Its name.
+        Name of the column.
     cell : object
-        The released cell; missing for "no value".
+        The released cell; a missing cell covers missing values.
     domain : Domain
-        What the original values may be.
+        Domain of the original values.
     """
 
     cell: Any
     domain: Domain
 
     def holds(self, values: pd.Series[Any]) -> NDArray[np.bool_]:
-        """Read the cell and compare."""
+        """Read the cell and test each value; booleans of shape (n,)."""
         if not pd.isna(self.cell) and not str(self.cell).startswith(("[", "{", SUPPRESSED)):
             plain = float(self.cell) if isinstance(self.domain, NumericDomain) else unescape(str(self.cell))
             return np.asarray(values.to_numpy() == plain)
@@ -84,12 +84,12 @@ class Covered(AtomicPredicate):
 
 @dataclass(frozen=True)
 class Conjunction:
-    """A predicate on records: all of some conditions."""
+    """Predicate on records: the conjunction of atomic predicates."""
 
     predicates: tuple[AtomicPredicate, ...]
 
     def __call__(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
-        """Whether each record, shape (n, columns), meets all conditions, shape (n,)."""
+        """Evaluate on records of shape (n, columns); booleans of shape (n,)."""
         met = np.ones(len(frame), dtype=bool)
         for predicate in self.predicates:
             met &= predicate.holds(frame[predicate.column])

@@ -1,4 +1,4 @@
-"""Linkability: two parts of a person's record that lead to the same released row."""
+"""Linkability attack: links two partial records of a person through a common nearest row."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from metrics.arrays import Floats
 
 @dataclass(frozen=True)
 class TwoFiles(Knowledge):
-    """Two files about the same people, with different columns and in different orders.
+    """Knowledge of two files about the same people, with different columns and in different orders.
 
     Parameters
     ----------
@@ -36,14 +36,14 @@ class TwoFiles(Knowledge):
 
 @dataclass(frozen=True)
 class NearestRows:
-    """For each person of a file, a set of released rows: sure ones, and some drawn from among tied ones.
+    """For each person of a file, a set of nearest released rows; some of them may be drawn from ties.
 
     Attributes
     ----------
     sure, tied : ndarray of bool, shape (rows, people)
-        Rows that belong to the set, and rows of which some do; disjoint.
+        Rows that belong to the set, and tied rows of which some belong to it; disjoint.
     drawn : ndarray of int, shape (people,)
-        How many of the tied rows belong to the set, any as probably as any other.
+        Number of tied rows that belong to the set; all subsets of this size are equally likely.
     """
 
     sure: NDArray[np.bool_]
@@ -53,12 +53,12 @@ class NearestRows:
 
 @dataclass(frozen=True)
 class LinkedRows(Claims):
-    """For every person of two files the released rows that it may stem from; two parts are linked by a common row.
+    """Claimed links: the nearest rows of each person in both files; a common row links the two parts.
 
     Attributes
     ----------
     first, second : NearestRows
-        Of the people of either file.
+        Nearest rows of the people in the first and in the second file.
     """
 
     first: NearestRows
@@ -66,16 +66,20 @@ class LinkedRows(Claims):
 
 
 class NearestRowLinkability(Attack):
-    """Takes the nearest released rows of each person, in the columns of either file; a common row links the two.
+    """Linkability attack: links two partial records of a person if they have a nearest released row in common.
 
-    Of equally near rows the ones taken are drawn, independently in both files; the claims say so, and the game counts
-    expected links. (Taking them by position instead makes an identical copy of a table of few columns look safe.)
-    Rows need not stem from records.
+    The nearest rows are found separately in the columns of either file (Gower's distance). Among equally near rows,
+    some are drawn independently for both files. The claims state the ties, and the game counts expected links. Taking
+    tied rows by position instead would make an identical copy of a table with few columns look safe. Rows need not stem
+    from records, so the attack also measures synthetic data.
+
+    The attack assumes two files with different columns about the same people. Its baseline is the rate at which
+    strangers' records are linked, which the game subtracts.
 
     Parameters
     ----------
     neighbours : int
-        Nearest rows of a person, at least 1; all where the release has fewer.
+        Number of nearest rows of a person, at least 1; all rows if the release has fewer.
 
     References
     ----------
@@ -90,7 +94,7 @@ class NearestRowLinkability(Attack):
         check_integer("neighbours", neighbours, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> LinkedRows:
-        """Find the nearest rows of both files."""
+        """Find the nearest rows of the people in both files."""
         if not isinstance(knowledge, TwoFiles):
             raise NotApplicable("there are no two files to link")
         if release.frame.empty:
@@ -102,7 +106,15 @@ class NearestRowLinkability(Attack):
 
 
 def nearest_rows(distance: Floats, count: int) -> NearestRows:
-    """The `count` nearest rows of each person; distance of shape (rows, people), count at most the rows."""
+    """The `count` nearest rows of each person.
+
+    Parameters
+    ----------
+    distance : ndarray of float, shape (rows, people)
+        Distance of each released row to each person.
+    count : int
+        Number of nearest rows, at most the number of rows.
+    """
     last = np.partition(distance, count - 1, axis=0)[count - 1]
     sure = distance < last - TIE
     return NearestRows(sure, (distance <= last + TIE) & ~sure, count - sure.sum(axis=0))

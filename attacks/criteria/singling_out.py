@@ -1,4 +1,4 @@
-"""Singling out: predicates that hold of exactly one record, read off a release."""
+"""Singling-out attacks: predicates that hold for exactly one original record."""
 
 from __future__ import annotations
 
@@ -20,24 +20,42 @@ from metrics.cells import Cells, NumericCells, read_cells
 from metrics.domains import Domain
 
 BATCH = 256
-"""Predicates tried at a time."""
+"""Number of predicates tried at a time."""
 
 
 class UnivariateSinglingOut(Attack):
-    """Predicates on one column: values that one released row alone has, and the smallest and largest numbers.
+    """Univariate singling out: predicates on one column that hold for exactly one released row.
 
-    For every column: ``column = cell`` for each cell that stands in one row; ``column <= smallest`` and ``column >=
-    largest`` for numbers. Of more than `predicates` some are drawn. A release without rare cells yields few.
+    The predicates of a column are ``column = cell`` for each cell that occurs in one row, and ``column <= smallest``
+    and ``column >= largest`` for numbers. If there are more than `predicates`, a random subset is claimed. A release
+    without rare cells yields few predicates.
+
+    The attack assumes only the columns' public domains. It is the baseline of `MultivariateSinglingOut`.
 
     Parameters
     ----------
     predicates : int
-        Largest number of predicates, at least 1.
+        Maximum number of predicates, at least 1.
 
     References
     ----------
     Giomi, Boenisch, Wehmeyer and Tasnádi (2023), A unified framework for quantifying privacy risk in synthetic data,
     section 4.1; Cohen and Nissim (2020), Towards formalizing the GDPR's notion of singling out.
+
+    Examples
+    --------
+    ``city = Ely``, each of the three ages, ``age <= 20`` and ``age >= 44`` hold for one row each:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from attacks import Knowledge, UnivariateSinglingOut
+    >>> from defenses import Microdata, MicrodataRelease
+    >>> table = pd.DataFrame({"city": ["Bath", "Bath", "Ely"], "age": [20, 30, 44]})
+    >>> release = MicrodataRelease(table, origin=np.arange(3))
+    >>> knowledge = Knowledge(table.iloc[:0], Microdata(pd.DataFrame({"city": ["Bath", "Ely"], "age": [18, 60]})))
+    >>> claims = UnivariateSinglingOut().run(release, knowledge, np.random.default_rng(0))
+    >>> [int(predicate(table).sum()) for predicate in claims.predicates]
+    [1, 1, 1, 1, 1, 1]
     """
 
     goal: ClassVar[str] = "singling_out"
@@ -47,30 +65,33 @@ class UnivariateSinglingOut(Attack):
         check_integer("predicates", predicates, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Predicates:
-        """Collect rare cells and ends."""
-        found: list[AtomicPredicate] = []
+        """Collect predicates from unique cells and extreme numbers."""
+        atoms: list[AtomicPredicate] = []
         for column in released_columns(release, knowledge):
-            found += column.rare()
-            found += column.ends()
-        kept = rng.permutation(len(found))[: self.predicates]
-        return Predicates([Conjunction((found[position],)) for position in kept])
+            atoms += column.unique()
+            atoms += column.extremes()
+        selected = rng.permutation(len(atoms))[: self.predicates]
+        return Predicates([Conjunction((atoms[position],)) for position in selected])
 
 
 class MultivariateSinglingOut(Attack):
-    """Predicates on several columns that hold of exactly one released row.
+    """Multivariate singling out: predicates on several columns that hold for exactly one released row.
 
-    A released row and some columns are drawn; the predicate asks for the row's cell in categorical columns and in
-    generalized ones, and for a number of at least or at most the row's, away from the column's median. It is claimed
-    if no other released row meets it and it was not claimed before.
+    A released row and some columns are drawn. The predicate requires the row's cell in categorical and generalized
+    columns. In numeric columns it requires a number at least or at most the row's, away from the column's median. The
+    predicate is claimed if no other released row meets it and it was not claimed before.
+
+    The attack assumes only the columns' public domains. It extends `UnivariateSinglingOut` to conjunctions, which exist
+    even where no single column has rare cells.
 
     Parameters
     ----------
     columns : int
-        Columns of a predicate, at least 1; all where there are fewer.
+        Number of columns in a predicate, at least 1; all columns if there are fewer.
     predicates : int
         Number of predicates wanted, at least 1.
     tries : int
-        How many are tried for each one wanted, at least 1.
+        Number of draws for each predicate wanted, at least 1.
 
     References
     ----------
@@ -88,44 +109,44 @@ class MultivariateSinglingOut(Attack):
         check_integer("tries", tries, low=1)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Predicates:
-        """Draw, try, keep."""
+        """Draw predicates until enough hold for exactly one released row."""
         columns = released_columns(release, knowledge)
         rows = len(release.frame)
         if not rows:
             return Predicates([])
         width = min(self.columns, len(columns))
-        found: dict[Conjunction, None] = {}
+        claimed: dict[Conjunction, None] = {}
         for _ in range(-(-self.predicates * self.tries // BATCH)):
             row = rng.integers(rows, size=BATCH)
-            chosen = np.argsort(rng.random((BATCH, len(columns))), axis=1)[:, :width]
+            selected = np.argsort(rng.random((BATCH, len(columns))), axis=1)[:, :width]
             meets = np.ones((BATCH, rows), dtype=bool)
             for number, column in enumerate(columns):
-                uses = np.flatnonzero((chosen == number).any(axis=1))
-                meets[uses] &= column.like(row[uses])
+                uses = np.flatnonzero((selected == number).any(axis=1))
+                meets[uses] &= column.meeting(row[uses])
             for attempt in np.flatnonzero(meets.sum(axis=1) == 1).tolist():
-                predicates = (columns[number].predicate(int(row[attempt])) for number in np.sort(chosen[attempt]))
-                found[Conjunction(tuple(predicates))] = None
-            if len(found) >= self.predicates:
+                predicates = (columns[number].predicate(int(row[attempt])) for number in np.sort(selected[attempt]))
+                claimed[Conjunction(tuple(predicates))] = None
+            if len(claimed) >= self.predicates:
                 break
-        return Predicates(list(found)[: self.predicates])
+        return Predicates(list(claimed)[: self.predicates])
 
 
 @dataclass(frozen=True)
 class ReleasedColumn:
-    """A released column, as predicates are made from it.
+    """Released column from which predicates are built.
 
     Attributes
     ----------
     name : str
-        Its name.
+        Name of the column.
     domain : Domain
-        What the original values may be.
+        Domain of the original values.
     column : Series, shape (rows,)
-        Its cells.
+        The released cells.
     cells : Cells
-        The same in coded form.
+        The released cells in coded form.
     numbers : ndarray of float, shape (rows,), or None
-        The numbers, NaN where missing, if all cells are plain numbers.
+        The numbers, NaN where missing; None unless all cells are plain numbers.
     """
 
     name: str
@@ -136,34 +157,34 @@ class ReleasedColumn:
 
     @property
     def median(self) -> float:
-        """Median of the numbers, 0 where there is none."""
+        """Median of the numbers, 0 if there is none."""
         present = np.zeros(0) if self.numbers is None else self.numbers[~np.isnan(self.numbers)]
         return float(np.median(present)) if present.size else 0.0
 
-    def rare(self) -> list[AtomicPredicate]:
-        """Cells that one row alone has."""
+    def unique(self) -> list[AtomicPredicate]:
+        """Predicates for the cells that occur in exactly one row."""
         codes = self.cells.codes
         rows = np.flatnonzero(np.bincount(codes, minlength=1)[codes] == 1)
         return [self._covered(int(row)) for row in rows if not self.cells.suppressed[codes[row]]]
 
-    def ends(self) -> list[AtomicPredicate]:
-        """The smallest and the largest number."""
+    def extremes(self) -> list[AtomicPredicate]:
+        """Predicates for the smallest and the largest number."""
         if self.numbers is None or np.isnan(self.numbers).all():
             return []
         low, high = float(np.nanmin(self.numbers)), float(np.nanmax(self.numbers))
         return [AtMost(self.name, low), AtLeast(self.name, high)]
 
-    def like(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
-        """Which released rows meet the condition that each of `rows` gives, shape (len(rows), all rows)."""
-        alike: NDArray[np.bool_] = self.cells.codes[rows, None] == self.cells.codes
+    def meeting(self, rows: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Which released rows meet the predicate built from each of `rows`, shape (len(rows), all rows)."""
+        same_cell: NDArray[np.bool_] = self.cells.codes[rows, None] == self.cells.codes
         if self.numbers is None:
-            return alike
+            return same_cell
         own = self.numbers[rows, None]
         beyond = np.where(own > self.median, self.numbers >= own, self.numbers <= own)
-        return np.where(np.isnan(own), alike, beyond)
+        return np.where(np.isnan(own), same_cell, beyond)
 
     def predicate(self, row: int) -> AtomicPredicate:
-        """The condition that a row gives."""
+        """The predicate built from a row's cell."""
         if self.numbers is None or np.isnan(self.numbers[row]):
             return self._covered(row)
         number = float(self.numbers[row])
@@ -175,17 +196,17 @@ class ReleasedColumn:
 
 
 def released_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[ReleasedColumn]:
-    """Columns of the release about which the public domains say something.
+    """Released columns that also occur among the attacker's own people.
 
     Raises
     ------
     ValueError
-        If there is none.
+        If there is no such column.
     """
     people = knowledge.auxiliary
     names = [str(name) for name in release.frame.columns if name in people.frame.columns]
     if not names:
-        raise ValueError("the release has no column of which the attacker knows what it means")
+        raise ValueError("the release has no column that the attacker's own people have")
     result = []
     for name in names:
         column = release.frame[name]

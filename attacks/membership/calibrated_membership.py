@@ -16,12 +16,12 @@ from metrics.arrays import Floats
 
 
 class CalibratedMembership(Attack):
-    """Calls those members whom the release resembles more than tables of other people do.
+    """Base class of attacks that compare the release with reference tables, which hold other people.
 
     Parameters
     ----------
     rounds : int
-        How many tables of other people to compare with, at least 1.
+        Number of reference tables, at least 1.
     """
 
     goal = "membership"
@@ -32,16 +32,16 @@ class CalibratedMembership(Attack):
 
     @abstractmethod
     def scores(self, release: MicrodataRelease, tables: Iterator[MicrodataRelease], knowledge: Knowledge) -> Floats:
-        """How surely each candidate is a member, shape (candidates,).
+        """Membership score of each candidate, shape (candidates,); higher means more likely a member.
 
         Parameters
         ----------
         release : MicrodataRelease
-            What was published.
+            The published table.
         tables : iterator of MicrodataRelease
-            Tables of other people, as many as there are rounds.
+            Reference tables, one for each round.
         knowledge : Knowledge
-            With the candidates.
+            Holds the candidates.
         """
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:

@@ -1,4 +1,4 @@
-"""What attacks share that tell members from others by what a published classifier says about them."""
+"""Membership inference from the confidence of a published classifier."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from metrics.arrays import Floats
 
 
 class ConfidenceMembership(Attack):
-    """Membership in the training of a published classifier."""
+    """Base class of attacks that infer membership in the training set of a published classifier."""
 
     kind = "model"
     goal = "membership"
 
     @abstractmethod
     def scores(self, model: Classifier, knowledge: Knowledge, rng: Generator) -> Floats:
-        """How surely each candidate is a member, shape (candidates,)."""
+        """Membership score of each candidate, shape (candidates,); higher means more likely a member."""
 
     def run(self, release: ModelRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
         """Score every candidate.
@@ -29,9 +29,9 @@ class ConfidenceMembership(Attack):
         Raises
         ------
         NotApplicable
-            If the model does not say what it predicts; if the attack trains models of its own, also if the attacker
-            cannot repeat the training or has nobody to train on.
+            If the model does not declare what it predicts. For attacks that train their own models also if the
+            attacker cannot repeat the training, or has too few people to train on.
         ValueError
-            If the candidates lack a column of the model's, or somebody's class is none of its.
+            If the candidates lack a column that the model needs, or a candidate's class is unknown to the model.
         """
         return Decisions(self.scores(classifier(release.model), knowledge, rng))

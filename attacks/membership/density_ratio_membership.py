@@ -1,4 +1,4 @@
-"""Membership by the ratio of the release's density at a person to that of tables that hold others."""
+"""DOMIAS: membership inference by a density ratio."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ from metrics.arrays import Floats
 
 
 class DensityRatioMembership(CalibratedMembership):
-    r"""Calls those members around whom the release is denser than other people's tables are (DOMIAS).
+    r"""Membership inference by the ratio of the release's density to the population's density (DOMIAS).
 
-    The score is log p(x) - log p₀(x), with p the density of the released rows at the candidate x, estimated with the
-    kernel exp(-∑ⱼ \|xⱼ - rⱼ\| / bandwidth) over the columns j, scaled as Gower's distance scales them, and p₀ that of
-    tables of other people, averaged as a logarithm. It sees where a generator puts more rows than the population would,
-    rather than single copies: on tables whose rows stem from records `DistanceToClosestRecord` finds more, on
-    synthetic ones this finds about as much.
+    The score of a candidate x is log p(x) - log p₀(x), where p is the density of the released rows at x. The kernel is
+    exp(-∑ⱼ \|xⱼ - rⱼ\| / bandwidth) over the columns j, scaled as in Gower's distance. The reference p₀ is the density
+    of tables of other people; their log-densities are averaged.
+
+    The attack assumes auxiliary people of the same population. It extends `DistanceToClosestRecord` from single copies
+    to regions where a generator places more rows than the population would. On synthetic tables both attacks find about
+    as many members; on tables whose rows stem from records `DistanceToClosestRecord` finds more.
 
     Parameters
     ----------
     bandwidth : float
-        In columns: two rows that differ by this many columns weigh 1/e; positive.
+        Kernel bandwidth in columns, positive. Two rows that differ by this many columns have weight 1/e.
     rounds : int
-        How many tables of other people to compare with, at least 1.
+        Number of reference tables, at least 1.
 
     References
     ----------
@@ -42,11 +44,11 @@ class DensityRatioMembership(CalibratedMembership):
         self.bandwidth = bandwidth
 
     def scores(self, release: MicrodataRelease, tables: Iterator[MicrodataRelease], knowledge: Knowledge) -> Floats:
-        """Log-density of the release less the mean one of the tables; 0 for all where the release has no row."""
-        others = [self._density(table, knowledge) for table in tables]
+        """Log-density of the release minus the mean log-density of the tables; all 0 if the release has no row."""
+        reference = [self._density(table, knowledge) for table in tables]
         if not len(release.frame):
             return np.zeros(len(knowledge.candidates))
-        return np.asarray(self._density(release, knowledge) - np.mean(others, axis=0))
+        return np.asarray(self._density(release, knowledge) - np.mean(reference, axis=0))
 
     def _density(self, table: MicrodataRelease, knowledge: Knowledge) -> Floats:
         """Log-density of a table at each candidate, up to a constant, shape (candidates,)."""
@@ -55,5 +57,5 @@ class DensityRatioMembership(CalibratedMembership):
         columns = shared_columns(table, knowledge)
         if not len(table.frame):
             return np.zeros(len(knowledge.candidates))
-        different = gower_distance(columns) * len(columns)
-        return np.asarray(logsumexp(-different / self.bandwidth, axis=0) - np.log(len(different)))
+        distance = gower_distance(columns) * len(columns)
+        return np.asarray(logsumexp(-distance / self.bandwidth, axis=0) - np.log(len(distance)))

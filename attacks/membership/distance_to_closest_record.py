@@ -1,4 +1,4 @@
-"""Membership by how much closer a person is to the release than to tables that hold others."""
+"""Membership inference by calibrated distance to the closest record."""
 
 from __future__ import annotations
 
@@ -12,38 +12,55 @@ from attacks.membership.calibrated_membership import CalibratedMembership
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
 
-# Distances are shares of the columns' ranges; anything below this is an exact hit.
+# Distances are shares of the columns' ranges; anything below this counts as an exact match.
 EXACT = 1e-4
 
 
 class DistanceToClosestRecord(CalibratedMembership):
-    """Calls those members whose closest released row is closer than it would be if they were not in.
+    """Membership inference by the distance to the closest record, calibrated by tables of other people.
 
-    The score is log(d₀ + c) - log(d + c), with d Gower's distance of the person to its closest released row, d₀ that
-    to its closest row in a table of other people, averaged (as a logarithm) over such tables, and c = 1e-4. The tables
-    are samples of the auxiliary people, released as the publisher does where that is known. Without the calibration
-    common people are taken for members: 5 % of the members of Mondrian's tables (k = 5) are found at 1 % false
-    positives, with it 27 % (Adult, 300 members, 15 columns).
+    The score is log(d₀ + c) - log(d + c), where d is Gower's distance of a candidate to its closest released row and
+    c = 1e-4. The reference d₀ is the distance to the closest row of a table of other people; its logarithm is averaged
+    over such tables. The tables are samples of the auxiliary people. Where the attacker knows the mechanism, they are
+    released as the publisher does.
+
+    The attack assumes auxiliary people of the same population. Its baseline is the uncalibrated distance, which takes
+    typical people for members. Calibration beats it: the baseline finds 5 % of the members of Mondrian's tables (k = 5)
+    at 1 % false positives, the calibrated attack 27 % (Adult, 300 members, 15 columns).
 
     Parameters
     ----------
     rounds : int
-        How many tables of other people to compare with, at least 1.
+        Number of reference tables, at least 1.
 
     References
     ----------
     Chen, Yu, Zhang and Fritz (2020), GAN-Leaks, section 4.5, for calibration by a reference; Stadler, Oprisanu and
     Troncoso (2022), Synthetic data: anonymisation groundhog day, for simulating the publisher.
+
+    Examples
+    --------
+    The release shows the first candidate, but not the second:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from attacks import DistanceToClosestRecord, Knowledge
+    >>> from defenses import Microdata, MicrodataRelease
+    >>> release = MicrodataRelease(pd.DataFrame({"age": [25, 31]}), origin=np.array([0, 1]))
+    >>> knowledge = Knowledge(pd.DataFrame({"age": [25, 70]}), Microdata(pd.DataFrame({"age": [41, 50, 60]})))
+    >>> scores = DistanceToClosestRecord().run(release, knowledge, np.random.default_rng(0)).scores
+    >>> bool(scores[0] > scores[1])
+    True
     """
 
     def scores(self, release: MicrodataRelease, tables: Iterator[MicrodataRelease], knowledge: Knowledge) -> Floats:
-        """How much closer, as a logarithm, the release is than the tables are on average."""
+        """Mean log-distance to the reference tables minus the log-distance to the release."""
         own = _closest(release, knowledge)
-        others = [_closest(table, knowledge) for table in tables]
-        return np.asarray(np.mean(np.log(np.array(others) + EXACT), axis=0) - np.log(own + EXACT))
+        reference = [_closest(table, knowledge) for table in tables]
+        return np.asarray(np.mean(np.log(np.array(reference) + EXACT), axis=0) - np.log(own + EXACT))
 
 
 def _closest(table: MicrodataRelease, knowledge: Knowledge) -> Floats:
-    """Distance of each candidate to its closest row, shape (candidates,); 1 where the table has no row."""
+    """Distance of each candidate to its closest row, shape (candidates,); 1 if the table has no row."""
     columns = shared_columns(table, knowledge)
     return np.asarray(gower_distance(columns).min(axis=0, initial=1.0))

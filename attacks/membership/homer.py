@@ -1,4 +1,4 @@
-"""Membership by marginal frequencies alone."""
+"""Membership inference from marginal frequencies."""
 
 from __future__ import annotations
 
@@ -16,17 +16,20 @@ from metrics.arrays import Floats
 
 
 class Homer(CalibratedMembership):
-    r"""Calls those members whose attributes lie nearer to the released frequencies than to the population's.
+    r"""Homer's test: compares a person's attributes with the released and the population's frequencies.
 
-    Every category and public bin of every column is an attribute yⱼ in {0, 1}; the score of a person is
-    ∑ⱼ \|yⱼ - popⱼ\| - \|yⱼ - pubⱼ\|, with pub the released frequencies and pop those of tables of other people
-    (released as the publisher does where that is known). It needs no row of the release, so that shuffling columns or
-    drawing them anew from their marginals is no answer to it; it needs many attributes, or few members.
+    Every category and every public bin of a column is an attribute yⱼ in {0, 1}. A person scores ∑ⱼ \|yⱼ - popⱼ\| -
+    \|yⱼ - pubⱼ\|, where pub are the released frequencies. The population's frequencies pop are those of tables of other
+    people, released as the publisher does where the mechanism is known.
+
+    The attack assumes auxiliary people of the same population. It reads marginals only, so neither shuffling the
+    columns nor resampling them from their marginals protects against it. It needs many attributes or few members. It is
+    the baseline for `MarginalLikelihoodRatio`.
 
     Parameters
     ----------
     rounds : int
-        Over how many tables of other people the population's frequencies are averaged, at least 1.
+        Number of tables over which the population's frequencies are averaged, at least 1.
 
     References
     ----------
@@ -34,20 +37,21 @@ class Homer(CalibratedMembership):
     """
 
     def scores(self, release: MicrodataRelease, tables: Iterator[MicrodataRelease], knowledge: Knowledge) -> Floats:
-        """How much nearer attributes lie to the release's frequencies than to the tables'."""
+        """Homer's statistic of each candidate."""
         return marginal_scores(release, tables, knowledge, homer_scores)
 
 
 class MarginalLikelihoodRatio(CalibratedMembership):
-    """Calls those members whose attributes the release holds more of than the population does, as a likelihood ratio.
+    """Likelihood-ratio test of a person's attributes under the released and the population's frequencies.
 
-    It looks at what `Homer` looks at, with log pub / pop in place of differences: rare attributes weigh more. Where
-    columns are independent, this is the best test there is.
+    It extends `Homer`: the score sums log pub / pop instead of differences, so rare attributes weigh more. Like `Homer`
+    it assumes auxiliary people of the same population and reads marginals only. It is the most powerful test where
+    columns are independent.
 
     Parameters
     ----------
     rounds : int
-        Over how many tables of other people the population's frequencies are averaged, at least 1.
+        Number of tables over which the population's frequencies are averaged, at least 1.
 
     References
     ----------
@@ -55,8 +59,8 @@ class MarginalLikelihoodRatio(CalibratedMembership):
     """
 
     def scores(self, release: MicrodataRelease, tables: Iterator[MicrodataRelease], knowledge: Knowledge) -> Floats:
-        """Log-likelihood ratio of the attributes under the release's and under the tables' frequencies."""
-        # Half a row: what a share of nobody may hide.
+        """Log-likelihood ratio of released to population frequencies for each candidate."""
+        # Half a row, added to each share to keep the logarithm finite.
         floor = 0.5 / max(1, len(release.frame))
         return marginal_scores(release, tables, knowledge, partial(likelihood_ratio_scores, floor=floor))
 
@@ -64,7 +68,19 @@ class MarginalLikelihoodRatio(CalibratedMembership):
 def marginal_scores(
     release: MicrodataRelease, tables: Iterable[MicrodataRelease], knowledge: Knowledge, score: Callable[..., Floats]
 ) -> Floats:
-    """Score candidates by a function of attributes, people, released and population frequencies."""
+    """Score candidates by their attributes, the released frequencies and the population's.
+
+    Parameters
+    ----------
+    release : MicrodataRelease
+        The published table.
+    tables : iterable of MicrodataRelease
+        Reference tables; their mean shares are the population's.
+    knowledge : Knowledge
+        Holds the candidates.
+    score : callable
+        ``score(attributes, people, published, population)``, shape (people,).
+    """
     columns = common_columns(release, knowledge)
     attributes = Attributes(dict(knowledge.domains(columns)))
     shares = [attributes.shares(table.frame) for table in tables if len(table.frame)]

@@ -1,4 +1,4 @@
-"""Membership by the likelihood of the released rows under the mechanism that the publisher disclosed."""
+"""Membership inference by a likelihood ratio under the disclosed channel."""
 
 from __future__ import annotations
 
@@ -13,22 +13,23 @@ from defenses.base.release import MicrodataRelease
 
 
 class LikelihoodMembership(Attack):
-    r"""Calls those members under whom the release is likeliest, by the release's own channel.
+    r"""Likelihood-ratio test of membership under the channel that the release discloses.
 
-    Let rows r₁ … rₙ stem from n records each on its own, p(r \| x) be the channel and p₀(r) = E p(r \| x) its mean over
-    the population. If x is one of the records, any row is its own with probability 1/n and the others are as from the
-    population, so that
+    Let rows r₁ … rₙ stem independently from n records. Let p(r \| x) be the channel and p₀(r) = E p(r \| x) its mean
+    over the population. If x is one of the records, each row stems from x with probability 1/n, and the other rows are
+    distributed as in the population. Hence
 
-        P(release \| x in) / P(release \| x out) = 1/n ∑ᵢ p(rᵢ \| x) / p₀(rᵢ),
+        P(release \| x in) / P(release \| x out) = 1/n ∑ᵢ p(rᵢ \| x) / p₀(rᵢ).
 
-    the likelihood ratio, which no test beats (Neyman and Pearson). Its logarithm is the score. The population is what
-    the attacker has: the candidates and the auxiliary people. Rows that were only sampled change nothing about the
-    order. For mechanisms that treat records together (groups, swaps, columns shuffled) the rows are not independent,
-    and the score is a good guess rather than the best test.
+    The score is the logarithm of this ratio. By the Neyman-Pearson lemma no test has more power. The population is
+    estimated from the candidates and the auxiliary people. Sampling rows does not change the order of the scores.
+
+    The attack assumes that the release discloses its channel. Mechanisms that treat records jointly (groups, swaps,
+    shuffled columns) release dependent rows. There the score is an approximation, not the most powerful test.
 
     Notes
     -----
-    Where a channel rules a person out for every row, the score is minus infinity.
+    A candidate whom the channel rules out for every row scores minus infinity.
 
     References
     ----------
@@ -53,14 +54,14 @@ class LikelihoodMembership(Attack):
         if release.channel is None:
             raise NotApplicable("the release discloses no channel")
         columns = common_columns(release, knowledge)
-        people = [knowledge.candidates[columns], knowledge.auxiliary.frame.reindex(columns=columns)]
-        population = pd.concat([frame for frame in people if len(frame)], ignore_index=True)
+        frames = [knowledge.candidates[columns], knowledge.auxiliary.frame.reindex(columns=columns)]
+        population = pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
         if release.frame.empty:
             return Decisions(np.zeros(len(knowledge.candidates)))
         parts = release.channel.likelihoods(release.frame, population, dict(knowledge.domains(columns)))
         table = np.sum([part.table() for part in parts.values()], axis=0)
         mean = logsumexp(table, axis=1) - np.log(len(population))
-        # A row that nobody in the population can have says nothing about who has it.
+        # A row that no person of the population explains carries no information about the candidates.
         usable = mean > -np.inf
         ratio = table[usable, : len(knowledge.candidates)] - mean[usable, None]
         if not usable.any():

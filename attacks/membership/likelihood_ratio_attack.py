@@ -1,4 +1,4 @@
-"""Membership by what models say about a person that were, and were not, trained on that very person (LiRA)."""
+"""LiRA: membership inference by a likelihood ratio over shadow models."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from metrics.arrays import Floats
 
-# A model without any spread over training sets (a constant one) tells nothing: its ratio then is 0.
+# Keeps the ratio finite, and 0 for a model that does not depend on its training set.
 LEAST_DEVIATION = 1e-6
 
 
 class ShadowLogitMembership(ConfidenceMembership):
-    """Compares the logit of the model with those of models that the attacker trained.
+    """Base class of attacks that compare the model's logits with those of shadow models.
 
     Parameters
     ----------
     shadows : int
-        How many models to train, at least 2.
+        Number of shadow models, at least 2.
     """
 
     def __init__(self, *, shadows: int = 32) -> None:
@@ -35,47 +35,49 @@ class ShadowLogitMembership(ConfidenceMembership):
 
     @abstractmethod
     def pool(self, knowledge: Knowledge) -> tuple[Microdata, int]:
-        """On whom models are trained, and on how many of them at a time."""
+        """The people on whom shadow models are trained, and the number of people in each training set."""
 
     @abstractmethod
-    def ratio(self, own: Floats, said: Floats, member: NDArray[np.bool_]) -> Floats:
-        """Score of each person, shape (people,).
+    def ratio(self, logits: Floats, shadow_logits: Floats, member: NDArray[np.bool_]) -> Floats:
+        """Membership score of each person, shape (people,).
 
         Parameters
         ----------
-        own : ndarray of float, shape (people,)
+        logits : ndarray of float, shape (people,)
             Logits of the published model.
-        said : ndarray of float, shape (models, people)
-            Logits of the models that the attacker trained.
+        shadow_logits : ndarray of float, shape (models, people)
+            Logits of the shadow models.
         member : ndarray of bool, shape (models, pool)
-            Who of the pool each of these was trained on.
+            Which people of the pool each shadow model was trained on.
         """
 
     def scores(self, model: Classifier, knowledge: Knowledge, rng: Generator) -> Floats:
-        """Train models and hold the published one's logits against theirs."""
-        own = logit_confidence(model, knowledge.candidates)
-        said, member = [], []
+        """Train shadow models and compare the published model's logits with theirs."""
+        logits = logit_confidence(model, knowledge.candidates)
+        shadow_logits, member = [], []
         for shadow in shadows(knowledge, *self.pool(knowledge), self.shadows, rng):
-            said.append(logit_confidence(shadow.model, knowledge.candidates))
+            shadow_logits.append(logit_confidence(shadow.model, knowledge.candidates))
             member.append(shadow.member)
-        return self.ratio(own, np.array(said), np.array(member))
+        return self.ratio(logits, np.array(shadow_logits), np.array(member))
 
 
 class LikelihoodRatioAttack(ShadowLogitMembership):
-    r"""Compares what the model says about a person with models trained with and without that person (LiRA, online).
+    r"""Likelihood-ratio attack on a published classifier (LiRA, online).
 
-    The attacker trains models on random halves of the candidates, as the publisher does. With φ the logit of the
-    probability of the person's own class, normal over models with mean μ₁ where the person is in and μ₀ where not, and
-    a deviation σ₁, σ₀ that is estimated over all persons together (a few models do not tell one person's), the score is
-    log N(φ; μ₁, σ₁²) - log N(φ; μ₀, σ₀²). Whoever is easy for every model is no longer taken for a member:
-    of 300 people of Adult behind extremely randomized trees it finds .52 (± .03 over twelve plays, 16 models) at 1 %
-    false positives, where `LossThreshold` finds .04; on constant models and on those of records under local
-    differential privacy (epsilon = .5) both find .01.
+    The attacker trains shadow models on random halves of the candidates, as the publisher does. Let φ be the logit of
+    the probability of the person's own class. Over models, φ is taken as normal, with mean μ₁ and deviation σ₁ if the
+    person is in the training set. Otherwise the parameters are μ₀ and σ₀. The deviations are pooled over all persons,
+    since a few models do not determine one person's. The score is log N(φ; μ₁, σ₁²) - log N(φ; μ₀, σ₀²).
+
+    The attack assumes that the attacker can repeat the training. It extends `LossThreshold`: people who are easy for
+    every model no longer look like members. It beats that baseline on extremely randomized trees (300 people of
+    Adult, 1 % false positives). It finds .52 (± .03 over twelve plays, 16 shadow models), `LossThreshold` .04. On
+    constant models, and on models of records under local differential privacy (epsilon = .5), both find .01.
 
     Parameters
     ----------
     shadows : int
-        How many models to train, at least 2; each person is in half of them.
+        Number of shadow models, at least 2; each person is in half of their training sets.
 
     References
     ----------
@@ -84,26 +86,27 @@ class LikelihoodRatioAttack(ShadowLogitMembership):
     """
 
     def pool(self, knowledge: Knowledge) -> tuple[Microdata, int]:
-        """The candidates, half of them at a time."""
+        """The candidates; each model is trained on half of them."""
         return _candidates(knowledge), len(knowledge.candidates) // 2
 
-    def ratio(self, own: Floats, said: Floats, member: NDArray[np.bool_]) -> Floats:
-        """Log-likelihood ratio of the normal laws with and without the person."""
-        inside, outside = _normal(said, member), _normal(said, ~member)
-        return np.asarray(_log_density(own, *inside) - _log_density(own, *outside))
+    def ratio(self, logits: Floats, shadow_logits: Floats, member: NDArray[np.bool_]) -> Floats:
+        """Log-likelihood ratio of the two normal distributions, with and without the person."""
+        inside, outside = _normal(shadow_logits, member), _normal(shadow_logits, ~member)
+        return np.asarray(_log_density(logits, *inside) - _log_density(logits, *outside))
 
 
 class OfflineLikelihoodRatioAttack(ShadowLogitMembership):
-    """Compares what the model says about a person with models trained on other people (LiRA, offline).
+    """Likelihood-ratio attack with shadow models of other people (LiRA, offline).
 
-    The attacker trains its models once, on its own people, before it knows whom it looks for. The score is
-    (φ - μ₀) / σ₀, in the terms of `LikelihoodRatioAttack`: how much surer the model is of the person than models are
-    that never saw it. It knows less than the online attack and finds less.
+    The attacker trains shadow models once on its own people, before it knows the candidates. The score is (φ - μ₀) / σ₀
+    in the notation of `LikelihoodRatioAttack`. It says how much more confident the model is than models that never saw
+    the person. The attack assumes less than the online variant and finds fewer members. It beats the baseline
+    `LossThreshold`.
 
     Parameters
     ----------
     shadows : int
-        How many models to train, at least 2.
+        Number of shadow models, at least 2.
 
     References
     ----------
@@ -112,39 +115,39 @@ class OfflineLikelihoodRatioAttack(ShadowLogitMembership):
     """
 
     def pool(self, knowledge: Knowledge) -> tuple[Microdata, int]:
-        """The attacker's own people, half as many at a time as there are candidates."""
+        """The attacker's own people; each training set is half as large as the set of candidates."""
         people = knowledge.auxiliary
         return people, min(len(knowledge.candidates) // 2, len(people))
 
-    def ratio(self, own: Floats, said: Floats, member: NDArray[np.bool_]) -> Floats:
-        """Deviations above the mean of models that never saw the person."""
-        mean, deviation = _normal(said, np.ones(said.shape, dtype=bool))
-        return np.asarray((own - mean) / deviation)
+    def ratio(self, logits: Floats, shadow_logits: Floats, member: NDArray[np.bool_]) -> Floats:
+        """Standard deviations above the mean logit of shadow models."""
+        mean, deviation = _normal(shadow_logits, np.ones(shadow_logits.shape, dtype=bool))
+        return np.asarray((logits - mean) / deviation)
 
 
 def _candidates(knowledge: Knowledge) -> Microdata:
-    """The candidates in the roles of the attacker's own people, without the identifiers, which no candidate shows."""
+    """The candidates as microdata, with the roles of the attacker's own people but without identifiers."""
     own, frame = knowledge.auxiliary, knowledge.candidates
     domains = {name: domain for name, domain in own.domains.items() if name in frame}
     hierarchies = {name: levels for name, levels in own.hierarchies.items() if name in frame}
     return replace(own, frame=frame, identifiers=(), domains=domains, hierarchies=hierarchies)
 
 
-def _normal(said: Floats, chosen: NDArray[np.bool_]) -> tuple[Floats, float]:
-    """Mean of each person's logits over the chosen models, shape (people,), and their deviation over all people.
+def _normal(logits: Floats, selected: NDArray[np.bool_]) -> tuple[Floats, float]:
+    """Mean of each person's logits over the selected models, shape (people,), and their pooled standard deviation.
 
     Parameters
     ----------
-    said : ndarray of float, shape (models, people)
-        Logits.
-    chosen : ndarray of bool, shape (models, people)
-        Which models count for whom; at least one a person.
+    logits : ndarray of float, shape (models, people)
+        Logits of the shadow models.
+    selected : ndarray of bool, shape (models, people)
+        Models that count for each person, at least one.
     """
-    count = chosen.sum(axis=0)
-    mean = np.where(chosen, said, 0.0).sum(axis=0) / count
-    squares = np.where(chosen, (said - mean) ** 2, 0.0).sum()
-    freedom = max(1, int((count - 1).sum()))
-    return mean, max(float(np.sqrt(squares / freedom)), LEAST_DEVIATION)
+    count = selected.sum(axis=0)
+    mean = np.where(selected, logits, 0.0).sum(axis=0) / count
+    squares = np.where(selected, (logits - mean) ** 2, 0.0).sum()
+    degrees_of_freedom = max(1, int((count - 1).sum()))
+    return mean, max(float(np.sqrt(squares / degrees_of_freedom)), LEAST_DEVIATION)
 
 
 def _log_density(values: Floats, mean: Floats, deviation: float) -> Floats:

@@ -1,4 +1,4 @@
-"""Membership by the loss of a model alone."""
+"""Membership inference by thresholding a model's loss."""
 
 from __future__ import annotations
 
@@ -12,10 +12,11 @@ from metrics.arrays import Floats
 
 
 class LossThreshold(ConfidenceMembership):
-    """Calls those members on whose own class the model has the smallest loss.
+    """Membership inference by a threshold on the model's loss.
 
-    The score is the log-probability of the person's own class: a model is surer of those it was trained on. It takes
-    people who are easy for members, and members who are hard for others.
+    The score is the log-probability of the person's own class, since a model is more confident about its training
+    records. The attack assumes only access to the model and the person's true class. It is the baseline of the other
+    attacks on models. It confuses easy non-members with members, and hard members with non-members.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What a classifier says about people whose class is known, and models that attackers train like it."""
+"""Confidence of a classifier in a person's own class, and training of shadow models."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from attacks.base.attack import Knowledge, NotApplicable
 from defenses.base.microdata import Microdata
 from metrics.arrays import Floats
 
-# Ensembles answer 0 and 1, whose logits are infinite: probabilities are cut off here, before the logit's tails say
-# more about the cut-off than about the person.
-SURE = 1e-3
+# Ensembles give probabilities of 0 and 1, whose logits are infinite. Clipping them here also keeps the logit's tails
+# from depending on the clipping more than on the person.
+CLIPPED = 1e-3
 
 
 class Classifier(Protocol):
-    """A classifier of people in clear.
+    """Classifier of people in clear.
 
     Attributes
     ----------
     target : str
-        The column that it predicts.
+        The predicted column.
     classes : sequence of str
         The categories, in the order of the probabilities.
     """
@@ -39,59 +39,59 @@ class Classifier(Protocol):
 
 
 def classifier(model: Any) -> Classifier:
-    """The published model, as a classifier of people in clear.
+    """The published model, checked to be a classifier of people in clear.
 
     Raises
     ------
     NotApplicable
-        If it does not say what it predicts.
+        If the model lacks an attribute of `Classifier`.
     """
     for part in ("target", "classes", "predict_proba"):
         if not hasattr(model, part):
-            raise NotApplicable(f"the model has no {part}, so that nobody knows what it says about a person")
-    found: Classifier = model
-    return found
+            raise NotApplicable(f"the model has no {part}, so its predictions cannot be read")
+    checked: Classifier = model
+    return checked
 
 
 def class_numbers(model: Classifier, people: pd.DataFrame) -> NDArray[np.intp]:
-    """Position of each person's own class among the model's, shape (people,).
+    """Position of each person's own class among the model's classes, shape (people,).
 
     Raises
     ------
     ValueError
-        If the people lack the model's target column, or somebody's class is missing or none of the model's.
+        If the people lack the model's target column, or a person's class is missing or unknown to the model.
     """
     if model.target not in people:
         raise ValueError(f"the candidates have no column {model.target!r}, which the model predicts")
-    numbers = pd.Index(model.classes).get_indexer(pd.Index(people[model.target]))
-    wrong = np.flatnonzero(numbers < 0)
-    if wrong.size:
-        raise ValueError(f"column {model.target!r}, candidate {wrong[0]}: no class of the model")
-    return numbers
+    positions = pd.Index(model.classes).get_indexer(pd.Index(people[model.target]))
+    unknown = np.flatnonzero(positions < 0)
+    if unknown.size:
+        raise ValueError(f"column {model.target!r}, candidate {unknown[0]}: no class of the model")
+    return positions
 
 
 def own_class_probability(model: Classifier, people: pd.DataFrame) -> Floats:
-    """Probability that the model gives to each person's own class, shape (people,)."""
-    numbers = class_numbers(model, people)
-    return np.asarray(model.predict_proba(people)[np.arange(len(people)), numbers], dtype=float)
+    """Probability that the model assigns to each person's own class, shape (people,)."""
+    positions = class_numbers(model, people)
+    return np.asarray(model.predict_proba(people)[np.arange(len(people)), positions], dtype=float)
 
 
 def logit_confidence(model: Classifier, people: pd.DataFrame) -> Floats:
-    """Logit of the probability of each person's own class, shape (people,), which is nearly normal over models."""
-    probability = np.clip(own_class_probability(model, people), SURE, 1 - SURE)
+    """Logit of the probability of each person's own class, shape (people,); nearly normal over models."""
+    probability = np.clip(own_class_probability(model, people), CLIPPED, 1 - CLIPPED)
     return np.log(probability) - np.log1p(-probability)
 
 
 @dataclass(frozen=True)
 class Shadow:
-    """A model that the attacker trained.
+    """Shadow model: a model that the attacker trained.
 
     Attributes
     ----------
     model : Classifier
         The model.
     member : ndarray of bool, shape (pool,)
-        Who of the pool it was trained on.
+        Which people of the pool it was trained on.
     """
 
     model: Classifier
@@ -99,27 +99,27 @@ class Shadow:
 
 
 def shadows(knowledge: Knowledge, pool: Microdata, size: int, count: int, rng: Generator) -> Iterator[Shadow]:
-    """Train models as the publisher does, each on a random part of a pool of people.
+    """Train shadow models as the publisher does, each on a random subset of a pool of people.
 
-    In pairs, each person is in one and not in the other as long as the part is a half of the pool.
+    Models come in pairs. If a subset is half of the pool, each person is in exactly one training set of a pair.
 
     Parameters
     ----------
     knowledge : Knowledge
-        With `simulate`, which repeats defense and training.
+        Its `simulate` repeats defense and training.
     pool : Microdata
         People in clear.
     size : int
-        How many of them train one model, at most all.
+        Number of people in each training set, at most the whole pool.
     count : int
-        How many models.
+        Number of models.
     rng : Generator
-        Draws the parts, and trains.
+        Draws the subsets and seeds the training.
 
     Raises
     ------
     NotApplicable
-        If the attacker cannot repeat the training, or has nobody to train on.
+        If the attacker cannot repeat the training, or has too few people to train on.
     """
     if knowledge.simulate is None:
         raise NotApplicable("the attacker does not know how the model was trained")

@@ -1,4 +1,4 @@
-"""Membership in a training by its final model alone."""
+"""Membership inference from the final model of a training."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ from defenses.base.release import ModelRelease, TrainingRelease
 
 
 class ModelMembership(Attack):
-    """Runs a membership attack on models against the model that a training ended with; updates are not looked at.
+    """Membership inference from the final model of a federated training.
+
+    It runs a membership attack on models and ignores the updates, so it sees less than `UpdateMembership`.
 
     Parameters
     ----------
@@ -25,7 +27,7 @@ class ModelMembership(Attack):
     Raises
     ------
     ValueError
-        If `attack` is none.
+        If `attack` is not a membership attack on models.
     """
 
     kind: ClassVar[str] = "training"
@@ -44,17 +46,17 @@ class ModelMembership(Attack):
         Raises
         ------
         NotApplicable
-            If the attack on models cannot work here.
+            If the attack on models is not applicable.
         """
         train = knowledge.simulate
 
         def simulate(records: Microdata, rng: Generator) -> ModelRelease:
             assert train is not None  # noqa: S101 (handed on only where there is one)
-            made: TrainingRelease = train(records, rng)
-            return made.final()
+            training: TrainingRelease = train(records, rng)
+            return training.final()
 
-        known = replace(knowledge, simulate=None if train is None else simulate)
-        claims: Any = (self.attack or LossThreshold()).run(release.final(), known, rng)
+        model_knowledge = replace(knowledge, simulate=None if train is None else simulate)
+        claims: Any = (self.attack or LossThreshold()).run(release.final(), model_knowledge, rng)
         if not isinstance(claims, Decisions):
             raise TypeError(f"a membership attack makes decisions, got {type(claims).__name__}")
         return claims

@@ -1,4 +1,4 @@
-"""Tables of other people in the form of a release, for saying what is unusual about the release itself."""
+"""Reference tables: samples of other people, released as the publisher does."""
 
 from __future__ import annotations
 
@@ -15,19 +15,18 @@ from defenses.base.release import MicrodataRelease
 def reference_tables(
     release: MicrodataRelease, knowledge: Knowledge, rounds: int, rng: Generator
 ) -> Iterator[MicrodataRelease]:
-    """Draw samples of the auxiliary people, as large as the release, and release each as the publisher does.
+    """Draw samples of the auxiliary people, each as large as the release, and release them as the publisher does.
 
-    Where the attacker does not know the mechanism the samples are left in clear; a defense that refuses so few people
-    leaves them in clear too.
+    Samples stay in clear where the attacker does not know the mechanism, or where the defense refuses so few people.
 
     Parameters
     ----------
     release : MicrodataRelease
-        What was published.
+        The published table.
     knowledge : Knowledge
-        With the auxiliary people.
+        Holds the auxiliary people.
     rounds : int
-        How many tables to draw.
+        Number of tables.
     rng : Generator
         Draws people and repeats the defense.
 
@@ -46,11 +45,11 @@ def reference_tables(
         raise NotApplicable("the attacker has no people of its own to compare with")
     size = min(len(people), max(1, len(release.frame)))
     for _ in range(rounds):
-        yield _table(knowledge, rng.permutation(len(people))[:size], rng)
+        yield _released_sample(knowledge, rng.permutation(len(people))[:size], rng)
 
 
-def _table(knowledge: Knowledge, chosen: np.ndarray, rng: Generator) -> MicrodataRelease:
-    sample = knowledge.auxiliary.take(chosen)
+def _released_sample(knowledge: Knowledge, positions: np.ndarray, rng: Generator) -> MicrodataRelease:
+    sample = knowledge.auxiliary.take(positions)
     if knowledge.simulate is not None:
         try:
             simulated: MicrodataRelease = knowledge.simulate(sample, rng)

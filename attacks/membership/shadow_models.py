@@ -1,4 +1,4 @@
-"""Membership by a classifier that learned on models of the attacker's own what members look like."""
+"""Membership inference by a classifier trained on the outputs of shadow models."""
 
 from __future__ import annotations
 
@@ -14,18 +14,20 @@ from metrics.arrays import Floats
 
 
 class ShadowModels(ConfidenceMembership):
-    """Trains models like the published one, and on their answers a classifier of members and others.
+    """Membership inference by shadow models.
 
-    Each shadow model is trained on one sample of the attacker's own people; its answers about them and about as many
-    others teach a classifier (trees, boosted) what an answer about a member looks like, class by class: it sees the
-    person's class, the probability of it, the largest of the other classes', and the entropy. Against `LossThreshold`
-    it learns which answers only members get, such as certainty about a rare class; that a person is easy for every
-    model it cannot see, which `LikelihoodRatioAttack` does.
+    Each shadow model is trained on one sample of the attacker's own people. Its outputs on these people, and on as many
+    others, train a classifier of members (gradient-boosted trees). The classifier's features are the person's class,
+    its probability, the largest probability of another class, and the entropy.
+
+    The attack assumes that the attacker can repeat the training on people of its own. It extends `LossThreshold`: it
+    learns which outputs only members receive, such as high confidence in a rare class. It cannot see that a person is
+    easy for every model; `LikelihoodRatioAttack` can.
 
     Parameters
     ----------
     shadows : int
-        How many models to train, at least 1.
+        Number of shadow models, at least 1.
 
     References
     ----------
@@ -37,25 +39,25 @@ class ShadowModels(ConfidenceMembership):
         self.shadows = shadows
 
     def scores(self, model: Classifier, knowledge: Knowledge, rng: Generator) -> Floats:
-        """Probability of being a member, by the classifier that learned on the shadow models."""
+        """Membership probability by the classifier trained on the shadow models."""
         from sklearn.ensemble import HistGradientBoostingClassifier
 
-        own = _answers(model, knowledge.candidates)
+        targets = _confidence_features(model, knowledge.candidates)
         pool = knowledge.auxiliary
         size = min(len(knowledge.candidates) // 2, len(pool) // 2)
-        seen, truth = [], []
+        features, labels = [], []
         for shadow in shadows(knowledge, pool, size, self.shadows, rng):
             others = rng.permutation(np.flatnonzero(~shadow.member))[:size]
-            asked = np.concatenate([np.flatnonzero(shadow.member), others])
-            seen.append(_answers(shadow.model, pool.frame.iloc[asked]))
-            truth.append(shadow.member[asked])
+            queried = np.concatenate([np.flatnonzero(shadow.member), others])
+            features.append(_confidence_features(shadow.model, pool.frame.iloc[queried]))
+            labels.append(shadow.member[queried])
         learner = HistGradientBoostingClassifier(max_depth=4, random_state=int(rng.integers(2**31)))
-        learner.fit(np.concatenate(seen), np.concatenate(truth))
-        return np.asarray(learner.predict_proba(own)[:, 1])
+        learner.fit(np.concatenate(features), np.concatenate(labels))
+        return np.asarray(learner.predict_proba(targets)[:, 1])
 
 
-def _answers(model: Classifier, people: pd.DataFrame) -> Floats:
-    """What a model says about people, shape (people, 4): class, its probability, the next one's, and the entropy."""
+def _confidence_features(model: Classifier, people: pd.DataFrame) -> Floats:
+    """Own class, its probability, the largest other probability and the entropy; shape (people, 4)."""
     number, probability = class_numbers(model, people), np.array(model.predict_proba(people), dtype=float)
     row = np.arange(len(people))
     own = probability[row, number].copy()

@@ -1,4 +1,4 @@
-"""Guessing each person's value from all of their reports."""
+"""Longitudinal averaging: infers each person's value from all of their reports."""
 
 from __future__ import annotations
 
@@ -11,11 +11,14 @@ from metrics.arrays import Floats
 
 
 class LongitudinalAveraging(ReportedValue):
-    """Adds up what every round says of a value, so that fresh noise averages out.
+    """Longitudinal averaging attack: adds up the log-likelihoods of all rounds, so that fresh noise averages out.
 
-    The log-likelihoods of independent rounds add up; for protocols whose reports support values the sum is the number
-    of supports times a constant, so that this is the average report. With one round it is `ValueGuess`; with more it
-    beats it wherever rounds are drawn anew, and gains nothing from memoized ones, which count once.
+    Log-likelihoods of independent rounds add up. For protocols whose reports support values, the sum is the number of
+    supports times a constant, so this is the average report.
+
+    The attack assumes that reports of one person can be linked across rounds. It extends `ValueGuess` and equals it on
+    one round. It beats that baseline where rounds are drawn afresh. It gains nothing from memoized rounds, which count
+    once.
 
     References
     ----------
@@ -23,5 +26,5 @@ class LongitudinalAveraging(ReportedValue):
     """
 
     def likelihood(self, release: ReportsRelease) -> Floats:
-        """Sum over all rounds."""
+        """Sum of the log-likelihoods over all rounds."""
         return np.asarray(np.sum(round_likelihoods(release), axis=0))

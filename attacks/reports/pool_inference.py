@@ -1,4 +1,4 @@
-"""Inferring from several randomized reports which pool of items a person prefers."""
+"""Pool inference: infers a person's preferred pool of items from several randomized reports."""
 
 from __future__ import annotations
 
@@ -18,12 +18,15 @@ from metrics.domains import NumericDomain
 
 
 class PoolInference(Attack):
-    """Names the pool of the largest posterior given all reports of a person, each about another item.
+    """Pool inference attack: names the pool of largest posterior given all reports of a person on different items.
 
-    From other people, whose items it sees, it learns how often a person who prefers pool g reports item i. A report
-    then has the likelihood sum_i P(i | g) P(report | i), the reports of a person multiply, and the share of people who
-    prefer g is the prior. Items pass as independent given the pool. It beats the guess of the commonest pool, and is
-    the surer the more reports there are, though each keeps its epsilon.
+    The attacker learns from other people, whose items it sees, how often a person who prefers pool g reports item i. A
+    report then has likelihood sum_i P(i | g) P(report | i), and the reports of a person multiply. The prior is the
+    share of people who prefer g.
+
+    The attack assumes that a person's reports are linked and that items are independent given the pool. It extends the
+    guess of the commonest pool and beats it. It gains confidence with the number of reports, though each keeps its
+    epsilon.
 
     References
     ----------
@@ -35,7 +38,7 @@ class PoolInference(Attack):
     goal: ClassVar[str] = "pool"
 
     def run(self, release: ReportsRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
-        """Name one pool a person; ties are broken at random.
+        """Name one pool for each person; ties are broken at random.
 
         Raises
         ------
@@ -43,16 +46,16 @@ class PoolInference(Attack):
             If the protocol has no likelihood, reports are not linked to persons, or the column has no pools.
         """
         column = reported_column(knowledge)
-        others = knowledge.auxiliary
-        if others.person is None or column not in others.hierarchies:
-            raise NotApplicable("pool inference takes several reports a person, and pools as the column's hierarchy")
+        auxiliary = knowledge.auxiliary
+        if auxiliary.person is None or column not in auxiliary.hierarchies:
+            raise NotApplicable("pool inference needs several reports a person, and pools as the column's hierarchy")
         item_of_report = np.sum(round_likelihoods(release), axis=0)
         d = item_of_report.shape[1]
-        pools = pool_of_each(others, column)
-        prior, items = _habits(others, column, pools, d)
+        pools = pool_of_each(auxiliary, column)
+        prior, item_shares = _item_shares(auxiliary, column, pools, d)
         top = item_of_report.max(axis=1, keepdims=True)
-        likelihood = np.log(np.exp(item_of_report - top) @ items.T)
-        persons = knowledge.candidates[others.person].to_numpy()
+        likelihood = np.log(np.exp(item_of_report - top) @ item_shares.T)
+        persons = knowledge.candidates[auxiliary.person].to_numpy()
         logs = np.tile(np.log(prior), (int(persons.max()) + 1, 1))
         np.add.at(logs, persons, likelihood)
         return RankedAnswers.from_scores(posterior(logs), rng, depth=1)
@@ -76,12 +79,12 @@ def pool_of_each(records: Microdata, column: str) -> NDArray[np.intp]:
 def preferred_pools(
     records: Microdata, column: str, pools: NDArray[np.intp]
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Which pool most of each person's items are from, the first of equals, shape (persons,), and each row's person.
+    """The pool that contains most of each person's items (the first of equals), and the person of each row.
 
     Returns
     -------
     preferred : ndarray of int, shape (persons,)
-        By person, in the order of their sorted names.
+        Pool of each person, in the order of their sorted names.
     person : ndarray of int, shape (rows,)
         Position of each row's person.
     """
@@ -93,14 +96,14 @@ def preferred_pools(
     return table.argmax(axis=1), person
 
 
-def _habits(records: Microdata, column: str, pools: NDArray[np.intp], d: int) -> tuple[Floats, Floats]:
-    """Share of people who prefer each pool, shape (pools,), and of their items, shape (pools, d)."""
+def _item_shares(records: Microdata, column: str, pools: NDArray[np.intp], d: int) -> tuple[Floats, Floats]:
+    """Share of people who prefer each pool, shape (pools,), and shares of their items, shape (pools, d)."""
     count = int(pools.max()) + 1
     preferred, person = preferred_pools(records, column, pools)
     codes = records.domain(column).codes(records.frame[column])
     prior = np.bincount(preferred, minlength=count) + 1.0
     table = np.bincount(preferred[person] * d + codes, minlength=count * d).reshape(count, d)
-    # What nobody reported so far is as likely as one occurrence spread as in all people together.
+    # Smoothing: one occurrence in each pool, spread like the items of all people together.
     overall = table.sum(axis=0) + 1.0
     smoothed = table + overall / overall.sum()
     return prior / prior.sum(), smoothed / smoothed.sum(axis=1, keepdims=True)

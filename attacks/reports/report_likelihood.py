@@ -1,4 +1,4 @@
-"""What the reports of a release tell of each row's value."""
+"""Likelihoods, priors and posteriors of values given randomized reports."""
 
 from __future__ import annotations
 
@@ -10,14 +10,16 @@ from metrics.arrays import Floats
 
 
 def round_likelihoods(release: ReportsRelease, rounds: int | None = None) -> list[Floats]:
-    """Log-likelihood of each value under each report, shape (n, d), one table a round; a round sent again counts once.
+    """Log-likelihood of each value under each report, one table of shape (n, d) for each distinct round.
+
+    Rounds that repeat an earlier one (memoized reports) count once.
 
     Parameters
     ----------
     release : ReportsRelease
-        Whose protocol has ``log_likelihood(reports)``.
+        Reports of a protocol that has ``log_likelihood(reports)``.
     rounds : int, optional
-        Only the first so many; all by default.
+        Number of rounds to read, from the first; all by default.
 
     Raises
     ------
@@ -32,14 +34,14 @@ def round_likelihoods(release: ReportsRelease, rounds: int | None = None) -> lis
     tables: list[Floats] = []
     for reports in release.reports[:rounds]:
         table = np.asarray(likelihood(reports), dtype=float)
-        # Memoized reports are the same in every round for every row; fresh ones practically never are.
-        if not any(np.array_equal(table, known) for known in tables):
+        # Memoized reports are equal in every round for every row; fresh ones practically never are.
+        if not any(np.array_equal(table, earlier) for earlier in tables):
             tables.append(table)
     return tables
 
 
 def log_prior(knowledge: Knowledge, column: str, d: int) -> Floats:
-    """Logarithm of each value's share among the attacker's own people, shape (d,), one person more for each value."""
+    """Log of each value's share among the attacker's own people, with one person added to each value; shape (d,)."""
     records = knowledge.auxiliary
     codes = records.domain(column).codes(records.frame[column])
     counts = np.bincount(codes[codes < d], minlength=d) + 1.0
@@ -47,12 +49,12 @@ def log_prior(knowledge: Knowledge, column: str, d: int) -> Floats:
 
 
 def reported_column(knowledge: Knowledge) -> str:
-    """The column that the reports are about.
+    """The column that the reports are about: the first sensitive one.
 
     Raises
     ------
     NotApplicable
-        If the attacker's people do not show one.
+        If the attacker's people have no sensitive column.
     """
     if not knowledge.auxiliary.sensitive:
         raise NotApplicable("nothing says which column the reports are about")
@@ -60,6 +62,6 @@ def reported_column(knowledge: Knowledge) -> str:
 
 
 def posterior(logs: Floats) -> Floats:
-    """Probabilities from unnormalised logarithms, row by row."""
+    """Probabilities from unnormalised log-probabilities, row by row."""
     weights = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))

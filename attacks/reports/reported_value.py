@@ -15,7 +15,10 @@ from metrics.arrays import Floats
 
 
 class ReportedValue(Attack):
-    """Names the value of the largest posterior given a person's reports and the shares in other people."""
+    """Base class of attacks that name the value of largest posterior given a person's reports.
+
+    The prior is the values' shares among the attacker's own people.
+    """
 
     kind: ClassVar[str] = "reports"
     goal: ClassVar[str] = "value"
@@ -25,12 +28,12 @@ class ReportedValue(Attack):
         """Log-likelihood of each value for each person, shape (n, d)."""
 
     def run(self, release: ReportsRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
-        """Name one value a person; ties are broken at random.
+        """Name one value for each person; ties are broken at random.
 
         Raises
         ------
         NotApplicable
-            If the protocol has no likelihood, or nothing says which column it is about.
+            If the protocol has no likelihood, or the attacker's people have no sensitive column.
         """
         likelihood = self.likelihood(release)
         logs = likelihood + log_prior(knowledge, reported_column(knowledge), likelihood.shape[1])

@@ -1,1 +1,1 @@
-"""Attacks on curators that answer queries."""
+"""Attacks on statistics: curators that answer queries."""

@@ -1,4 +1,4 @@
-"""Averaging: the same question until the noise is gone."""
+"""Averaging attack: repeats queries so that independent noise cancels."""
 
 from __future__ import annotations
 
@@ -13,17 +13,20 @@ from metrics.arrays import Floats
 
 
 class Averaging(StatisticalDisclosure):
-    """Differencing with every question repeated and its answers averaged.
+    """Averaging attack: differencing with every query repeated and its answers averaged.
 
-    Fresh noise of standard deviation s on each answer leaves s / sqrt(repeats) on their mean: a curator who gives every
-    answer a budget but keeps no account of them is as good as exact after enough questions. One who keeps account
-    refuses at some point; the attack then uses what it got, which is no better than `Differencing`, since one answer at
-    epsilon tells more than r answers at epsilon / r.
+    Fresh noise of standard deviation s on each answer leaves s / sqrt(repeats) on their mean. The attack assumes a
+    curator who spends a budget on each answer but keeps no account of the total. Such a curator becomes as good as
+    exact after enough queries.
+
+    It extends `Differencing` and beats it on such curators. A curator who keeps account refuses at some point, and the
+    attack uses the answers so far. It then does not beat `Differencing`, since one answer at epsilon is more
+    informative than r answers at epsilon / r.
 
     Parameters
     ----------
     repeats : int
-        How often each question is asked.
+        Number of times each query is asked, at least 1.
 
     Raises
     ------
@@ -39,6 +42,6 @@ class Averaging(StatisticalDisclosure):
         self.repeats = repeats
         check_integer("repeats", repeats, low=1)
 
-    def secrets(self, session: QuerySession, known: StatisticsKnowledge, rng: Generator) -> list[Floats | None]:
-        """Ask for each target's answers many times."""
-        return estimates(session, known, rng, repeats=self.repeats, epsilon=None)
+    def secrets(self, session: QuerySession, knowledge: StatisticsKnowledge, rng: Generator) -> list[Floats | None]:
+        """Ask each target's queries repeatedly and average the answers."""
+        return estimates(session, knowledge, rng, repeats=self.repeats, epsilon=None)

@@ -1,4 +1,4 @@
-"""Differencing: somebody's value as the difference of statistics with and without them."""
+"""Differencing attack: a person's value is the difference of statistics with and without that person."""
 
 from __future__ import annotations
 
@@ -13,51 +13,71 @@ from metrics.arrays import Floats
 
 
 class Differencing(StatisticalDisclosure):
-    """Ask once with and once without each person, and take the difference.
+    """Differencing attack: asks once with and once without each person and takes the difference.
 
-    With exact answers it gives each value exactly: 100 people who spend 10,000 on average and 101 who spend 20,000
-    differ by one who spends 1,020,000. Noise of scale s in each sum leaves an error of about 2 s. A budget is divided
-    evenly among the questions.
+    Exact answers give each value exactly. If 100 people spend 10,000 on average and 101 people 20,000, the additional
+    person spends 2,020,000 - 1,000,000 = 1,020,000. Noise of scale s in each sum leaves an error of about 2 s. A budget
+    is divided evenly among the queries.
+
+    The attack assumes queries that differ in one person. It is the baseline of `Averaging` and `Reconstruction`.
 
     References
     ----------
     Denning and Schlörer (1980), A fast procedure for finding a tracker in a statistical database.
+
+    Examples
+    --------
+    An exact curator discloses the value of the last person:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from attacks import Differencing
+    >>> from attacks.statistics.statistics_knowledge import LinearSecret, StatisticsKnowledge
+    >>> from defenses import ExactCurator, Microdata
+    >>> from defenses.base.queries import Sum
+    >>> records = Microdata(pd.DataFrame({"income": [30, 50, 90]}))
+    >>> queries = (Sum("income"), Sum("income", members=np.array([True, True, False])))
+    >>> nobody = records.take([])
+    >>> knowledge = StatisticsKnowledge(nobody.frame, nobody, targets=(LinearSecret(queries, (1.0, -1.0)),), high=100.0)
+    >>> session = ExactCurator().apply(records, np.random.default_rng(0)).open(np.random.default_rng(1))
+    >>> Differencing().run(session, knowledge, np.random.default_rng(2)).values["value"].tolist()
+    [90.0]
     """
 
-    def secrets(self, session: QuerySession, known: StatisticsKnowledge, rng: Generator) -> list[Floats | None]:
-        """Ask each different question once."""
-        questions = {query for target in known.targets for query in target.queries}
-        return estimates(session, known, rng, repeats=1, epsilon=even_share(session, len(questions)))
+    def secrets(self, session: QuerySession, knowledge: StatisticsKnowledge, rng: Generator) -> list[Floats | None]:
+        """Ask each distinct query once."""
+        queries = {query for target in knowledge.targets for query in target.queries}
+        return estimates(session, knowledge, rng, repeats=1, epsilon=even_share(session, len(queries)))
 
 
 def estimates(
-    session: QuerySession, known: StatisticsKnowledge, rng: Generator, *, repeats: int, epsilon: float | None
+    session: QuerySession, knowledge: StatisticsKnowledge, rng: Generator, *, repeats: int, epsilon: float | None
 ) -> list[Floats | None]:
-    """Each target's weighted sum of mean answers; None where one of its queries was never answered.
+    """Each target's weighted sum of mean answers, None if one of its queries was never answered.
 
     Parameters
     ----------
     session : QuerySession
-        Who is asked.
-    known : StatisticsKnowledge
-        What; targets take their turn in random order, so that a budget that runs out favours nobody.
+        Answers the queries.
+    knowledge : StatisticsKnowledge
+        Holds the targets. They are processed in random order, so that a budget that runs out favours nobody.
     rng : Generator
-        Draws the order.
+        Draws the order of the targets.
     repeats : int
-        How often each different query is asked; those of a target alternate.
+        Number of times each distinct query is asked; the queries of a target alternate.
     epsilon : float or None
-        What each question spends; the curator's share where None.
+        Budget of each query; the curator's own share if None.
     """
     means: dict[Query, Floats | None] = {}
-    found: list[Floats | None] = [None] * len(known.targets)
-    for position in rng.permutation(len(known.targets)):
-        target = known.targets[position]
+    secrets: list[Floats | None] = [None] * len(knowledge.targets)
+    for position in rng.permutation(len(knowledge.targets)):
+        target = knowledge.targets[position]
         means |= _mean_answers(session, [query for query in target.queries if query not in means], repeats, epsilon)
         answers = [means[query] for query in target.queries]
         terms = [weight * answer for weight, answer in zip(target.weights, answers, strict=True) if answer is not None]
         if len(terms) == len(answers):
-            found[position] = np.sum(terms, axis=0)
-    return found
+            secrets[position] = np.sum(terms, axis=0)
+    return secrets
 
 
 def _mean_answers(
@@ -69,4 +89,4 @@ def _mean_answers(
             answer = ask(session, query, epsilon)
             if answer is not None:
                 answers[query].append(answer)
-    return {query: np.mean(heard, axis=0) if heard else None for query, heard in answers.items()}
+    return {query: np.mean(received, axis=0) if received else None for query, received in answers.items()}

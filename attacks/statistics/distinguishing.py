@@ -1,4 +1,4 @@
-"""Distinguishing: telling which of two neighbouring tables stands behind an answer."""
+"""Distinguishing attack: decides which of two neighbouring tables produced an answer."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ CONFIDENCE = 0.999
 
 @dataclass(frozen=True, kw_only=True)
 class DistinguishingKnowledge(Knowledge):
-    """What is known to an attacker who is to tell two neighbouring tables apart.
+    """Knowledge of an attacker who is to distinguish two neighbouring tables.
 
     Parameters
     ----------
     queries : tuple of Query
-        What is to be asked of each challenge.
+        Queries asked in each challenge.
     challenges : sequence of QuerySession
-        Fresh sessions, each on one of the two tables, in secret order, as often on either.
+        Fresh sessions on the two tables, equally many on each, in secret order.
     practise : callable, optional
-        ``practise(which, rng)``: a session on the first (0) or the second (1) table of the attacker's own making.
+        ``practise(which, rng)`` opens a session of the attacker's own on the first (0) or the second (1) table.
     delta : float
-        Of the (epsilon, delta) that is aimed at.
+        The delta of the targeted (epsilon, delta).
     """
 
     queries: tuple[Query, ...] = ()
@@ -45,17 +45,19 @@ class DistinguishingKnowledge(Knowledge):
 
 
 class Distinguishing(Attack):
-    """Choose two tables that differ in one record, learn an event that tells them apart, and watch for it.
+    """Distinguishing attack: chooses two neighbouring tables and learns an event that separates them.
 
-    The tables differ in a record that is lowest in every column (first category) in one and highest in the other,
-    which is the worst case for sums, means, extremes and counts. The attacker runs the curator itself on both, learns
-    the event of the largest epsilon from the answers (`attacks.statistics.learned_event`), and then decides about the
-    challenges.
+    The tables differ in one record. In one table it is lowest in every column (first category), in the other highest.
+    This is the worst case for sums, means, extremes and counts. The attacker runs the curator on both tables and learns
+    from the answers the event that proves the largest epsilon (`attacks.statistics.learned_event`). It then decides
+    each challenge by this event.
+
+    The attack assumes that the attacker can run the mechanism. Its baseline is a random guess between the two tables.
 
     Parameters
     ----------
     runs : int
-        How often the attacker runs the curator on each table, at least 4.
+        Number of runs of the curator on each table, at least 4.
 
     Raises
     ------
@@ -75,7 +77,7 @@ class Distinguishing(Attack):
         check_integer("runs", runs, low=4)
 
     def choose(self, knowledge: Knowledge, rng: Generator) -> tuple[pd.DataFrame, pd.DataFrame]:
-        """Two tables that differ in their first record."""
+        """Choose two tables that differ in their first record."""
         table = knowledge.candidates
         lowest: dict[str, Any] = {}
         highest: dict[str, Any] = {}
@@ -90,7 +92,7 @@ class Distinguishing(Attack):
         return first, second
 
     def run(self, release: QuerySession, knowledge: Knowledge, rng: Generator) -> Decisions:
-        """Decide for each challenge; the higher, the surer that the second table is behind it.
+        """Score each challenge; higher means that the second table is more likely.
 
         Raises
         ------
@@ -100,20 +102,20 @@ class Distinguishing(Attack):
         if not isinstance(knowledge, DistinguishingKnowledge) or not knowledge.queries:
             raise NotApplicable("the game poses no challenges")
         if knowledge.practise is None:
-            raise NotApplicable("the event is learned on runs of one's own, and the mechanism is not known")
+            raise NotApplicable("the event is learned on the attacker's own runs, and the mechanism is not known")
         first, second = (
             _answers([knowledge.practise(which, rng) for _ in range(self.runs)], knowledge.queries) for which in (0, 1)
         )
         event = learn_event(first, second, delta=knowledge.delta, confidence=CONFIDENCE)
         outputs = _answers(knowledge.challenges, knowledge.queries)
-        above = np.clip(event.score(outputs) - event.threshold, -1e12, 1e12)
-        # The event itself includes its threshold; a tie must fall on its side.
-        surer = np.where(event.happens(outputs), above + 1e-12, above)
-        return Decisions(-surer if event.first else surer)
+        margin = np.clip(event.score(outputs) - event.threshold, -1e12, 1e12)
+        # The event includes its threshold, so a tie must fall on the event's side.
+        scores = np.where(event.happens(outputs), margin + 1e-12, margin)
+        return Decisions(-scores if event.first else scores)
 
 
 def _answers(sessions: Sequence[QuerySession], queries: tuple[Query, ...]) -> NDArray[np.float64]:
-    """What each session answers, shape (sessions, numbers); NaN where it refuses."""
+    """Answers of each session, shape (sessions, numbers); NaN where it refuses."""
     rows = []
     for session in sessions:
         epsilon = even_share(session, len(queries))

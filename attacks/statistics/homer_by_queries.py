@@ -1,4 +1,4 @@
-"""Membership by the histograms that a curator answers."""
+"""Homer's test on the histograms that a curator answers."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from defenses.base.queries import Histogram, QuerySession
 
 
 class HomerByQueries(Attack):
-    """Asks a curator for the histogram of every column, and calls those members who look like the answers.
+    """Membership inference from histograms: queries every column's histogram and tests candidates against the answers.
 
-    The score is that of `MarginalLikelihoodRatio`, with the answers as released shares (negative counts as none) and
-    the auxiliary people's as the population's. A budget is divided evenly among the columns; columns that are refused
-    count as the population's.
+    The score is that of `MarginalLikelihoodRatio`. The answers are the released shares, with negative counts read as 0;
+    the auxiliary people's shares are the population's. A budget is divided evenly among the columns. A refused column
+    counts with the population's shares and so contributes nothing.
+
+    The attack assumes auxiliary people of the same population. It extends `MarginalLikelihoodRatio` from released
+    tables to curators.
 
     References
     ----------
@@ -55,7 +58,7 @@ class HomerByQueries(Attack):
                 continue
             counts = np.maximum(answer, 0.0)
             if counts.sum() > 0:
-                # The last attribute of a column is the missing value, which no histogram counts.
+                # The last attribute of a column is the missing value, which histograms do not count.
                 published[part[:-1]] = counts / counts.sum() * (1 - population[part[-1]])
         floor = 1 / len(knowledge.candidates)
         return Decisions(likelihood_ratio_scores(attributes, knowledge.candidates, published, population, floor))

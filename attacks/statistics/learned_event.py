@@ -1,4 +1,4 @@
-"""Learning an event that tells two inputs of a mechanism apart, from outputs on both."""
+"""Learning an event that distinguishes two inputs of a mechanism from its outputs."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from numpy.typing import NDArray
 from metrics.arrays import Floats
 from metrics.empirical_epsilon import epsilon_lower_bound
 
-# A feature with more distinct values than this is binned.
+# Features with more distinct values are binned.
 DISTINCT = 1024
-# Thresholds that are tried on a score.
+# Number of thresholds tried on a score.
 THRESHOLDS = 1000
-# Outputs on each input that a regression is fitted to.
+# Number of outputs on each input to which the regression is fitted.
 FITTED = 20_000
-# Features whose combinations are tabled together; more are combined by regression alone.
-TABLED = 24
+# Up to this many features are tabulated jointly; more are combined by regression only.
+MAX_TABULATED = 24
 
 OutputScore = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True)
 class LearnedEvent:
-    """An event of outputs that is far likelier on one input than on the other.
+    """Event of outputs that is more likely on one input than on the other.
 
     Parameters
     ----------
     score : callable
-        Maps outputs, shape (n, features), to numbers, shape (n,); the higher, the likelier on the favoured input.
+        Maps outputs, shape (n, features), to numbers, shape (n,); higher means more likely on the favoured input.
     threshold : float
-        The event is a score of at least this.
+        The event occurs if the score is at least this.
     first : bool
-        Whether the first input is the favoured one.
+        True if the first input is the favoured one.
     """
 
     score: OutputScore
@@ -42,7 +42,7 @@ class LearnedEvent:
     first: bool
 
     def happens(self, outputs: Floats) -> NDArray[np.bool_]:
-        """Whether the event happened, for outputs of shape (n, features)."""
+        """Evaluate the event on outputs of shape (n, features); booleans of shape (n,)."""
         happened: NDArray[np.bool_] = self.score(outputs) >= self.threshold
         return happened
 
@@ -53,25 +53,29 @@ class LearnedEvent:
         """
         favoured, other = (first, second) if self.first else (second, first)
         hits, misses = int(self.happens(favoured).sum()), int(self.happens(other).sum())
-        found = epsilon_lower_bound(hits, len(favoured), misses, len(other), delta=delta, confidence=confidence)
-        return float(found)
+        bound = epsilon_lower_bound(hits, len(favoured), misses, len(other), delta=delta, confidence=confidence)
+        return float(bound)
 
 
 def learn_event(first: Floats, second: Floats, *, delta: float = 0.0, confidence: float) -> LearnedEvent:
-    """Find the event that proves the largest epsilon.
+    """Learn the event that proves the largest epsilon.
 
-    Scores that order outputs by how much likelier they are on one input are learned on a half of the outputs; score,
-    side and threshold are chosen on the other half, by the bound that they would prove there. Tried are: each feature
-    as it is; the likelihood ratio of each feature's values or quantile bins; for small numbers of features that of
-    their combinations; the lowest bit that is set in each feature's floating-point number (noise of doubles that is
-    added in floating point leaves it different on different inputs); and a logistic regression over all of these.
+    Half of the outputs serve to learn scores, which order outputs by their likelihood ratio. On the other half, the
+    score, side and threshold are chosen that prove the largest bound there. The scores are:
+
+    - each feature as it is;
+    - the likelihood ratio of each feature's values or quantile bins;
+    - for small numbers of features, the likelihood ratio of their combinations;
+    - the lowest set bit of each feature's floating-point number, since noise added in floating point leaves different
+      bits on different inputs;
+    - a logistic regression over all of these.
 
     Parameters
     ----------
     first, second : ndarray of float, shape (n, features), (m, features)
-        Outputs on either input; NaN stands for no answer. At least 4 each.
+        Outputs on the two inputs, at least 4 each; NaN stands for no answer.
     delta, confidence : float
-        Of the bound that is aimed at.
+        Parameters of the bound.
 
     Raises
     ------
@@ -81,7 +85,7 @@ def learn_event(first: Floats, second: Floats, *, delta: float = 0.0, confidence
     References
     ----------
     Mironov (2012), On significance of the least significant bits for differential privacy.
-    Neyman and Pearson (1933): the likelihood ratio orders outputs best.
+    Neyman and Pearson (1933), for the optimality of the likelihood ratio.
     """
     if first.ndim != 2 or first.shape[1:] != second.shape[1:] or not first.shape[1]:
         raise ValueError("outputs must be tables of the same features, one row a run")
@@ -91,31 +95,33 @@ def learn_event(first: Floats, second: Floats, *, delta: float = 0.0, confidence
     choosing = first[half_first:], second[half_second:]
     best: tuple[float, LearnedEvent] | None = None
     for score in _scores(first[:half_first], second[:half_second]):
-        offer = _choose(score, *choosing, delta, confidence)
-        if best is None or offer[0] > best[0]:
-            best = offer
-    assert best is not None  # noqa: S101 (there is a score for every feature)
+        candidate = _best_event(score, *choosing, delta, confidence)
+        if best is None or candidate[0] > best[0]:
+            best = candidate
+    assert best is not None  # noqa: S101 (every feature has a score)
     return best[1]
 
 
-def _choose(
+def _best_event(
     score: OutputScore, first: Floats, second: Floats, delta: float, confidence: float
 ) -> tuple[float, LearnedEvent]:
-    """The best threshold of a score, on either side, and the bound that it proves."""
-    offers = []
+    """The best threshold of a score over both sides, and the bound that it proves."""
+    events = []
     for sign, favoured_first in ((1.0, True), (-1.0, False)):
         signed = _Signed(score, sign)
         favoured, other = (first, second) if favoured_first else (second, first)
-        a, b = np.sort(signed(favoured)), np.sort(signed(other))
-        candidates = _thresholds(np.concatenate([a, b]))
-        hits = a.size - np.searchsorted(a, candidates, side="left")
-        misses = b.size - np.searchsorted(b, candidates, side="left")
-        bounds = epsilon_lower_bound(hits, a.size, misses, b.size, delta=delta, confidence=confidence)
-        # Where nothing can be proved yet, the event that separates best may still prove something on more runs.
-        merit = bounds + 1e-9 * (hits / a.size - misses / b.size)
-        place = int(np.argmax(merit))
-        offers.append((float(merit[place]), LearnedEvent(signed, float(candidates[place]), favoured_first)))
-    return max(offers, key=lambda offer: offer[0])
+        favoured_scores, other_scores = np.sort(signed(favoured)), np.sort(signed(other))
+        candidates = _thresholds(np.concatenate([favoured_scores, other_scores]))
+        hits = favoured_scores.size - np.searchsorted(favoured_scores, candidates, side="left")
+        misses = other_scores.size - np.searchsorted(other_scores, candidates, side="left")
+        bounds = epsilon_lower_bound(
+            hits, favoured_scores.size, misses, other_scores.size, delta=delta, confidence=confidence
+        )
+        # Ties at a bound of 0 go to the best-separating event, which may prove something on more runs.
+        objective = bounds + 1e-9 * (hits / favoured_scores.size - misses / other_scores.size)
+        best = int(np.argmax(objective))
+        events.append((float(objective[best]), LearnedEvent(signed, float(candidates[best]), favoured_first)))
+    return max(events, key=lambda event: event[0])
 
 
 @dataclass(frozen=True)
@@ -131,10 +137,10 @@ def _thresholds(values: Floats) -> Floats:
     distinct = np.unique(values)
     if distinct.size <= THRESHOLDS:
         return distinct
-    # Both tails finely: with a delta, the best event may be rare.
+    # Fine steps in both tails: with a delta above 0 the best event may be rare.
     steps = np.geomspace(1, distinct.size, THRESHOLDS // 2).astype(int)
-    kept: Floats = distinct[np.unique(np.concatenate([steps - 1, distinct.size - steps]))]
-    return kept
+    thresholds: Floats = distinct[np.unique(np.concatenate([steps - 1, distinct.size - steps]))]
+    return thresholds
 
 
 def _scores(first: Floats, second: Floats) -> Iterator[OutputScore]:
@@ -143,13 +149,13 @@ def _scores(first: Floats, second: Floats) -> Iterator[OutputScore]:
     tables: list[OutputScore] = []
     for column in range(features):
         tables.append(_table([Feature(column)], first, second))
-        whole = np.concatenate([first[:, column], second[:, column]])
-        whole = whole[np.isfinite(whole)]
-        if (whole != np.floor(whole)).any():
+        values = np.concatenate([first[:, column], second[:, column]])
+        values = values[np.isfinite(values)]
+        if (values != np.floor(values)).any():
             tables.append(_table([LowestBit(column)], first, second))
     yield from parts
     yield from tables
-    if 1 < features <= TABLED:
+    if 1 < features <= MAX_TABULATED:
         yield _table(list(parts), first, second)
     if features > 1:
         yield Combined.fit([*parts, *tables], first, second)
@@ -157,12 +163,12 @@ def _scores(first: Floats, second: Floats) -> Iterator[OutputScore]:
 
 @dataclass(frozen=True)
 class Feature:
-    """A feature as it is; no answer is lower than any.
+    """A feature as it is; a missing answer is lower than any number.
 
     Parameters
     ----------
     column : int
-        Which.
+        Position of the feature.
     """
 
     column: int
@@ -175,12 +181,12 @@ class Feature:
 
 @dataclass(frozen=True)
 class LowestBit:
-    """Exponent of the lowest bit that is set in a feature's floating-point number; that of 0 is highest.
+    """Exponent of the lowest set bit in a feature's floating-point number; 0 gets the highest.
 
     Parameters
     ----------
     column : int
-        Which feature.
+        Position of the feature.
     """
 
     column: int
@@ -188,27 +194,27 @@ class LowestBit:
     def __call__(self, outputs: Floats) -> Floats:
         """Exponents, shape (n,)."""
         values = outputs[:, self.column]
-        known = np.isfinite(values) & (values != 0)
-        fraction, exponent = np.frexp(np.where(known, values, 1.0))
+        nonzero = np.isfinite(values) & (values != 0)
+        fraction, exponent = np.frexp(np.where(nonzero, values, 1.0))
         mantissa = np.ldexp(fraction, 53).astype(np.int64)
         _, lowest = np.frexp((mantissa & -mantissa).astype(float))
-        return np.where(known, exponent + lowest - 54.0, 2000.0)
+        return np.where(nonzero, exponent + lowest - 54.0, 2000.0)
 
 
 @dataclass(frozen=True)
 class LikelihoodRatio:
-    """Logarithm of how much likelier a cell of a table is on the first input, with half a count added to each.
+    """Log-likelihood ratio of a table's cells on the first and the second input, with half a count added to each.
 
     Parameters
     ----------
     parts : list of callable
-        What the table's dimensions are.
+        Scores that span the dimensions of the table.
     edges : list of ndarray
         Interior cut points of each dimension, ascending.
     cells : ndarray of int, shape (cells,)
-        Cells that were seen, ascending.
+        Observed cells, ascending.
     ratios : ndarray of float, shape (cells + 1,)
-        Of each, and of a cell that was not.
+        Log-likelihood ratio of each observed cell, and finally that of unobserved cells.
     """
 
     parts: list[OutputScore]
@@ -219,9 +225,9 @@ class LikelihoodRatio:
     def __call__(self, outputs: Floats) -> Floats:
         """Log-likelihood ratios, shape (n,)."""
         codes = _codes(self.parts, self.edges, outputs)
-        place = np.minimum(np.searchsorted(self.cells, codes), self.cells.size - 1)
-        found: Floats = np.where(self.cells[place] == codes, self.ratios[place], self.ratios[-1])
-        return found
+        position = np.minimum(np.searchsorted(self.cells, codes), self.cells.size - 1)
+        ratios: Floats = np.where(self.cells[position] == codes, self.ratios[position], self.ratios[-1])
+        return ratios
 
 
 def _codes(parts: list[OutputScore], edges: list[Floats], outputs: Floats) -> NDArray[np.int64]:
@@ -232,18 +238,18 @@ def _codes(parts: list[OutputScore], edges: list[Floats], outputs: Floats) -> ND
 
 
 def _table(parts: list[OutputScore], first: Floats, second: Floats) -> LikelihoodRatio:
-    # Together the dimensions make about DISTINCT cells.
+    # The dimensions together make about DISTINCT cells.
     allowed = max(2, int(DISTINCT ** (1 / len(parts))))
     edges = [_cuts(np.concatenate([part(first), part(second)]), allowed) for part in parts]
     codes = _codes(parts, edges, first), _codes(parts, edges, second)
-    cells, place = np.unique(np.concatenate(codes), return_inverse=True)
-    counts = [np.bincount(side, minlength=cells.size) for side in (place[: codes[0].size], place[codes[0].size :])]
+    cells, cell = np.unique(np.concatenate(codes), return_inverse=True)
+    counts = [np.bincount(side, minlength=cells.size) for side in (cell[: codes[0].size], cell[codes[0].size :])]
     ratios = [np.log((count + 0.5) / (len(side) + 1.0)) for count, side in zip(counts, (first, second), strict=True)]
     return LikelihoodRatio(parts, edges, cells, np.append(ratios[0] - ratios[1], 0.0))
 
 
 def _cuts(values: Floats, allowed: int) -> Floats:
-    """Cut points of at most about `allowed` bins: between all distinct values, or at quantiles with fine tails."""
+    """Cut points of about `allowed` bins at most: between all distinct values, or at quantiles with fine tails."""
     distinct = np.unique(values)
     if distinct.size <= allowed:
         return distinct[1:]
@@ -262,7 +268,7 @@ class Combined:
     parts : list of callable
         The scores.
     shift, scale, weights : ndarray of float, shape (parts,)
-        How each is standardized, and its weight.
+        Standardization and weight of each score.
     """
 
     parts: list[OutputScore]
@@ -272,7 +278,7 @@ class Combined:
 
     @classmethod
     def fit(cls, parts: list[OutputScore], first: Floats, second: Floats) -> Combined:
-        """Fit to the first `FITTED` outputs on either input."""
+        """Fit to the first `FITTED` outputs on each input."""
         from sklearn.linear_model import LogisticRegression
 
         first, second = first[:FITTED], second[:FITTED]

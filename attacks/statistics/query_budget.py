@@ -11,7 +11,7 @@ from defenses.base.queries import BudgetSpent, Query, QuerySession
 
 
 def ask(session: QuerySession, query: Query, epsilon: float | None = None) -> NDArray[np.float64] | None:
-    """The session's answer as an array, None where the budget is spent."""
+    """The session's answer as an array, None if the budget is spent."""
     try:
         return np.asarray(session.answer(query, epsilon), dtype=float)
     except BudgetSpent:
@@ -19,12 +19,12 @@ def ask(session: QuerySession, query: Query, epsilon: float | None = None) -> ND
 
 
 def even_share(session: QuerySession, queries: int) -> float | None:
-    """What to spend on each of some queries so that the budget is just spent; None where there is no end to it.
+    """Epsilon for each query such that all queries together spend the budget; None if the budget is infinite or spent.
 
-    One answer at epsilon tells more than r answers at epsilon / r, so that whoever knows its questions divides the
-    budget by their number and asks each once.
+    One answer at epsilon is more informative than r answers at epsilon / r. An attacker who knows its queries therefore
+    divides the budget by their number and asks each once.
     """
     if queries < 1 or not math.isfinite(session.remaining) or session.remaining <= 0:
         return None
-    # Rounding must not make the last query too expensive.
+    # The factor keeps rounding from making the last query too expensive.
     return session.remaining / queries * (1 - 1e-9)

@@ -1,4 +1,4 @@
-"""Reconstruction: everybody's value from the sums of random groups."""
+"""Reconstruction attack: solves for all values from the sums of random groups."""
 
 from __future__ import annotations
 
@@ -19,20 +19,23 @@ SOLVERS = ("least_squares", "linear_program")
 
 
 class Reconstruction(StatisticalDisclosure):
-    r"""Ask for the sums of random groups of persons, and solve for everybody's value at once.
+    r"""Reconstruction attack: asks for the sums of random groups of persons and solves for all values at once.
 
-    With A the 0/1 matrix of groups and b the answers, the values x are those within public bounds that minimise
-    the misfit A x - b: its squares (bounded least squares) or its absolute values (a linear program: minimise the sum
-    of t over x and t with -t <= A x - b <= t, low <= x <= high). Errors of order below sqrt(n) a group leave all but a
-    vanishing share of n bits right, once there are a few times n groups. A budget is divided evenly among the groups.
+    Let A be the 0/1 matrix of groups and b the answers. The solution x lies within public bounds and minimises the
+    misfit A x - b in one of two norms. Bounded least squares minimise its squares. The linear program minimises its
+    absolute values, that is the sum of t over x and t with -t <= A x - b <= t, low <= x <= high. A budget is divided
+    evenly among the groups.
+
+    The attack assumes that sums over chosen groups are answered. It extends `Differencing` to noisy answers. If each
+    answer's error is of order below sqrt(n), a few times n groups determine all but a vanishing share of n bits.
 
     Parameters
     ----------
     queries_per_person : int
-        How many groups are asked for, as a multiple of the number of persons.
+        Number of groups per person, at least 1.
     solver : {"least_squares", "linear_program"}
-        What is minimised. The linear program withstands a few answers that are far off, least squares are better and
-        faster where the noise is the same everywhere.
+        The minimised misfit. The linear program is robust to a few outlying answers. Least squares are faster and more
+        accurate where the noise has the same scale everywhere.
 
     Raises
     ------
@@ -53,17 +56,17 @@ class Reconstruction(StatisticalDisclosure):
             raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {solver!r}")
 
     def secrets(
-        self, session: QuerySession, known: StatisticsKnowledge, rng: Generator
+        self, session: QuerySession, knowledge: StatisticsKnowledge, rng: Generator
     ) -> Sequence[NDArray[np.float64] | None]:
-        """Ask and solve.
+        """Query the groups and solve for the values.
 
         Raises
         ------
         NotApplicable
             If the game has no sums over groups of persons.
         """
-        persons = len(known.targets)
-        if known.total is None or not persons:
+        persons = len(knowledge.targets)
+        if knowledge.total is None or not persons:
             raise NotApplicable("the game has no sums over groups of persons")
         groups, answers = [], []
         queries = self.queries_per_person * persons
@@ -72,7 +75,7 @@ class Reconstruction(StatisticalDisclosure):
             mask = rng.random(persons) < 0.5
             if not mask.any():
                 continue
-            total = known.total(mask)
+            total = knowledge.total(mask)
             answer = ask(session, total.queries[0], epsilon)
             if answer is None:
                 break
@@ -81,7 +84,7 @@ class Reconstruction(StatisticalDisclosure):
         if not groups:
             return [None] * persons
         solve = _least_squares if self.solver == "least_squares" else _linear_program
-        values = solve(np.array(groups, dtype=float), np.array(answers), known.low, known.high)
+        values = solve(np.array(groups, dtype=float), np.array(answers), knowledge.low, knowledge.high)
         return list(values)
 
 
@@ -90,10 +93,10 @@ def _least_squares(
 ) -> NDArray[np.float64]:
     from scipy.optimize import lsq_linear
 
-    # A little pull to the middle of the bounds makes the solution unique where there are fewer answers than persons.
+    # A weak ridge towards the middle of the bounds makes the solution unique if there are fewer answers than persons.
     persons, middle = groups.shape[1], (low + high) / 2
-    pull = 1e-3
-    matrix = np.concatenate([groups, pull * np.eye(persons)])
+    ridge = 1e-3
+    matrix = np.concatenate([groups, ridge * np.eye(persons)])
     right = np.concatenate([answers - groups.sum(axis=1) * middle, np.zeros(persons)])
     values: NDArray[np.float64] = lsq_linear(matrix, right, (low - middle, high - middle)).x
     return middle + values
@@ -108,14 +111,14 @@ def _linear_program(
     count, persons = groups.shape
     matrix, unit = csr_array(groups), eye_array(count)
     misfit = vstack([hstack([matrix, -unit]), hstack([-matrix, -unit])], format="csr")
-    found = linprog(
+    solution = linprog(
         np.repeat([0.0, 1.0], [persons, count]),
         A_ub=misfit,
         b_ub=np.concatenate([answers, -answers]),
         bounds=[(low, high)] * persons + [(0, None)] * count,
         method="highs",
     )
-    if found.x is None:
-        raise ArithmeticError(f"the linear program was not solved: {found.message}")
-    values: NDArray[np.float64] = found.x[:persons]
+    if solution.x is None:
+        raise ArithmeticError(f"the linear program was not solved: {solution.message}")
+    values: NDArray[np.float64] = solution.x[:persons]
     return values

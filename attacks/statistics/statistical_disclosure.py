@@ -16,14 +16,14 @@ from metrics.arrays import Floats
 
 
 class StatisticalDisclosure(Attack):
-    """Claims each target's secret by what a curator answers."""
+    """Base class of attacks that infer each target's secret from the answers of a curator."""
 
     kind: ClassVar[str] = "statistics"
     goal: ClassVar[str] = "disclosure"
 
     @abstractmethod
-    def secrets(self, session: QuerySession, known: StatisticsKnowledge, rng: Generator) -> Sequence[Floats | None]:
-        """Ask, and estimate each target's secret; None where nothing is known of it."""
+    def secrets(self, session: QuerySession, knowledge: StatisticsKnowledge, rng: Generator) -> Sequence[Floats | None]:
+        """Query the session and estimate each target's secret; None where there is no estimate."""
 
     def run(self, release: QuerySession, knowledge: Knowledge, rng: Generator) -> ValueClaims:
         """Claim the estimated secrets.
@@ -31,7 +31,7 @@ class StatisticalDisclosure(Attack):
         Raises
         ------
         NotApplicable
-            If the knowledge is not of statistics, or has not what the attack asks for.
+            If the knowledge is not a `StatisticsKnowledge`, or lacks the queries that the attack needs.
         """
         if not isinstance(knowledge, StatisticsKnowledge):
             raise NotApplicable("the game does not say which statistics hold the secret")

@@ -1,4 +1,4 @@
-"""What an attacker of a statistics release knows (which answers combine to somebody's secret), and attacks on it."""
+"""Knowledge of an attacker on statistics: which answers combine to a person's secret."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from defenses.base.queries import Query
 
 @dataclass(frozen=True)
 class LinearSecret:
-    """A secret that is a weighted sum of exact answers.
+    """Secret that is a linear combination of exact answers.
 
     Parameters
     ----------
     queries : tuple of Query
-        What to ask.
+        The queries to ask.
     weights : tuple of float
-        The secret is the sum of weights times exact answers; where answers are histograms, its largest entry.
+        The secret is the sum of weights times exact answers. For histograms it is the largest entry of this sum.
     """
 
     queries: tuple[Query, ...]
@@ -33,7 +33,7 @@ class LinearSecret:
 
 @dataclass(frozen=True, kw_only=True)
 class StatisticsKnowledge(Knowledge):
-    """What is known to an attacker who wants values of persons out of statistics.
+    """Knowledge of an attacker who infers persons' values from statistics.
 
     Parameters
     ----------
@@ -42,10 +42,10 @@ class StatisticsKnowledge(Knowledge):
     low, high : float
         Public bounds of numeric secrets.
     categories : tuple of str
-        Public categories of secrets that are none.
+        Public categories of categorical secrets; empty for numeric ones.
     total : callable, optional
-        ``total(mask)``, mask of bool with shape (targets,), not empty, is the sum of the secrets of these persons, from
-        the answer to one query; None where the game has no such query.
+        ``total(mask)`` is the sum of the secrets of a non-empty group, as the answer to one query. The mask is a
+        ndarray of bool, shape (targets,). None if the game has no such query.
     """
 
     targets: Sequence[LinearSecret] = ()
@@ -55,16 +55,16 @@ class StatisticsKnowledge(Knowledge):
     total: Callable[[NDArray[np.bool_]], LinearSecret] | None = field(default=None, repr=False)
 
     def claims(self, estimates: Sequence[NDArray[np.float64] | None]) -> ValueClaims:
-        """Claims of estimated secrets: clipped into the public bounds, or the category of the largest entry.
+        """Claim estimated secrets: numbers clipped to the public bounds, or the category of the largest entry.
 
         Parameters
         ----------
         estimates : sequence of ndarray or None
-            One a target; None abstains.
+            One estimate for each target; None abstains.
         """
         values = [None if estimate is None else self._claim(np.asarray(estimate)) for estimate in estimates]
-        sure = [float(value is not None) for value in values]
-        return ValueClaims(pd.DataFrame({"value": pd.Series(values, dtype=object)}), np.array(sure))
+        confidence = [float(value is not None) for value in values]
+        return ValueClaims(pd.DataFrame({"value": pd.Series(values, dtype=object)}), np.array(confidence))
 
     def _claim(self, estimate: NDArray[np.float64]) -> Any:
         if self.categories:
