@@ -32,64 +32,61 @@ Linkage: which record a released row stems from.
     SweeneyJoin: Names for every released row the one person of the register who is compatible with it, or ranks
         people by that.
 
-Membership inference: whether a person is in a release or in a model's training set.
-    DensityRatioMembership: Calls those members around whom the release is denser than other people's tables are
+Membership inference: decides whether a person is in a release or in a model's training set.
+    DensityRatioMembership: Membership inference by the ratio of the release's density to the population's density
         (DOMIAS).
-    DistanceToClosestRecord: Calls those members whose closest released row is closer than it would be if they were
-        not in.
-    Homer: Calls those members whose attributes lie nearer to the released frequencies than to the population's.
-    LikelihoodMembership: Calls those members under whom the release is likeliest, by the release's own channel.
-    LikelihoodRatioAttack: Compares what the model says about a person with models trained with and without that
-        person (LiRA, online).
-    LossThreshold: Calls those members on whose own class the model has the smallest loss.
-    MarginalLikelihoodRatio: Calls those members whose attributes the release holds more of than the population
-        does, as a likelihood ratio.
-    ModelMembership: Runs a membership attack on models against the model that a training ended with; updates are
-        not looked at.
-    OfflineLikelihoodRatioAttack: Compares what the model says about a person with models trained on other people
-        (LiRA, offline).
-    ShadowModels: Trains models like the published one, and on their answers a classifier of members and others.
+    DistanceToClosestRecord: Membership inference by the distance to the closest record, calibrated by tables of
+        other people.
+    Homer: Homer's test: compares a person's attributes with the released and the population's frequencies.
+    LikelihoodMembership: Likelihood-ratio test of membership under the channel that the release discloses.
+    LikelihoodRatioAttack: Likelihood-ratio attack on a published classifier (LiRA, online).
+    LossThreshold: Membership inference by a threshold on the model's loss.
+    MarginalLikelihoodRatio: Likelihood-ratio test of a person's attributes under the released and the population's
+        frequencies.
+    ModelMembership: Membership inference from the final model of a federated training.
+    OfflineLikelihoodRatioAttack: Likelihood-ratio attack with shadow models of other people (LiRA, offline).
+    ShadowModels: Membership inference by shadow models.
 
 Attribute inference: a person's sensitive value.
-    BayesInference: Combines a background distribution, learned from the attacker's own people, with the target's
-        class.
-    ClassifierInference: Trains extremely randomized trees on the released rows and predicts the targets' sensitive
-        values.
-    CompositionAttack: Keeps the sensitive values that the target's classes have in both releases, the likeliest
-        first.
-    DeFinetti: Learns from the release itself how quasi-identifiers and the sensitive value go together, and undoes
-        groups.
-    Downcoding: Reads generalized cells as the tightest ones: their ends, and every category of a set, occur in the
-        class.
-    Homogeneity: Answers only where all released rows nearest to the target show one sensitive value.
-    MajorityInClass: Answers every target with the most frequent sensitive value among the released rows nearest to
-        it.
-    Minimality: Draws worlds of every class and keeps those in which the publisher had a reason not to cut it.
-    NearestRowInference: Answers with the sensitive value of the released row nearest to the target in the known
-        columns (Gower).
-    Skewness: Bets on the value whose share in the target's class exceeds its share in the table by the most.
+    BayesInference: Attribute inference by Bayes' theorem, with a background learned from the attacker's own people.
+    ClassifierInference: Attribute inference by extremely randomized trees, trained on the released rows.
+    CompositionAttack: Composition attack: claims the likeliest sensitive value that the target's classes share in
+        two releases.
+    DeFinetti: DeFinetti attack: learns the dependence of the sensitive value on quasi-identifiers from the release
+        itself.
+    Downcoding: Downcoding attack: takes generalized cells as tight and assigns their ends and categories to rows.
+    Homogeneity: Homogeneity attack: answers only where all released rows nearest to the target have one sensitive
+        value.
+    MajorityInClass: Attribute inference by the most frequent sensitive value among the released rows nearest to the
+        target.
+    Minimality: Minimality attack: keeps only those worlds in which the publisher had a reason not to split a class.
+    NearestRowInference: Attribute inference by the sensitive value of the released row nearest to the target
+        (Gower's distance).
+    Skewness: Skewness attack: claims the value whose share in the target's class exceeds its share in the table the
+        most.
 
-Singling out and linkability, as the GDPR's criteria of anonymization name them.
-    MultivariateSinglingOut: Predicates on several columns that hold of exactly one released row.
-    NearestRowLinkability: Takes the nearest released rows of each person, in the columns of either file; a common
-        row links the two.
-    UnivariateSinglingOut: Predicates on one column: values that one released row alone has, and the smallest and
-        largest numbers.
+Singling out and linkability, two criteria of anonymization under the GDPR.
+    MultivariateSinglingOut: Multivariate singling out: predicates on several columns that hold for exactly one
+        released row.
+    NearestRowLinkability: Linkability attack: links two partial records of a person if they have a nearest released
+        row in common.
+    UnivariateSinglingOut: Univariate singling out: predicates on one column that hold for exactly one released row.
 
-Attacks on curators that answer queries.
-    Averaging: Differencing with every question repeated and its answers averaged.
-    Differencing: Ask once with and once without each person, and take the difference.
-    Distinguishing: Choose two tables that differ in one record, learn an event that tells them apart, and watch for
-        it.
-    HomerByQueries: Asks a curator for the histogram of every column, and calls those members who look like the
-        answers.
-    Reconstruction: Ask for the sums of random groups of persons, and solve for everybody's value at once.
+Attacks on statistics: curators that answer queries.
+    Averaging: Averaging attack: differencing with every query repeated and its answers averaged.
+    Differencing: Differencing attack: asks once with and once without each person and takes the difference.
+    Distinguishing: Distinguishing attack: chooses two neighbouring tables and learns an event that separates them.
+    HomerByQueries: Membership inference from histograms: queries every column's histogram and tests candidates
+        against the answers.
+    Reconstruction: Reconstruction attack: asks for the sums of random groups of persons and solves for all values
+        at once.
 
 Attacks on reports under local differential privacy.
-    LongitudinalAveraging: Adds up what every round says of a value, so that fresh noise averages out.
-    PoolInference: Names the pool of the largest posterior given all reports of a person, each about another item.
-    ValueGuess: Names the value of the largest posterior given a person's first report and the shares in other
-        people.
+    LongitudinalAveraging: Longitudinal averaging attack: adds up the log-likelihoods of all rounds, so that fresh
+        noise averages out.
+    PoolInference: Pool inference attack: names the pool of largest posterior given all reports of a person on
+        different items.
+    ValueGuess: Bayesian attack on one report: names the value of largest posterior.
 
 Attacks on federated training.
     GradientInversion: Records from gradients.
