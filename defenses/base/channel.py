@@ -1,7 +1,8 @@
-"""What a publisher makes public about a mechanism: the likelihood of released cells under original values.
+"""The channel of a release: likelihoods of released cells under original values.
 
-A `Channel` is a set of parts, each for a column or a tuple of columns; columns that no part names are released as
-they are. It is bound to one release and is written and read as TOML.
+A `Channel` is the public description of a mechanism. It consists of parts, one for each column or tuple of columns
+that the mechanism changes; all other columns are released unchanged. It belongs to one release and is written and
+read as TOML.
 """
 
 from __future__ import annotations
@@ -20,19 +21,29 @@ from metrics.domains import Domain
 
 @dataclass(frozen=True)
 class Channel:
-    """What is public about a mechanism, bound to one release.
+    """The public description of a mechanism, for one release.
 
     Parameters
     ----------
     parts : tuple of ChannelPart
-        For disjoint columns, which are released independently of each other given the record.
+        Parts for disjoint columns; given the record, they release their columns independently of each other.
     sampling_rate : float
-        Share of the records that were drawn for release, in (0, 1].
+        Share of the records that are drawn for release, in (0, 1].
 
     Raises
     ------
     ValueError
         If two parts name one column or the rate lies outside (0, 1].
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from defenses import Channel
+    >>> from defenses.base.channel_parts import Rounded
+    >>> channel = Channel((Rounded("age", 10.0),))
+    >>> released, original = pd.DataFrame({"age": [20, 30]}), pd.DataFrame({"age": [19, 33]})
+    >>> channel.likelihoods(released, original, {})["age",].table().tolist()
+    [[0.0, -inf], [-inf, 0.0]]
     """
 
     parts: tuple[ChannelPart, ...] = ()
@@ -48,7 +59,7 @@ class Channel:
 
     @property
     def columns(self) -> frozenset[str]:
-        """The columns that some part changes."""
+        """The columns that some part releases."""
         return frozenset(name for part in self.parts for name in part.columns)
 
     @property
@@ -57,7 +68,7 @@ class Channel:
         return MappingProxyType({name: domain for part in self.parts for name, domain in part.original_domains.items()})
 
     def combined(self, later: Channel) -> Channel | None:
-        """Return the channel of this mechanism followed by `later`, None where they touch a column both."""
+        """Return the channel of this mechanism followed by `later`; None where both release the same column."""
         if self.columns & later.columns:
             return None
         return Channel((*self.parts, *later.parts), self.sampling_rate * later.sampling_rate)
@@ -65,21 +76,21 @@ class Channel:
     def likelihoods(
         self, released: pd.DataFrame, original: pd.DataFrame, domains: dict[str, Domain]
     ) -> dict[tuple[str, ...], Likelihood]:
-        """Log-likelihoods by columns; they add up over the columns.
+        """Log-likelihoods of released rows under original rows, by columns; their sum is the log-likelihood of the row.
 
         Parameters
         ----------
         released : DataFrame, shape (rows, columns)
-            Released rows; only columns that `original` has as well are looked at.
+            Released rows; columns that `original` lacks are ignored.
         original : DataFrame, shape (candidates, columns)
             Original rows.
         domains : dict of str to Domain
-            For the columns that are released as they are.
+            Domains of the columns that are released unchanged.
 
         Raises
         ------
         ValueError
-            If a part releases several columns of which one side lacks some, or cells cannot be read.
+            If one of the tables lacks some of the columns that a part releases jointly, or a cell cannot be read.
         """
         shared = [str(name) for name in released.columns if name in original.columns]
         result = {}
@@ -108,7 +119,7 @@ class Channel:
         Raises
         ------
         ValueError
-            If the text is no TOML, a part is of unknown kind, or lacks or misnames a field.
+            If the text is not TOML, a part has an unknown kind, or a field is missing or unknown.
         """
         try:
             content = tomllib.loads(text)

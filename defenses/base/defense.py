@@ -19,19 +19,19 @@ from metrics.cells import escape_column
 
 
 class Defense(Parametrized, ABC):
-    """A way to publish records.
+    """A method to publish records.
 
     Attributes
     ----------
     kind : str
-        The kind of release that `apply` makes.
+        The kind of release that `apply` returns.
     """
 
     kind: ClassVar[str] = "microdata"
 
     @abstractmethod
     def apply(self, records: Microdata, rng: Generator) -> Release:
-        """Make a release of `records`, which stay as they are.
+        """Make a release of `records`, which are not modified.
 
         Raises
         ------
@@ -40,7 +40,7 @@ class Defense(Parametrized, ABC):
         """
 
     def check(self, records: Microdata) -> None:
-        """Say before anything is drawn whether the parameters fit these records.
+        """Check before any random draw that the parameters fit these records.
 
         Raises
         ------
@@ -50,7 +50,7 @@ class Defense(Parametrized, ABC):
         self.guarantee(records)
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Return what every release of these records is promised to hold; nothing unless a defense says more.
+        """Return the privacy guarantee of every release of these records; the default promises nothing.
 
         Raises
         ------
@@ -65,11 +65,11 @@ class MicrodataDefense(Defense):
 
     @abstractmethod
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Make a table of `records`: rows in the records' order, identifiers dropped."""
+        """Release a table: rows in the order of the records, without identifiers."""
 
 
 def released_frame(records: Microdata) -> pd.DataFrame:
-    """Return the records without identifiers, as released cells, rows numbered from 0."""
+    """Return the records without identifiers, as released cells, with rows numbered from 0."""
     columns = {}
     for name in records.released_columns:
         column = records.frame[name].reset_index(drop=True)
@@ -83,12 +83,12 @@ def rowwise_release(frame: pd.DataFrame, channel: Channel | None) -> MicrodataRe
 
 
 def chosen_columns(records: Microdata, columns: Sequence[str] | None, default: Sequence[str]) -> tuple[str, ...]:
-    """Return the columns that a defense works on: those asked for, or its default.
+    """Return the columns that a defense works on: the ones given, or its default.
 
     Raises
     ------
     ValueError
-        If a column asked for does not exist or names a person.
+        If a given column does not exist or is an identifier.
     """
     names = tuple(default if columns is None else columns)
     for name in names:

@@ -1,4 +1,4 @@
-"""Generalization hierarchies: a column's values in ever coarser levels."""
+"""Generalization hierarchies: ever coarser levels of a column's values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,16 @@ from metrics.domains import format_number
 class Hierarchy(ABC):
     """Ever coarser levels of a column's values; level 0 is the value itself.
 
-    A missing value stays missing on every level but a last one that is ``*``, which takes it in.
+    A missing value stays missing on every level, except where the coarsest level is ``*``, which covers it.
+
+    Examples
+    --------
+    >>> from defenses import Hierarchy
+    >>> decades = Hierarchy.from_intervals([[30, 40, 50], [40], []], low=20, high=59, integer=True)
+    >>> decades.generalize([23, 37, 59], level=1).tolist()
+    ['[20,29]', '[30,39]', '[50,59]']
+    >>> decades.generalize([23, 37, 59], level=2).tolist()
+    ['[20,39]', '[20,39]', '[40,59]']
     """
 
     @property
@@ -54,7 +63,7 @@ class Hierarchy(ABC):
 
     @abstractmethod
     def loss(self, values: ArrayLike, level: int) -> NDArray[np.float64]:
-        """Share of the domain that a value is blurred into, shape (n,): (leaves - 1) / (all leaves - 1), in [0, 1]."""
+        """Share of the domain in each value's group, shape (n,): (leaves - 1) / (all leaves - 1), in [0, 1]."""
 
     def generalize(self, values: ArrayLike, level: int) -> NDArray[Any]:
         """Released cells of `values` at `level`, shape (n,); the values themselves at level 0."""
@@ -72,14 +81,14 @@ class Hierarchy(ABC):
     def from_csv(
         path: str | PathLike[str], sep: str = ",", encoding: str = "utf-8", *, text: bool = False
     ) -> TableHierarchy:
-        """Read a hierarchy from a CSV without header: the value first, then its ever coarser groups.
+        """Read a hierarchy from a CSV without header: in each row a value, then its ever coarser groups.
 
-        Values that are all numbers are read as numbers, unless they are `text`; see `TableHierarchy`.
+        Values that are all numbers are read as numbers, unless `text` is True; see `TableHierarchy`.
 
         Raises
         ------
         ValueError
-            If the file is empty, no text of this encoding, or its rows make no hierarchy; names the row.
+            If the file is empty, is not text of this encoding, or its rows do not form a hierarchy; names the row.
         """
         try:
             with open(path, newline="", encoding=encoding) as file:
@@ -102,20 +111,20 @@ class Hierarchy(ABC):
 class TableHierarchy(Hierarchy):
     """A hierarchy that lists every value with its group on each level.
 
-    A group's name only says which values belong together: released cells spell the group out, as a set of its
-    values, as an interval where the values are numbers without a gap, as ``*`` where it is the whole domain.
+    A group's name only identifies the group. The released cell lists the group's values: as a set, as an interval where
+    the values are numbers without a gap, or as ``*`` where the group is the whole domain.
 
     Parameters
     ----------
     rows : sequence of sequence of str
-        One row a value: the value, then its group on level 1, 2, ….
+        One row per value: the value, then its group on level 1, 2, ….
     text : bool
-        Whether the values are categories even where all of them look like numbers (postcodes, grades).
+        Whether the values are categories even if all of them look like numbers (postcodes, grades).
 
     Raises
     ------
     ValueError
-        If there is no row, rows differ in length, a value stands twice, or a group splits on a coarser level.
+        If there is no row, rows differ in length, a value is listed twice, or a group splits on a coarser level.
     """
 
     def __init__(self, rows: Sequence[Sequence[str]], *, text: bool = False) -> None:
@@ -146,7 +155,7 @@ class TableHierarchy(Hierarchy):
         return int(self.table.shape[1]) - 1
 
     def positions(self, values: ArrayLike) -> NDArray[np.intp]:
-        """Row of each value in the table, shape (n,); the number of leaves for a missing one."""
+        """Row of each value in the table, shape (n,); the number of leaves for a missing value."""
         codes, distinct = pd.factorize(np.asarray(values, dtype=object), use_na_sentinel=True)
         names = [format_number(value) if _is_number(value) else str(value) for value in distinct]
         unknown = [name for name in names if name not in self._position]
@@ -158,17 +167,17 @@ class TableHierarchy(Hierarchy):
         """Generalize values to a level; see `Hierarchy.group`."""
         self.check_level(level)
         cells = self._cells[level]
-        absent = cells.index(SUPPRESSED) if level > 0 and cells == [SUPPRESSED] else len(cells)
-        groups = np.append(self.table[:, level], absent)
+        missing = cells.index(SUPPRESSED) if level > 0 and cells == [SUPPRESSED] else len(cells)
+        groups = np.append(self.table[:, level], missing)
         return groups[self.positions(values)], [*cells, None]
 
     def loss(self, values: ArrayLike, level: int) -> NDArray[np.float64]:
-        """Share of the domain that a value is blurred into, shape (n,); a missing value counts as a leaf kept."""
+        """Share of the domain that each value's group covers, shape (n,); a missing value counts as one leaf."""
         self.check_level(level)
         sizes = np.bincount(self.table[:, level])
         blur = (sizes - 1) / max(1, len(self.leaves) - 1)
-        absent = blur[0] if level > 0 and sizes.size == 1 else 0.0
-        return np.append(blur[self.table[:, level]], absent)[self.positions(values)]
+        missing = blur[0] if level > 0 and sizes.size == 1 else 0.0
+        return np.append(blur[self.table[:, level]], missing)[self.positions(values)]
 
     def _level_cells(self, level: int) -> list[str]:
         groups = self.table[:, level]
@@ -189,16 +198,17 @@ class TableHierarchy(Hierarchy):
 
 
 class IntervalHierarchy(Hierarchy):
-    """A hierarchy of numbers: each level cuts the range into intervals.
+    """A hierarchy of numbers whose levels cut the range into intervals.
 
     Parameters
     ----------
     levels : sequence of sequence of float
-        Interior cut points of level 1, 2, …, each list ascending and part of the one before; an empty list is ``*``.
+        Interior cut points of level 1, 2, …. Each list ascends and is a subset of the one before; an empty list is
+        ``*``.
     low, high : float
         The range.
     integer : bool
-        Whether only integers occur; intervals are then written with both ends.
+        Whether only integers occur; intervals are then written with both ends included.
 
     Raises
     ------
@@ -245,7 +255,7 @@ class IntervalHierarchy(Hierarchy):
         return codes, [*cells, interval_cell(edges[-2], edges[-1]), None]
 
     def loss(self, values: ArrayLike, level: int) -> NDArray[np.float64]:
-        """Share of the range that a value is blurred into, shape (n,); leaves are integers where `integer`."""
+        """Share of the range that each value's interval covers, shape (n,); leaves are integers where `integer`."""
         self.check_level(level)
         numbers = self._numbers(values)
         if level == 0 or self.low == self.high:
@@ -253,9 +263,9 @@ class IntervalHierarchy(Hierarchy):
         step = 1.0 if self.integer else 0.0
         edges = np.array([self.low, *self.levels[level - 1], self.high + step])
         blur = (np.diff(edges) - step) / (self.high - self.low)
-        absent = 1.0 if len(edges) == 2 else 0.0
+        missing = 1.0 if len(edges) == 2 else 0.0
         codes = np.searchsorted(self.levels[level - 1], numbers, side="right")
-        return np.where(np.isnan(numbers), absent, blur[codes])
+        return np.where(np.isnan(numbers), missing, blur[codes])
 
     def _numbers(self, values: ArrayLike) -> NDArray[np.float64]:
         numbers = pd.to_numeric(pd.Series(np.asarray(values).ravel())).to_numpy(dtype=float, na_value=np.nan)

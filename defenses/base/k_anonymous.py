@@ -1,4 +1,4 @@
-"""What defenses have in common that promise k-anonymity."""
+"""Base class of defenses that promise k-anonymity."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from defenses.base.parameters import check_integer
 
 
 class KAnonymousDefense(MicrodataDefense):
-    """A defense that leaves no class of fewer than `k` records over some columns.
+    """Base class of defenses whose equivalence classes over some columns have at least `k` records.
 
     Parameters
     ----------
     k : int
-        Smallest class, at least 1.
+        Smallest class size, at least 1.
     columns : sequence of str, optional
-        The columns that make the classes; by default the quasi-identifiers.
+        The columns that define the classes; by default the quasi-identifiers.
 
     Raises
     ------
@@ -36,23 +36,23 @@ class KAnonymousDefense(MicrodataDefense):
         self.columns = columns
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Promise k-anonymity over the quasi-identifiers if all of them are among the columns."""
+        """Promise k-anonymity if the columns include all quasi-identifiers."""
         return k_anonymity_over(self.k, records, self._checked_columns(records))
 
     def _checked_columns(self, records: Microdata) -> tuple[str, ...]:
-        """The columns that make the classes; ValueError if one is unknown or there are fewer than k records."""
+        """The columns that define the classes; ValueError if one is unknown or there are fewer than k records."""
         check_enough_records(self.k, records)
         return chosen_columns(records, self.columns, records.quasi_identifiers)
 
 
 def check_enough_records(k: int, records: Microdata) -> None:
-    """Raise ValueError if a class of `k` needs more records than there are."""
+    """Raise ValueError if there are fewer than `k` records."""
     if k > len(records):
         raise ValueError(f"k must not exceed the number of records, got k = {k} for n = {len(records)}")
 
 
 def k_anonymity_over(k: int, records: Microdata, columns: Sequence[str], constraints: Sequence[Any] = ()) -> Guarantee:
-    """k-anonymity and further constraints over `columns`; the records have them only if all quasi-identifiers do."""
+    """k-anonymity and further constraints over `columns`; only a statement where a quasi-identifier is left out."""
     over = f"{', '.join([f'{k}-anonymity', *map(str, constraints)])} over {', '.join(columns) or 'no column'}"
     left_out = [name for name in records.quasi_identifiers if name not in columns]
     if left_out:

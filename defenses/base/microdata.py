@@ -1,4 +1,4 @@
-"""Records as a publisher holds them, with the roles of their columns."""
+"""Records of a publisher, with the roles of their columns."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from metrics.domains import Domain, infer_domain
 
 @dataclass(frozen=True)
 class Microdata:
-    """What a publisher holds: one row a record, and what each column is.
+    """Records of a publisher, one per row, with the roles of the columns.
 
     Parameters
     ----------
     frame : DataFrame, shape (n, columns)
         The records. Never modified.
     identifiers : tuple of str
-        Columns that name a person (never released).
+        Columns that identify a person by themselves (never released).
     quasi_identifiers : tuple of str
         Columns that an attacker may know about a person.
     sensitive : tuple of str
@@ -35,15 +35,26 @@ class Microdata:
     hierarchies : mapping of str to Hierarchy
         Ever coarser levels of a column's values.
     person : str, optional
-        The column that says whose row it is, where a person has many rows; a row is a person otherwise.
+        The column that identifies the person of each row, where a person has many rows; otherwise a row is a person.
     generalized : frozenset of str
-        Columns that hold released cells already, which a defense passes on as they are (a later step of a pipeline).
+        Columns that already hold released cells, which a defense passes on unchanged (for later steps of a pipeline).
 
     Raises
     ------
     ValueError
         If a role, domain or hierarchy names a column that the frame lacks, a column has two roles, or two columns
         share a name.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from defenses import Microdata
+    >>> frame = pd.DataFrame({"name": ["Ann", "Bob"], "age": [34, 52], "disease": ["flu", "none"]})
+    >>> records = Microdata(frame, identifiers=("name",), quasi_identifiers=("age",), sensitive=("disease",))
+    >>> records
+    Microdata(2 rows, 3 columns)
+    >>> records.released_columns
+    ('age', 'disease')
     """
 
     frame: pd.DataFrame
@@ -87,18 +98,18 @@ class Microdata:
 
     @property
     def released_columns(self) -> tuple[str, ...]:
-        """Every column that is no identifier, in the frame's order."""
+        """All columns except the identifiers, in the frame's order."""
         return tuple(str(column) for column in self.frame.columns if column not in self.identifiers)
 
     def domain(self, column: str) -> Domain:
-        """Declared domain of a column, or one inferred from these records (which then is not public)."""
+        """Declared domain of a column; without one, a domain inferred from these records, which is not public."""
         declared = self.domains.get(column)
         return infer_domain(self.frame[column]) if declared is None else declared
 
     def with_frame(self, frame: pd.DataFrame) -> Microdata:
-        """Return other records under the same roles."""
+        """Return other records with the same roles."""
         return replace(self, frame=frame)
 
     def take(self, positions: ArrayLike) -> Microdata:
-        """Return the records at `positions`, shape (m,), as a table of their own with rows numbered from 0."""
+        """Return the records at `positions`, shape (m,), as a new table with rows numbered from 0."""
         return self.with_frame(self.frame.iloc[np.asarray(positions)].reset_index(drop=True))

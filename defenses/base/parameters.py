@@ -1,4 +1,4 @@
-"""Objects described by their keyword parameters: defenses, attacks and games."""
+"""Base class of defenses, attacks and games: objects that their keyword parameters describe fully."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import sys
 from typing import Any, Self
 
 GREATEST = sys.float_info.max
-"""Finite numbers are at most so large; integers beyond are no real parameters either."""
+"""Largest finite float; larger integers are not valid real parameters either."""
 
 
 class Parametrized:
-    """Base of everything that is fully described by the keyword arguments of its constructor.
+    """Base class of objects that the keyword arguments of their constructor describe fully.
 
-    A constructor takes keyword-only arguments and stores each unchanged under its own name; it checks whatever needs
-    no records and raises `ValueError` naming the parameter.
+    A constructor takes keyword-only arguments and stores each unchanged under its own name. It checks whatever does not
+    depend on records, and raises `ValueError` naming the parameter.
     """
 
     @classmethod
     def parameter_names(cls) -> tuple[str, ...]:
-        """Names of the constructor's parameters, in its order."""
+        """Names of the constructor's parameters, in their order."""
         if cls.__init__ is object.__init__:
             return ()
         return tuple(name for name in inspect.signature(cls).parameters)
 
     @classmethod
     def example(cls) -> Self:
-        """An instance to try the class with; overridden where some parameter has no default."""
+        """An example instance; subclasses override it where a parameter has no default."""
         return cls()
 
     def get_params(self) -> dict[str, Any]:
@@ -34,17 +34,17 @@ class Parametrized:
         return {name: getattr(self, name) for name in self.parameter_names()}
 
     def set_params(self, **changes: Any) -> Self:
-        """Change parameters, checked as the constructor checks them.
+        """Change parameters, with the checks of the constructor.
 
         Raises
         ------
         ValueError
-            If a parameter is unknown or a value is refused; the object then is as it was.
+            If a parameter is unknown or a value is refused; the object is then unchanged.
         """
         unknown = sorted(set(changes) - set(self.parameter_names()))
         if unknown:
-            known = ", ".join(self.parameter_names()) or "none"
-            raise ValueError(f"{type(self).__name__} has no parameter {unknown[0]!r}; it has {known}")
+            names = ", ".join(self.parameter_names()) or "none"
+            raise ValueError(f"{type(self).__name__} has no parameter {unknown[0]!r}; it has {names}")
         fresh = type(self)(**{**self.get_params(), **changes})
         self.__dict__.clear()
         self.__dict__.update(fresh.__dict__)

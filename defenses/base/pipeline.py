@@ -1,4 +1,4 @@
-"""Defenses on tables, one after the other."""
+"""Pipelines of defenses on tables."""
 
 from __future__ import annotations
 
@@ -18,19 +18,34 @@ from metrics.cells import holds_generalized, plain_values
 
 
 class Pipeline(MicrodataDefense):
-    """Defenses on tables, one after the other.
+    """Defenses on tables, applied one after the other.
 
     Parameters
     ----------
     steps : sequence of MicrodataDefense
-        Applied in order; each sees the table that the one before it released. Columns that hold generalized cells
-        pass through later steps that leave them alone.
+        The defenses in order; each gets the table that the previous one released. Columns with generalized cells pass
+        unchanged through later steps that do not touch them.
+
+    Raises
+    ------
+    ValueError
+        If there is no step, or a step is not a defense on tables.
 
     Notes
     -----
-    Channels combine where the steps touch disjoint columns: given the record, those columns are then released
-    independently, and log-likelihoods add up. Otherwise the pipeline has no channel. The guarantee is empty, since
-    what a step promises of its own output a later step may change.
+    Channels combine where the steps change disjoint columns: given the record, these columns are released
+    independently, and log-likelihoods add up. Otherwise the pipeline has no channel. The guarantee is empty, since a
+    later step may invalidate what an earlier step promised for its own output.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from defenses import Microdata, Pipeline, Rounding, TopBottomCoding
+    >>> records = Microdata(pd.DataFrame({"age": [3, 34, 97]}), quasi_identifiers=("age",))
+    >>> pipeline = Pipeline(steps=[TopBottomCoding(thresholds={"age": (18, 80)}), Rounding(base=10)])
+    >>> pipeline.apply(records, np.random.default_rng(0)).frame["age"].tolist()
+    [20, 30, 80]
     """
 
     def __init__(self, *, steps: Sequence[MicrodataDefense]) -> None:
@@ -42,7 +57,7 @@ class Pipeline(MicrodataDefense):
                 raise ValueError(f"steps must be defenses on tables, got {step!r}")
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Apply every step to what the one before it released."""
+        """Apply each step to the table that the previous one released."""
         release = rowwise_release(released_frame(records), Channel())
         current = records
         for step, generator in zip(self.steps, rng.spawn(len(self.steps)), strict=True):
@@ -61,12 +76,12 @@ class Pipeline(MicrodataDefense):
             step.check(records)
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Return nothing: a later step may undo what an earlier one promised."""
+        """Return no guarantee: a later step may invalidate the promise of an earlier one."""
         return Guarantee()
 
 
 def _as_records(frame: pd.DataFrame, records: Microdata) -> Microdata:
-    """A released table as records for a later step: plain cells are values again, the others stay cells."""
+    """A released table as records for a later step: plain cells become values again, generalized cells stay."""
     generalized = frozenset(str(name) for name in frame.columns if holds_generalized(frame[name]))
     values = {
         str(name): column if name in generalized else plain_values(column, records.domains.get(str(name)))

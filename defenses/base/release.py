@@ -1,4 +1,4 @@
-"""What a publisher puts out, one class for each kind of publication."""
+"""Releases: one class for each kind of publication."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ from defenses.base.training import ExampleBound, TrainedNetwork, TrainingEncodin
 
 @dataclass(frozen=True)
 class Release(ABC):
-    """What a publisher puts out.
+    """The publication of a defense.
 
     Attributes
     ----------
     kind : str
-        The kind of publication, which attacks match.
+        The kind of publication; attacks are matched by it.
     """
 
     kind: ClassVar[str]
 
     @abstractmethod
     def view(self, rng: Generator) -> Any:
-        """Return what one attack is handed: nothing of the secret, and nothing that it shares with other attacks."""
+        """Return what one attack receives: no secrets, and no state shared with other attacks."""
 
     def without_channel(self) -> Release:
-        """Return the release as an attacker sees it who does not know the mechanism."""
+        """Return the release for an attacker who does not know the mechanism."""
         return self
 
 
@@ -44,17 +44,17 @@ class MicrodataRelease(Release):
     Parameters
     ----------
     frame : DataFrame, shape (rows, columns)
-        Released cells (see `metrics.cells`); a defense keeps rows in the records' order, the game shuffles them.
+        Released cells (see `metrics.cells`). A defense keeps rows in the order of the records; the game shuffles them.
     origin : ndarray of int, shape (rows,)
         Position of the record that each row stems from, -1 for a row that stems from none or from several. It is the
         game's secret.
     channel : Channel, optional
-        What is public about the mechanism; None where it has no per-record form.
+        The public description of the mechanism; None where the mechanism does not act record by record.
 
     Raises
     ------
     ValueError
-        If `origin` does not hold one position a row.
+        If `origin` does not hold one position per row.
     """
 
     kind: ClassVar[str] = "microdata"
@@ -81,12 +81,12 @@ class MicrodataRelease(Release):
         return MicrodataRelease(self.frame.copy(), np.full(len(self.frame), -1), self.channel)
 
     def without_channel(self) -> MicrodataRelease:
-        """Return the release as an attacker sees it who does not know the mechanism."""
+        """Return the release for an attacker who does not know the mechanism."""
         return replace(self, channel=None)
 
 
 class StatisticsSession(Protocol):
-    """One attacker's conversation with a curator: its own budget, its own noise."""
+    """One attacker's session with a curator, with its own budget and noise."""
 
     def answer(self, query: Any) -> Any:
         """Answer a query, or refuse it where the budget is spent."""
@@ -99,18 +99,18 @@ class StatisticsRelease(Release):
     Parameters
     ----------
     start : callable
-        ``start(rng)`` opens a fresh session with an accountant and noise of its own.
+        ``start(rng)`` opens a new session with its own accountant and noise.
     """
 
     kind: ClassVar[str] = "statistics"
     start: Callable[[Generator], StatisticsSession]
 
     def open(self, rng: Generator) -> StatisticsSession:
-        """Open a fresh session."""
+        """Open a new session."""
         return self.start(rng)
 
     def view(self, rng: Generator) -> StatisticsSession:
-        """Return one fresh session, so that an attack cannot multiply its budget."""
+        """Return one new session, so that an attack cannot multiply its budget."""
         return self.open(rng)
 
 
@@ -121,9 +121,9 @@ class ReportsRelease(Release):
     Parameters
     ----------
     reports : sequence
-        One array or object of reports per round of collection, in the persons' order.
+        One array or object of reports per round of collection, in the order of the persons.
     protocol : object
-        The public mechanism that made them (with its parameters).
+        The public mechanism of the reports, with its parameters.
     """
 
     kind: ClassVar[str] = "reports"
@@ -131,13 +131,13 @@ class ReportsRelease(Release):
     protocol: Any
 
     def view(self, rng: Generator) -> ReportsRelease:
-        """Return the reports: each is public with its sender."""
+        """Return the release itself: the reports and their senders are public."""
         return self
 
 
 @dataclass(frozen=True)
 class ModelRelease(Release):
-    """A trained model, as far as it is public (predictions, or all of it).
+    """A trained model, as far as it is public (predictions only, or all of it).
 
     Parameters
     ----------
@@ -155,16 +155,16 @@ class ModelRelease(Release):
 
 @dataclass(frozen=True)
 class FinalModel:
-    """The classifier that a training ended with, for people in clear.
+    """The classifier at the end of a training; it takes people with original values.
 
     Parameters
     ----------
     network : TrainedNetwork
-        Its form.
+        Its architecture.
     weights : ndarray, shape (size,)
         Its weights.
     encoding : TrainingEncoding
-        From people to features.
+        Encoding of people as features.
     """
 
     network: TrainedNetwork
@@ -190,13 +190,13 @@ class FinalModel:
 class TrainingRelease(Release):
     """A model in training, as the server sees it.
 
-    An update is what a client's local steps went along: (weights before - weights after) / learning rate; with one
-    step it is the gradient of its mean loss.
+    An update is the sum of a client's gradient steps: (weights before - weights after) / learning rate. With one
+    step it is the gradient of the client's mean loss.
 
     Parameters
     ----------
     updates : sequence of mapping of int to ndarray
-        Per round: what arrived from each client, shape (size,); empty where updates were added up unseen.
+        Per round: the update of each client, shape (size,); empty where the server sees only their sum.
     aggregates : sequence of ndarray
         Per round: the mean of the updates, weighted by the clients' sizes, shape (size,), before the server's noise.
     participants : sequence of ndarray of int
@@ -204,22 +204,22 @@ class TrainingRelease(Release):
     models : sequence of ndarray
         Weights sent out before each round, and the final ones, shape (size,).
     sizes : tuple of int
-        How many records each client holds.
+        Number of records of each client.
     learning_rate : float
         Length of a step.
     local_epochs : int
-        Steps that a client makes in a round.
+        Number of steps of a client in a round.
     clipping : ExampleBound, optional
-        How clients clip; None where they do not.
+        The clients' clipping rule; None without clipping.
     noise : float
-        Standard deviation of the noise on each coordinate of an update, or of the aggregate where that is all that is
-        seen; 0 without noise.
+        Standard deviation of the noise on each coordinate of an update, or of the aggregate where only that is visible;
+        0 without noise.
     network : TrainedNetwork
-        The public form of the model, with its gradient.
+        The public architecture of the model, with its gradient.
     encoding : TrainingEncoding
-        The public way from records to features.
+        The public encoding of records as features.
     holder : ndarray of int, shape (records,)
-        The client that holds each record. It is the game's secret; -1 in what attacks get.
+        The client that holds each record. It is the game's secret; attacks get -1 instead.
     """
 
     kind: ClassVar[str] = "training"
@@ -241,12 +241,12 @@ class TrainingRelease(Release):
         return ModelRelease(FinalModel(self.network, self.models[-1], self.encoding))
 
     def contributions(self, turn: int, features: NDArray[np.float64], labels: NDArray[np.intp]) -> NDArray[np.float64]:
-        """What each example would add to the sum behind a round's update by its first step, shape (n, size)."""
+        """Contribution of each example to the sum in its client's first step of a round, shape (n, size)."""
         gradients = self.network.example_gradients(self.models[turn], features, labels)
         if self.clipping is None:
             return gradients
         return gradients * self.clipping.example_factors(np.linalg.norm(gradients, axis=1))[:, None]
 
     def view(self, rng: Generator) -> TrainingRelease:
-        """Return what the server saw: everything but which record lies where."""
+        """Return what the server saw, without the assignment of records to clients."""
         return replace(self, holder=np.full(sum(self.sizes), -1))

@@ -9,7 +9,7 @@ from defenses.base.parameters import check_real
 
 
 def project_to_simplex(counts: ArrayLike, total: float) -> NDArray[np.float64]:
-    """Nearest counts, in Euclidean distance, that are at least 0 and sum to `total`.
+    """Euclidean projection onto the simplex: the nearest counts that are at least 0 and sum to `total`.
 
     They are max(0, c_v - t) with the t that gives the sum; sorting finds how many values stay positive.
 
@@ -23,7 +23,7 @@ def project_to_simplex(counts: ArrayLike, total: float) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        If `counts` is no vector of finite numbers, or `total` is negative or not finite.
+        If `counts` is not a vector of finite numbers, or `total` is negative or not finite.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What a training release discloses of its model, as protocols."""
+"""Protocols of what a training release discloses about its model."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from metrics.domains import Domain
 
 
 class ExampleBound(Protocol):
-    """The public rule by which clients scale examples' gradients down."""
+    """The public rule by which clients scale down the gradients of examples."""
 
     def example_factors(self, norms: NDArray[np.float64]) -> NDArray[np.float64]:
-        """What each example's gradient is multiplied by, given its norm, shape (n,)."""
+        """Factor for each example's gradient, given the gradient's norm, shape (n,)."""
 
 
 class TrainedNetwork(Protocol):
-    """The public form of a model in training; weights are one vector, shape (size,)."""
+    """The public architecture of a model in training; weights are one vector, shape (size,)."""
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Number of features, of units of hidden layers if any, of classes."""
+        """Numbers of features, of units of each hidden layer, and of classes."""
 
     def layers(self, weights: NDArray[np.float64]) -> list[tuple[NDArray[np.float64], NDArray[np.float64]]]:
         """Matrix, shape (inputs, outputs), and biases, shape (outputs,), of each layer."""
@@ -54,7 +54,7 @@ class TrainedNetwork(Protocol):
 
 
 class TrainingEncoding(Protocol):
-    """The public way from records to features and labels, and back."""
+    """The public encoding of records as features and labels, and its inverse."""
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ class TrainingEncoding(Protocol):
 
     @property
     def target(self) -> str:
-        """The column to be predicted."""
+        """The column to predict."""
 
     @property
     def classes(self) -> tuple[str, ...]:
@@ -70,7 +70,7 @@ class TrainingEncoding(Protocol):
 
     @property
     def slices(self) -> Mapping[str, slice]:
-        """Where each input column's features stand; the last of them says that the value is missing."""
+        """Features of each input column; the last one of a column indicates a missing value."""
 
     @property
     def domains(self) -> Mapping[str, Domain]:
@@ -83,7 +83,7 @@ class TrainingEncoding(Protocol):
         """Class of each record, shape (n,)."""
 
     def decode(self, features: NDArray[np.float64], labels: NDArray[np.intp] | None = None) -> pd.DataFrame:
-        """Records that features and labels stand for."""
+        """Records that the features and labels encode."""
 
     def same_cells(self, left: pd.DataFrame, right: pd.DataFrame) -> NDArray[np.bool_]:
         """Which cells of two tables agree, shape (n, columns)."""

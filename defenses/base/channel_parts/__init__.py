@@ -1,4 +1,4 @@
-"""What a channel is made of: parts that each tell how a column, or several jointly, are released."""
+"""Channel parts: each describes how one column, or several jointly, are released."""
 
 from defenses.base.channel_parts.categories import GroupMode, Retention
 from defenses.base.channel_parts.containment import Containment

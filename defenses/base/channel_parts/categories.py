@@ -1,4 +1,4 @@
-"""Parts for categories that are kept with one probability and otherwise replaced by another."""
+"""Channel parts for categories that are kept or replaced."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from metrics.arrays import Floats
 
 @dataclass(frozen=True)
 class GroupMode(ColumnPart):
-    """A category is replaced by the most frequent one of its group, a missing value counting as a category.
+    """Each category is replaced by the most frequent category of its group; a missing value counts as a category.
 
-    The log-likelihood is log(agreement) where both are the same; what is left is spread evenly over the others.
+    The log-likelihood is log(agreement) where both categories are equal. The remaining probability is spread evenly
+    over the other categories.
 
     Parameters
     ----------
     agreement : float
-        Share of the records whose group's most frequent category is their own, in [0, 1].
+        Share of the records whose own category is the most frequent one of their group, in [0, 1].
 
     Raises
     ------
     ValueError
-        If the probability lies outside [0, 1].
+        If the share lies outside [0, 1].
     """
 
     kind: ClassVar[str] = "group_mode"
@@ -48,14 +49,14 @@ class GroupMode(ColumnPart):
 
 @dataclass(frozen=True)
 class Retention(ColumnPart):
-    """A category or bin is kept with one probability and otherwise replaced by each of the others alike.
+    """A category or bin is kept with a fixed probability, and otherwise replaced by one of the others, uniformly.
 
     Parameters
     ----------
     retention : float
-        Probability of being kept, in [0, 1].
+        Probability that the category is kept, in [0, 1].
     categories : int
-        How many there are: the domain's, and one more where a missing value counts as one.
+        Number of categories: those of the domain, and one more where missing values count as a category.
 
     Raises
     ------
@@ -76,8 +77,8 @@ class Retention(ColumnPart):
         cells = plain_codes(released[self.column], self.domain)
 
         def kernel(cell: NDArray[np.intp], value: NDArray[np.intp]) -> Floats:
-            known = (cell < self.categories) & (value < self.categories)
-            return np.where(known, np.where(cell == value, same, other), -np.inf)
+            in_range = (cell < self.categories) & (value < self.categories)
+            return np.where(in_range, np.where(cell == value, same, other), -np.inf)
 
         return Likelihood((cells,), (self.domain.codes(original[self.column]),), kernel)
 

@@ -1,4 +1,4 @@
-"""The part for cells that cover the original value."""
+"""Channel part for cells that cover the original value."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from metrics.cells import read_cells
 class Containment(ColumnPart):
     """The released cell covers the original value: unchanged values, generalization, suppression.
 
-    The log-likelihood is 0 where it does and -inf where it does not: given the value, the cell is certain, or depends
-    only on what the attacker cannot know.
+    The log-likelihood is 0 where the cell covers the value, and -inf elsewhere. Given the value, the cell is either
+    certain or depends only on facts that the attacker cannot know.
     """
 
     kind: ClassVar[str] = "containment"

@@ -1,4 +1,4 @@
-"""Parts as a channel file holds them: a table each, with the part's kind and its fields."""
+"""Channel parts as tables of a channel file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from defenses.base.channel_parts.part import ChannelPart
 from metrics.domains import CategoricalDomain, NumericDomain
 
-# What fields of parts are annotated with: the types in a channel file, and how messages call them.
+# Annotations of the parts' fields: the types in a channel file, and their names in messages.
 _TYPES: dict[str, tuple[type, ...]] = {
     "str": (str,),
     "float": (float, int),
@@ -29,12 +29,19 @@ _NAMES = {
 
 
 def written_part(part: ChannelPart) -> dict[str, Any]:
-    """The part as plain values; `read_part` reads it."""
+    """Return the part as plain values that `read_part` reads."""
     return {"kind": part.kind, **{f.name: _plain(getattr(part, f.name)) for f in fields(part)}}
 
 
 def read_part(content: dict[str, Any], number: int) -> ChannelPart:
-    """Read the part that stands in the given place of a channel file, from 1 on; takes the kind out of `content`.
+    """Read one part of a channel file.
+
+    Parameters
+    ----------
+    content : dict
+        The part's table; its key ``kind`` is removed.
+    number : int
+        Position of the part in the file, from 1 on, for error messages.
 
     Raises
     ------
@@ -61,7 +68,7 @@ def read_part(content: dict[str, Any], number: int) -> ChannelPart:
 
 
 def is_a(value: Any, annotation: str) -> bool:
-    """Whether a value read from TOML is of the type that a part's field is annotated with."""
+    """Return whether a value read from TOML has the type that the annotation of a part's field names."""
     if annotation.startswith("tuple["):
         element = annotation.removeprefix("tuple[").removesuffix(", ...]")
         return isinstance(value, tuple) and all(is_a(item, element) for item in value)
@@ -91,8 +98,8 @@ def _rich(value: Any) -> Any:
 
 
 def _kinds(base: type[ChannelPart] = ChannelPart) -> dict[str, type[ChannelPart]]:
-    """The kinds of part from a class downwards, by name."""
-    found = {base.kind: base} if hasattr(base, "kind") else {}
+    """Kinds of channel parts by name: those of a class and of its subclasses."""
+    kinds = {base.kind: base} if hasattr(base, "kind") else {}
     for child in base.__subclasses__():
-        found.update(_kinds(child))
-    return found
+        kinds.update(_kinds(child))
+    return kinds

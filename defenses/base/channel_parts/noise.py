@@ -1,4 +1,4 @@
-"""Parts for numbers with noise, and for means of groups, which are taken for such."""
+"""Channel parts for additive noise, and for group means, which are modelled as noise."""
 
 from __future__ import annotations
 
@@ -15,31 +15,32 @@ from metrics.arrays import Floats
 
 @dataclass(frozen=True)
 class AddedNoise(ValuePart):
-    """Noise of mean zero is added, then the sum is rounded (integers only) and clamped to the bounds.
+    """Noise of mean zero is added; the sum is rounded (integers only) and clamped to the bounds.
 
     With the noise's distribution function F, original x and released y, the likelihood is
 
-    - F(y + 1/2 - x) - F(y - 1/2 - x) where sums are rounded, the density F'(y - x) where they are not;
-    - at a bound everything beyond it as well: F(low + 1/2 - x) or F(low - x) below, and likewise above.
+    - F(y + 1/2 - x) - F(y - 1/2 - x) where sums are rounded, and the density F'(y - x) where they are not;
+    - at a bound, the whole tail beyond it: F(low + 1/2 - x) or F(low - x) at the lower one, and likewise at the upper
+      one.
 
-    For one released value the same measure serves all originals, so likelihoods compare. A missing value stays
-    missing.
+    For one released value, the likelihoods of all originals are of the same kind (masses or densities) and can be
+    compared. A missing value stays missing.
 
     Parameters
     ----------
     distribution : {"gaussian", "laplace"}
-        Of the noise.
+        Distribution of the noise.
     deviation : float
-        Its standard deviation, in the column's unit; 0 adds none.
+        Standard deviation of the noise, in the column's unit; 0 adds none.
     whole : bool
-        Whether sums are rounded to integers .
+        Whether sums are rounded to integers.
     low, high : float
         The bounds, in the column's unit; infinite where there is none.
 
     Raises
     ------
     ValueError
-        If the distribution is unknown or the deviation is negative or not finite.
+        If the distribution is unknown, or the deviation is negative or not finite.
     """
 
     kind: ClassVar[str] = "noise"
@@ -56,7 +57,7 @@ class AddedNoise(ValuePart):
             raise ValueError(f"deviation must be finite and at least 0, got {self.deviation}")
 
     def publish(self, sums: Floats) -> Floats:
-        """Round and clamp noisy numbers, shape (n,); missing ones stay missing."""
+        """Round and clamp noisy numbers, shape (n,); missing values stay missing."""
         return np.asarray(np.clip(np.rint(sums) if self.whole else sums, self.low, self.high))
 
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
@@ -64,7 +65,7 @@ class AddedNoise(ValuePart):
         cells, values = plain_numbers(released[self.column]), plain_numbers(original[self.column])
         if self.deviation == 0:
             return Likelihood((cells,), (self.publish(values),), equal)
-        # What is published as y lies between two ends; equal ends stand for a density, infinite ones for nothing.
+        # The sum behind a released y lies between two ends. Equal ends mark a density; ends at +inf have no mass.
         half = 0.5 if self.whole else 0.0
         possible = np.isnan(cells) | (self.publish(cells) == cells)
         lower = np.where(possible, np.where(cells == self.low, -np.inf, cells - half), np.inf)
@@ -74,7 +75,7 @@ class AddedNoise(ValuePart):
     def _log_likelihood(self, lower: Floats, upper: Floats, original: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
             left, right = (lower - original) / self.deviation, (upper - original) / self.deviation
-            # Both distributions are symmetric, and the lower tail is the one that keeps its digits.
+            # Both distributions are symmetric; the lower tail is numerically accurate.
             mirrored = left + right > 0
             left, right = np.where(mirrored, -right, left), np.where(mirrored, -left, right)
             top = self._log_cdf(right)
@@ -82,11 +83,11 @@ class AddedNoise(ValuePart):
             mass = np.where(np.isneginf(top), top, top + inside)
             density = self._log_density(left) - np.log(self.deviation)
         result = np.where(left == right, density, mass)
-        both = np.isnan(lower) & np.isnan(original)
-        return np.where(np.isnan(left), np.where(both, 0.0, -np.inf), result)
+        both_missing = np.isnan(lower) & np.isnan(original)
+        return np.where(np.isnan(left), np.where(both_missing, 0.0, -np.inf), result)
 
     def _log_cdf(self, z: Floats) -> Floats:
-        """Log of the distribution function of the noise at `z` standard deviations."""
+        """Logarithm of the noise's distribution function at `z` standard deviations."""
         if self.distribution == "gaussian":
             from scipy import special
 
@@ -95,7 +96,7 @@ class AddedNoise(ValuePart):
         return np.asarray(np.where(z <= 0, tail, np.log1p(-np.exp(tail))))
 
     def _log_density(self, z: Floats) -> Floats:
-        """Log of the density of the noise of standard deviation 1."""
+        """Logarithm of the density of the noise with standard deviation 1."""
         if self.distribution == "gaussian":
             return np.asarray(-0.5 * z**2 - 0.5 * np.log(2 * np.pi))
         return np.asarray(-np.sqrt(2) * np.abs(z) - 0.5 * np.log(2))
@@ -103,15 +104,15 @@ class AddedNoise(ValuePart):
 
 @dataclass(frozen=True)
 class GroupMean(ColumnPart):
-    """A number is replaced by the mean of its group, taken as normal around the original number.
+    """Each number is replaced by the mean of its group, modelled as Gaussian around the original number.
 
-    The log-likelihood is that of a normal density with the published deviation. A missing value stays missing.
+    The log-likelihood is that of a Gaussian density with the published deviation. A missing value stays missing.
 
     Parameters
     ----------
     deviation : float
-        Root mean square difference between numbers and the means of their groups, in the column's unit; 0 where
-        every number is its group's mean.
+        Root mean square difference between numbers and the means of their groups, in the column's unit; 0 where every
+        number is its group's mean.
     """
 
     kind: ClassVar[str] = "group_mean"

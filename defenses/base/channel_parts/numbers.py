@@ -1,4 +1,4 @@
-"""Parts for numbers that are rounded or moved to thresholds."""
+"""Channel parts for numbers that are clipped or rounded."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from metrics.arrays import Floats
 
 @dataclass(frozen=True)
 class Clipping(ValuePart):
-    """Numbers beyond two thresholds are replaced by the threshold.
+    """Numbers outside two thresholds are replaced by the nearer threshold.
 
-    The log-likelihood is 0 where the clipped original is the released number and -inf elsewhere. A missing value
-    stays missing.
+    The log-likelihood is 0 where the released number is the clipped original, and -inf elsewhere. A missing value stays
+    missing.
 
     Parameters
     ----------
     low, high : float
-        The thresholds, in the column's unit; infinite where an end is left as it is.
+        The thresholds, in the column's unit; infinite where that end is not clipped.
     """
 
     kind: ClassVar[str] = "clipping"
@@ -39,22 +39,22 @@ class Clipping(ValuePart):
 
 @dataclass(frozen=True)
 class Rounded(ValuePart):
-    """Numbers are rounded to the nearest multiple of a base, half-way ones to the even multiple.
+    """Numbers are rounded to the nearest multiple of a base; ties go to the even multiple.
 
-    The log-likelihood is 0 where the rounded original is the released number and -inf elsewhere. A missing value
-    stays missing.
+    The log-likelihood is 0 where the released number is the rounded original, and -inf elsewhere. A missing value stays
+    missing.
 
     Parameters
     ----------
     base : float
-        What numbers become multiples of, in the column's unit.
+        The base, in the column's unit.
     """
 
     kind: ClassVar[str] = "rounded"
     base: float
 
     def publish(self, numbers: Floats) -> Floats:
-        """Round numbers, shape (n,), to multiples that are written with the base's decimals; missing ones stay."""
+        """Round numbers, shape (n,), to multiples with the base's number of decimals; missing values stay missing."""
         exponent = Decimal(repr(float(self.base))).as_tuple().exponent
         decimals = max(0, -exponent) if isinstance(exponent, int) else 0
         return np.asarray(np.round(np.rint(numbers / self.base) * self.base, decimals))

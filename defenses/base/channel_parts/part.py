@@ -1,4 +1,4 @@
-"""The contract of a channel's part: how one column, or several jointly, come from a record to its released row."""
+"""The contract of a channel part: how one column, or several jointly, are released from a record."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Likelihood:
     Parameters
     ----------
     released, original : tuple of ndarray
-        What the kernel needs of either side; the first axis of each array runs over rows.
+        Arrays that the kernel needs of either side; the first axis of each runs over rows.
     kernel : callable
         Maps the arrays of both sides, broadcast against each other, to log-likelihoods.
     """
@@ -33,20 +33,26 @@ class Likelihood:
     kernel: Callable[..., Floats]
 
     def table(self) -> Floats:
-        """Every released row under every original row, shape (released, original)."""
+        """Log-likelihood of every released row under every original row, shape (released, original)."""
         left = (array[:, None] for array in self.released)
         right = (array[None, :] for array in self.original)
         return self.kernel(*left, *right)
 
     def at(self, rows: ArrayLike, candidates: ArrayLike) -> Floats:
-        """Released rows under original rows for given pairs of positions, broadcast against each other."""
+        """Log-likelihoods for given pairs of positions, which are broadcast against each other.
+
+        Parameters
+        ----------
+        rows, candidates : array_like of int
+            Positions of released rows, and of original rows.
+        """
         left, right = np.asarray(rows), np.asarray(candidates)
         return self.kernel(*(array[left] for array in self.released), *(array[right] for array in self.original))
 
 
 @dataclass(frozen=True)
 class ChannelPart(ABC):
-    """How one column, or several jointly, come from a record to its released row.
+    """How one column, or several jointly, are released from a record.
 
     Attributes
     ----------
@@ -63,12 +69,12 @@ class ChannelPart(ABC):
 
     @property
     def original_domains(self) -> Mapping[str, Domain]:
-        """Domain of the original values of each column; empty where the part states none (noise)."""
+        """Domain of the original values of each column; empty where the part does not state one (noise)."""
         return MappingProxyType({})
 
     @abstractmethod
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
-        """Prepare log-likelihoods of released rows under original rows; densities where the cells are continuous."""
+        """Prepare log-likelihoods of released rows under original rows; log-densities where cells are continuous."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,7 @@ class ColumnPart(ChannelPart):
     column : str
         Its name.
     domain : Domain
-        What its original values may be; how its cells are read.
+        Domain of its original values, by which released cells are read.
     """
 
     column: str
@@ -99,7 +105,7 @@ class ColumnPart(ChannelPart):
 
 @dataclass(frozen=True)
 class ValuePart(ChannelPart):
-    """A part for one column whose cells are plain values and need no domain to be read.
+    """A part for one column whose released cells are plain values, readable without a domain.
 
     Parameters
     ----------
@@ -116,6 +122,6 @@ class ValuePart(ChannelPart):
 
 
 def equal(cell: Floats, value: Floats) -> Floats:
-    """Log-likelihood of a number where the original determines it: 0 for the same, or both missing, -inf elsewhere."""
+    """Log-likelihood of numbers that the original determines: 0 where both are equal or both missing, else -inf."""
     same = (cell == value) | (np.isnan(cell) & np.isnan(value))
     return np.where(same, 0.0, -np.inf)

@@ -1,4 +1,4 @@
-"""The channel of swapping values whose ranks are close."""
+"""Channel part of rank swapping."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ Whole = NDArray[np.int64]
 
 
 class SwapLaw:
-    """Where a rank goes when ranks are swapped in pairs inside blocks cut at a random offset.
+    """Transition probabilities of ranks that are swapped in pairs inside blocks cut at a random offset.
 
-    Write B = window + 1. A block starts at each of the ranks 0, …, n - 1 that leaves remainder o when divided by B,
-    with o uniform on 0, …, B - 1, and at rank 0: the first and the last block may be shorter. Inside a block of m
-    ranks a random matching pairs two given ranks with probability q(m) = 1/(m - 1) for even m and 1/m for odd m, and
-    leaves a given rank alone with probability s(m) = 0 for even m and 1/m for odd m. Ranks i < j share a block under
-    max(B - (j - i), 0) offsets; where it is the first and a short one, its size is o, once each of j + 1, …, B - 1;
-    where it is the last and a short one, once each of n - i, …, B - 1. With C(t) the sum of q(m) - q(B) over
-    t < m < B and D(t) that of s(m) - s(B):
+    Write B = window + 1, and let o be uniform on 0, …, B - 1. A block starts at rank 0, and at each of the ranks 0, …,
+    n - 1 that leaves remainder o when divided by B: the first and the last block may be shorter. A random matching
+    inside a block of m ranks pairs two given ranks with probability q(m), and leaves a given rank unmatched with
+    probability s(m): for even m, q(m) = 1/(m - 1) and s(m) = 0; for odd m, q(m) = s(m) = 1/m.
+
+    Ranks i < j share a block under max(B - (j - i), 0) of the offsets. If that is the first block and it is short, its
+    size is o, which takes each of the values j + 1, …, B - 1 once. If it is the last block and short, its size takes
+    each of the values n - i, …, B - 1 once. With C(t) the sum of q(m) - q(B) over t < m < B, and D(t) that of s(m) -
+    s(B):
 
     - B P(i, j) = B P(j, i) = q(B) max(B - (j - i), 0) + C(j) + C(n - 1 - i),
     - B P(i, i) = B s(B) + D(i) + D(n - 1 - i).
@@ -54,7 +56,7 @@ class SwapLaw:
         self._near = np.cumsum(np.cumsum(tent))
 
     def between(self, low: Whole, low_count: Whole, high: Whole, high_count: Whole) -> Floats:
-        """Sum of P(i, j) over a run of ranks i, from `low` on, and one of higher ranks j, from `high` on."""
+        """Sum of P(i, j) over ranks i of a run from `low` on, and higher ranks j of a run from `high` on."""
         low_end, high_end = low + low_count, high + high_count
         swapped = self.pair * self._offsets(low, low_end, high, high_end)
         first = low_count * (self._swaps[high_end] - self._swaps[high])
@@ -96,16 +98,16 @@ class SwapLaw:
 class RankWindow(ColumnPart):
     """Values are swapped in pairs inside blocks of `window` + 1 successive ranks (see `SwapLaw`).
 
-    A value holds successive ranks, ties being broken at random: the likelihood of y under x is the mean over the
-    ranks i of x of the sum over the ranks j of y of P(i, j). Swapping keeps how often each value occurs, which is
-    public therefore, and a value that does not occur has likelihood 0. A missing value stays missing.
+    Ties are broken at random, so that equal values hold successive ranks. The likelihood of y under x is the sum of
+    P(i, j) over the ranks j of y, averaged over the ranks i of x. Swapping preserves how often each value occurs, and
+    so these counts are public; a value that does not occur has likelihood 0. A missing value stays missing.
 
     Parameters
     ----------
     values : tuple of float
         The distinct numbers, or positions of categories in the domain, ascending.
     counts : tuple of int
-        How often each occurs.
+        How often each value occurs.
     window : int
         Largest difference of rank between two values that are swapped.
     """
@@ -122,18 +124,18 @@ class RankWindow(ColumnPart):
             cells, values = (np.where(side < self.domain.size, side, np.nan) for side in codes)
         else:
             cells, values = plain_numbers(released[self.column]), plain_numbers(original[self.column])
-        return Likelihood((self._places(cells),), (self._places(values),), self._log_likelihood)
+        return Likelihood((self._positions(cells),), (self._positions(values),), self._log_likelihood)
 
     @cached_property
     def _law(self) -> SwapLaw:
         return SwapLaw(sum(self.counts), self.window)
 
-    def _places(self, values: Floats) -> NDArray[np.intp]:
-        """Place among the distinct values; -1 for a missing value, -2 for one that does not occur."""
-        known = np.asarray(self.values, dtype=float)
-        places = np.searchsorted(known, values)
-        occurs = np.append(known, np.nan)[places] == values
-        return np.where(np.isnan(values), -1, np.where(occurs, places, -2))
+    def _positions(self, values: Floats) -> NDArray[np.intp]:
+        """Position among the distinct values; -1 for a missing value, -2 for one that does not occur."""
+        distinct = np.asarray(self.values, dtype=float)
+        positions = np.searchsorted(distinct, values)
+        occurs = np.append(distinct, np.nan)[positions] == values
+        return np.where(np.isnan(values), -1, np.where(occurs, positions, -2))
 
     def _log_likelihood(self, cell: NDArray[np.intp], value: NDArray[np.intp]) -> Floats:
         counts = np.asarray(self.counts, dtype=np.int64)

@@ -1,4 +1,4 @@
-"""The channel of PRAM with a retention probability for each category, of one column or of several jointly."""
+"""Channel part of PRAM with one retention probability per category, for one column or several jointly."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ from metrics.domains import Domain
 
 @dataclass(frozen=True)
 class RetentionVector(ChannelPart):
-    """A cell (one value of each column) is kept with its own probability, otherwise replaced by any other cell alike.
+    """A cell (one value of each column) is kept with its own probability, else replaced uniformly by another cell.
 
     The log-likelihood of released cell i under original cell j is log(p_j) for i = j and log((1 - p_j)/(d - 1)) for
-    i != j, with d cells; -inf where either side holds a missing value that is no category.
+    i != j, with d cells. It is -inf where either side holds a missing value that does not count as a category.
 
     Parameters
     ----------
     names : tuple of str
         The columns.
     domains : tuple of Domain
-        Theirs; numbers are read as bins.
+        Their domains; numbers are read as bins.
     sizes : tuple of int
-        Categories of each column: its domain's, and one more where a missing value counts as one.
+        Number of categories of each column: those of its domain, and one more where missing values count as a category.
     retention : tuple of float
-        Retention probability of each cell, the last column's category running fastest; d of them, the product of
-        `sizes`.
+        Retention probability of each cell, shape (d,), with d the product of `sizes`; the category of the last column
+        varies fastest.
 
     Raises
     ------
     ValueError
-        If the lengths do not fit, or a probability is none.
+        If the lengths do not fit, or an entry of `retention` is not a probability.
     """
 
     kind: ClassVar[str] = "retention_vector"
@@ -75,17 +75,17 @@ class RetentionVector(ChannelPart):
         values = self.joined(
             [domain.codes(original[name]) for name, domain in zip(self.names, self.domains, strict=True)]
         )
-        kept = np.array(self.retention)
+        probability = np.array(self.retention)
         with np.errstate(divide="ignore"):
-            same = np.where(values >= 0, np.log(kept)[values], -np.inf)
-            other = np.where(values >= 0, np.log((1 - kept) / max(kept.size - 1, 1))[values], -np.inf)
+            same = np.where(values >= 0, np.log(probability)[values], -np.inf)
+            other = np.where(values >= 0, np.log((1 - probability) / max(probability.size - 1, 1))[values], -np.inf)
         return Likelihood((cells,), (values, same, other), _kernel)
 
     def joined(self, codes: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
-        """Cell of each row, shape (n,), from its category in each column; -1 where a category is none of the sizes."""
-        known = np.all([column < size for column, size in zip(codes, self.sizes, strict=True)], axis=0)
-        cells = np.full(known.size, -1)
-        cells[known] = np.ravel_multi_index(tuple(column[known] for column in codes), self.sizes)
+        """Cell of each row, shape (n,), from its categories; -1 where a category exceeds the column's size."""
+        in_range = np.all([column < size for column, size in zip(codes, self.sizes, strict=True)], axis=0)
+        cells = np.full(in_range.size, -1)
+        cells[in_range] = np.ravel_multi_index(tuple(column[in_range] for column in codes), self.sizes)
         return cells
 
 

@@ -1,4 +1,4 @@
-"""Parts for cells that are not tied to their record."""
+"""Channel parts for cells that are not linked to their record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from metrics.cells import escape_column
 
 @dataclass(frozen=True)
 class Independent(ValuePart):
-    """The released cell says nothing of the record it stems from; the log-likelihood is 0 for every pair."""
+    """The released cell is independent of the record; the log-likelihood is 0 for every pair."""
 
     kind: ClassVar[str] = "independent"
 
@@ -26,10 +26,10 @@ class Independent(ValuePart):
 
 @dataclass(frozen=True)
 class Presence(ValuePart):
-    """The column's cells are released in random order: a record's cell is any of them alike.
+    """The column is released in random order, so that a record's cell is equally likely any of the cells.
 
-    The log-likelihood of every released row under an original value is that of drawing the value from the released
-    column, log(count / rows), which is -inf for a value that does not occur there.
+    The log-likelihood of every released row under an original value is log(count / rows), the probability of drawing
+    the value from the released column. It is -inf for a value that does not occur there.
     """
 
     kind: ClassVar[str] = "presence"

@@ -1,15 +1,15 @@
-"""Queries that attackers pose and curators answer, and the session in which they do.
+"""Queries that attackers pose and curators answer, and the session between them.
 
-Every query selects records, by conditions on columns and by a mask over public row numbers, and computes something
-about one or two columns of them. `exact` is the answer without protection.
+Every query selects records, by conditions on columns and by a mask over public row numbers. It computes a statistic
+of one or two columns of the selected records, or counts them. `exact` is the answer without protection.
 
-Missing values, the same everywhere:
+Missing values are treated alike everywhere:
 
-- a condition on a column does not hold where the column is missing, nor where the mask excludes the row;
-- a number is read as clipped into the column's declared bounds, and a missing one (or text that is no number) counts
-  as the middle of these bounds, so that how many values there are says nothing about them; where no bounds are
-  declared the numbers count as they are, and a missing one is refused;
-- a category that is missing or not in the domain is counted in no cell.
+- A condition on a column does not hold where the column is missing, nor where the mask excludes the row.
+- Numbers are clipped into the declared bounds of their column. A missing number, or text that is not a number, counts
+  as the middle of the bounds, so that the number of values reveals nothing. Without declared bounds, numbers are used
+  unchanged, and a missing number is refused.
+- A category that is missing or not in the domain is counted in no cell.
 """
 
 from defenses.base.queries.columns import codes, labels, numbers

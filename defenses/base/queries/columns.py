@@ -14,12 +14,12 @@ from metrics.domains import CategoricalDomain, NumericDomain
 
 
 def numbers(records: Microdata, column: str) -> Floats:
-    """A column's numbers, clipped into its declared bounds, a missing one at their middle, shape (n,).
+    """Numbers of a column, clipped into its declared bounds, shape (n,); missing ones become the middle of the bounds.
 
     Raises
     ------
     ValueError
-        If there is no such column, its domain is one of categories, or no bounds are declared and a value is missing.
+        If there is no such column, its domain is categorical, or a value is missing and no bounds are declared.
     """
     require_column(records, column)
     values = as_numbers(records.frame[column])
@@ -35,7 +35,7 @@ def numbers(records: Microdata, column: str) -> Floats:
 
 
 def codes(records: Microdata, column: str) -> NDArray[np.intp]:
-    """Each record's category or public bin, shape (n,); -1 where it is missing or not in the domain.
+    """Category or public bin of each record, shape (n,); -1 where it is missing or not in the domain.
 
     Raises
     ------
@@ -47,13 +47,13 @@ def codes(records: Microdata, column: str) -> NDArray[np.intp]:
     if isinstance(domain, NumericDomain):
         result = domain.codes(as_numbers(records.frame[column]))
         return np.where(result == domain.size, -1, result)
-    found, distinct = pd.factorize(records.frame[column])
-    known = pd.Index(domain.categories).get_indexer(pd.Index([str(value) for value in distinct], dtype=object))
-    return np.asarray(np.append(known, -1)[found], dtype=np.intp)
+    value_codes, distinct = pd.factorize(records.frame[column])
+    positions = pd.Index(domain.categories).get_indexer(pd.Index([str(value) for value in distinct], dtype=object))
+    return np.asarray(np.append(positions, -1)[value_codes], dtype=np.intp)
 
 
 def labels(records: Microdata, column: str) -> list[str]:
-    """Names of a column's categories, or its public bins written as released cells.
+    """Names of a column's categories, or its public bins as released cells.
 
     Raises
     ------
@@ -66,7 +66,7 @@ def labels(records: Microdata, column: str) -> list[str]:
 
 
 def filled(values: Floats) -> Floats:
-    """The values that a query selects, unless there is none.
+    """Return the selected values.
 
     Raises
     ------
@@ -85,5 +85,5 @@ def require_column(records: Microdata, column: str) -> None:
 
 
 def as_numbers(column: pd.Series[Any]) -> Floats:
-    """Numbers of a column as they are, shape (n,); NaN where a value is missing or no number."""
+    """Numbers of a column without clipping, shape (n,); NaN where a value is missing or not a number."""
     return np.asarray(pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan))

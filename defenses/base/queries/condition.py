@@ -15,16 +15,16 @@ from metrics.arrays import Booleans
 
 @dataclass(frozen=True)
 class Condition:
-    """A column takes one of some values, or lies in a closed interval.
+    """Condition that a column takes one of some values, or lies in a closed interval.
 
     Parameters
     ----------
     column : str
-        Which column.
+        The column.
     values : tuple, optional
-        Allowed values: texts are compared with the value written as text, numbers as numbers.
+        Allowed values. A text is compared with the column's value as text, a number with it as a number.
     interval : tuple of float, optional
-        ``(low, high)``, both included; infinite ends leave a side open.
+        ``(low, high)``, both included; an infinite end leaves that side open.
 
     Raises
     ------
@@ -50,7 +50,7 @@ class Condition:
             object.__setattr__(self, "interval", (low, high))
 
     def holds(self, records: Microdata) -> Booleans:
-        """Where the condition holds, shape (n,).
+        """Return for each record whether the condition holds, shape (n,).
 
         Raises
         ------

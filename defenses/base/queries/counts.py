@@ -1,4 +1,4 @@
-"""Queries that count the records, all or by several columns at once."""
+"""Queries that count records, in total or by several columns."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from metrics.arrays import Floats
 
 @dataclass(frozen=True, eq=False)
 class Count(Query):
-    """Number of the records that are selected."""
+    """Number of selected records."""
 
     def exact(self, records: Microdata) -> float:
         """Return the count."""
@@ -24,7 +24,7 @@ class Count(Query):
 
 @dataclass(frozen=True, eq=False)
 class ContingencyTable(Query):
-    """How many of the selected records are in each combination of categories or public bins of some columns."""
+    """Number of selected records in each combination of categories or public bins of some columns."""
 
     columns: tuple[str, ...]
 

@@ -83,7 +83,7 @@ class Minimum(_OfNumbers):
 
 @dataclass(frozen=True, eq=False)
 class Median(_OfNumbers):
-    """Median of a column over the selected records; the middle of the two where their number is even."""
+    """Median of a column over the selected records; the mean of the two middle values for an even number of records."""
 
     def exact(self, records: Microdata) -> float:
         """Return the median."""
@@ -92,12 +92,12 @@ class Median(_OfNumbers):
 
 @dataclass(frozen=True, eq=False)
 class Quantile(_OfNumbers):
-    """Value below which a share of the selected records lies, with straight lines between neighbouring values.
+    """Quantile of a column over the selected records, interpolated linearly.
 
     Parameters
     ----------
     level : float
-        The share, in [0, 1].
+        Share of the records below the quantile, in [0, 1].
     """
 
     level: float
@@ -114,7 +114,7 @@ class Quantile(_OfNumbers):
 
 @dataclass(frozen=True, eq=False)
 class Histogram(_OfColumn):
-    """How many of the selected records are in each category or public bin of a column."""
+    """Number of selected records in each category or public bin of a column."""
 
     def exact(self, records: Microdata) -> Floats:
         """Return the counts, shape (categories,)."""
@@ -123,9 +123,9 @@ class Histogram(_OfColumn):
 
 @dataclass(frozen=True, eq=False)
 class Mode(_OfColumn):
-    """The category or public bin of a column with the most selected records; the first of several."""
+    """The category or public bin with the most selected records; the first one in case of a tie."""
 
     def exact(self, records: Microdata) -> str:
-        """Return the category, or the bin written as a released cell."""
+        """Return the category, or the bin as a released cell."""
         counts = Histogram(self.column, where=self.where, members=self.members).exact(records)
         return labels(records, self.column)[int(counts.argmax())]

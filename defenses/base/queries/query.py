@@ -1,4 +1,4 @@
-"""The contract of a query: which records it selects, and how it is written down."""
+"""The contract of queries: selection of records, and conversion to plain values."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Answer = float | str | Floats
 
 @dataclass(frozen=True, eq=False)
 class Query(ABC):
-    """What can be asked about records; equal where all parts are.
+    """Base class of queries about records; two queries are equal if all their fields are.
 
     Attributes
     ----------
     where : tuple of Condition
-        Conditions that all must hold of a record that counts; given as one condition, several, or none.
+        Conditions that a selected record meets, all of them; given as one condition, several, or none.
     members : ndarray of bool, shape (n,), optional
-        Which rows may count, by their public numbers; all where not given.
+        Rows that may be selected, by their public numbers; by default all.
     """
 
     kinds: ClassVar[dict[str, type[Query]]] = {}
@@ -53,7 +53,7 @@ class Query(ABC):
 
     @property
     def subjects(self) -> tuple[str, ...]:
-        """The columns that the answer is about; those of the conditions are not among them."""
+        """The columns that the answer is about, without those of the conditions."""
         return ()
 
     @abstractmethod
@@ -63,12 +63,12 @@ class Query(ABC):
         Raises
         ------
         ValueError
-            If the records lack a column, the mask has another length, or the selection is empty where the answer
-            needs a record.
+            If the records lack a column, the mask has another length, or the answer needs a record and none is
+            selected.
         """
 
     def selected(self, records: Microdata) -> Booleans:
-        """Which records count, shape (n,).
+        """Return which records are selected, shape (n,).
 
         Raises
         ------
@@ -83,7 +83,7 @@ class Query(ABC):
         return chosen
 
     def to_dict(self) -> dict[str, Any]:
-        """Write the query as plain values (JSON, TOML); `from_dict` reads it."""
+        """Write the query as plain values (for JSON or TOML) that `from_dict` reads."""
         plain: dict[str, Any] = {"query": type(self).__name__}
         for part in fields(self):
             value = getattr(self, part.name)
@@ -98,7 +98,7 @@ class Query(ABC):
 
     @staticmethod
     def from_dict(plain: Mapping[str, Any]) -> Query:
-        """Read a query that `to_dict` wrote.
+        """Read a query from the output of `to_dict`.
 
         Raises
         ------

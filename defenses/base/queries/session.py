@@ -1,4 +1,4 @@
-"""The conversation in which a curator answers queries."""
+"""The session in which a curator answers queries."""
 
 from __future__ import annotations
 
@@ -7,28 +7,28 @@ from typing import Protocol
 from defenses.base.queries.query import Answer, Query
 
 
-class BudgetSpent(ValueError):  # noqa: N818 (what happened, and a refusal rather than a fault)
-    """A curator refuses a query that would spend more than is left; nothing was computed and nothing is spent."""
+class BudgetSpent(ValueError):  # noqa: N818 (a refusal, not an error)
+    """A curator refuses a query whose cost exceeds the remaining budget; nothing was computed and nothing is spent."""
 
 
 class QuerySession(Protocol):
-    """One attacker's conversation with a curator: its own budget, its own noise.
+    """One attacker's session with a curator, with its own budget and noise.
 
     Attributes
     ----------
     remaining : float
-        Epsilon that is left; infinite where nobody counts.
+        Remaining epsilon; infinite where the curator has no budget.
     refused : int
-        Queries refused so far because the budget was spent.
+        Number of queries refused because the budget was spent.
     """
 
     @property
     def remaining(self) -> float:
-        """Epsilon that is left."""
+        """Remaining epsilon."""
 
     @property
     def refused(self) -> int:
-        """Queries refused so far."""
+        """Number of queries refused."""
 
     def answer(self, query: Query, epsilon: float | None = None) -> Answer:
         """Answer a query.
@@ -36,14 +36,14 @@ class QuerySession(Protocol):
         Parameters
         ----------
         query : Query
-            What is asked.
+            The query.
         epsilon : float, optional
-            What to spend on it; the curator's share for one query where not given.
+            Epsilon to spend on it; by default the curator's share for one query.
 
         Raises
         ------
         BudgetSpent
-            If it would cost more than is left.
+            If it would cost more than the remaining budget.
         ValueError
-            If the query does not fit the records' public description, or epsilon is not positive and finite.
+            If the query does not fit the public description of the records, or epsilon is not positive and finite.
         """

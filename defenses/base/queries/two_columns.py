@@ -26,7 +26,7 @@ class _OfTwo(Query):
         return (self.first, self.second)
 
     def values(self, records: Microdata) -> tuple[Floats, Floats]:
-        """Numbers of the selected records in either column, clipped into the declared bounds, shape (m,) each."""
+        """Numbers of the selected records in both columns, clipped into the declared bounds, shape (m,) each."""
         chosen = self.selected(records)
         return numbers(records, self.first)[chosen], numbers(records, self.second)[chosen]
 
