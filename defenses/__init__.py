@@ -1,19 +1,20 @@
 """Defenses: from records to a release, each with the guarantee that it promises and the channel that it is.
 
 The contract of defenses: records, releases, guarantees, channels and queries.
-    Channel: What is public about a mechanism, bound to one release.
-    ChannelPart: How one column, or several jointly, come from a record to its released row.
-    Defense: A way to publish records.
-    Guarantee: What a defense promises of every release; a field that is None is not promised.
+    Channel: The public description of a mechanism, for one release.
+    ChannelPart: How one column, or several jointly, are released from a record.
+    Defense: A method to publish records.
+    Guarantee: The privacy guarantee of every release of a defense; a field that is None is not promised.
     Hierarchy: Ever coarser levels of a column's values; level 0 is the value itself.
-    Microdata: What a publisher holds: one row a record, and what each column is.
+    Microdata: Records of a publisher, one per row, with the roles of the columns.
     MicrodataDefense: A defense that publishes a table.
     MicrodataRelease: A released table.
-    ModelRelease: A trained model, as far as it is public (predictions, or all of it).
-    Pipeline: Defenses on tables, one after the other.
-    project_to_simplex: Nearest counts, in Euclidean distance, that are at least 0 and sum to `total`.
-    Release: What a publisher puts out.
-    released_frame: Return the records without identifiers, as released cells, rows numbered from 0.
+    ModelRelease: A trained model, as far as it is public (predictions only, or all of it).
+    Pipeline: Defenses on tables, applied one after the other.
+    project_to_simplex: Euclidean projection onto the simplex: the nearest counts that are at least 0 and sum to
+        `total`.
+    Release: The publication of a defense.
+    released_frame: Return the records without identifiers, as released cells, with rows numbered from 0.
     ReportsRelease: Reports that each person randomized before sending.
     rowwise_release: Return a release whose row i stems from record i.
     StatisticsRelease: A curator that answers queries.
