@@ -35,6 +35,11 @@ def people(n=80, seed=0, **changes):
     return Microdata(frame, *roles, {"age": AGE, "job": JOB}, hierarchies)
 
 
+def table(domains=None, **columns):
+    """Microdata of these columns, all of them quasi-identifiers."""
+    return Microdata(pd.DataFrame(columns), quasi_identifiers=tuple(columns), domains=domains or {})
+
+
 def apply(defense, records, seed=0):
     """The release of `records` under a fixed seed."""
     return defense.apply(records, np.random.default_rng(seed))

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from defense_tools import AGE, apply, people
-from record_tools import table
+from defense_tools import AGE, apply, people, table
 from scipy import stats
 
 from defenses.perturbation.additive_noise import AdditiveNoise

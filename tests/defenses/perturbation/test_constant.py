@@ -1,8 +1,7 @@
 """The release of one constant row."""
 
 import numpy as np
-from defense_tools import apply
-from record_tools import table
+from defense_tools import apply, table
 
 from defenses.perturbation.constant import Constant
 from metrics.domains import NumericDomain

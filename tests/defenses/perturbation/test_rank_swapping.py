@@ -3,10 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
-from defense_tools import apply
+from defense_tools import apply, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from record_tools import table
 
 from defenses.perturbation.rank_swapping import RankSwapping, swapped_ranks
 from metrics.domains import CategoricalDomain, NumericDomain

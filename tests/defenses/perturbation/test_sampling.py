@@ -1,8 +1,7 @@
 """Simple random sampling."""
 
 import numpy as np
-from defense_tools import apply
-from record_tools import table
+from defense_tools import apply, table
 from scipy import stats
 
 from defenses.perturbation.sampling import Sampling

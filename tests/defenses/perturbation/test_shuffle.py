@@ -1,8 +1,7 @@
 """Shuffled columns."""
 
 import numpy as np
-from defense_tools import apply, people
-from record_tools import table
+from defense_tools import apply, people, table
 
 from defenses.base.defense import released_frame
 from defenses.perturbation.shuffle import Shuffle

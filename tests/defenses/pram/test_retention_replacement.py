@@ -5,8 +5,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from defense_tools import AGE, apply, people, public
-from record_tools import table
+from defense_tools import AGE, apply, people, public, table
 
 from defenses.base.defense import released_frame
 from defenses.pram.retention_replacement import RetentionReplacement

@@ -7,10 +7,9 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
-from defense_tools import apply
+from defense_tools import apply, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from record_tools import table
 
 from defenses import CellSuppression, Channel, Microdata
 from defenses.recoding.cell_suppression import suppressed_cells

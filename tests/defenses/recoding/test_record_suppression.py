@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from defense_tools import apply
-from record_tools import table
+from defense_tools import apply, table
 
 from defenses import GlobalRecoding, Pipeline, RecordSuppression
 from metrics import k_anonymity

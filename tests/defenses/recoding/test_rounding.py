@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from defense_tools import apply
+from defense_tools import apply, table
 from hypothesis import given
 from hypothesis import strategies as st
-from record_tools import table
 
 from defenses import Channel, Rounding
 from metrics import CategoricalDomain

@@ -1,10 +1,9 @@
 """Top and bottom coding."""
 
 import numpy as np
-from defense_tools import apply
+from defense_tools import apply, table
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from record_tools import table
 
 from defenses.recoding.top_bottom_coding import TopBottomCoding
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from record_tools import table
+from defense_tools import apply, table
 from scipy import stats
 
 from defenses import (
@@ -20,10 +20,6 @@ from scenarios.conformance.people import people
 from scenarios.seeds import generator
 
 GRADES = CategoricalDomain(("low", "middle", "high"), ordered=True)
-
-
-def apply(defense, records, seed=0):
-    return defense.apply(records, np.random.default_rng(seed))
 
 
 def test_every_stratum_gives_its_share():
