@@ -241,6 +241,16 @@ def read_cells(column: pd.Series[Any], domain: Domain) -> NumericCells | Categor
     ------
     ValueError
         If a cell is no value, interval or set of this domain; names column, row (from 0) and cell.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from metrics import NumericDomain
+    >>> cells = read_cells(pd.Series(["25", "[20,29]", "*"]), NumericDomain(0, 99, integer=True))
+    >>> cells.contains([25, 28, 70])
+    array([[ True, False, False],
+           [ True,  True, False],
+           [ True,  True,  True]])
     """
     if isinstance(domain, NumericDomain):
         return _read_numeric(column, domain)

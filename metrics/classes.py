@@ -32,6 +32,12 @@ def equivalence_classes(frame: pd.DataFrame, quasi_identifiers: Sequence[str]) -
     ------
     ValueError
         If the frame lacks a column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> equivalence_classes(pd.DataFrame({"age": ["30-39", "20-29", "30-39"]}), ["age"])
+    array([0, 1, 0])
     """
     check_columns(frame, quasi_identifiers)
     classes: Integers = np.zeros(len(frame), dtype=np.intp)
@@ -91,6 +97,12 @@ def k_anonymity(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, classe
     References
     ----------
     Sweeney (2002), k-anonymity: a model for protecting privacy.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> k_anonymity(pd.DataFrame({"age": ["20-29", "20-29", "30-39", "30-39", "30-39"]}), ["age"])
+    2
     """
     known = known_classes(frame, quasi_identifiers, classes)
     return int(class_sizes(known).min())

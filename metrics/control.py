@@ -45,6 +45,12 @@ def risk_after_control(
     Giomi, Boenisch, Wehmeyer and Tasnádi (2023), A unified framework for quantifying privacy risk in synthetic data,
     section 4; Donner and Zou (2012), Closed-form confidence intervals for functions of the normal mean and standard
     deviation, section 2.
+
+    Examples
+    --------
+    >>> risk = risk_after_control(60, 100, 20, 100)
+    >>> print(f"{risk.value:.2f} in [{risk.low:.2f}, {risk.high:.2f}]")
+    0.50 in [0.36, 0.62]
     """
     attack = wilson(trials - successes, trials, confidence)
     control = wilson(control_trials - control_successes, control_trials, confidence)

@@ -41,6 +41,13 @@ def l_diversity(
     References
     ----------
     Machanavajjhala, Kifer, Gehrke and Venkitasubramaniam (2007), l-diversity, section 4.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"age": ["20-29", "20-29", "30-39", "30-39"], "illness": ["flu", "cold", "flu", "flu"]})
+    >>> l_diversity(table, ["age"], "illness")
+    1
     """
     counts = sensitive_counts(frame, quasi_identifiers, sensitive, classes)
     return int(np.bincount(counts.groups).min())

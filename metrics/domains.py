@@ -30,6 +30,11 @@ class NumericDomain:
     ------
     ValueError
         If a number is not finite, `low` exceeds `high`, or the cuts do not ascend inside the range.
+
+    Examples
+    --------
+    >>> NumericDomain(18, 95, integer=True, cuts=(30, 40, 50)).size
+    4
     """
 
     low: float
@@ -86,6 +91,11 @@ class CategoricalDomain:
     ------
     ValueError
         If a category stands twice or none is given.
+
+    Examples
+    --------
+    >>> CategoricalDomain(("clerk", "cook", "nurse")).size
+    3
     """
 
     categories: tuple[str, ...]

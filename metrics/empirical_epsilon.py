@@ -31,6 +31,12 @@ def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> Estimat
     References
     ----------
     Clopper and Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial.
+
+    Examples
+    --------
+    >>> rate = clopper_pearson(9, 20)
+    >>> print(f"{rate.value:.2f} in [{rate.low:.2f}, {rate.high:.2f}]")
+    0.45 in [0.23, 0.68]
     """
     check_successes(successes, n)
     check_confidence(confidence)

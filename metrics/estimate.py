@@ -48,6 +48,12 @@ def wilson(successes: float, n: int, confidence: float = 0.95) -> Estimate:
     References
     ----------
     Wilson (1927), Probable inference, the law of succession, and statistical inference.
+
+    Examples
+    --------
+    >>> rate = wilson(9, 20)
+    >>> print(f"{rate.value:.2f} in [{rate.low:.2f}, {rate.high:.2f}]")
+    0.45 in [0.26, 0.66]
     """
     from scipy.special import ndtri
 

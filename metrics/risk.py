@@ -59,6 +59,13 @@ def prosecutor_risk(
     ----------
     El Emam and Dankar (2008), Protecting privacy using k-anonymity; El Emam (2013), Guide to the De-Identification of
     Personal Health Information, chapter 16.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> risk = prosecutor_risk(pd.DataFrame({"age": ["20-29", "20-29", "30-39"]}), ["age"])
+    >>> risk.highest, round(risk.mean, 3)
+    (1.0, 0.667)
     """
     known = known_classes(frame, quasi_identifiers, classes)
     return _summary(1 / class_sizes(known)[known], threshold)
