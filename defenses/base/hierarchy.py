@@ -111,8 +111,8 @@ class Hierarchy(ABC):
 class TableHierarchy(Hierarchy):
     """A hierarchy that lists every value with its group on each level.
 
-    A group's name only identifies the group. The released cell lists the group's values: as a set, as an interval where
-    the values are numbers without a gap, or as ``*`` where the group is the whole domain.
+    A group's name only identifies the group. The released cell is the set of the group's values. It is an interval
+    where the values are numbers without a gap, and ``*`` where the group is the whole domain.
 
     Parameters
     ----------

@@ -25,7 +25,7 @@ class KAnonymousDefense(MicrodataDefense):
     Raises
     ------
     ValueError
-        If `k` is not an integer of at least 1; on `guarantee`, if it exceeds the number of records or a column is
+        If `k` is not an integer of at least 1. On `guarantee`, if it exceeds the number of records or a column is
         unknown.
     """
 

@@ -1,1 +1,1 @@
-"""Perturbation: noise, swapping, replacement, shuffling and sampling; identity and constant as references."""
+"""Perturbation: noise, swapping, replacement, shuffling and sampling; the identity and a constant as references."""

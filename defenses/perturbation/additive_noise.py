@@ -1,4 +1,4 @@
-"""Numbers with noise added."""
+"""Additive noise for numbers."""
 
 from __future__ import annotations
 
@@ -22,26 +22,27 @@ from metrics.domains import NumericDomain
 class AdditiveNoise(MicrodataDefense):
     """Independent noise of mean zero is added to numbers.
 
-    Sums are rounded where only integers occur and clamped to the bounds where a domain is declared; a missing
-    value stays missing, and a constant column without noise.
+    Sums are rounded where only integers occur, and clamped to the bounds where a domain is declared. A missing value
+    stays missing, and a constant column gets no noise.
 
     Parameters
     ----------
     scale : float or mapping of str to float
-        Standard deviation of the noise as a multiple of the column's own; for all columns, or for each by name.
+        Standard deviation of the noise as a multiple of the column's standard deviation; one for all columns, or one
+        for each by name.
     distribution : {"gaussian", "laplace"}
-        Of the noise.
+        Distribution of the noise.
     columns : sequence of str, optional
-        Columns with numbers; those that `scale` names, or else all numeric quasi-identifiers where not given.
+        Columns with numbers; by default those that `scale` names, or else all numeric quasi-identifiers.
 
     Raises
     ------
     ValueError
-        If a scale is negative, the distribution unknown, or columns are named twice over.
+        If a scale is negative, the distribution is unknown, or both `columns` and a mapping are given.
 
-    Notes
-    -----
-    Source: Brand (2002), "Microdata protection through noise addition", uncorrelated noise.
+    References
+    ----------
+    Brand (2002), "Microdata protection through noise addition", uncorrelated noise.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class AdditiveNoise(MicrodataDefense):
         self.columns = columns
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release the noisy columns."""
+        """Release the columns with noise."""
         frame = released_frame(records)
         parts = []
         for name in self._names(records):
@@ -80,12 +81,12 @@ class AdditiveNoise(MicrodataDefense):
         return rowwise_release(frame, Channel(tuple(parts)))
 
     def check(self, records: Microdata) -> None:
-        """Make sure that the columns exist and hold numbers."""
+        """Check that the columns exist and hold numbers."""
         for name in self._names(records):
             plain_numbers(records.frame[name])
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Return nothing in numbers, and why."""
+        """Return no guarantee, and a statement of the reason."""
         return Guarantee(
             statement="none: the noise is scaled by the spread of the records themselves, not by a public bound on "
             "what one record can change"
@@ -107,6 +108,6 @@ class AdditiveNoise(MicrodataDefense):
             if domain.integer:
                 low, high = float(np.ceil(low)), float(np.floor(high))
             return AddedNoise(name, self.distribution, deviation, domain.integer, low, high)
-        present = numbers[~np.isnan(numbers)]
-        integer = bool((present == np.rint(present)).all())
+        known_numbers = numbers[~np.isnan(numbers)]
+        integer = bool((known_numbers == np.rint(known_numbers)).all())
         return AddedNoise(name, self.distribution, deviation, integer, -np.inf, np.inf)

@@ -1,4 +1,4 @@
-"""One row for everybody."""
+"""One constant row for everybody."""
 
 from __future__ import annotations
 
@@ -15,25 +15,25 @@ from defenses.base.release import MicrodataRelease
 
 
 class Constant(MicrodataDefense):
-    """Every released column holds one value: the end of the scale where a row tells nothing of its record.
+    """Every released column holds one value: the reference for utility 0.
 
-    That value is the most frequent category, and for numbers the lower median of those in the most frequent public
-    bin, the first in order where several are; a missing value where most are missing. Nothing of a record is left that
-    would not be left of any other table with these statistics, so that this is the zero of utility. The statistics
-    depend on all records: it guarantees nothing in numbers.
+    The value of a categorical column is its most frequent category. For numbers it is the lower median of the numbers
+    in the most frequent public bin. In case of a tie, the first category or bin counts. The value is missing where most
+    values are missing. Tables with the same size and the same such values have the same release. These values depend on
+    all records, so that there is no numeric guarantee.
     """
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Replace every released column by one value."""
         frame = released_frame(records)
         for name in frame.columns if len(frame) else ():
-            everywhere = np.full(len(frame), _typical(records, name))
-            frame[name] = frame[name].iloc[everywhere].reset_index(drop=True)
+            positions = np.full(len(frame), _typical(records, name))
+            frame[name] = frame[name].iloc[positions].reset_index(drop=True)
         return rowwise_release(frame, Channel(tuple(Independent(name) for name in records.released_columns)))
 
 
 def _typical(records: Microdata, name: str) -> int:
-    """Position of a record whose value is typical of the column."""
+    """Position of a record with the column's typical value."""
     column = records.frame[name].reset_index(drop=True)
     if column.isna().all():
         return 0

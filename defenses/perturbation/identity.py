@@ -1,4 +1,4 @@
-"""Release of the records as they are."""
+"""The unchanged release."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from defenses.base.release import MicrodataRelease
 
 
 class Identity(MicrodataDefense):
-    """The records without identifiers and otherwise unchanged: the end of the scale where utility is full.
+    """The records are released without identifiers and otherwise unchanged: the reference for utility 1.
 
     It guarantees nothing.
     """
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release every other column as it is."""
+        """Release all columns but the identifiers unchanged."""
         return rowwise_release(released_frame(records), Channel())

@@ -1,4 +1,4 @@
-"""Values swapped between records of close rank."""
+"""Rank swapping."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from metrics.domains import NumericDomain
 
 
 class RankSwapping(MicrodataDefense):
-    """Each value is swapped with one whose rank in the column differs by at most a window.
+    """Rank swapping: each value is swapped with one whose rank in the column differs by at most a window.
 
-    Numbers rank by value, categories by their place in the domain (which means something only where it is ordered),
-    ties at random. The column keeps its values exactly. Ranks are cut into blocks of window + 1 at a random offset
-    and matched at random inside their block: all values move but one in each block of odd size. Missing values stay
-    where they are. It guarantees nothing.
+    Numbers are ranked by value, and categories by their position in the domain (which is meaningful only where the
+    domain is ordered). Ties are broken at random. The column keeps its values exactly. Ranks are cut into blocks of
+    window + 1 at a random offset and matched at random inside their block. All values are swapped except one in each
+    block of odd size. Missing values keep their rows. It guarantees nothing.
 
     Parameters
     ----------
     window : float
-        Largest difference of rank as a share of the column's values, in (0, 1]; at least one rank.
+        Largest difference of rank as a share of the number of values in the column, in (0, 1]; at least one rank.
     columns : sequence of str, optional
-        All quasi-identifiers where not given.
+        The columns to swap; by default all quasi-identifiers.
 
     Raises
     ------
@@ -40,9 +40,12 @@ class RankSwapping(MicrodataDefense):
 
     Notes
     -----
-    Source: Moore (1996), "Controlled data-swapping techniques for masking public use microdata sets". There the
-    partner is drawn evenly from the window, record by record; here a partner is the nearer the likelier (see
-    `SwapLaw`), and the swaps are drawn at once.
+    Moore draws the partner uniformly from the window, record by record. Here all swaps are drawn at once, and a partner
+    is the more likely the closer its rank (see `SwapLaw`).
+
+    References
+    ----------
+    Moore (1996), "Controlled data-swapping techniques for masking public use microdata sets".
     """
 
     def __init__(self, *, window: float = 0.05, columns: Sequence[str] | None = None) -> None:
@@ -52,7 +55,7 @@ class RankSwapping(MicrodataDefense):
         self.columns = columns
 
     def check(self, records: Microdata) -> None:
-        """Make sure that the columns exist."""
+        """Check that the columns exist."""
         chosen_columns(records, self.columns, records.quasi_identifiers)
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
@@ -78,13 +81,13 @@ class RankSwapping(MicrodataDefense):
 
 
 def swapped_ranks(total: int, window: int, rng: Generator) -> NDArray[np.intp]:
-    """Draw which rank each of the ranks 0, …, total - 1 is swapped with, its own where none; see `SwapLaw`."""
+    """Draw the partner of each of the ranks 0, …, total - 1, the rank itself if it is not swapped; see `SwapLaw`."""
     block = window + 1
     blocks = (np.arange(total) + block - rng.integers(block)) // block
     ranks = np.lexsort((rng.random(total), blocks))
-    place = np.arange(total)
-    neighbour = place + np.where((place - np.searchsorted(blocks, blocks)) % 2 == 0, 1, -1)
+    position = np.arange(total)
+    neighbour = position + np.where((position - np.searchsorted(blocks, blocks)) % 2 == 0, 1, -1)
     alone = (neighbour == total) | (blocks[np.minimum(neighbour, total - 1)] != blocks)
     partner = np.empty(total, dtype=np.intp)
-    partner[ranks] = ranks[np.where(alone, place, neighbour)]
+    partner[ranks] = ranks[np.where(alone, position, neighbour)]
     return partner

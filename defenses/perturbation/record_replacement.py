@@ -1,4 +1,4 @@
-"""Rows replaced by rows of others."""
+"""Replacement of rows by rows of other records."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from defenses.base.release import MicrodataRelease
 
 
 class RecordReplacement(MicrodataDefense):
-    """Each row is replaced, with some probability, by a row drawn from the whole table.
+    """Each row is replaced, with a given probability, by a row drawn uniformly from the whole table.
 
-    Where people have many rows (ratings), a replaced row keeps whose it is: a person's rows are then partly those of
-    others, and the table as a whole is as before on average. It guarantees nothing: the rows that stay are as they
-    were.
+    Where people have many rows (ratings), a replaced row keeps its person, so that some of a person's rows come from
+    others. The table's distribution is unchanged on average. It guarantees nothing: rows that are not replaced are
+    released unchanged.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ class RecordReplacement(MicrodataDefense):
         self.share = share
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Replace rows; of a replaced row of a person with many rows no single record is the origin."""
+        """Replace rows. Where people have many rows, no single record is the origin of a replaced row."""
         frame = released_frame(records)
         replaced = rng.random(len(records)) < self.share
         source = np.arange(len(records))

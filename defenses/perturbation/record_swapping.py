@@ -1,4 +1,4 @@
-"""Records that resemble each other trade some of their values."""
+"""Record swapping: similar records of different groups exchange some of their values."""
 
 from __future__ import annotations
 
@@ -17,36 +17,37 @@ from metrics.classes import class_sizes, equivalence_classes
 
 
 class RecordSwapping(MicrodataDefense):
-    """Some records trade chosen columns, as a census trades places of residence, with similar ones of another group.
+    """Record swapping: some records exchange chosen columns with similar records of another group.
 
-    Records are in one group where they agree on the columns to swap. Partners are of different groups and agree on as
-    many as possible of the columns in `similar`, from the first on (numbers by their public bins). The table keeps
-    how often each combination of swapped values occurs, and everything about the other columns. It guarantees
-    nothing, and has no channel: whom a record trades with depends on the others.
+    A census swaps places of residence in this way. Records belong to the same group if they agree on the columns to
+    swap. Partners belong to different groups, and agree on as many leading columns of `similar` as possible (numbers by
+    their public bins). The release keeps the frequency of each combination of swapped values, and the joint
+    distribution of all other columns. It guarantees nothing. It has no channel, since a record's partner depends on the
+    other records.
 
     Parameters
     ----------
     columns : sequence of str
         The columns to swap, all at once.
     similar : sequence of str, optional
-        The columns on which partners should agree, the most important first; where not given, the quasi-identifiers
-        that are not swapped.
+        The columns on which partners should agree, the most important first; by default the quasi-identifiers that are
+        not swapped.
     rate : float
-        Share of the records drawn for swapping, in (0, 1]. One stays as it is where no other drawn record that has no
-        partner yet is of another group.
+        Share of the records drawn for swapping, in (0, 1]. A drawn record stays unchanged if no other drawn record
+        without a partner belongs to another group.
 
     Raises
     ------
     ValueError
-        If the rate lies outside (0, 1], no column is to be swapped, or one is both swapped and similar; on `apply`,
-        if a column does not exist or a value is no category of its domain.
+        If the rate lies outside (0, 1], no column is to be swapped, or a column is both swapped and similar; on
+        `apply`, if a column does not exist or a value is not in its domain.
 
     Notes
     -----
-    One round for every number of leading columns of `similar`, from all to none: of the c records without a partner
-    that agree on these, in the order of their groups, the i-th trades with the one h = floor(c / 2) places on,
-    i < h. Only if more than half of them are of one group are two partners of the same; these wait for the next
-    round.
+    There is one round for every number of leading columns of `similar`, from all to none. In each round, the records
+    without a partner are divided into classes that agree on these columns. Let a class have c records, ordered by
+    group, and let h = floor(c / 2). The record at position i < h swaps with the one at position i + h. The two belong
+    to the same group only if more than half of the class does; they then wait for the next round.
 
     References
     ----------
@@ -71,22 +72,22 @@ class RecordSwapping(MicrodataDefense):
         """Release the records with their swapped columns."""
         frame = released_frame(records)
         names = list(chosen_columns(records, self.columns, ()))
-        kept = [name for name in records.quasi_identifiers if name not in names]
-        similar = chosen_columns(records, self.similar, kept)
+        not_swapped = [name for name in records.quasi_identifiers if name not in names]
+        similar = chosen_columns(records, self.similar, not_swapped)
         drawn = np.sort(rng.permutation(len(records))[: round(self.rate * len(records))])
         groups = equivalence_classes(frame, names)
         partner = np.arange(len(records))
-        for agreeing in _coarser_and_coarser(records, similar):
-            left = drawn[partner[drawn] == drawn]
-            first, second = _pairs(agreeing[left], groups[left], rng)
-            partner[left[first]], partner[left[second]] = left[second], left[first]
+        for classes in _agreement_classes(records, similar):
+            unmatched = drawn[partner[drawn] == drawn]
+            first, second = _pairs(classes[unmatched], groups[unmatched], rng)
+            partner[unmatched[first]], partner[unmatched[second]] = unmatched[second], unmatched[first]
         for name in names:
             frame[name] = frame[name].iloc[partner].reset_index(drop=True)
         return rowwise_release(frame, None)
 
 
-def _coarser_and_coarser(records: Microdata, names: Sequence[str]) -> list[Integers]:
-    """Classes of records that agree on all columns, on all but the last, …, on none, each of shape (n,)."""
+def _agreement_classes(records: Microdata, names: Sequence[str]) -> list[Integers]:
+    """Classes of records that agree on all columns, on all but the last, …, on none; arrays of shape (n,)."""
     classes = [np.zeros(len(records), dtype=np.intp)]
     for name in names:
         if records.frame[name].notna().any():
@@ -96,14 +97,14 @@ def _coarser_and_coarser(records: Microdata, names: Sequence[str]) -> list[Integ
 
 
 def _pairs(classes: Integers, groups: Integers, rng: Generator) -> tuple[Integers, Integers]:
-    """Positions of partners: of one class and of different groups, two arrays of shape (pairs,)."""
+    """Positions of partners, which share a class but not a group; two arrays of shape (pairs,)."""
     if classes.size == 0:
         return classes, classes
     order = np.lexsort((rng.random(classes.size), groups, classes))
     sizes = class_sizes(np.unique(classes, return_inverse=True)[1])
     half = np.repeat(sizes // 2, sizes)
-    place = np.arange(classes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    here = np.flatnonzero(place < half)
-    first, second = order[here], order[here + half[here]]
+    position = np.arange(classes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    first_half = np.flatnonzero(position < half)
+    first, second = order[first_half], order[first_half + half[first_half]]
     differ = groups[first] != groups[second]
     return first[differ], second[differ]

@@ -1,4 +1,4 @@
-"""Release of a random sample."""
+"""Simple random sampling."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from defenses.base.release import MicrodataRelease
 
 
 class Sampling(MicrodataDefense):
-    """A simple random sample of the records, drawn without replacement, in their order.
+    """A simple random sample of the records, drawn without replacement; the sampled records keep their order.
 
-    It guarantees nothing: a sampled record is released as it is.
+    It guarantees nothing: a sampled record is released unchanged.
 
     Parameters
     ----------
     rate : float
-        Share of the records in (0, 1]; their number is rate times the number of records, rounded, but at least 1.
+        Sampling rate in (0, 1]; the sample has rate times the number of records, rounded, but at least 1.
 
     Raises
     ------
@@ -33,9 +33,9 @@ class Sampling(MicrodataDefense):
         self.rate = rate
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release the sampled records; none of an empty table."""
+        """Release the sampled records; none if the table is empty."""
         size = len(records)
         count = min(size, max(1, int(np.floor(self.rate * size + 0.5))))
         chosen = np.sort(rng.choice(size, count, replace=False)) if size else np.arange(0)
-        whole = MicrodataRelease(released_frame(records), np.arange(size), Channel(sampling_rate=float(self.rate)))
-        return whole.take(chosen)
+        release = MicrodataRelease(released_frame(records), np.arange(size), Channel(sampling_rate=float(self.rate)))
+        return release.take(chosen)

@@ -1,4 +1,4 @@
-"""Columns permuted independently of each other."""
+"""Independent permutations of the columns."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from defenses.base.release import MicrodataRelease
 
 
 class Shuffle(MicrodataDefense):
-    """Every released column permuted on its own: each column keeps its distribution, and nothing joins them.
+    """Every released column is permuted independently: marginal distributions are kept, all associations are lost.
 
-    A row mixes cells of several records, so that none stems from one record. Who is among the records may still
-    show by a rare value. It guarantees nothing.
+    A released row mixes cells of several records, so that it stems from no single record. A rare value may still reveal
+    that a person is among the records. It guarantees nothing.
     """
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:

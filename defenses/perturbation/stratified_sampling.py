@@ -1,4 +1,4 @@
-"""Release of a random sample with the same share of every stratum."""
+"""Stratified sampling with proportional allocation."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from defenses.base.release import MicrodataRelease
 
 
 class StratifiedSampling(MicrodataDefense):
-    """A random sample that takes the same share of the records of every stratum, in their order.
+    """A random sample with the same sampling rate in every stratum; the sampled records keep their order.
 
-    It guarantees nothing: a sampled record is released as it is.
+    It guarantees nothing: a sampled record is released unchanged.
 
     Parameters
     ----------
     by : str
-        The column whose values are the strata; missing ones are a stratum of their own.
+        The column whose values are the strata; missing values form a stratum of their own.
     rate : float
-        Probability of every record to be sampled, in (0, 1].
+        Inclusion probability of every record, in (0, 1].
 
     Raises
     ------
     ValueError
-        If the rate lies outside (0, 1]; on `apply`, if there is no such column.
+        If the rate lies outside (0, 1]. On `apply`, if there is no such column.
 
     Notes
     -----
-    Records stand stratum by stratum, in random order inside each, and with U uniform on [0, 1) the one in place
-    i = 0, 1, … is taken if floor(rate (i + 1) + U) > floor(rate i + U): each with probability `rate` exactly, and of
-    s successive ones rate s, rounded up or down. So many are taken of every stratum and of the table, which may be
-    none of a small one.
+    Records are ordered by stratum, and at random inside each stratum. With U uniform on [0, 1), the record at position
+    i = 0, 1, … is sampled if floor(rate (i + 1) + U) > floor(rate i + U). Each record is sampled with probability
+    `rate` exactly; of s successive records, rate s are sampled, rounded up or down. This holds for every stratum and
+    for the table; a small stratum may have no sampled record.
 
     References
     ----------

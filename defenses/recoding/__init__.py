@@ -1,1 +1,1 @@
-"""Recoding: coarser values, codes instead of values, suppressed cells and records."""
+"""Recoding: generalization, rounding, top and bottom coding, suppression, pseudonymization."""

@@ -1,4 +1,4 @@
-"""Cells suppressed until every record has k - 1 others like it."""
+"""Local suppression of cells for k-anonymity."""
 
 from __future__ import annotations
 
@@ -25,42 +25,45 @@ from metrics.classes import class_sizes, equivalence_classes
 from metrics.domains import format_number
 
 _CHOICES = 10
-"""Number of columns of which every set is tried."""
+"""Largest number of columns for which all sets of columns are tried."""
 
 
 class CellSuppression(KAnonymousDefense):
-    """Local suppression: cells of rare combinations become ``*`` until every combination stands at least k times.
+    """Local suppression: cells of rare combinations become ``*`` until every released row occurs at least k times.
 
-    A suppressed cell counts as a value of its own: the released row (30, ``*``) has to stand k times itself. Where it
-    may instead pass for any row that it matches, as in other software, fewer cells go, but somebody who knows that a
-    person is (30, lawyer), and that (30, teacher) is another, still picks the only row (30, ``*``).
+    A suppressed cell counts as a value of its own: the released row (30, ``*``) must occur k times itself. Other
+    software lets such a row match every row that it covers, which suppresses fewer cells but protects less. An attacker
+    may know that the target is (30, lawyer), and that the row (30, teacher) belongs to somebody else. The only row (30,
+    ``*``) is then the target's.
 
     Parameters
     ----------
     k : int
         Smallest number of records that share a released combination, at least 1.
     columns : sequence of str, optional
-        The columns of the combinations, whose cells may go; by default the quasi-identifiers.
+        The columns of the combinations, whose cells may be suppressed; by default the quasi-identifiers.
     importance : mapping of str to float, optional
-        What a cell of each column is worth, above 0; 1 for a column that is not named.
+        Cost of suppressing a cell of each column, above 0; 1 for a column that is not named.
 
     Raises
     ------
     ValueError
-        If `k` is not an integer of at least 1 or an importance not above 0; on `apply` and `guarantee`, if `k`
+        If `k` is not an integer of at least 1 or an importance is not above 0. On `apply` and `guarantee`, if `k`
         exceeds the number of records or a column is unknown.
 
     Notes
     -----
-    Greedy, from no column over the cheapest sets of columns to all of them (of equal ones, that with the most
-    different values first): of the records that are not safe yet, those that agree with k - 1 others of these on all
-    but the columns of the set lose these cells and are safe. Fewer than k may be left with nothing to agree on; as
-    many records as lack to k, from combinations that can spare them if possible, lose their cells together with them.
-    That is a pass over the rare records for each set. Of more than 10 columns those with the most values by their
-    importance go first, together, so that there are at most 1025 passes.
+    The search is greedy. It goes through the sets of columns by cost, from the empty set to all columns. Among equally
+    cheap sets, the one with the most different values comes first. For each set, it looks at the records that are not
+    safe yet. Those that agree with k - 1 others of them on all columns outside the set lose their cells in the set
+    and are safe. In the end fewer than k records may remain, which are suppressed on all columns. As many other
+    records as are needed to reach k are suppressed with them, if possible from combinations with more than k records.
 
-    Guarantee: k-anonymity over the columns, and thus over the quasi-identifiers if these are among them. The channel
-    is containment. The fewest cells are NP-hard to find (Meyerson and Williams 2004).
+    This is one pass over the unsafe records for each set. With more than 10 columns, those with the most values
+    relative to their importance are always suppressed together, so that there are at most 1025 passes.
+
+    Guarantee: k-anonymity over the columns, and thus over the quasi-identifiers if these are among them. The channel is
+    containment. Finding the fewest cells is NP-hard (Meyerson and Williams 2004).
 
     References
     ----------
@@ -82,11 +85,11 @@ class CellSuppression(KAnonymousDefense):
         frame = released_frame(records)
         columns = [pd.factorize(frame[name], use_na_sentinel=False)[0] for name in names]
         codes = np.reshape(columns, (len(names), len(frame))).astype(np.intp).T
-        worth = np.array([(self.importance or {}).get(name, 1.0) for name in names])
-        gone = suppressed_cells(codes, self.k, worth)
-        changed = [column for column in range(len(names)) if gone[:, column].any()]
+        importance = np.array([(self.importance or {}).get(name, 1.0) for name in names])
+        suppressed = suppressed_cells(codes, self.k, importance)
+        changed = [column for column in range(len(names)) if suppressed[:, column].any()]
         for column in changed:
-            frame[names[column]] = _suppressed(frame[names[column]], gone[:, column])
+            frame[names[column]] = _suppressed(frame[names[column]], suppressed[:, column])
         parts = [Containment(names[column], records.domain(names[column])) for column in changed]
         return rowwise_release(frame, Channel(tuple(parts)))
 
@@ -99,39 +102,39 @@ class CellSuppression(KAnonymousDefense):
 
 
 def suppressed_cells(codes: Integers, k: int, worth: NDArray[np.float64]) -> Booleans:
-    """Cells to suppress so that every row stands k times, shape (n, p).
+    """Return the cells to suppress so that every row occurs at least k times, shape (n, p).
 
     Parameters
     ----------
     codes : ndarray of int, shape (n, p)
-        One code from 0 for each value of a column, k <= n.
+        Codes of the values of each column, from 0 on; n >= k.
     k : int
-        Smallest number of rows alike.
+        Smallest number of equal rows.
     worth : ndarray of float, shape (p,)
-        What a cell of each column is worth.
+        Cost of suppressing a cell of each column.
     """
     n, p = codes.shape
-    gone = np.zeros((n, p), dtype=bool)
-    waiting = np.arange(n)
-    for lost in _sets(codes, worth):
-        kept = np.setdiff1d(np.arange(p), lost)
-        classes = _classes(codes[np.ix_(waiting, kept)])
+    suppressed = np.zeros((n, p), dtype=bool)
+    unsafe = np.arange(n)
+    for chosen in _sets(codes, worth):
+        remaining = np.setdiff1d(np.arange(p), chosen)
+        classes = _classes(codes[np.ix_(unsafe, remaining)])
         safe = class_sizes(classes)[classes] >= k
-        gone[np.ix_(waiting[safe], np.array(lost, dtype=np.intp))] = True
-        waiting = waiting[~safe]
-        if not waiting.size:
-            return gone
-    return _without_rest(codes, gone, waiting, k)
+        suppressed[np.ix_(unsafe[safe], np.array(chosen, dtype=np.intp))] = True
+        unsafe = unsafe[~safe]
+        if not unsafe.size:
+            return suppressed
+    return _without_rest(codes, suppressed, unsafe, k)
 
 
 def _classes(codes: Integers) -> Integers:
-    """Class of each row of codes, shape (n,)."""
+    """Equivalence class of each row of codes, shape (n,)."""
     frame = pd.DataFrame(codes).rename(columns=str)
     return equivalence_classes(frame, tuple(frame.columns))
 
 
 def _sets(codes: Integers, worth: NDArray[np.float64]) -> list[tuple[int, ...]]:
-    """Sets of columns from none to all, the cheapest first, of equal ones that with the most values."""
+    """Sets of columns from the empty one to all columns, by cost; ties by the number of values, most first."""
     values = np.log(codes.max(axis=0, initial=0) + 1)
     order = [int(column) for column in np.argsort(-values / worth, kind="stable")]
     first = tuple(order[: max(0, worth.size - _CHOICES)])
@@ -141,30 +144,30 @@ def _sets(codes: Integers, worth: NDArray[np.float64]) -> list[tuple[int, ...]]:
     return [(), *ranked] if first else ranked
 
 
-def _without_rest(codes: Integers, gone: Booleans, rest: Integers, k: int) -> Booleans:
-    """Suppress the rest, fewer than k rows, together with as many others as lack to k."""
-    gone = gone.copy()
-    gone[rest] = True
+def _without_rest(codes: Integers, suppressed: Booleans, rest: Integers, k: int) -> Booleans:
+    """Suppress the rest, fewer than k rows, together with as many other rows as are needed to reach k."""
+    suppressed = suppressed.copy()
+    suppressed[rest] = True
     missing = k - rest.size
-    others = np.setdiff1d(np.arange(len(gone)), rest)
-    classes = _classes(np.where(gone, -1, codes)[others])
+    others = np.setdiff1d(np.arange(len(suppressed)), rest)
+    classes = _classes(np.where(suppressed, -1, codes)[others])
     sizes = class_sizes(classes)
     order = np.lexsort((np.arange(classes.size), classes))
-    place = np.empty_like(order)
-    place[order] = np.arange(classes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    spare = others[place >= k]
-    spare = spare[np.argsort(-gone[spare].sum(axis=1), kind="stable")]
+    rank = np.empty_like(order)
+    rank[order] = np.arange(classes.size) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    spare = others[rank >= k]
+    spare = spare[np.argsort(-suppressed[spare].sum(axis=1), kind="stable")]
     if spare.size >= missing:
-        gone[spare[:missing]] = True
+        suppressed[spare[:missing]] = True
     else:
-        # Rows of the smallest class go as a whole, since it cannot spare enough of them.
-        gone[others[classes == sizes.argmin()]] = True
-    return gone
+        # No class can spare enough rows, so the smallest class is suppressed as a whole.
+        suppressed[others[classes == sizes.argmin()]] = True
+    return suppressed
 
 
-def _suppressed(column: pd.Series[Any], gone: Booleans) -> pd.Series[Any]:
-    """Released cells, those that are gone as ``*`` and numbers as text."""
+def _suppressed(column: pd.Series[Any], suppressed: Booleans) -> pd.Series[Any]:
+    """Released cells: ``*`` where suppressed, and numbers as text."""
     codes, distinct = pd.factorize(column, use_na_sentinel=True)
     texts = [format_number(value) for value in distinct] if is_number_column(column) else list(distinct)
     cells = np.array([*texts, None], dtype=object)[codes]
-    return pd.Series(np.where(gone, SUPPRESSED, cells), name=column.name, dtype=object)
+    return pd.Series(np.where(suppressed, SUPPRESSED, cells), name=column.name, dtype=object)

@@ -1,4 +1,4 @@
-"""Columns generalized to one level each."""
+"""Full-domain generalization of columns."""
 
 from __future__ import annotations
 
@@ -16,24 +16,35 @@ from defenses.base.release import MicrodataRelease
 
 
 class GlobalRecoding(MicrodataDefense):
-    """Every value of a column is generalized to the same level of its hierarchy.
+    """Full-domain generalization: every value of a column is generalized to the same level of its hierarchy.
 
-    It guarantees nothing by itself: how many records share a row depends on the table.
+    It guarantees nothing by itself: the number of records that share a row depends on the table.
 
     Parameters
     ----------
     levels : mapping of str to int, or int
-        Level of each column, 0 leaving it as it is; or one level for every quasi-identifier that has a hierarchy,
-        which is the coarsest one where the hierarchy is not as high.
+        Level of each column, 0 for no change; or one level for every quasi-identifier that has a hierarchy, limited to
+        the height of the hierarchy.
 
     Raises
     ------
     ValueError
         If a level is not an integer of at least 0.
 
-    Notes
-    -----
-    Source: Samarati (2001), "Protecting respondents' identities in microdata release", full-domain generalization.
+    References
+    ----------
+    Samarati (2001), "Protecting respondents' identities in microdata release", full-domain generalization.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from defenses import GlobalRecoding, Hierarchy, Microdata
+    >>> ages = Hierarchy.from_intervals([[30, 40]], low=20, high=49, integer=True)
+    >>> frame = pd.DataFrame({"age": [23, 37, 48]})
+    >>> records = Microdata(frame, quasi_identifiers=("age",), hierarchies={"age": ages})
+    >>> GlobalRecoding(levels={"age": 1}).apply(records, np.random.default_rng(0)).frame["age"].tolist()
+    ['[20,29]', '[30,39]', '[40,49]']
     """
 
     def __init__(self, *, levels: Mapping[str, int] | int = 1) -> None:
@@ -57,11 +68,11 @@ class GlobalRecoding(MicrodataDefense):
         return rowwise_release(frame, Channel(tuple(parts)))
 
     def check(self, records: Microdata) -> None:
-        """Make sure that the columns have hierarchies with these levels."""
+        """Check that the columns have hierarchies with these levels."""
         self._levels(records)
 
     def _levels(self, records: Microdata) -> dict[str, int]:
-        """Level of each column that changes."""
+        """Level of each column that is generalized."""
         if isinstance(self.levels, Mapping):
             for name in chosen_columns(records, tuple(self.levels), ()):
                 if name not in records.hierarchies:

@@ -1,4 +1,4 @@
-"""Identifiers replaced by random pseudonyms."""
+"""Pseudonymization: identifiers replaced by random pseudonyms."""
 
 from __future__ import annotations
 
@@ -18,41 +18,41 @@ from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 
 _BYTES = 16
-"""Length of a pseudonym: the chance that two of a million are the same is below 2e-27."""
+"""Length of a pseudonym; the probability that two of a million pseudonyms are equal is below 2e-27."""
 
 
 _TOKEN = re.compile(r"p[0-9a-f]{32}")
 
 
 def is_pseudonym(value: object) -> bool:
-    """Whether a value has the form of a pseudonym."""
+    """Return whether a value has the form of a pseudonym."""
     return isinstance(value, str) and _TOKEN.fullmatch(value) is not None
 
 
 class Pseudonymization(MicrodataDefense):
-    """Identifiers are released as random pseudonyms, and everything else as it is.
+    """Identifiers are replaced by random pseudonyms; all other columns are released unchanged.
 
-    Within one release a value has the same pseudonym wherever it stands, in whatever column, so that a person's rows
-    stay linked; two releases share none. A missing value stays missing.
+    Within one release, a value has the same pseudonym in every row and column, so that a person's rows stay linked. Two
+    releases share no pseudonyms. A missing value stays missing.
 
-    It guarantees nothing: whoever knows the quasi-identifiers of a person finds the row, which is why pseudonymized
-    data are personal data still.
+    It guarantees nothing: an attacker who knows a person's quasi-identifiers finds the row. Pseudonymized data are
+    therefore still personal data.
 
     Parameters
     ----------
     columns : sequence of str, optional
-        The identifiers to release under pseudonyms; all of them where not given, and the others not at all.
+        The identifiers to release as pseudonyms, by default all; the others are dropped.
 
     Raises
     ------
     ValueError
-        If columns are named twice or none is; on `apply`, if a column is no identifier or there is none. In a
-        pipeline this is the first step, since every step drops the identifiers that it is given.
+        If a column is named twice or `columns` is empty. On `apply`, if a column is not an identifier or there is none.
+        In a pipeline this must be the first step, since every step drops the identifiers of its input.
 
     Notes
     -----
-    Pseudonyms are drawn at random rather than computed from the value: a hash, with a key that leaks or without one,
-    is undone by trying all names. Nothing but the publisher's own table leads back from them.
+    Pseudonyms are drawn at random, not computed from the value. A hash can be reversed by trying all names, if it has
+    no key or its key leaks. Only the publisher's own table links pseudonyms to identifiers.
     """
 
     def __init__(self, *, columns: Sequence[str] | None = None) -> None:
@@ -62,21 +62,21 @@ class Pseudonymization(MicrodataDefense):
         self.columns = columns
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release the records with pseudonyms in front."""
+        """Release the records with the pseudonyms as first columns."""
         names = records.identifiers if self.columns is None else tuple(self.columns)
         if not records.identifiers:
             raise ValueError("columns: the table has no identifier to replace; in a pipeline this is the first step")
         for name in names:
             if name not in records.identifiers:
-                known = ", ".join(records.identifiers)
-                raise ValueError(f"columns: {name!r} is no identifier of the table; identifiers are {known}")
+                identifiers = ", ".join(records.identifiers)
+                raise ValueError(f"columns: {name!r} is no identifier of the table; identifiers are {identifiers}")
         pseudonyms = _pseudonyms([records.frame[name] for name in names], rng)
         frame = pd.concat([pd.DataFrame(dict(zip(names, pseudonyms, strict=True))), released_frame(records)], axis=1)
         return rowwise_release(frame, Channel(tuple(Independent(name) for name in names)))
 
 
 def _pseudonyms(columns: Sequence[pd.Series[Any]], rng: Generator) -> list[np.ndarray]:
-    """One array of pseudonyms a column, shape (n,); None where missing."""
+    """One array of pseudonyms per column, shape (n,); None where missing."""
     values = np.concatenate([column.to_numpy(dtype=object) for column in columns])
     codes, distinct = pd.factorize(values, use_na_sentinel=True)
     digits = rng.bytes(_BYTES * len(distinct)).hex().encode()

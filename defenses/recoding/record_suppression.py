@@ -1,4 +1,4 @@
-"""Records left out that too few others resemble."""
+"""Suppression of records in small equivalence classes."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from metrics.classes import class_sizes, equivalence_classes
 
 
 class RecordSuppression(KAnonymousDefense):
-    """Records whose class is smaller than k are left out; all others are released as they are.
+    """Records in classes smaller than k are suppressed; all others are released unchanged.
 
     Parameters
     ----------
     k : int
         Smallest class that is released, at least 1.
     columns : sequence of str, optional
-        The columns that make the classes; by default the quasi-identifiers. A missing value is a value of its own.
+        The columns that define the classes; by default the quasi-identifiers. A missing value is a value of its own.
 
     Raises
     ------
     ValueError
-        If `k` is not an integer of at least 1; on `apply` and `guarantee`, if it exceeds the number of records or a
+        If `k` is not an integer of at least 1. On `apply` and `guarantee`, if it exceeds the number of records or a
         column is unknown.
 
     Notes
     -----
-    Guarantee: k-anonymity over the columns, and thus over the quasi-identifiers if these are among them. It may leave
-    no record at all. Usually a last step, after recoding has made most classes large enough.
+    Guarantee: k-anonymity over the columns, and thus over the quasi-identifiers if these are among them. The release
+    may be empty. Record suppression is usually the last step, after recoding has made most classes large enough.
 
     References
     ----------
@@ -40,7 +40,7 @@ class RecordSuppression(KAnonymousDefense):
     """
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release the records of large enough classes, in their order."""
+        """Release the records of classes with at least k records, in their order."""
         frame = released_frame(records)
         classes = equivalence_classes(frame, self._checked_columns(records))
         return rowwise_release(frame, Channel()).take(np.flatnonzero(class_sizes(classes)[classes] >= self.k))

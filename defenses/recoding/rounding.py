@@ -1,4 +1,4 @@
-"""Numbers rounded to multiples of a base."""
+"""Deterministic rounding of numbers to multiples of a base."""
 
 from __future__ import annotations
 
@@ -18,25 +18,34 @@ from defenses.base.release import MicrodataRelease
 class Rounding(MicrodataDefense):
     """Numbers are rounded to the nearest multiple of a base.
 
-    It guarantees nothing: how many records share a multiple depends on the table. A multiple may lie outside the
-    column's bounds, up to half a base; a missing value stays missing.
+    It guarantees nothing: the number of records that share a multiple depends on the table. A multiple may lie outside
+    the column's bounds, by up to half the base. A missing value stays missing.
 
     Parameters
     ----------
     base : float or mapping of str to float
-        What numbers become multiples of, above 0, in the column's unit; for all columns, or for each by name. A
-        number half-way between two multiples goes to the even one.
+        The base, above 0, in the column's unit; one for all columns, or one for each by name. A number half-way between
+        two multiples is rounded to the even one.
     columns : sequence of str, optional
-        Columns with numbers; those that `base` names, or else all numeric quasi-identifiers where not given.
+        Columns with numbers; by default those that `base` names, or else all numeric quasi-identifiers.
 
     Raises
     ------
     ValueError
-        If a base is no finite number above 0, or columns are named twice over.
+        If a base is not a finite number above 0, or both `columns` and a mapping are given.
 
-    Notes
-    -----
-    Source: Hundepool et al. (2012), "Statistical Disclosure Control", section 3.3, deterministic rounding.
+    References
+    ----------
+    Hundepool et al. (2012), "Statistical Disclosure Control", section 3.3, deterministic rounding.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from defenses import Microdata, Rounding
+    >>> records = Microdata(pd.DataFrame({"age": [14, 15, 26]}), quasi_identifiers=("age",))
+    >>> Rounding(base=10).apply(records, np.random.default_rng(0)).frame["age"].tolist()
+    [10, 20, 30]
     """
 
     def __init__(self, *, base: float | Mapping[str, float] = 10, columns: Sequence[str] | None = None) -> None:

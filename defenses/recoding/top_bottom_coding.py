@@ -1,4 +1,4 @@
-"""Extreme numbers replaced by a threshold."""
+"""Top and bottom coding: extreme numbers replaced by a threshold."""
 
 from __future__ import annotations
 
@@ -18,30 +18,30 @@ from defenses.base.release import MicrodataRelease
 
 
 class TopBottomCoding(MicrodataDefense):
-    """Numbers beyond a lower and an upper threshold are replaced by the threshold.
+    """Numbers below a lower or above an upper threshold are replaced by the threshold.
 
-    It guarantees nothing: all other numbers are released as they are, and thresholds from a share are numbers of
-    the table.
+    It guarantees nothing: all other numbers are released unchanged, and thresholds from a share are values of the
+    table.
 
     Parameters
     ----------
     share : float, optional
-        Largest share of a column's values that is coded at either end, in [0, 0.5): the thresholds are the values
-        in the sorted column at share times its largest position, rounded down, from either end.
+        Largest share of a column's values that is coded at either end, in [0, 0.5). The thresholds are the sorted
+        values at position share times the largest position, rounded down, counted from either end.
     thresholds : mapping of str to (float, float), optional
-        Lower and upper threshold of each column, in its unit; infinite to leave that end as it is. Give either this
-        or `share`.
+        Lower and upper threshold of each column, in its unit; infinite to leave that end unchanged. Give either this or
+        `share`.
     columns : sequence of str, optional
-        Columns with numbers that `share` is for; all numeric quasi-identifiers where not given.
+        Columns with numbers that `share` applies to; by default all numeric quasi-identifiers.
 
     Raises
     ------
     ValueError
         If both or neither of `share` and `thresholds` are given, or one of them is out of range.
 
-    Notes
-    -----
-    Source: Hundepool et al. (2012), "Statistical Disclosure Control", section 3.2.
+    References
+    ----------
+    Hundepool et al. (2012), "Statistical Disclosure Control", section 3.2.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class TopBottomCoding(MicrodataDefense):
 
     @classmethod
     def example(cls) -> Self:
-        """A twentieth of the people at each end."""
+        """Top and bottom coding of 5 % of the values at each end."""
         return cls(share=0.05)
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
@@ -89,7 +89,7 @@ class TopBottomCoding(MicrodataDefense):
         return rowwise_release(frame, Channel(tuple(parts)))
 
     def check(self, records: Microdata) -> None:
-        """Make sure that the columns exist and hold numbers."""
+        """Check that the columns exist and hold numbers."""
         for name in self._names(records):
             plain_numbers(records.frame[name])
 

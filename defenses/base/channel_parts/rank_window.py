@@ -22,12 +22,12 @@ class SwapLaw:
     """Transition probabilities of ranks that are swapped in pairs inside blocks cut at a random offset.
 
     Write B = window + 1, and let o be uniform on 0, …, B - 1. A block starts at rank 0, and at each of the ranks 0, …,
-    n - 1 that leaves remainder o when divided by B: the first and the last block may be shorter. A random matching
+    n - 1 that leaves remainder o when divided by B. The first and the last block may be shorter. A random matching
     inside a block of m ranks pairs two given ranks with probability q(m), and leaves a given rank unmatched with
     probability s(m): for even m, q(m) = 1/(m - 1) and s(m) = 0; for odd m, q(m) = s(m) = 1/m.
 
-    Ranks i < j share a block under max(B - (j - i), 0) of the offsets. If that is the first block and it is short, its
-    size is o, which takes each of the values j + 1, …, B - 1 once. If it is the last block and short, its size takes
+    Ranks i < j share a block under max(B - (j - i), 0) of the offsets. If that is a short first block, its
+    size is o, which takes each of the values j + 1, …, B - 1 once. If it is a short last block, its size takes
     each of the values n - i, …, B - 1 once. With C(t) the sum of q(m) - q(B) over t < m < B, and D(t) that of s(m) -
     s(B):
 
