@@ -1,4 +1,4 @@
-"""Attacks: from a release and what the attacker knows to claims about the people behind it.
+"""Attacks turn a release and the attacker's knowledge into claims about people.
 
 The contract of attacks: knowledge, claims, and released cells beside candidates.
     Attack: A way to learn about people from a release.

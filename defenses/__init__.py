@@ -1,4 +1,4 @@
-"""Defenses: from records to a release, each with the guarantee that it promises and the channel that it is.
+"""Defenses turn records into a release; each states its privacy guarantee and its public channel.
 
 The contract of defenses: records, releases, guarantees, channels and queries.
     Channel: The public description of a mechanism, for one release.
@@ -29,7 +29,7 @@ Recoding: coarser values, codes instead of values, suppressed cells and records.
     Rounding: Numbers are rounded to the nearest multiple of a base.
     TopBottomCoding: Numbers beyond a lower and an upper threshold are replaced by the threshold.
 
-Grouping: classes of records that look alike, as k-anonymity asks for.
+Grouping: k-anonymity and related models, which release records in classes of at least k.
     Anatomy: Bucketization: records are put into groups of at least l different sensitive values, one record each.
     FullDomainRelease: A released table whose columns stand on one level each.
     GowerMicroaggregation: Microaggregation by MDAV under Gower's distance, where a column of numbers weighs no more
@@ -57,7 +57,7 @@ Perturbation: noise, swapping, replacement, shuffling and sampling; identity and
     Shuffle: Every released column permuted on its own: each column keeps its distribution, and nothing joins them.
     StratifiedSampling: A random sample that takes the same share of the records of every stratum, in their order.
 
-Post-randomisation (PRAM): released categories are drawn from transition matrices, and what those guarantee.
+Post-randomisation (PRAM): categories are released at random by transition matrices with known guarantees.
     OptimalRetention: PRAM with the matrix that is optimal for the very histogram to be released.
     OptimalRetentionByObjective: PRAM with a matrix that minimises the distance plus a random linear function of the
         flip probabilities.
@@ -80,7 +80,7 @@ Curators that answer queries about the records.
     UnaccountedCurator: Answers as `Curator` does, as often as it is asked: each answer is private, a conversation
         is not.
 
-Central differential privacy: mechanisms on numbers and scores, sensitivities, composition, and the account of it.
+Central differential privacy: mechanisms, sensitivities, composition and privacy accounting.
     More names: help(defenses.dp)
 
 Local differential privacy: each person randomizes before sending, and counts are estimated from the reports.
@@ -88,7 +88,7 @@ Local differential privacy: each person randomizes before sending, and counts ar
         several rounds.
     More names: help(defenses.ldp)
 
-Federated learning: models trained where the records are, noise up and down, and sums that nobody sees into.
+Federated learning: training at the clients, noise on updates, and secure aggregation.
     FederatedAveraging: A model trained by federated averaging; what is published is what the server sees.
     More names: help(defenses.federated)
 """

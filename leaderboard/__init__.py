@@ -1,4 +1,4 @@
-"""Results: the store of trials, the ranking, tables and pages.
+"""Leaderboard: the store of results, the ranking of defenses, tables and HTML pages.
 
 Store of results and runs
     canonical: Compact JSON with sorted keys: equal parameters give equal text.

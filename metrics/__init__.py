@@ -1,4 +1,4 @@
-"""Numbers about tables, arrays and counts, and the grammar of released cells; imports nothing of the project.
+"""Metrics: anonymity, risk, utility and success rates; domains of columns and the grammar of released cells.
 
 Released cells and the domains of columns
     CategoricalCells: A released categorical column.
@@ -9,7 +9,7 @@ Released cells and the domains of columns
     NumericDomain: The public range of a numeric column and its public bins.
     read_cells: Read a released column.
 
-Anonymity: equivalence classes, k-anonymity, l-diversity, t-closeness and their kin
+Anonymity: equivalence classes, k-anonymity, l-diversity, t-closeness and related measures
     alpha_anonymity: Alpha of (alpha, k)-anonymity: the largest share of one sensitive value in a class.
     beta_likeness: Basic beta-likeness: the largest relative gain (p - q) / q over classes and sensitive values, at
         least 0.

@@ -7,7 +7,7 @@ from .domains import CategoricalDomain as CategoricalDomain
 from .domains import NumericDomain as NumericDomain
 from .domains import infer_domain as infer_domain
 
-# Anonymity: equivalence classes, k-anonymity, l-diversity, t-closeness and their kin
+# Anonymity: equivalence classes, k-anonymity, l-diversity, t-closeness and related measures
 from .classes import equivalence_classes as equivalence_classes
 from .classes import k_anonymity as k_anonymity
 from .diversity import alpha_anonymity as alpha_anonymity

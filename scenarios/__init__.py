@@ -1,14 +1,14 @@
-"""Datasets, games, scenario files, the runner and the command line.
+"""Scenarios: data sets, games, experiments, the runner and the command line.
 
-The data sets: a folder with records, roles, hierarchies and licence, or a function that makes or fetches one.
+Data sets: folders with records, roles, hierarchies and licence, or functions that generate or download them.
     dataset_names: Names of the data sets, sorted; reads no data.
     load: Load a data set.
 
-The user's own tables: files, roles of columns, domains, and what a table risks.
+User tables: files, roles and domains of columns, and the risk of a table.
     Dataset: A table of records and where it comes from.
     load_table: Read records from a CSV or Parquet file.
 
-Games: who knows what, and what counts as winning.
+Games: what the attacker knows, what it claims, and how claims are scored.
     AttributeInference: The attacker knows people's quasi-identifiers and the release, and names their sensitive
         value.
     CandidateFile: Re-identification among candidates: the attacker holds a file that contains every original, and
@@ -54,12 +54,12 @@ Experiments: scenarios that report in tables and pictures instead of a board.
     PramHistogram: Histograms after retention-replacement and after optimal PRAM, beside the published figures.
     Survey: Asks columns of Adult and of the bank under every protocol that takes a domain of any size.
 
-Auditing claimed epsilons: what is run, on which neighbours, and what is measured.
+Auditing: lower bounds on the epsilon of mechanisms, measured on neighbouring inputs.
     Audit: What an audit found.
     Neighbours: Two neighbouring inputs of a mechanism.
     Subject: A mechanism whose claim is to be audited.
 
-Playing a plan: what is missing, in worker processes, within limits.
+The runner: plays the missing trials of a plan in worker processes within limits of time and memory.
     Plan: What is to be played.
     read_plan: Read a scenario.
 """

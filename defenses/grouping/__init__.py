@@ -1,1 +1,1 @@
-"""Grouping: classes of records that look alike, as k-anonymity asks for."""
+"""Grouping: k-anonymity and related models, which release records in classes of at least k."""

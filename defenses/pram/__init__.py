@@ -1,4 +1,4 @@
-"""Post-randomisation (PRAM): released categories are drawn from transition matrices, and what those guarantee."""
+"""Post-randomisation (PRAM): categories are released at random by transition matrices with known guarantees."""
 
 import lazy_loader
 

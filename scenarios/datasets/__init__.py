@@ -1,4 +1,4 @@
-"""The data sets: a folder with records, roles, hierarchies and licence, or a function that makes or fetches one."""
+"""Data sets: folders with records, roles, hierarchies and licence, or functions that generate or download them."""
 
 from __future__ import annotations
 

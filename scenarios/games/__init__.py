@@ -1,1 +1,1 @@
-"""Games: who knows what, and what counts as winning."""
+"""Games: what the attacker knows, what it claims, and how claims are scored."""

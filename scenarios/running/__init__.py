@@ -1,1 +1,1 @@
-"""Playing a plan: what is missing, in worker processes, within limits."""
+"""The runner: plays the missing trials of a plan in worker processes within limits of time and memory."""

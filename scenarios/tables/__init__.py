@@ -1,1 +1,1 @@
-"""The user's own tables: files, roles of columns, domains, and what a table risks."""
+"""User tables: files, roles and domains of columns, and the risk of a table."""
