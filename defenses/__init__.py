@@ -20,14 +20,15 @@ The contract of defenses: records, releases, guarantees, channels and queries.
     StatisticsRelease: A curator that answers queries.
     TrainingRelease: A model in training, as the server sees it.
 
-Recoding: coarser values, codes instead of values, suppressed cells and records.
-    CellSuppression: Local suppression: cells of rare combinations become ``*`` until every combination stands at
+Recoding: generalization, rounding, top and bottom coding, suppression, pseudonymization.
+    CellSuppression: Local suppression: cells of rare combinations become ``*`` until every released row occurs at
         least k times.
-    GlobalRecoding: Every value of a column is generalized to the same level of its hierarchy.
-    Pseudonymization: Identifiers are released as random pseudonyms, and everything else as it is.
-    RecordSuppression: Records whose class is smaller than k are left out; all others are released as they are.
+    GlobalRecoding: Full-domain generalization: every value of a column is generalized to the same level of its
+        hierarchy.
+    Pseudonymization: Identifiers are replaced by random pseudonyms; all other columns are released unchanged.
+    RecordSuppression: Records in classes smaller than k are suppressed; all others are released unchanged.
     Rounding: Numbers are rounded to the nearest multiple of a base.
-    TopBottomCoding: Numbers beyond a lower and an upper threshold are replaced by the threshold.
+    TopBottomCoding: Numbers below a lower or above an upper threshold are replaced by the threshold.
 
 Grouping: k-anonymity and related models, which release records in classes of at least k.
     Anatomy: Bucketization: records are put into groups of at least l different sensitive values, one record each.
@@ -45,17 +46,21 @@ Grouping: k-anonymity and related models, which release records in classes of at
     UnivariateMicroaggregation: Every column of numbers microaggregated on its own, in groups of at least k with the
         least squared change.
 
-Perturbation: noise, swapping, replacement, shuffling and sampling; identity and constant as references.
+Perturbation: noise, swapping, replacement, shuffling and sampling; the identity and a constant as references.
     AdditiveNoise: Independent noise of mean zero is added to numbers.
-    Constant: Every released column holds one value: the end of the scale where a row tells nothing of its record.
-    Identity: The records without identifiers and otherwise unchanged: the end of the scale where utility is full.
-    RankSwapping: Each value is swapped with one whose rank in the column differs by at most a window.
-    RecordReplacement: Each row is replaced, with some probability, by a row drawn from the whole table.
-    RecordSwapping: Some records trade chosen columns, as a census trades places of residence, with similar ones of
-        another group.
-    Sampling: A simple random sample of the records, drawn without replacement, in their order.
-    Shuffle: Every released column permuted on its own: each column keeps its distribution, and nothing joins them.
-    StratifiedSampling: A random sample that takes the same share of the records of every stratum, in their order.
+    Constant: Every released column holds one value: the reference for utility 0.
+    Identity: The records are released without identifiers and otherwise unchanged: the reference for utility 1.
+    RankSwapping: Rank swapping: each value is swapped with one whose rank in the column differs by at most a
+        window.
+    RecordReplacement: Each row is replaced, with a given probability, by a row drawn uniformly from the whole
+        table.
+    RecordSwapping: Record swapping: some records exchange chosen columns with similar records of another group.
+    Sampling: A simple random sample of the records, drawn without replacement; the sampled records keep their
+        order.
+    Shuffle: Every released column is permuted independently: marginal distributions are kept, all associations are
+        lost.
+    StratifiedSampling: A random sample with the same sampling rate in every stratum; the sampled records keep their
+        order.
 
 Post-randomisation (PRAM): categories are released at random by transition matrices with known guarantees.
     OptimalRetention: PRAM with the matrix that is optimal for the very histogram to be released.
@@ -80,7 +85,7 @@ Curators that answer queries about the records.
     UnaccountedCurator: Answers as `Curator` does, as often as it is asked: each answer is private, a conversation
         is not.
 
-Central differential privacy: mechanisms, sensitivities, composition and privacy accounting.
+Central differential privacy: mechanisms on numbers and scores, sensitivities, composition, and the account of it.
     More names: help(defenses.dp)
 
 Local differential privacy: each person randomizes before sending, and counts are estimated from the reports.
@@ -88,7 +93,7 @@ Local differential privacy: each person randomizes before sending, and counts ar
         several rounds.
     More names: help(defenses.ldp)
 
-Federated learning: training at the clients, noise on updates, and secure aggregation.
+Federated learning: models trained where the records are, noise up and down, and sums that nobody sees into.
     FederatedAveraging: A model trained by federated averaging; what is published is what the server sees.
     More names: help(defenses.federated)
 """

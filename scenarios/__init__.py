@@ -54,7 +54,7 @@ Experiments: scenarios that report in tables and pictures instead of a board.
     PramHistogram: Histograms after retention-replacement and after optimal PRAM, beside the published figures.
     Survey: Asks columns of Adult and of the bank under every protocol that takes a domain of any size.
 
-Auditing: lower bounds on the epsilon of mechanisms, measured on neighbouring inputs.
+Auditing claimed epsilons: what is run, on which neighbours, and what is measured.
     Audit: What an audit found.
     Neighbours: Two neighbouring inputs of a mechanism.
     Subject: A mechanism whose claim is to be audited.
