@@ -37,7 +37,7 @@ Membership inference: decides whether a person is in a release or in a model's t
         (DOMIAS).
     DistanceToClosestRecord: Membership inference by the distance to the closest record, calibrated by tables of
         other people.
-    Homer: Homer's test: compares a person's attributes with the released and the population's frequencies.
+    Homer: Compares a person's attributes with the released and the population's frequencies.
     LikelihoodMembership: Likelihood-ratio test of membership under the channel that the release discloses.
     LikelihoodRatioAttack: Likelihood-ratio attack on a published classifier (LiRA, online).
     LossThreshold: Membership inference by a threshold on the model's loss.
@@ -50,42 +50,32 @@ Membership inference: decides whether a person is in a release or in a model's t
 Attribute inference: a person's sensitive value.
     BayesInference: Attribute inference by Bayes' theorem, with a background learned from the attacker's own people.
     ClassifierInference: Attribute inference by extremely randomized trees, trained on the released rows.
-    CompositionAttack: Composition attack: claims the likeliest sensitive value that the target's classes share in
-        two releases.
-    DeFinetti: DeFinetti attack: learns the dependence of the sensitive value on quasi-identifiers from the release
-        itself.
-    Downcoding: Downcoding attack: takes generalized cells as tight and assigns their ends and categories to rows.
-    Homogeneity: Homogeneity attack: answers only where all released rows nearest to the target have one sensitive
-        value.
+    CompositionAttack: Claims the likeliest sensitive value that the target's classes share in two releases.
+    DeFinetti: Learns from the release itself how the sensitive value depends on quasi-identifiers.
+    Downcoding: Takes generalized cells as tight and assigns their ends and categories to rows.
+    Homogeneity: Answers only where all released rows nearest to the target have one sensitive value.
     MajorityInClass: Attribute inference by the most frequent sensitive value among the released rows nearest to the
         target.
-    Minimality: Minimality attack: keeps only those worlds in which the publisher had a reason not to split a class.
+    Minimality: Keeps only those worlds in which the publisher had a reason not to split a class.
     NearestRowInference: Attribute inference by the sensitive value of the released row nearest to the target
         (Gower's distance).
-    Skewness: Skewness attack: claims the value whose share in the target's class exceeds its share in the table the
-        most.
+    Skewness: Claims the value whose share in the target's class exceeds its share in the table the most.
 
 Singling out and linkability, two criteria of anonymization under the GDPR.
-    MultivariateSinglingOut: Multivariate singling out: predicates on several columns that hold for exactly one
-        released row.
-    NearestRowLinkability: Linkability attack: links two partial records of a person if they have a nearest released
-        row in common.
-    UnivariateSinglingOut: Univariate singling out: predicates on one column that hold for exactly one released row.
+    MultivariateSinglingOut: Predicates on several columns that hold for exactly one released row.
+    NearestRowLinkability: Links two partial records of a person if they have a nearest released row in common.
+    UnivariateSinglingOut: Predicates on one column that hold for exactly one released row.
 
 Attacks on statistics: curators that answer queries.
-    Averaging: Averaging attack: differencing with every query repeated and its answers averaged.
-    Differencing: Differencing attack: asks once with and once without each person and takes the difference.
-    Distinguishing: Distinguishing attack: chooses two neighbouring tables and learns an event that separates them.
-    HomerByQueries: Membership inference from histograms: queries every column's histogram and tests candidates
-        against the answers.
-    Reconstruction: Reconstruction attack: asks for the sums of random groups of persons and solves for all values
-        at once.
+    Averaging: Differencing with every query repeated and its answers averaged.
+    Differencing: Asks for a statistic with and without each person, and takes the difference.
+    Distinguishing: Chooses two neighbouring tables and learns an event that separates them.
+    HomerByQueries: Membership inference from the histograms of all columns that a curator answers.
+    Reconstruction: Asks for the sums of random groups of persons and solves for all values at once.
 
 Attacks on reports under local differential privacy.
-    LongitudinalAveraging: Longitudinal averaging attack: adds up the log-likelihoods of all rounds, so that fresh
-        noise averages out.
-    PoolInference: Pool inference attack: names the pool of largest posterior given all reports of a person on
-        different items.
+    LongitudinalAveraging: Adds up the log-likelihoods of all rounds, so that fresh noise averages out.
+    PoolInference: Names the pool of largest posterior given all reports of a person on different items.
     ValueGuess: Bayesian attack on one report: names the value of largest posterior.
 
 Attacks on federated training.

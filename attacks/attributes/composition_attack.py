@@ -31,7 +31,7 @@ class OtherRelease(Knowledge):
 
 
 class CompositionAttack(Attack):
-    """Composition attack: claims the likeliest sensitive value that the target's classes share in two releases.
+    """Claims the likeliest sensitive value that the target's classes share in two releases.
 
     Each release restricts the target to the values of one class, so a person in both tables has a value of the
     intersection. Let n and m be the counts of the two classes, and q the tables' shares of the values. If the other

@@ -24,7 +24,7 @@ BALANCING = 20
 
 
 class DeFinetti(Attack):
-    """DeFinetti attack: learns the dependence of the sensitive value on quasi-identifiers from the release itself.
+    """Learns from the release itself how the sensitive value depends on quasi-identifiers.
 
     Against bucketization (`Anatomy`), the random-worlds assumption gives each of a group's l values probability 1/l.
     But the groups together are a sample. A naive Bayes model fitted to all of them says which member is likelier to

@@ -18,7 +18,7 @@ from metrics.classes import equivalence_classes
 
 
 class Downcoding(Attack):
-    """Downcoding attack: takes generalized cells as tight and assigns their ends and categories to rows.
+    """Takes generalized cells as tight and assigns their ends and categories to rows.
 
     A publisher who generalizes no more than needed releases the smallest interval or set that covers a class. Then two
     rows of the class have the interval's ends, and each category of a set occurs in some row. This reveals all values

@@ -14,7 +14,7 @@ from defenses.base.release import MicrodataRelease
 
 
 class Homogeneity(Attack):
-    """Homogeneity attack: answers only where all released rows nearest to the target have one sensitive value.
+    """Answers only where all released rows nearest to the target have one sensitive value.
 
     k-anonymity does not prevent it; l-diversity does. The nearest rows are those that cover the target, if any do. The
     answer is then certain, provided that the target is in the table and the cells hold the truth. A target whom no

@@ -17,7 +17,7 @@ from metrics.arrays import Floats, Integers
 
 
 class Minimality(Attack):
-    """Minimality attack: keeps only those worlds in which the publisher had a reason not to split a class.
+    """Keeps only those worlds in which the publisher had a reason not to split a class.
 
     A publisher who generalizes no more than l-diversity needs would have split a class along a column if all parts had
     been diverse. So in every column in which the members of a class differ, the people of some value have fewer than l

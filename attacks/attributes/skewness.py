@@ -15,7 +15,7 @@ from defenses.base.release import MicrodataRelease
 
 
 class Skewness(Attack):
-    """Skewness attack: claims the value whose share in the target's class exceeds its share in the table the most.
+    """Claims the value whose share in the target's class exceeds its share in the table the most.
 
     It answers only where the total variation distance of class and table, as t-closeness measures it, exceeds
     `distance`. A t-close table with a smaller t leaves it no answer. The class consists of the nearest rows, as in

@@ -66,7 +66,7 @@ class LinkedRows(Claims):
 
 
 class NearestRowLinkability(Attack):
-    """Linkability attack: links two partial records of a person if they have a nearest released row in common.
+    """Links two partial records of a person if they have a nearest released row in common.
 
     The nearest rows are found separately in the columns of either file (Gower's distance). Among equally near rows,
     some are drawn independently for both files. The claims state the ties, and the game counts expected links. Taking

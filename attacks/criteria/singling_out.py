@@ -24,7 +24,7 @@ BATCH = 256
 
 
 class UnivariateSinglingOut(Attack):
-    """Univariate singling out: predicates on one column that hold for exactly one released row.
+    """Predicates on one column that hold for exactly one released row.
 
     The predicates of a column are ``column = cell`` for each cell that occurs in one row, and ``column <= smallest``
     and ``column >= largest`` for numbers. If there are more than `predicates`, a random subset is claimed. A release
@@ -75,7 +75,7 @@ class UnivariateSinglingOut(Attack):
 
 
 class MultivariateSinglingOut(Attack):
-    """Multivariate singling out: predicates on several columns that hold for exactly one released row.
+    """Predicates on several columns that hold for exactly one released row.
 
     A released row and some columns are drawn. The predicate requires the row's cell in categorical and generalized
     columns. In numeric columns it requires a number at least or at most the row's, away from the column's median. The

@@ -16,7 +16,7 @@ from metrics.arrays import Floats
 
 
 class Homer(CalibratedMembership):
-    r"""Homer's test: compares a person's attributes with the released and the population's frequencies.
+    r"""Compares a person's attributes with the released and the population's frequencies.
 
     Every category and every public bin of a column is an attribute yⱼ in {0, 1}. A person scores ∑ⱼ \|yⱼ - popⱼ\| -
     \|yⱼ - pubⱼ\|, where pub are the released frequencies. The population's frequencies pop are those of tables of other

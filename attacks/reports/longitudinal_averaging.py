@@ -11,7 +11,7 @@ from metrics.arrays import Floats
 
 
 class LongitudinalAveraging(ReportedValue):
-    """Longitudinal averaging attack: adds up the log-likelihoods of all rounds, so that fresh noise averages out.
+    """Adds up the log-likelihoods of all rounds, so that fresh noise averages out.
 
     Log-likelihoods of independent rounds add up. For protocols whose reports support values, the sum is the number of
     supports times a constant, so this is the average report.

@@ -18,7 +18,7 @@ from metrics.domains import NumericDomain
 
 
 class PoolInference(Attack):
-    """Pool inference attack: names the pool of largest posterior given all reports of a person on different items.
+    """Names the pool of largest posterior given all reports of a person on different items.
 
     The attacker learns from other people, whose items it sees, how often a person who prefers pool g reports item i. A
     report then has likelihood sum_i P(i | g) P(report | i), and the reports of a person multiply. The prior is the

@@ -13,7 +13,7 @@ from metrics.arrays import Floats
 
 
 class Averaging(StatisticalDisclosure):
-    """Averaging attack: differencing with every query repeated and its answers averaged.
+    """Differencing with every query repeated and its answers averaged.
 
     Fresh noise of standard deviation s on each answer leaves s / sqrt(repeats) on their mean. The attack assumes a
     curator who spends a budget on each answer but keeps no account of the total. Such a curator becomes as good as

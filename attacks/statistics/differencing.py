@@ -13,7 +13,7 @@ from metrics.arrays import Floats
 
 
 class Differencing(StatisticalDisclosure):
-    """Differencing attack: asks once with and once without each person and takes the difference.
+    """Asks for a statistic with and without each person, and takes the difference.
 
     Exact answers give each value exactly. If 100 people spend 10,000 on average and 101 people 20,000, the additional
     person spends 2,020,000 - 1,000,000 = 1,020,000. Noise of scale s in each sum leaves an error of about 2 s. A budget

@@ -45,7 +45,7 @@ class DistinguishingKnowledge(Knowledge):
 
 
 class Distinguishing(Attack):
-    """Distinguishing attack: chooses two neighbouring tables and learns an event that separates them.
+    """Chooses two neighbouring tables and learns an event that separates them.
 
     The tables differ in one record. In one table it is lowest in every column (first category), in the other highest.
     This is the worst case for sums, means, extremes and counts. The attacker runs the curator on both tables and learns

@@ -13,7 +13,7 @@ from defenses.base.queries import Histogram, QuerySession
 
 
 class HomerByQueries(Attack):
-    """Membership inference from histograms: queries every column's histogram and tests candidates against the answers.
+    """Membership inference from the histograms of all columns that a curator answers.
 
     The score is that of `MarginalLikelihoodRatio`. The answers are the released shares, with negative counts read as 0;
     the auxiliary people's shares are the population's. A budget is divided evenly among the columns. A refused column

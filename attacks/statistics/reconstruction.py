@@ -19,7 +19,7 @@ SOLVERS = ("least_squares", "linear_program")
 
 
 class Reconstruction(StatisticalDisclosure):
-    r"""Reconstruction attack: asks for the sums of random groups of persons and solves for all values at once.
+    r"""Asks for the sums of random groups of persons and solves for all values at once.
 
     Let A be the 0/1 matrix of groups and b the answers. The solution x lies within public bounds and minimises the
     misfit A x - b in one of two norms. Bounded least squares minimise its squares. The linear program minimises its
