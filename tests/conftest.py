@@ -3,6 +3,7 @@
 import pytest
 
 from scenarios import load
+from scenarios.tables.dataset import with_columns
 
 
 @pytest.fixture(scope="module")
@@ -15,3 +16,10 @@ def bank():
 def adult():
     """All records of UCI Adult."""
     return load("adult").records
+
+
+@pytest.fixture(scope="module")
+def adult_attributes():
+    """Seven quasi-identifiers of UCI Adult and the salary class."""
+    names = ["age", "workclass", "education", "marital-status", "race", "sex", "hours-per-week", "salary-class"]
+    return with_columns(load("adult"), names).records

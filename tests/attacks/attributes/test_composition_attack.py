@@ -1,4 +1,4 @@
-"""Two overlapping releases: each k-anonymous, together less."""
+"""The composition attack: two releases that overlap, each k-anonymous."""
 
 import numpy as np
 import pandas as pd
@@ -6,10 +6,10 @@ import pytest
 
 from attacks import CompositionAttack, Knowledge, MajorityInClass, NotApplicable
 from attacks.attributes.composition_attack import OtherRelease
-from defenses import Constant, Identity, Microdata, MicrodataRelease, Mondrian
-from metrics import CategoricalDomain, NumericDomain, k_anonymity
+from defenses import Constant, Microdata, MicrodataRelease, Mondrian
+from metrics import CategoricalDomain, NumericDomain
 from scenarios import Intersection
-from scenarios.games.playing import make_release, play_alone
+from scenarios.games.playing import play_alone
 from scenarios.seeds import generator
 
 ILL = CategoricalDomain(tuple("abcdefghij"))
@@ -65,28 +65,3 @@ def test_the_second_release_adds_to_the_first():
 def test_nothing_comes_of_two_constant_tables():
     both, control = rates(Constant(), CompositionAttack())
     assert abs(both - control) < 4 * np.sqrt(2 * 0.09 / 750)
-
-
-def test_the_game_hands_every_attack_the_same_second_release():
-    game = Intersection(records=people(400, generator(0)), originals=100, overlap=40, strangers=50, auxiliary=10)
-    secret = game.draw(generator(0, "draw"))
-    assert len(secret.second) == 100
-    pd.testing.assert_frame_equal(secret.second.frame[:40], secret.records.frame[:40])
-    assert secret.member.sum() == 40
-    known, again = (game.knowledge(secret, Mondrian(k=5)) for _ in range(2))
-    pd.testing.assert_frame_equal(known.other.frame, again.other.frame)
-    assert (known.other.origin == -1).all()
-    assert k_anonymity(known.other.frame, ["age", "height"]) >= 5
-    assert len(known.candidates) == 90
-    release, _ = make_release(Identity(), game, secret, generator(0))
-    assert set(game.utility(secret, release)) >= {"marginals", "k", "l"}
-    assert game.attacker_knows == "mechanism"
-
-
-@pytest.mark.parametrize(
-    ("changes", "message"), [({"overlap": 0}, "overlap"), ({"overlap": 101}, "overlap"), ({"originals": 390}, "needed")]
-)
-def test_bad_games_are_refused(changes, message):
-    settings = {"originals": 100, "overlap": 40, "strangers": 50, "auxiliary": 10, **changes}
-    with pytest.raises(ValueError, match=message):
-        Intersection(records=people(400, generator(0)), **settings)

@@ -1,0 +1,28 @@
+"""Distinguishing two neighbouring tables by the answers of a curator."""
+
+import pytest
+from statistics_tools import rng
+
+from attacks import Distinguishing
+from defenses import Curator, ExactCurator
+from scenarios import Indistinguishability, load, play
+
+
+@pytest.mark.parametrize(("query", "column"), [("Sum", "spending"), ("Mean", "spending"), ("Histogram", "district")])
+def test_distinguishing(query, column):
+    game = Indistinguishability(records=load("city").records, column=column, query=query, challenges=200)
+    exact = play(ExactCurator(), Distinguishing(runs=100), game, rng())
+    assert exact.scores["distinguishing"] == 1
+    assert exact.scores["epsilon_bound"] > 2
+    hidden = play(Curator(epsilon=0.05), Distinguishing(runs=100), game, rng())
+    # 200 challenges at a half (at most 0.513 under this epsilon): three standard errors are 0.106.
+    assert hidden.scores["distinguishing"] <= 0.62
+    assert hidden.scores["epsilon_bound"] <= 0.05
+
+
+def test_distinguishing_bound_never_exceeds_the_claim():
+    """Each bound holds with 99.9 %."""
+    game = Indistinguishability(records=load("city").records, column="spending", challenges=600)
+    outcome = play(Curator(epsilon=3.0), Distinguishing(runs=400), game, rng())
+    assert 1 < outcome.scores["epsilon_bound"] <= 3
+    assert outcome.scores["distinguishing"] > 0.6

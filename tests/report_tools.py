@@ -1,0 +1,15 @@
+"""Sketch protocols and rates of report attacks."""
+
+import numpy as np
+
+from defenses import LocalReports
+from scenarios import play
+from scenarios.seeds import generator
+
+SKETCHES = ("CountMeanSketch", "HadamardCountMeanSketch")
+
+
+def mean_rate(game, attack, plays=3, **parameters):
+    defense = LocalReports(**parameters)
+    scores = [play(defense, attack, game, generator(7, "play", number)).scores for number in range(plays)]
+    return np.mean([score[game.goal] for score in scores])
