@@ -1,4 +1,4 @@
-"""The command ``tokumei``: makes sure that the five packages are its own before it loads them."""
+"""The command ``tokumei``: checks that no other module hides the five packages, then runs the command line."""
 
 import os
 import sys
@@ -12,7 +12,7 @@ __version__: str
 
 
 def __getattr__(name: str) -> str:
-    """Look up `__version__` when it is asked for: importing what reads it would slow every start."""
+    """Look up `__version__` on demand; importing the metadata reader would slow every start."""
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import metadata
@@ -28,7 +28,7 @@ def __getattr__(name: str) -> str:
 
 
 def intruder() -> str | None:
-    """Path of a module that hides one of the five packages, or None; nothing is imported to find out."""
+    """Find a module that hides one of the five packages, or None; imports nothing."""
     for name in PACKAGES:
         try:
             spec = find_spec(name)
@@ -36,18 +36,20 @@ def intruder() -> str | None:
             spec = None
         origin = spec.origin if spec else None
         if origin is None or not Path(origin).is_file():
-            places = spec.submodule_search_locations if spec else None
-            return f"package {name!r} at {next(iter(places))}" if places else f"package {name!r}, which is missing"
+            folders = spec.submodule_search_locations if spec else None
+            return f"package {name!r} at {next(iter(folders))}" if folders else f"package {name!r}, which is missing"
         if MARK not in Path(origin).read_text(encoding="utf-8", errors="replace"):
             return f"module {name!r} at {origin}"
     return None
 
 
 def main() -> None:
-    """Run the command line, or say which foreign module stands in its way (exit code 2)."""
-    found = intruder()
-    if found:
-        print(f"Error: tokumei cannot run beside {found}. Install it into an environment of its own.", file=sys.stderr)
+    """Run the command line, or name the foreign module that hides a package (exit code 2)."""
+    conflict = intruder()
+    if conflict:
+        print(
+            f"Error: tokumei cannot run beside {conflict}. Install it into an environment of its own.", file=sys.stderr
+        )
         sys.exit(2)
     try:
         from scenarios.cli import main as run
@@ -57,7 +59,7 @@ def main() -> None:
         print("Interrupted.", file=sys.stderr)
         code = INTERRUPTED
     except BrokenPipeError:
-        # Whoever read the output has seen enough; what is left in the buffer has nowhere to go.
+        # The reader closed the pipe: discard what is left in the buffer.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
     sys.exit(code)
