@@ -25,9 +25,14 @@ class Defense(Parametrized, ABC):
     ----------
     kind : str
         The kind of release that `apply` returns.
+    randomizes_records_independently : bool
+        True if the defense promises that `apply` releases one row a record, and that the row's distribution depends on
+        that record and the domains alone. An audit then counts a table of copies of one record as that many runs.
+        False promises nothing.
     """
 
     kind: ClassVar[str] = "microdata"
+    randomizes_records_independently: ClassVar[bool] = False
 
     @abstractmethod
     def apply(self, records: Microdata, rng: Generator) -> Release:

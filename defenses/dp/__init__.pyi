@@ -1,6 +1,7 @@
 from .account import Account as Account
 from .accountant import Accountant as Accountant
 from .accountant import AdvancedAccountant as AdvancedAccountant
+from .bulk import drawn_in_bulk as drawn_in_bulk
 from .composition import advanced as advanced
 from .composition import group_privacy as group_privacy
 from .composition import parallel as parallel

@@ -10,6 +10,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.base.parameters import check_integer
+from defenses.dp.bulk import drawn_in_bulk
 from defenses.dp.continuous_gaussian import SMALLEST_DELTA, unit_sigma
 from defenses.dp.discrete_gaussian_calibration import discrete_gaussian_sigma
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
@@ -202,6 +203,7 @@ class Gaussian(NoiseMechanism):
         variance = (Fraction(self.sigma) / Fraction(self.resolution)) ** 2
         return np.multiply(discrete_gaussian(variance, int(size), rng), self.resolution, dtype=np.float64)
 
+    @drawn_in_bulk
     def release(self, value: float, rng: Generator) -> float:
         """Return one number with noise.
 

@@ -10,6 +10,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.base.parameters import check_integer
+from defenses.dp.bulk import drawn_in_bulk
 from defenses.dp.exact import fraction, two_sided_geometric
 from defenses.dp.mechanism import check_confidence, check_privacy, checked_numbers, like, on_lattice, steps_between
 from defenses.dp.noise import IntegerNoise, PureLatticeNoise
@@ -135,6 +136,7 @@ class Laplace(PureLatticeNoise):
         """Draw noise for one number, `size` times, shape (size,)."""
         return np.multiply(self._steps(1).sample(size, rng), self.resolution, dtype=np.float64)
 
+    @drawn_in_bulk
     def release(self, value: ArrayLike, rng: Generator) -> float | Floats:
         """Return numbers with noise; the sensitivity is that of the array as a whole.
 

@@ -7,6 +7,7 @@ from abc import abstractmethod
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
+from defenses.dp.bulk import drawn_in_bulk
 from defenses.dp.mechanism import NoiseMechanism, check_privacy, checked_integers, lattice_step, like
 from metrics.arrays import Integers64
 
@@ -18,6 +19,7 @@ class IntegerNoise(NoiseMechanism):
     def sample(self, size: int, rng: Generator) -> Integers64:
         """Draw noise, shape (size,)."""
 
+    @drawn_in_bulk
     def release(self, value: ArrayLike, rng: Generator) -> int | Integers64:
         """Return integers with noise; the sensitivity is that of the array as a whole.
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import check_integer
+from defenses.dp.bulk import drawn_in_bulk
 from defenses.dp.exact import fraction, geometric
 from defenses.dp.mechanism import (
     Mechanism,
@@ -55,6 +56,7 @@ class Selection(Mechanism):
             statement=f"neighbours: tables between which no option's score differs by more than {self.sensitivity:g}",
         )
 
+    @drawn_in_bulk
     def release(self, scores: ArrayLike, rng: Generator) -> int:
         """Return the position of the chosen option.
 

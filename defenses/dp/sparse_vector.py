@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import check_integer, check_real
+from defenses.dp.bulk import drawn_in_bulk
 from defenses.dp.exact import fraction, two_sided_geometric
 from defenses.dp.mechanism import (
     Mechanism,
@@ -131,6 +132,7 @@ class SparseVector(Mechanism):
         """Open a stream."""
         return SparseVectorSession(self, rng)
 
+    @drawn_in_bulk
     def release(self, values: ArrayLike, rng: Generator) -> Booleans:
         """Answer for each value in turn whether it lies above, until `count` do; shape (answers,).
 

@@ -10,6 +10,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.base.parameters import check_integer
+from defenses.dp.bulk import drawn_in_bulk
 from defenses.dp.exact import LogisticChance, categories, fraction, geometric
 from defenses.dp.mechanism import check_confidence, checked_number, on_lattice, steps_between
 from defenses.dp.noise import PureLatticeNoise
@@ -101,6 +102,7 @@ class Staircase(PureLatticeNoise):
         check_integer("size", size, low=0)
         return np.multiply(self._sample_steps(int(size), rng), self.resolution, dtype=np.float64)
 
+    @drawn_in_bulk
     def release(self, value: float, rng: Generator) -> float:
         """Return one number with noise.
 

@@ -63,6 +63,8 @@ class RetentionReplacement(MicrodataDefense):
     (2015), Pk-anonymity; Warner (1965) for two categories.
     """
 
+    randomizes_records_independently = True
+
     def __init__(
         self,
         *,

@@ -1,1 +1,1 @@
-"""Auditing claimed epsilons: what is run, on which neighbours, and what is measured."""
+"""Audits of claimed epsilons: mechanisms run on neighbouring inputs, and lower bounds on their true epsilon."""

@@ -1,4 +1,4 @@
-"""Auditing a claimed epsilon: many runs on neighbours, an event learned on a half of them, a bound from the rest."""
+"""Audit of a claimed epsilon: a lower bound with stated confidence, from runs on neighbouring inputs."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Sample = Callable[[int, Generator], Floats]
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Two neighbouring inputs of a mechanism.
+    """A pair of neighbouring inputs of a mechanism.
 
     Parameters
     ----------
     title : str
-        What they are, in a few words.
+        Short description of the two inputs.
     first, second : callable
-        Run the mechanism on either.
+        Run the mechanism on the first and on the second input; see `Sample`.
     """
 
     title: str
@@ -34,26 +34,26 @@ class Neighbours:
 
 @dataclass(frozen=True)
 class Subject:
-    """A mechanism whose claim is to be audited.
+    """A mechanism with its claim and the neighbouring inputs on which the claim is audited.
 
     Parameters
     ----------
     name : str
         The mechanism with its parameters.
     epsilon, delta : float
-        What it claims.
+        The claimed privacy parameters.
     neighbours : tuple of Neighbours
-        Where it is tried; the claim must hold on all.
+        Pairs of inputs on which the mechanism is run; the claim must hold on all of them.
     tight : bool
-        Whether neighbours that are known to be worst are among them, so that a bound far below the claim says that the
-        mechanism adds more noise than it needs; or that a delta is too small for its events to be seen in so few runs.
+        True if the pairs include one that is known to be worst. A bound far below the claim then means that the
+        mechanism adds more noise than necessary, or that events of probability delta are too rare to be observed.
     runs : int
-        How many runs on each input take some seconds.
+        Default number of runs on each input, which take some seconds.
 
     Raises
     ------
     ValueError
-        If it claims no finite epsilon of at least 0 and delta in [0, 1).
+        If the claimed epsilon is not finite and at least 0, or the claimed delta is not in [0, 1).
     """
 
     name: str
@@ -70,18 +70,18 @@ class Subject:
 
 @dataclass(frozen=True)
 class Audit:
-    """What an audit found.
+    """Result of an audit.
 
     Attributes
     ----------
     subject : Subject
-        What was audited.
+        The audited mechanism.
     bounds : tuple of float
-        Lower bound on epsilon for each pair of neighbours; together they hold with probability `confidence`.
+        Lower bound on epsilon for each pair of neighbours; they hold jointly with probability `confidence`.
     runs : int
-        Runs on each input, a half of which the bounds rest on.
+        Runs on each input; the bounds are computed from half of them.
     confidence : float
-        1 minus the rate of false alarms: how often an honest mechanism is failed, at most.
+        1 minus the false-alarm probability: a correct mechanism fails with probability at most 1 - confidence.
     """
 
     subject: Subject
@@ -96,34 +96,46 @@ class Audit:
 
     @property
     def holds(self) -> bool:
-        """Whether nothing speaks against the claim."""
+        """True if no bound exceeds the claimed epsilon."""
         return self.bound <= self.subject.epsilon
 
 
 def audit(subject: Subject, *, runs: int | None = None, confidence: float = 0.999, rng: Generator) -> Audit:
-    """Measure a lower bound on a mechanism's epsilon.
+    """Compute a lower bound on a mechanism's epsilon, with stated confidence.
 
-    For each pair of neighbours the mechanism runs on both. On a half of the outputs an event is learned
-    (`attacks.statistics.learned_event`); how often it happens among the others gives a bound by Clopper and Pearson's
-    limits.
-    With several pairs each bound is taken at the level 1 - (1 - confidence) / pairs (Bonferroni). An honest mechanism
-    is therefore failed with probability at most 1 - confidence.
+    For each pair of neighbours the mechanism runs on both inputs. Half of the outputs serve to learn an event that
+    distinguishes the inputs (`attacks.statistics.learned_event`). The frequencies of that event in the other half give
+    a bound by Clopper and Pearson's limits. With several pairs, each bound is computed at the level
+    1 - (1 - confidence) / pairs (Bonferroni). A correct mechanism therefore fails with probability at most
+    1 - confidence.
 
     Parameters
     ----------
     subject : Subject
         The mechanism, its claim and its neighbours.
     runs : int, optional
-        Runs on each input, at least 8; as many as the subject says where not given.
+        Runs on each input, at least 8. The default is that of the subject.
     confidence : float
-        In (0, 1).
+        Joint confidence of the bounds, in (0, 1).
     rng : Generator
-        All randomness.
+        Source of all randomness.
 
     Raises
     ------
     ValueError
         If `runs` or `confidence` is out of range.
+
+    Examples
+    --------
+    Randomized response that claims epsilon 0.5 and answers truthfully with odds e^1:
+
+    >>> import numpy as np
+    >>> def answers(probability):
+    ...     return lambda runs, rng: (rng.random((runs, 1)) < probability).astype(float)
+    >>> claimed = Subject("coin", 0.5, 0.0, (Neighbours("no or yes", answers(0.27), answers(0.73)),))
+    >>> result = audit(claimed, runs=20_000, rng=np.random.default_rng(1))
+    >>> result.holds, round(result.bound, 1)
+    (False, 0.9)
 
     References
     ----------

@@ -15,24 +15,24 @@ PACKAGES = ("defenses.dp", "defenses.ldp")
 
 def mechanisms() -> dict[str, type[Parametrized]]:
     """Concrete mechanisms that `defenses.dp` and `defenses.ldp` export, by class name."""
-    found: dict[str, type[Parametrized]] = {}
+    classes: dict[str, type[Parametrized]] = {}
     for package in PACKAGES:
         module = importlib.import_module(package)
         for name in module.__all__:
             value = getattr(module, name)
             if inspect.isclass(value) and issubclass(value, Parametrized) and not inspect.isabstract(value):
-                found[name] = value
-    return dict(sorted(found.items()))
+                classes[name] = value
+    return dict(sorted(classes.items()))
 
 
 def mechanism_of(name: str, parameters: Mapping[str, Any]) -> Any:
-    """Make a mechanism or a defense.
+    """Instantiate a mechanism or a defense.
 
     Parameters
     ----------
     name : str
-        An exported class, or ``module:Class`` of any class that takes keyword arguments; such a module is looked for
-        in the current folder last.
+        An exported class, or ``module:Class`` of any class that takes keyword arguments. The current folder is
+        searched last for such a module.
     parameters : mapping
         Arguments of its constructor.
 
@@ -40,21 +40,26 @@ def mechanism_of(name: str, parameters: Mapping[str, Any]) -> Any:
     ------
     ValueError
         If there is no such class (the nearest name is suggested), or a parameter is unknown or refused.
+
+    Examples
+    --------
+    >>> mechanism_of("Laplace", {"epsilon": 0.5}).guarantee.epsilon
+    0.5
     """
-    known: dict[str, Any] = {**exported("defenses"), **mechanisms()}
+    classes: dict[str, Any] = {**exported("defenses"), **mechanisms()}
     if ":" in name:
-        made = class_at(name)
-    elif name in known:
-        made = known[name]
+        mechanism = class_at(name)
+    elif name in classes:
+        mechanism = classes[name]
     else:
-        raise ValueError(f"there is no mechanism {name!r}{suggestion(name, known)}")
-    accepted = list(inspect.signature(made).parameters)
+        raise ValueError(f"there is no mechanism {name!r}{suggestion(name, classes)}")
+    accepted = list(inspect.signature(mechanism).parameters)
     unknown = sorted(set(parameters) - set(accepted))
     if unknown:
         raise ValueError(
             f"{name} has no parameter {unknown[0]!r}{suggestion(unknown[0], accepted) if accepted else '; it has none'}"
         )
     try:
-        return made(**parameters)
+        return mechanism(**parameters)
     except TypeError as error:
         raise ValueError(f"{name}: {error}") from None

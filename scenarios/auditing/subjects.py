@@ -1,4 +1,4 @@
-"""What can be audited: each kind of mechanism with its claim, its neighbours and what is measured of its outputs."""
+"""Subjects of audits: neighbouring inputs and output features for each kind of mechanism."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
+from defenses.dp.bulk import draws_in_bulk
 from defenses.dp.mechanism import NoiseMechanism
 from defenses.dp.randomized_response import RandomizedResponse
 from defenses.dp.selection import Selection
@@ -21,28 +22,33 @@ from metrics.arrays import Floats
 from scenarios.auditing.audit import Neighbours, Subject
 from scenarios.auditing.tables import of_defense
 
-# Numbers held at a time.
-AT_ONCE = 1 << 22
-# Values of a protocol whose likelihoods can be held for a run.
+# Numbers that are held in memory at a time.
+BATCH = 1 << 22
+# Largest domain of a protocol: the likelihoods of all its values are held in memory for each run.
 LARGEST_DOMAIN = 1 << 16
-# Releases by which sampled noise is compared with what a mechanism releases.
-COMPARED = 20
-# Runs of mechanisms that cannot run many times at once, and of those of which each run is a whole stream.
+# Number of seeds with which sampled noise is compared with `release`.
+COMPARED_SEEDS = 20
+# Default number of runs of mechanisms that cannot draw many runs at once.
 ONE_BY_ONE = 20_000
 
 
 @singledispatch
 def subject(mechanism: Any) -> Subject:
-    """Make a subject of an audit: the claim of a mechanism, with neighbours that are worst for it as far as known.
+    """Make the subject of an audit: a mechanism's claim, and the worst known pairs of neighbours.
 
-    A mechanism of no kind that is known is taken for one that releases a number: it must have `epsilon`, or a
-    `guarantee` that states one, and ``release(value, rng)``; it is tried on 0 and on its `sensitivity` (1 where it has
-    none).
+    A mechanism of an unknown class is assumed to release a number. It must have a method ``release(value, rng)``, and
+    an attribute `epsilon` or a `guarantee` that states epsilon. It is run on 0 and on its `sensitivity` (default 1).
 
     Raises
     ------
     ValueError
-        If the object claims no epsilon, or there is no way to run it.
+        If the object claims no epsilon, or has no method to run.
+
+    Examples
+    --------
+    >>> from defenses.dp import RandomizedResponse
+    >>> subject(RandomizedResponse(epsilon=2.0)).epsilon
+    2.0
     """
     if not callable(getattr(mechanism, "release", None)):
         raise ValueError(f"{type(mechanism).__name__} has neither privatize nor release: there is nothing to run")
@@ -56,12 +62,12 @@ def _of_noise(mechanism: NoiseMechanism) -> Subject:
 
 @subject.register
 def _of_selection(mechanism: Selection) -> Subject:
-    """Scores that one neighbour moves up and others down, by the sensitivity: of 2 options and of 16."""
+    """Scores of 2 and of 16 options; between neighbours one score rises and others fall by the sensitivity s."""
     s = float(mechanism.sensitivity)
-    runs = 200_000 if _own(mechanism) else ONE_BY_ONE
+    runs = 200_000 if draws_in_bulk(mechanism) else ONE_BY_ONE
     few = np.zeros(2), np.array([s, -s])
     many = np.eye(1, 16)[0] * s, (1 - np.eye(1, 16)[0]) * s
-    return _made(
+    return _subject(
         mechanism,
         [
             _pair("scores (0, 0) or (s, -s)", partial(_chosen, mechanism), few[0], few[1]),
@@ -73,11 +79,11 @@ def _of_selection(mechanism: Selection) -> Subject:
 
 @subject.register
 def _of_sparse_vector(mechanism: SparseVector) -> Subject:
-    """Streams that move by the sensitivity: all values up, or those before the last ones up and the last ones down.
+    """Streams of values; between neighbours all values rise by the sensitivity s, or the last values fall instead.
 
-    That the last ones alone are above says the more against the second of the latter streams, the more values precede
-    them, up to epsilon; eight are a compromise with how often it happens. With a count above 1 it is too rare to be
-    seen in so few runs.
+    In the second pair the distinguishing event is that only the last `count` values are reported as above. The more
+    values precede them, the closer its log-likelihood ratio comes to epsilon, but the rarer the event is. Eight
+    preceding values are a compromise. With a count above 1 the event is too rare for the default number of runs.
     """
     s, length = float(mechanism.sensitivity), 8
     low = np.full(length + mechanism.count, float(mechanism.threshold) - s)
@@ -86,14 +92,14 @@ def _of_sparse_vector(mechanism: SparseVector) -> Subject:
     first[length:] = high[length:]
     second[length:] = low[length:]
     run = partial(_stream, mechanism)
-    return _made(
+    return _subject(
         mechanism,
         [
             _pair("8 values s below the threshold, then at it; or the reverse", run, first, second),
             _pair("all values s below the threshold or at it", run, low, high),
         ],
         tight=mechanism.count == 1,
-        runs=800_000 if _own(mechanism) else ONE_BY_ONE,
+        runs=800_000 if draws_in_bulk(mechanism) else ONE_BY_ONE,
     )
 
 
@@ -102,16 +108,16 @@ def _of_randomized_response(mechanism: RandomizedResponse) -> Subject:
     def sample(value: int, runs: int, rng: Generator) -> Floats:
         return np.asarray(mechanism.release(np.full(runs, value), rng), dtype=float)[:, None]
 
-    return _made(mechanism, [Neighbours("value 0 or 1", partial(sample, 0), partial(sample, 1))])
+    return _subject(mechanism, [Neighbours("value 0 or 1", partial(sample, 0), partial(sample, 1))])
 
 
 @subject.register
 def _of_protocol(protocol: FrequencyOracle) -> Subject:
-    """One report, between the first two values and between the first and the last.
+    """One report of the first or second value, and one report of the first or last value.
 
-    Measured are the two values' log-likelihoods as the protocol computes them, so that a long report shrinks to what
-    matters, and what the report consists of, which does not rely on the protocol: numbers as they are, of rows of bits
-    or numbers those of both values.
+    The features are the log-likelihoods of the two values, as the protocol computes them, and parts of the raw report.
+    The likelihoods reduce a long report to what matters. The raw parts do not rely on the protocol's own computation:
+    single numbers are taken as they are; of rows of bits or numbers, the two entries that belong to the two values.
 
     Raises
     ------
@@ -121,7 +127,7 @@ def _of_protocol(protocol: FrequencyOracle) -> Subject:
     if protocol.d > LARGEST_DOMAIN:
         raise ValueError(f"{type(protocol).__name__} has {protocol.d} values; audit it with at most {LARGEST_DOMAIN}")
     pairs = dict.fromkeys([(0, 1), (0, protocol.d - 1)])
-    return _made(
+    return _subject(
         protocol,
         [
             _pair(f"value {first} or {second}", partial(_reports, protocol, (first, second)), first, second)
@@ -136,15 +142,15 @@ def _of_defense(defense: Defense) -> Subject:
 
 
 def _numeric(mechanism: Any) -> Subject:
-    """Values 0 and the sensitivity, and both shifted by a third of it."""
+    """Values 0 and s, and both shifted by s/3, where s is the sensitivity."""
     s = float(getattr(mechanism, "sensitivity", 1.0))
     offset = s / 3
-    if _whole(mechanism):
+    if _takes_integers_only(mechanism):
         s, offset = float(np.floor(s)), 0.0
         if s < 1:
             raise ValueError("sensitivity: integers that differ are 1 apart, and it is less")
     starts = dict.fromkeys([0.0, offset])
-    return _made(
+    return _subject(
         mechanism,
         [
             _pair(f"value {start:g} or {start + s:g}", partial(_numbers, mechanism), start, start + s)
@@ -154,7 +160,8 @@ def _numeric(mechanism: Any) -> Subject:
     )
 
 
-def _whole(mechanism: Any) -> bool:
+def _takes_integers_only(mechanism: Any) -> bool:
+    """Probe whether `release` refuses fractions."""
     try:
         mechanism.release(0.5, np.random.default_rng(0))
     except ValueError:
@@ -163,31 +170,27 @@ def _whole(mechanism: Any) -> bool:
 
 
 def _numbers(mechanism: Any, value: float, runs: int, rng: Generator) -> Floats:
-    """Releases of one value. Where they are the same numbers as value plus sampled noise, noise is sampled at once."""
-    given = int(value) if _whole(mechanism) else value
-    base = _base(mechanism, given)
+    """Releases of one value, shape (runs, 1). If `release` adds what `sample` draws, all noise is sampled at once."""
+    number = int(value) if _takes_integers_only(mechanism) else value
+    base = _base(mechanism, number)
     if base is not None:
         return base + np.asarray(mechanism.sample(runs, rng), dtype=float)[:, None]
-    return _released(mechanism, given, runs, rng)
-
-
-def _own(mechanism: Any) -> bool:
-    """Whether `release` is this project's, whose runs at once do what it does; any other is run itself, as it is."""
-    return str(getattr(mechanism.release, "__module__", "")).startswith("defenses.")
+    return _released(mechanism, number, runs, rng)
 
 
 def _base(mechanism: Any, value: float) -> float | None:
-    """The number to which `release` adds what `sample` draws; None where it does something else."""
-    if not _own(mechanism) or not callable(getattr(mechanism, "sample", None)):
+    """The number to which `release` adds the noise of `sample`; None if it does not do so with every compared seed."""
+    if not draws_in_bulk(mechanism) or not callable(getattr(mechanism, "sample", None)):
         return None
     differences = {
         mechanism.release(value, np.random.default_rng(seed)) - mechanism.sample(1, np.random.default_rng(seed))[0]
-        for seed in range(COMPARED)
+        for seed in range(COMPARED_SEEDS)
     }
     return float(differences.pop()) if len(differences) == 1 else None
 
 
 def _released(mechanism: Any, value: Any, runs: int, rng: Generator) -> Floats:
+    """Outputs of `release`, run by run, shape (runs, numbers of an output)."""
     answers = [np.ravel(mechanism.release(value, rng)) for _ in range(runs)]
     try:
         return np.array(answers, dtype=float)
@@ -196,44 +199,47 @@ def _released(mechanism: Any, value: Any, runs: int, rng: Generator) -> Floats:
         raise ValueError(f"{name}.release must return numbers, always as many, to be audited") from None
 
 
-def _chosen(mechanism: Selection, scores: NDArray[np.float64], runs: int, rng: Generator) -> Floats:
-    if not _own(mechanism):
+def _chosen(mechanism: Selection, scores: Floats, runs: int, rng: Generator) -> Floats:
+    """Positions of the chosen options, shape (runs, 1)."""
+    if not draws_in_bulk(mechanism):
         return _released(mechanism, scores, runs, rng)
     return mechanism.repeated(scores, runs, rng).astype(float)[:, None]
 
 
-def _stream(mechanism: SparseVector, values: NDArray[np.float64], runs: int, rng: Generator) -> Floats:
-    """How many values each stream answers, how often it says "above", and before how many it first does."""
-    step = max(1, AT_ONCE // values.size)
+def _stream(mechanism: SparseVector, values: Floats, runs: int, rng: Generator) -> Floats:
+    """Number of answers, number of answers "above" and position of the first of them, shape (runs, 3)."""
+    draw = mechanism.repeated if draws_in_bulk(mechanism) else partial(_repeated_streams, mechanism)
+    step = max(1, BATCH // values.size)
     parts = []
     for start in range(0, runs, step):
-        count = min(step, runs - start)
-        answers = mechanism.repeated(values, count, rng) if _own(mechanism) else _streams(mechanism, values, count, rng)
+        answers = draw(values, min(step, runs - start), rng)
         above = answers == 1
         first = np.where(above.any(axis=1), above.argmax(axis=1), values.size)
         parts.append(np.stack([(answers >= 0).sum(axis=1), above.sum(axis=1), first], axis=1))
     return np.concatenate(parts).astype(float)
 
 
-def _streams(mechanism: SparseVector, values: NDArray[np.float64], runs: int, rng: Generator) -> NDArray[np.int8]:
-    """What `release` answers, padded with -1 where it has stopped, as `SparseVector.repeated` does."""
+def _repeated_streams(mechanism: SparseVector, values: Floats, runs: int, rng: Generator) -> NDArray[np.int8]:
+    """Answers of `release`, run by run, padded with -1 after it stopped, like `SparseVector.repeated`."""
     answers = np.full((runs, values.size), -1, dtype=np.int8)
     for row in answers:
-        given = np.ravel(mechanism.release(values, rng))
-        row[: given.size] = given
+        released = np.ravel(mechanism.release(values, rng))
+        row[: released.size] = released
     return answers
 
 
 def _reports(protocol: FrequencyOracle, pair: tuple[int, int], value: int, runs: int, rng: Generator) -> Floats:
-    step = max(1, AT_ONCE // protocol.d)
+    """Features of reports of one value, shape (runs, features)."""
+    step = max(1, BATCH // protocol.d)
     parts = []
     for start in range(0, runs, step):
         reports = protocol.privatize(np.full(min(step, runs - start), value), rng)
-        parts.append(_measured(protocol, reports, pair))
+        parts.append(_report_features(protocol, reports, pair))
     return np.concatenate(parts)
 
 
-def _measured(protocol: FrequencyOracle, reports: ReportBatch, pair: tuple[int, int]) -> Floats:
+def _report_features(protocol: FrequencyOracle, reports: ReportBatch, pair: tuple[int, int]) -> Floats:
+    """Log-likelihoods of the two values, and the parts of each report that concern them; see `_of_protocol`."""
     likelihood = protocol.log_likelihood(reports)[:, list(pair)]
     columns: list[Any] = [likelihood[:, 0] - likelihood[:, 1], *likelihood.T]
     for part in reports.parts.values():
@@ -241,7 +247,7 @@ def _measured(protocol: FrequencyOracle, reports: ReportBatch, pair: tuple[int, 
             columns.append(part)
             continue
         row = np.unpackbits(part, axis=1) if part.dtype == np.uint8 else part
-        columns += [row[:, place] for place in pair if place < row.shape[1]]
+        columns += [row[:, value] for value in pair if value < row.shape[1]]
     return np.stack(columns, axis=1).astype(float)
 
 
@@ -249,7 +255,8 @@ def _pair(title: str, run: Callable[[Any, int, Generator], Floats], first: Any, 
     return Neighbours(title, partial(run, first), partial(run, second))
 
 
-def _made(mechanism: Any, neighbours: Sequence[Neighbours], *, tight: bool = True, runs: int = 200_000) -> Subject:
+def _subject(mechanism: Any, neighbours: Sequence[Neighbours], *, tight: bool = True, runs: int = 200_000) -> Subject:
+    """A subject with the claim of the mechanism's `guarantee`, or of its attribute `epsilon`."""
     guarantee = getattr(mechanism, "guarantee", None)
     claim = guarantee if isinstance(guarantee, Guarantee) else Guarantee(epsilon=getattr(mechanism, "epsilon", None))
     if claim.epsilon is None:

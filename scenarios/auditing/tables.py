@@ -1,4 +1,4 @@
-"""Auditing defenses: two tables that differ in one record, released or asked about again and again."""
+"""Audits of defenses on two neighbouring tables, which differ in one record."""
 
 from __future__ import annotations
 
@@ -15,28 +15,32 @@ from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Condition, Count, Histogram, Mean, Query, Sum
 from defenses.base.release import MicrodataRelease, StatisticsRelease
-from defenses.pram.retention_replacement import RetentionReplacement
 from metrics.arrays import Floats
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios.auditing.audit import Neighbours, Subject
 
 SIZE = 20
-# Runs of a defense on each table.
-RUNS = 2000
+# Default number of runs on each table, and of those on copies of one record.
+RUNS, COPIES = 2000, 200_000
 COLUMNS = ("answer", "amount")
 
 
 def of_defense(defense: Defense) -> Subject:
-    """A subject of a defense that claims epsilon: 20 records of a category and a number, one of which is replaced.
+    """Make the subject of a defense that claims epsilon: 20 records of a category and a number, one of them replaced.
 
-    The replaced record holds the first category and the smallest number, or the last and the largest; all others hold
-    the first and the smallest. Tables are also tried with a single column of two categories, 200 records half and half,
-    which leaves a count no other place to go. Measured are: of tables the replaced row's cells and each column's
-    counts, of curators the answers to a count, a sum, a mean, a histogram, two counts, and one count again and again,
-    each of these in sessions of its own whose budget is divided evenly, and one count for the whole budget again and
-    again, which is to be refused from the second time on; where the curator keeps no account its own share is spent. Of
-    several answers also what the likelihood ratios of Laplace and of Gaussian noise depend on: the
-    differences of their distances, and of their squared distances, from what is exact on either table.
+    The replaced record holds the first category and the smallest number in one table, and the last category and the
+    largest number in the other. All other records hold the first category and the smallest number.
+
+    Of a released table, the features are the cells of the replaced record and the counts of each column. Unless the
+    defense randomizes records independently, it is also run on a single column of two categories, each held by 100 of
+    200 records. With two categories, the replaced record moves from one count to the other.
+
+    Of a curator, the features are the answers to a count, a sum, a mean, a histogram, two counts, and one count asked
+    ten times. Each of these workloads has sessions of its own, whose budget is divided evenly. A last workload asks one
+    count four times for the whole budget, which the curator must refuse from the second time on. A curator that keeps
+    no account spends its own share. If a workload has several answers, two more features are computed from them: the
+    difference of their summed distances from the exact answers on either table, and the same for squared distances.
+    The likelihood ratios of Laplace and of Gaussian noise depend on these.
 
     Raises
     ------
@@ -54,17 +58,17 @@ def of_defense(defense: Defense) -> Subject:
         ]
     elif defense.kind == "microdata":
         pairs = [Neighbours("first record", partial(_rows, defense, first), partial(_rows, defense, second))]
-        if not isinstance(defense, RetentionReplacement):
+        if not defense.randomizes_records_independently:
             halves = [partial(_counts, defense, halved(which)) for which in (0, 1)]
             pairs.append(Neighbours("one of 200 records of two categories", *halves))
     else:
         raise ValueError(f"{type(defense).__name__} releases {defense.kind}; audit the mechanism behind it")
-    runs = 200_000 if isinstance(defense, RetentionReplacement) else RUNS
+    runs = COPIES if defense.randomizes_records_independently else RUNS
     return Subject(repr(defense), float(claim.epsilon), float(claim.delta or 0.0), tuple(pairs), tight=False, runs=runs)
 
 
 def table(which: int, size: int = SIZE) -> Microdata:
-    """The first (0) or the second (1) of two neighbouring tables."""
+    """The first (0) or second (1) of two neighbouring tables of a category and a number."""
     answers, amounts = np.full(size, "no", dtype=object), np.zeros(size)
     if which:
         answers[0], amounts[0] = "yes", 10.0
@@ -79,7 +83,7 @@ def table(which: int, size: int = SIZE) -> Microdata:
 
 
 def halved(which: int, size: int = 200) -> Microdata:
-    """A column of two categories; the first record of the second table (1) has the other one."""
+    """The first (0) or second (1) of two neighbouring tables of one column with two categories."""
     answers = np.repeat(np.array(["no", "yes"], dtype=object), size // 2)
     if which:
         answers[0] = "yes"
@@ -91,7 +95,7 @@ def halved(which: int, size: int = 200) -> Microdata:
 
 
 def _workloads() -> dict[str, tuple[tuple[Query, ...], int]]:
-    """Questions by title, those of one title in one session, and into how many parts they divide the budget."""
+    """Queries of one session by title, and the number of parts into which they divide its budget."""
     yes, maybe = (Count(where=(Condition("answer", values=(text,)),)) for text in ("yes", "maybe"))
     return {
         "count": ((yes,), 1),
@@ -113,7 +117,7 @@ def _answers(
     runs: int,
     rng: Generator,
 ) -> Floats:
-    """Answers about one of two tables, and of several what tells the tables apart best, shape (runs, features)."""
+    """Answers about one of two tables, and the features that `of_defense` describes, shape (runs, features)."""
     exact = [[np.ravel(query.exact(records)) for query in queries] for records in tables]
     rows = []
     for _ in range(runs):
@@ -130,17 +134,17 @@ def _answers(
         )
     answers = np.array([np.concatenate(row) for row in rows])
     first, second = (np.abs(answers - np.concatenate(values)) for values in exact)
-    laplace, normal = np.nansum(second - first, axis=1), np.nansum(second**2 - first**2, axis=1)
-    return np.column_stack([answers, laplace, normal]) if answers.shape[1] > 1 else answers
+    laplace, gaussian = np.nansum(second - first, axis=1), np.nansum(second**2 - first**2, axis=1)
+    return np.column_stack([answers, laplace, gaussian]) if answers.shape[1] > 1 else answers
 
 
 def _rows(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Floats:
-    """The replaced row's cells and each column's counts, shape (runs, features)."""
-    if isinstance(defense, RetentionReplacement):
-        # Every row is randomized by itself: as many copies of the row are as many runs.
-        copies = records.take(np.zeros(runs, dtype=np.intp))
-        frame = defense.apply(copies, rng).frame
-        return np.stack([_codes(frame[name]) for name in frame.columns], axis=1)
+    """Features of the first record's row and of each column, shape (runs, features)."""
+    if defense.randomizes_records_independently:
+        # One release of `runs` copies of the record is as good as `runs` releases of one record.
+        copies = defense.apply(records.take(np.zeros(runs, dtype=np.intp)), rng)
+        assert isinstance(copies, MicrodataRelease)  # noqa: S101 (of a defense of this kind)
+        return np.stack([_codes(copies.frame[name]) for name in copies.frame.columns], axis=1)
     outputs = []
     for _ in range(runs):
         release = defense.apply(records, rng)
@@ -150,7 +154,7 @@ def _rows(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Fl
 
 
 def _counts(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Floats:
-    """How many cells of each table are the first category, and how many are neither, shape (runs, 2)."""
+    """Number of cells with the first category, and number of cells with neither category, shape (runs, 2)."""
     outputs = np.empty((runs, 2))
     for row in outputs:
         release = defense.apply(records, rng)
@@ -162,18 +166,19 @@ def _counts(defense: Defense, records: Microdata, runs: int, rng: Generator) -> 
 
 
 def _table_features(release: MicrodataRelease) -> Floats:
+    """The first record's cell and two summaries of the counts, for each column."""
     own = np.flatnonzero(release.origin == 0)
     features: list[float] = []
     for name in COLUMNS:
         codes = _codes(release.frame[name])
         features.append(codes[own[0]] if own.size else np.nan)
-        # Each distinct cell weighs in by a number of its own: equal sums are equal counts, nearly always.
+        # Every distinct cell has a weight of its own, so that different counts almost always have different sums.
         features.append(float(np.sort(codes).sum()))
         features.append(float(np.mean(release.frame[name].astype(str) == "no")))
     return np.array(features)
 
 
 def _codes(column: pd.Series[Any]) -> Floats:
-    """A number for each cell's text."""
+    """A number for each cell: the checksum of its text."""
     codes, distinct = pd.factorize(column.astype(str))
     return np.array([float(zlib.crc32(str(text).encode())) for text in distinct])[codes]

@@ -15,15 +15,19 @@ from scipy.stats import binomtest
 
 from attacks.statistics.learned_event import learn_event
 from defenses import RetentionReplacement
-from defenses.dp import DiscreteLaplace, Exponential, Gaussian, Laplace, SparseVector
+from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
+from defenses.base.guarantee import Guarantee
+from defenses.dp import DiscreteLaplace, Exponential, Gaussian, Laplace, SparseVector, drawn_in_bulk
+from defenses.dp.bulk import draws_in_bulk
 from defenses.dp.mechanism import on_lattice, steps_between
 from defenses.ldp import SymmetricUnaryEncoding, ThresholdedHistogramEncoding
 from metrics import clopper_pearson, epsilon_lower_bound
 from scenarios.auditing.audit import Neighbours, Subject, audit
 from scenarios.auditing.names import mechanism_of, mechanisms
-from scenarios.auditing.subjects import subject
-from scenarios.auditing.tables import table
+from scenarios.auditing.subjects import ONE_BY_ONE, subject
+from scenarios.auditing.tables import COPIES, table
 from scenarios.cli import cli
+from scenarios.conformance.people import example
 from scenarios.methods import exported
 
 SMALL = {"d": 16, "m": 32, "k": 4, "letters": "ab", "length": 4, "delta": 0.01}
@@ -182,7 +186,7 @@ def claiming():
     """Exported defenses that claim an epsilon of the audited tables."""
     for name, cls in exported("defenses").items():
         try:
-            if cls.example().guarantee(table(0)).epsilon is not None and cls.kind in ("microdata", "statistics"):
+            if example(cls).guarantee(table(0)).epsilon is not None and cls.kind in ("microdata", "statistics"):
                 yield name
         except ValueError:  # they need other columns
             continue
@@ -192,7 +196,7 @@ def claiming():
 @pytest.mark.parametrize("name", list(claiming()))
 def test_every_defense_keeps_its_claim(name):
     """Four hundred releases prove no claim wrong by less than about 1; what is found must not exceed it."""
-    found = audit(subject(exported("defenses")[name].example()), runs=400, rng=rng())
+    found = audit(subject(example(exported("defenses")[name])), runs=400, rng=rng())
     assert found.holds, found.bounds
 
 
@@ -276,6 +280,48 @@ class NowAndThenFarOff(DiscreteLaplace):
 @pytest.mark.parametrize("broken", [AlwaysTheBest(), WithoutNoise(), NowAndThenFarOff()])
 def test_what_is_run_is_release_itself(broken):
     assert not audit(subject(broken), rng=rng()).holds
+
+
+class DrawnInBulk(NowAndThenFarOff):
+    """Declares that `release` adds what `sample` draws, which holds for all but one answer in a hundred."""
+
+    @drawn_in_bulk
+    def release(self, value, rng):
+        return super().release(value, rng)
+
+
+def test_a_mechanism_may_declare_that_it_can_be_sampled():
+    assert draws_in_bulk(DiscreteLaplace())
+    assert not draws_in_bulk(NowAndThenFarOff())
+    assert draws_in_bulk(DrawnInBulk())
+    assert subject(DrawnInBulk()).runs == ONE_BY_ONE, "`release` differs from value plus noise, so it is run itself"
+    assert subject(DiscreteLaplace()).runs > ONE_BY_ONE
+
+
+class SomeCellsAreYes(MicrodataDefense):
+    """Replaces some cells by 'yes', which is no privacy; declares that records are randomized independently."""
+
+    randomizes_records_independently = True
+
+    def __init__(self, *, epsilon=1.0):
+        self.epsilon = epsilon
+
+    def guarantee(self, records):
+        return Guarantee(epsilon=self.epsilon, delta=0.0)
+
+    def apply(self, records, rng):
+        frame = released_frame(records)
+        kept = rng.random(len(frame)) < math.exp(self.epsilon) / (1 + math.exp(self.epsilon))
+        frame["answer"] = frame["answer"].where(kept, "yes")
+        frame["amount"] = 0.0
+        return rowwise_release(frame, None)
+
+
+def test_a_defense_may_declare_that_records_are_randomized_independently():
+    """The audit then runs it on copies of one record. 'yes' is never released as 'no', which no epsilon allows."""
+    audited = subject(SomeCellsAreYes())
+    assert audited.runs == COPIES
+    assert not audit(audited, runs=2000, rng=rng()).holds
 
 
 class FloatingPointLaplace:
