@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -73,10 +73,22 @@ class MicrodataDefense(Defense):
         """Release a table: rows in the order of the records, without identifiers."""
 
 
-def released_frame(records: Microdata) -> pd.DataFrame:
-    """Return the records without identifiers, as released cells, with rows numbered from 0."""
+def released_frame(records: Microdata, cells: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """Return the records without identifiers, as released cells, with rows numbered from 0.
+
+    Parameters
+    ----------
+    records : Microdata
+        The n records.
+    cells : mapping of str to array_like, each of shape (n,), optional
+        Released cells of the columns that a defense replaces.
+    """
+    replaced = cells or {}
     columns = {}
     for name in records.released_columns:
+        if name in replaced:
+            columns[name] = replaced[name]
+            continue
         column = records.frame[name].reset_index(drop=True)
         columns[name] = column if name in records.generalized else escape_column(column)
     return pd.DataFrame(columns, index=pd.RangeIndex(len(records)))

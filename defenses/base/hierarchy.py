@@ -141,10 +141,12 @@ class TableHierarchy(Hierarchy):
         columns = [pd.factorize(np.array([str(row[j]) for row in rows], dtype=object)) for j in range(len(rows[0]))]
         self.table: NDArray[np.intp] = np.column_stack([codes for codes, _ in columns]).astype(np.intp)
         for level in range(1, self.table.shape[1]):
-            parents = pd.DataFrame({"group": self.table[:, level - 1], "parent": self.table[:, level]})
-            split = parents.groupby("group")["parent"].nunique()
-            if (split > 1).any():
-                name = columns[level - 1][1][int(split.index[split > 1][0])]
+            group, parent = self.table[:, level - 1], self.table[:, level]
+            parent_of_group = np.empty(int(group.max()) + 1, dtype=np.intp)
+            parent_of_group[group] = parent
+            split = group[parent_of_group[group] != parent]
+            if split.size:
+                name = columns[level - 1][1][int(split.min())]
                 raise ValueError(f"group {name!r} of level {level - 1} is split on level {level}")
         self._numbers = None if text else _as_numbers(self.leaves)
         self._cells = [self._level_cells(level) for level in range(self.table.shape[1])]

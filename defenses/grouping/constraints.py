@@ -5,16 +5,18 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from defenses.base.columns import CodedColumn, code_column, code_values
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from metrics.arrays import Booleans, Floats, Integers
 from metrics.domains import CategoricalDomain
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 ROUNDING = 1e-9
 """How far a measure may miss its limit, so that rounding refuses no class that holds it exactly."""

@@ -59,7 +59,7 @@ def defend(
     import pandas as pd
 
     from scenarios.tables.dataset import load_table
-    from scenarios.tables.released import STANDARD, as_csv, input_path, read_roles, refuse_existing, write_text
+    from scenarios.tables.released import STANDARD, as_csv, input_path, refuse_existing, write_text
 
     with bad_input():
         defense = _defense(method, parameters)
@@ -69,11 +69,12 @@ def defend(
         dataset = load_table(input_path(table), roles)
         records = dataset.records
         defense.check(records)
+        promised = defense.guarantee(records)
         release_rng, order_rng = np.random.default_rng(seed).spawn(2)
         release = defense.apply(records, release_rng).shuffled(order_rng)
         if channel is not None and release.channel is None:
             raise ValueError(f"--channel: this release of {method} has none")
-        text = as_csv(release.frame, read_roles(roles).separator or ",")
+        text = as_csv(release.frame, dataset.separator or ",")
     for note in dataset.notes:
         click.echo(f"note: {note}", err=True)
     for name in _unique_text_columns(records):
@@ -87,7 +88,7 @@ def defend(
         if channel is not None and release.channel is not None:
             write_text(release.channel.to_toml(), channel)
         write_text(text, output)
-    click.echo(f"{len(release.frame)} of {len(records)} records; promised: {defense.guarantee(records)}", err=True)
+    click.echo(f"{len(release.frame)} of {len(records)} records; promised: {promised}", err=True)
 
 
 def _defense(name: str, parameters: tuple[str, ...]) -> MicrodataDefense:

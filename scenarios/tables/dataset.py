@@ -42,6 +42,8 @@ class Dataset:
         Sum over all that was read: data, test part, roles file and hierarchies.
     title, citation, licence : str
         One line each; empty where not given.
+    separator : str, optional
+        Separator of CSV fields that the roles declare.
     """
 
     name: str
@@ -53,6 +55,7 @@ class Dataset:
     title: str = ""
     citation: str = ""
     licence: str = ""
+    separator: str | None = None
 
 
 def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
@@ -164,6 +167,7 @@ def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = No
         declared.dataset.title,
         declared.dataset.citation,
         declared.dataset.licence,
+        declared.separator,
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
@@ -67,10 +68,14 @@ class TextColumn:
         ValueError
             If a text is no number or infinite; names row and text.
         """
+        return self._numbers
+
+    @cached_property
+    def _numbers(self) -> NDArray[np.float64]:
         number = self._matches(_NUMBER)
         self._refuse(self._matches(_INFINITY), "is infinite; numbers must be finite")
         self._refuse(~number & ~self._matches(_NAN), "is no number")
-        written = pc.if_else(pa.array(number), self._trimmed(), None)
+        written = pc.if_else(pa.array(number), self._trimmed, None)
         values: NDArray[np.float64] = pc.cast(written, pa.float64()).to_numpy(zero_copy_only=False)
         self._refuse(np.isinf(values), "is beyond the largest number")
         return values
@@ -117,8 +122,9 @@ class TextColumn:
             raise ValueError(f"{self.where}, row {row + 1}: {self.texts[int(self.codes[row])].as_py()!r} {why}")
 
     def _matches(self, pattern: str) -> NDArray[np.bool_]:
-        matches: NDArray[np.bool_] = pc.match_substring_regex(self._trimmed(), pattern).to_numpy(zero_copy_only=False)
+        matches: NDArray[np.bool_] = pc.match_substring_regex(self._trimmed, pattern).to_numpy(zero_copy_only=False)
         return matches
 
+    @cached_property
     def _trimmed(self) -> Any:
         return pc.utf8_trim_whitespace(self.texts)

@@ -149,6 +149,10 @@ class Incognito(ConstrainedDefense):
         channel = Channel(tuple(Containment(name, records.domain(name)) for name in names))
         return FullDomainRelease(frame, np.arange(len(records)), channel, levels=levels, loss=found.loss)
 
+    def check(self, records: Microdata) -> None:
+        """Check the parameters without the search, which `guarantee` and `apply` make."""
+        self._problem(records)
+
     def guarantee(self, records: Microdata) -> Guarantee:
         """Promise what the best levels give these records; takes as long as `apply`."""
         _, lattice, demand, _ = self._problem(records)

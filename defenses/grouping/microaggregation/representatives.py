@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -170,18 +170,25 @@ def release_representatives(
     representative : str
         One of `REPRESENTATIVES`.
     """
-    frame = released_frame(records)
-    parts = []
-    for column in columns:
-        frame[column.name], part = column.replaced(groups, representative)
-        parts.append(part)
-    return release_replaced(frame, parts)
+    replaced = {column.name: column.replaced(groups, representative) for column in columns}
+    return release_replaced(records, replaced)
 
 
-def release_replaced(frame: pd.DataFrame, parts: Sequence[ChannelPart | None]) -> MicrodataRelease:
-    """Release replaced columns with their channel, which is none where the part of a column is."""
-    known = tuple(part for part in parts if part is not None)
-    return rowwise_release(frame, Channel(known) if len(known) == len(parts) else None)
+def release_replaced(
+    records: Microdata, replaced: Mapping[str, tuple[pd.Series[Any], ChannelPart | None]]
+) -> MicrodataRelease:
+    """Release the records with replaced columns; there is no channel if one of these columns has no channel part.
+
+    Parameters
+    ----------
+    records : Microdata
+        The records.
+    replaced : mapping of str to tuple
+        Released cells and channel part of each replaced column.
+    """
+    frame = released_frame(records, {name: cells for name, (cells, _) in replaced.items()})
+    parts = tuple(part for _, part in replaced.values() if part is not None)
+    return rowwise_release(frame, Channel(parts) if len(parts) == len(replaced) else None)
 
 
 def group_means(values: Floats, groups: Integers) -> Floats:

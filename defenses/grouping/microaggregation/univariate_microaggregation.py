@@ -7,7 +7,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base.columns import filled, is_numeric
-from defenses.base.defense import chosen_columns, released_frame
+from defenses.base.defense import chosen_columns
 from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous import check_enough_records, k_anonymity_over
 from defenses.base.microdata import Microdata
@@ -54,14 +54,12 @@ class UnivariateMicroaggregation(RepresentativeDefense):
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release every column's representatives."""
-        frame = released_frame(records)
-        parts = []
+        replaced = {}
         for name in filled(records, self._checked_columns(records)):
             column = read_grouped_column(records, name)
             if isinstance(column, GroupedNumbers):
-                frame[name], part = column.replaced(self._groups(column.numbers), self.representative)
-                parts.append(part)
-        return release_replaced(frame, parts)
+                replaced[name] = column.replaced(self._groups(column.numbers), self.representative)
+        return release_replaced(records, replaced)
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Promise k-anonymity where the one quasi-identifier is replaced, and of each column alone elsewhere."""

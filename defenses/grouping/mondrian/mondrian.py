@@ -123,9 +123,7 @@ class Mondrian(ConstrainedDefense):
         if self.representative is not None:
             replaced = [grouped_column(records.frame[name], domains[name], coded[name]) for name in domains]
             return release_representatives(records, replaced, classes, self.representative)
-        frame = released_frame(records)
-        for column in columns:
-            frame[column.name] = column.cells(classes, class_count)
+        frame = released_frame(records, {column.name: column.cells(classes, class_count) for column in columns})
         return rowwise_release(frame, Channel(tuple(Containment(column.name, column.domain) for column in columns)))
 
     def guarantee(self, records: Microdata) -> Guarantee:
