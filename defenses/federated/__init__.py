@@ -1,4 +1,4 @@
-"""Federated learning: models trained where the records are, noise up and down, and sums that nobody sees into."""
+"""Federated learning: averaging, noise on updates and models, secure aggregation."""
 
 import lazy_loader
 

@@ -4,7 +4,7 @@ from .accounting import gaussian_epsilon as gaussian_epsilon
 from .accounting import gaussian_shift as gaussian_shift
 from .accounting import privacy_loss_epsilon as privacy_loss_epsilon
 from .accounting import renyi_epsilon as renyi_epsilon
-from .accounting import serial_composition as serial_composition
+from .accounting import sequential_composition as sequential_composition
 from .accounting import uplink_sensitivity as uplink_sensitivity
 from .averaging import Client as Client
 from .averaging import TrainingHistory as TrainingHistory

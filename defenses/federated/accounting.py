@@ -1,7 +1,8 @@
-"""What Gaussian noise of a given multiplier (standard deviation / sensitivity) costs over many rounds.
+"""Privacy accounting for Gaussian noise over many rounds.
 
-Neighbouring tables differ in one record's values (replace-one). Two outputs of a Gaussian mechanism then are normal
-with means one sensitivity apart; T rounds with multiplier z, chosen adaptively, are dominated by one with z / sqrt(T).
+The noise multiplier z is standard deviation / sensitivity. Neighbouring tables differ in one record's values
+(replace-one). A Gaussian mechanism's outputs on neighbouring tables are Gaussian, with means at most one sensitivity
+apart. T adaptively chosen rounds with multiplier z are dominated by one round with z / sqrt(T).
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from defenses.dp.mechanism import check_delta
 
 
 def uplink_sensitivity(clip: float, size: int) -> float:
-    """The lecture's sensitivity of a client's parameters: 2C / n_i for n_i records.
+    """Sensitivity of a client's parameters as the lecture states it: 2C / n_i for n_i records.
 
     Parameters
     ----------
@@ -31,7 +32,7 @@ def uplink_sensitivity(clip: float, size: int) -> float:
 
 
 def downlink_sensitivity(clip: float, share: float, smallest: int) -> float:
-    """The lecture's sensitivity of the aggregated parameters: 2 p C / m.
+    """Sensitivity of the aggregated parameters as the lecture states it: 2 p C / m.
 
     Parameters
     ----------
@@ -52,7 +53,7 @@ def classical_multiplier(epsilon: float, delta: float) -> float:
     Raises
     ------
     ValueError
-        If delta lies outside (0, 1), or epsilon outside (0, 1): for larger ones the formula is not proved.
+        If delta or epsilon lies outside (0, 1). The formula is not proved for larger epsilon.
 
     References
     ----------
@@ -63,18 +64,18 @@ def classical_multiplier(epsilon: float, delta: float) -> float:
     return float(np.sqrt(2 * np.log(1.25 / delta)) / epsilon)
 
 
-def serial_composition(epsilon: float, delta: float, rounds: int, directions: int) -> tuple[float, float]:
-    """Budget of `rounds` rounds that cost (epsilon, delta) in each of `directions` directions: all of it added up."""
+def sequential_composition(epsilon: float, delta: float, rounds: int, directions: int) -> tuple[float, float]:
+    """Total budget by sequential composition: each round costs (epsilon, delta) in each direction, and costs add up."""
     return rounds * directions * epsilon, rounds * directions * delta
 
 
 def gaussian_epsilon(shift: float, delta: float) -> float:
-    """Smallest epsilon at which a Gaussian mechanism of this shift is (epsilon, delta)-private.
+    """Smallest epsilon at which a Gaussian mechanism with this shift is (epsilon, delta)-private.
 
     Parameters
     ----------
     shift : float
-        mu = sensitivity / standard deviation, positive; sqrt(T) / z after T rounds with multiplier z.
+        mu = sensitivity / standard deviation, positive; sqrt(T) / z for T rounds with multiplier z.
     delta : float
         In (0, 1).
 
@@ -114,7 +115,7 @@ def gaussian_shift(epsilon: float, delta: float) -> float:
 
 
 def privacy_loss_epsilon(multiplier: float, rounds: int, delta: float) -> float:
-    """Epsilon of so many rounds by numeric composition of privacy-loss distributions (dp-accounting, pessimistic)."""
+    """Epsilon over all rounds by numeric composition of privacy-loss distributions (dp-accounting); an upper bound."""
     from dp_accounting import GaussianDpEvent, SelfComposedDpEvent
     from dp_accounting.pld import PLDAccountant
 
@@ -124,7 +125,7 @@ def privacy_loss_epsilon(multiplier: float, rounds: int, delta: float) -> float:
 
 
 def renyi_epsilon(multiplier: float, rounds: int, delta: float) -> float:
-    """Epsilon of so many rounds by Rényi divergences (dp-accounting); an upper bound.
+    """Epsilon over all rounds by Rényi differential privacy (dp-accounting); an upper bound.
 
     References
     ----------
@@ -147,7 +148,7 @@ def renyi_multiplier(epsilon: float, delta: float, rounds: int) -> float:
     ValueError
         If a number is out of range.
     """
-    # The exact multiplier bounds it from below.
+    # The exact multiplier is a lower bound.
     low = np.sqrt(rounds) / gaussian_shift(epsilon, delta)
     high = 2 * low
     while renyi_epsilon(high, rounds, delta) > epsilon:

@@ -1,4 +1,4 @@
-"""Federated averaging: rounds of training at clients and of averaging at a server."""
+"""Federated averaging: clients train locally, a server averages their updates."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.federated.clipping import NormClipping
-from defenses.federated.discrete_noise import noisy_on_grid, part_of_noise
+from defenses.federated.discrete_noise import noisy_on_grid, party_noise_parameter
 from defenses.federated.models import Network
 from defenses.federated.noise import UpdateNoise, noisy
 from metrics.arrays import Floats, Integers
 
 
 class Summation(Protocol):
-    """Something that adds up clients' vectors so that the server sees the sum alone."""
+    """Secure sum of clients' vectors: the server sees only the sum."""
 
     @property
     def step(self) -> float:
@@ -30,7 +30,7 @@ class Summation(Protocol):
 
 @dataclass(frozen=True)
 class Client:
-    """What one client holds.
+    """One client and its records.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ class Client:
     labels : ndarray of int, shape (n,)
         Their classes, positions in `classes`.
     classes : tuple of str
-        The classes that this client knows of.
+        The classes, in the order of the codes in `labels`.
     """
 
     features: Floats
@@ -49,24 +49,24 @@ class Client:
 
 @dataclass(frozen=True)
 class TrainingRules:
-    """How a training goes.
+    """Hyperparameters of a federated training.
 
     Parameters
     ----------
     rounds, local_epochs : int
-        Rounds, and steps over all of its records that a client makes in each.
+        Number of rounds, and of full-batch gradient steps that each client makes per round.
     learning_rate : float
-        Length of a step.
+        Learning rate of clients and server.
     participation : float
-        Share of the clients that are drawn in each round, in (0, 1]; at least two.
+        Share of the clients drawn in each round, in (0, 1]; at least two clients are drawn.
     dropout : float
-        Share of the drawn clients, in [0, 1) and rounded down, that fall silent before their updates arrive.
+        Share of the drawn clients that drop out before their updates arrive, in [0, 1); the number is rounded down.
     clipping : NormClipping, optional
-        Bounds updates.
+        Bound on updates.
     uplink, downlink : UpdateNoise, optional
-        On what clients send and on what the server sends; both need clipping.
+        Gaussian noise on the clients' updates and on the server's mean update; both need clipping.
     aggregation : Summation, optional
-        Adds the updates up unseen; without it the server sees each.
+        Secure sum of the updates; without it the server sees each update.
     """
 
     rounds: int
@@ -82,21 +82,21 @@ class TrainingRules:
 
 @dataclass(frozen=True)
 class TrainingHistory:
-    """What a training was, as the server saw it.
+    """A training as the server observed it.
 
     Attributes
     ----------
     updates : tuple of mapping of int to ndarray
-        Per round the update of each client, shape (size,); empty where they were added up unseen.
+        Per round each client's update, shape (size,); empty under secure aggregation.
     aggregates : tuple of ndarray
         Per round the weighted mean of the updates, shape (size,), before the server's noise.
     participants : tuple of ndarray of int
-        Per round the clients whose updates count.
+        Per round the clients that answered.
     models : tuple of ndarray
-        Weights before each round, and the final ones, shape (size,).
+        Weights before each round and after the last one, shape (size,).
     noise : float
-        Largest standard deviation, over rounds, of the noise on each coordinate of what the server sees: updates, or
-        the aggregate where that is all.
+        Standard deviation of the noise per coordinate, the largest over rounds. It refers to updates, or under secure
+        aggregation to the aggregate.
     """
 
     updates: tuple[Mapping[int, Floats], ...]
@@ -109,30 +109,31 @@ class TrainingHistory:
 def federated_averaging(
     network: Network, clients: Sequence[Client], rules: TrainingRules, rng: Generator
 ) -> TrainingHistory:
-    """Train a model without moving records.
+    """Train a model on records that stay at their clients.
 
-    In each round the server sends weights w, each client i makes local steps from there and sends its update u_i, the
-    sum of the gradients it stepped along, and the server steps to w - rate * sum_i p_i u_i with
-    p_i = n_i / sum_j n_j over the clients that answer: the weighted mean of the clients' weights. Under secure
-    aggregation clients weigh themselves before they know who answers, by all that were drawn, and the server divides
-    the sum by the weights of those that did.
+    In each round the server sends the weights w. Each client i makes local gradient steps from w and sends its update
+    u_i, the sum of its gradients. The server steps to w - rate * sum_i p_i u_i, where p_i = n_i / sum_j n_j over the
+    clients that answer. This is the weighted mean of the clients' weights.
+
+    Under secure aggregation clients do not know who will answer. They scale their updates by n_i over the records of
+    all drawn clients, and the server divides the sum by the share of those that answered.
 
     Parameters
     ----------
     network : Network
-        The model's form.
+        Architecture of the model.
     clients : sequence of Client
         At least two, none empty.
     rules : TrainingRules
-        How it goes.
+        Hyperparameters.
     rng : Generator
-        Draws initial weights, clients and noise.
+        Draws initial weights, participants and noise.
 
     Raises
     ------
     ValueError
-        If there is one client only, a client is empty, has features that are no finite numbers or another set of
-        classes than the first, noise is to be added without clipping, or a gradient is not finite.
+        If there are fewer than two clients, or a client is empty, has features that are not finite, or has other
+        classes than the first. If noise comes without clipping, or a gradient is not finite.
     AggregationError
         If fewer clients answer than a secure sum needs.
 
@@ -146,52 +147,58 @@ def federated_averaging(
     weights = network.initial(start_rng)
     count = max(2, round(rules.participation * len(clients)))
     models, updates, aggregates, participants = [weights], [], [], []
-    up, down = (None if noise is None else noise.multiplier(rules.rounds) for noise in (rules.uplink, rules.downlink))
-    moved = Sensitivities(0.0, 0.0)
-    seen_noise = 0.0
+    uplink_multiplier, downlink_multiplier = (
+        None if noise is None else noise.multiplier(rules.rounds) for noise in (rules.uplink, rules.downlink)
+    )
+    sensitivities = Sensitivities(0.0, 0.0)
+    largest_noise = 0.0
     for turn in range(1, rules.rounds + 1):
         drawn = np.sort(draw_rng.choice(len(clients), count, replace=False))
-        silent = np.sort(draw_rng.permutation(count)[: int(rules.dropout * count)])
-        answering = np.delete(drawn, silent)
+        dropped = np.sort(draw_rng.permutation(count)[: int(rules.dropout * count)])
+        answering = np.delete(drawn, dropped)
         sent = local_updates(network, weights, table.take(drawn), rules, turn)
-        if up is not None or down is not None:
-            moved = Sensitivities.of(rules, table.sizes, drawn, answering)
+        if uplink_multiplier is not None or downlink_multiplier is not None:
+            sensitivities = Sensitivities.of(rules, table.sizes, drawn, answering)
         if rules.aggregation is None:
-            sent = np.delete(sent, silent, axis=0)
-            if up is not None:
-                sent = noisy(sent, up * moved.uplink, noise_rng)
-                seen_noise = max(seen_noise, up * moved.uplink)
+            sent = np.delete(sent, dropped, axis=0)
+            if uplink_multiplier is not None:
+                sent = noisy(sent, uplink_multiplier * sensitivities.uplink, noise_rng)
+                largest_noise = max(largest_noise, uplink_multiplier * sensitivities.uplink)
             updates.append({int(client): update for client, update in zip(answering, sent, strict=True)})
             aggregate = table.sizes[answering] / table.sizes[answering].sum() @ sent
         else:
             sent = table.sizes[drawn][:, None] / table.sizes[drawn].sum() * sent
             answered = table.sizes[answering].sum() / table.sizes[drawn].sum()
-            if up is not None:
+            if uplink_multiplier is not None:
                 step = rules.aggregation.step
-                part = part_of_noise(up, moved.uplink, network.size, step, answering.size)
-                sent = noisy_on_grid(sent, part, step, noise_rng)
-                seen_noise = max(seen_noise, part * step * np.sqrt(answering.size) / answered)
+                party_noise = party_noise_parameter(
+                    uplink_multiplier, sensitivities.uplink, network.size, step, answering.size
+                )
+                sent = noisy_on_grid(sent, party_noise, step, noise_rng)
+                largest_noise = max(largest_noise, party_noise * step * np.sqrt(answering.size) / answered)
             updates.append({})
-            aggregate = rules.aggregation.total(sent, sum_rng, silent.tolist()) / answered
-        change = aggregate if down is None else noisy(aggregate, down * moved.downlink, noise_rng)
+            aggregate = rules.aggregation.total(sent, sum_rng, dropped.tolist()) / answered
+        direction = aggregate
+        if downlink_multiplier is not None:
+            direction = noisy(aggregate, downlink_multiplier * sensitivities.downlink, noise_rng)
         with np.errstate(over="ignore"):
-            weights = weights - rules.learning_rate * change
+            weights = weights - rules.learning_rate * direction
         models.append(weights)
         aggregates.append(aggregate)
         participants.append(answering)
-    return TrainingHistory(tuple(updates), tuple(aggregates), tuple(participants), tuple(models), float(seen_noise))
+    return TrainingHistory(tuple(updates), tuple(aggregates), tuple(participants), tuple(models), float(largest_noise))
 
 
 @dataclass(frozen=True)
 class Sensitivities:
-    """How far one record's replacement moves at most, in L2 norm, what is noised in one round.
+    """L2 sensitivities of one round when one record is replaced.
 
     Parameters
     ----------
     uplink : float
-        What the server gets: each client's update, or, where they are added up unseen, the weighted sum.
+        Sensitivity of a client's update, or under secure aggregation of the weighted sum.
     downlink : float
-        The mean update.
+        Sensitivity of the mean update.
     """
 
     uplink: float
@@ -203,8 +210,8 @@ class Sensitivities:
     ) -> Sensitivities:
         """Sensitivities of a round.
 
-        Where the server sees each update, the largest over clients, for n_i records 2C/n_i. Where it sees the sum
-        alone, the largest p_i times the client's. The mean's is the largest p_i times the largest over clients.
+        Let s_i be client i's sensitivity, 2C/n_i for n_i records and one local step. The uplink has max s_i over
+        clients, or max p_i s_i under secure aggregation. The mean update has max p_i times max s_i.
 
         Raises
         ------
@@ -212,7 +219,7 @@ class Sensitivities:
             If updates are not clipped.
         """
         if rules.clipping is None:
-            raise ValueError("clipping: noise needs a bound on what a record can do; clip examples or updates")
+            raise ValueError("clipping: noise needs a bound on a record's influence; clip examples or updates")
         record = np.array([rules.clipping.record_sensitivity(int(size), rules.local_epochs) for size in sizes])
         shares = sizes[drawn] / sizes[drawn].sum()
         uplink = record.max() if rules.aggregation is None else (shares * record[drawn]).max()
@@ -221,12 +228,12 @@ class Sensitivities:
 
 
 def local_updates(network: Network, weights: Floats, table: _Table, rules: TrainingRules, turn: int) -> Floats:
-    """Clipped updates of some clients, shape (clients, size).
+    """Clipped updates of the given clients, shape (clients, size).
 
     Raises
     ------
     ValueError
-        If a gradient is not finite; names client and round.
+        If a gradient is not finite; the message names client and round.
     """
     total = np.zeros((table.numbers.size, network.size))
     current = weights
@@ -248,7 +255,7 @@ def local_updates(network: Network, weights: Floats, table: _Table, rules: Train
 
 
 def check_clients(clients: Sequence[Client]) -> None:
-    """Raise ValueError unless clients can train together; names the client."""
+    """Raise ValueError, naming the client, unless the clients can train together."""
     if len(clients) < 2:
         raise ValueError(f"clients: at least 2 are needed, got {len(clients)}")
     for number, client in enumerate(clients):
@@ -272,13 +279,16 @@ def check_clients(clients: Sequence[Client]) -> None:
 
 @dataclass(frozen=True)
 class _Table:
-    """Clients' records side by side, padded to the largest client.
+    """Clients' records in one array, padded to the size of the largest client.
 
     Attributes
     ----------
     numbers, sizes : ndarray of int, shape (clients,)
+        Index of each client, and its number of records.
     features : ndarray, shape (clients, most, d)
+        Encoded records.
     labels : ndarray of int, shape (clients, most)
+        Their classes.
     present : ndarray, shape (clients, most)
         1 for a record, 0 for padding.
     """

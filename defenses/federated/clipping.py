@@ -1,4 +1,4 @@
-"""Bounds on what one record, or one client, can do to an update.
+"""Norm clipping: bounds on the influence of one record or one client on an update.
 
 An update is the sum of the mean gradients of a client's local steps, (w_before - w_after) / learning rate.
 """
@@ -14,7 +14,7 @@ from metrics.arrays import Floats
 
 
 class NormClipping(Parametrized, ABC):
-    """A way to bound updates.
+    """Clipping to a Euclidean norm, of gradients or updates.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ class NormClipping(Parametrized, ABC):
     Raises
     ------
     ValueError
-        If `norm` is no finite number above 0.
+        If `norm` is not a finite number above 0.
     """
 
     def __init__(self, *, norm: float = 1.0) -> None:
@@ -33,27 +33,27 @@ class NormClipping(Parametrized, ABC):
 
     @abstractmethod
     def example_factors(self, norms: Floats) -> Floats:
-        """What each example's gradient is multiplied by, given its norm, shape (..., n)."""
+        """Factors of the examples' gradients, given their norms, shape (..., n)."""
 
     @abstractmethod
     def clipped(self, updates: Floats) -> Floats:
-        """Updates as sent, shape (..., size)."""
+        """Clipped updates, shape (..., size)."""
 
     @abstractmethod
     def record_sensitivity(self, size: int, steps: int) -> float:
-        """How far an update moves at most if one of the client's `size` records is replaced; `steps` local steps."""
+        """L2 sensitivity of an update if one of the client's `size` records is replaced, after `steps` local steps."""
 
     @abstractmethod
     def client_sensitivity(self, steps: int) -> float:
-        """How far an update moves at most if all of the client's records are replaced."""
+        """L2 sensitivity of an update if all of the client's records are replaced, after `steps` local steps."""
 
 
 class ExampleClipping(NormClipping):
-    """Every example's gradient is scaled down to norm C.
+    """Per-example gradient clipping to norm C.
 
-    With one local step a record moves the mean of n clipped gradients by at most 2C/n: the lecture's uplink
-    sensitivity, and here it is a bound. Later local steps start from weights that the record moved already, where all
-    gradients may differ, so each of them adds 2C.
+    With one local step a record moves the mean of n clipped gradients by at most 2C/n, the lecture's uplink
+    sensitivity. Later local steps start from weights that the record has already changed. All gradients may differ
+    there, so each further step adds 2C.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ class ExampleClipping(NormClipping):
     Raises
     ------
     ValueError
-        If `norm` is no finite number above 0.
+        If `norm` is not a finite number above 0.
 
     References
     ----------
@@ -75,7 +75,7 @@ class ExampleClipping(NormClipping):
         return self.norm / np.maximum(norms, self.norm)
 
     def clipped(self, updates: Floats) -> Floats:
-        """Updates as they are."""
+        """Updates unchanged."""
         return updates
 
     def record_sensitivity(self, size: int, steps: int) -> float:
@@ -83,16 +83,16 @@ class ExampleClipping(NormClipping):
         return 2 * self.norm / size + 2 * self.norm * (steps - 1)
 
     def client_sensitivity(self, steps: int) -> float:
-        """2C for each step: each mean of clipped gradients has norm C at most."""
+        """2C for each step: the mean of clipped gradients has norm C at most."""
         return 2 * self.norm * steps
 
 
 class UpdateClipping(NormClipping):
-    """A client's whole update is scaled down to norm C.
+    """Clipping of a client's whole update to norm C.
 
-    One record may turn the update around, so that record and client have the same sensitivity, 2C. That
-    2C/n would do is the lecture's claim for parameters clipped to C; it fails: for the mean absolute loss the
-    minimiser is the median, which one record of 101 can move from -C to C.
+    One record may reverse the update, so record and client have the same sensitivity, 2C. The lecture claims 2C/n for
+    parameters clipped to C. This fails: the minimiser of the mean absolute loss is the median, and one record of 101
+    can move it from -C to C.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ class UpdateClipping(NormClipping):
     Raises
     ------
     ValueError
-        If `norm` is no finite number above 0.
+        If `norm` is not a finite number above 0.
 
     References
     ----------
@@ -110,7 +110,7 @@ class UpdateClipping(NormClipping):
     """
 
     def example_factors(self, norms: Floats) -> Floats:
-        """1: examples stay as they are."""
+        """1: gradients of examples stay unchanged."""
         return np.ones_like(norms)
 
     def clipped(self, updates: Floats) -> Floats:

@@ -1,4 +1,4 @@
-"""Tabular records as numbers for models and back, by public domains alone."""
+"""Encoding of tabular records as features and labels, from public domains only."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from metrics.domains import CategoricalDomain, Domain, NumericDomain
 
 @dataclass(frozen=True)
 class Encoding:
-    """How records become features and labels.
+    """Encoding of records as features and labels; it can be inverted.
 
-    A categorical column becomes one feature a category and one for a missing value, of which one is 1 and the others
-    0. A number becomes its position in [0, 1] on the public scale on which all public bins are equally wide, and a
-    feature that is 1 where it is missing. Both can be undone.
+    A categorical column is one-hot encoded, with a further feature for missing values. A number becomes its position
+    in [0, 1] on a public scale, and a feature that is 1 where the number is missing. On this scale all public bins
+    are equally wide.
 
     Parameters
     ----------
     domains : mapping of str to Domain
         Public domains of the input columns, in order.
     target : str
-        The column to be predicted.
+        The column to predict.
     classes : tuple of str
         Its public categories.
     """
@@ -40,14 +40,14 @@ class Encoding:
 
     @classmethod
     def of(cls, records: Microdata, target: str | None = None) -> Encoding:
-        """The encoding of a table: every released column but the target is an input.
+        """Encoding of a table; every released column except the target is an input.
 
         Parameters
         ----------
         records : Microdata
-            Roles and domains are read, records are not.
+            Only its roles and domains are used, not its records.
         target : str, optional
-            The column to be predicted; the first sensitive one by default.
+            The column to predict; the first sensitive one by default.
 
         Raises
         ------
@@ -62,9 +62,9 @@ class Encoding:
             raise ValueError(
                 f"target: there is no released column {name!r}; released are {', '.join(records.released_columns)}"
             )
-        bare = [column for column in records.released_columns if column not in records.domains]
-        if bare:
-            raise ValueError(f"column {bare[0]!r} has no public domain; models are encoded by public domains alone")
+        undeclared = [column for column in records.released_columns if column not in records.domains]
+        if undeclared:
+            raise ValueError(f"column {undeclared[0]!r} has no public domain, which the encoding needs")
         domain = records.domains[name]
         if not isinstance(domain, CategoricalDomain) or domain.size < 2:
             raise ValueError(f"target: column {name!r} must have at least two categories")
@@ -80,7 +80,7 @@ class Encoding:
 
     @cached_property
     def slices(self) -> dict[str, slice]:
-        """Where each input column's features stand; the last of them says that the value is missing."""
+        """Positions of each input column's features; the last one indicates a missing value."""
         result, start = {}, 0
         for name, domain in self.domains.items():
             width = 1 + (domain.size if isinstance(domain, CategoricalDomain) else 1)
@@ -99,7 +99,7 @@ class Encoding:
         Raises
         ------
         ValueError
-            If a column is missing or holds an unknown category or an infinity; names the column.
+            If a column is missing or holds an unknown category or an infinity; the message names it.
         """
         result = np.zeros((len(frame), self.width))
         for name, domain in self.domains.items():
@@ -133,12 +133,12 @@ class Encoding:
         return codes
 
     def decode(self, features: Floats, labels: NDArray[np.intp] | None = None) -> pd.DataFrame:
-        """Records that the features stand for: the largest feature's category, the number at a position.
+        """Decoded records: the category with the largest feature, the number at a position.
 
         Parameters
         ----------
         features : ndarray, shape (n, width)
-            May be noisy.
+            Features, possibly noisy.
         labels : ndarray of int, shape (n,), optional
             Classes; without them the frame has no target.
         """
@@ -155,22 +155,22 @@ class Encoding:
         return pd.DataFrame(columns, index=pd.RangeIndex(len(features)))
 
     def same_cells(self, left: pd.DataFrame, right: pd.DataFrame) -> NDArray[np.bool_]:
-        """Which cells agree, shape (n, columns): the same category, a number in the same public bin."""
+        """Whether cells have the same category or public bin, shape (n, columns)."""
         return np.stack([a == b for a, b in zip(self.codes(left), self.codes(right), strict=True)], axis=-1)
 
     def codes(self, frame: pd.DataFrame) -> list[NDArray[np.intp]]:
-        """Category or public bin of each cell, one array of shape (n,) a column, the target last.
+        """Category or public bin of each cell, as one array of shape (n,) per column; the target comes last.
 
         Raises
         ------
         ValueError
             If a column is missing or holds an unknown category.
         """
-        known = {**self.domains, self.target: CategoricalDomain(self.classes)}
-        for name in known:
+        domains = {**self.domains, self.target: CategoricalDomain(self.classes)}
+        for name in domains:
             if name not in frame:
                 raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, frame.columns))}")
-        return [_codes(name, domain, frame[name]) for name, domain in known.items()]
+        return [_codes(name, domain, frame[name]) for name, domain in domains.items()]
 
 
 def _codes(name: str, domain: Domain, values: Sequence[Any] | pd.Series[Any]) -> NDArray[np.intp]:

@@ -1,4 +1,4 @@
-"""Federated averaging as a defense: records stay at clients, a server sees their updates or sums of them."""
+"""Federated averaging as a defense: records stay at clients, the server sees updates or sums of updates."""
 
 from __future__ import annotations
 
@@ -24,31 +24,33 @@ from defenses.federated.splits import EqualSplit, Split
 
 
 class FederatedAveraging(Defense):
-    """A model trained by federated averaging; what is published is what the server sees.
+    """Federated averaging, with the server as adversary.
+
+    A model is trained on records that stay at their clients. The release holds everything that the server sees.
 
     Parameters
     ----------
     model : Architecture, optional
-        Form of the model; softmax regression by default.
+        Architecture of the model; softmax regression by default.
     split : Split, optional
-        How records lie at clients; ten equal clients by default.
+        Distribution of the records over clients; ten equal clients by default.
     target : str, optional
-        The column to be predicted; the first sensitive one by default.
+        The column to predict; the first sensitive one by default.
     rounds, local_epochs : int
-        Rounds, and steps over all of its records that a client makes in each.
+        Number of rounds, and of full-batch gradient steps that each client makes per round.
     learning_rate : float
-        Length of a step, positive.
+        Learning rate of clients and server, positive.
     participation : float
         Share of the clients drawn in each round, in (0, 1].
     dropout : float
-        Share of the drawn clients, in [0, 1) and rounded down, that fall silent before their updates arrive. Noise on
-        a secure sum is spread over the others, so that its budget holds.
+        Share of the drawn clients that drop out before their updates arrive, in [0, 1); the number is rounded down.
+        The remaining clients then add the noise of a secure sum, so its budget holds.
     clipping : NormClipping, optional
-        Bounds on updates.
+        Bound on updates.
     uplink, downlink : UpdateNoise, optional
-        Gaussian noise on what clients send and on what the server sends back; both need clipping.
+        Gaussian noise on the clients' updates and on the server's mean update; both need clipping.
     aggregation : SecureAggregation, optional
-        Shows the server sums alone.
+        Secure sum of the updates; the server then sees only sums.
 
     Raises
     ------
@@ -96,7 +98,7 @@ class FederatedAveraging(Defense):
         for name, noise in (("uplink", uplink), ("downlink", downlink)):
             if noise is not None:
                 if clipping is None:
-                    raise ValueError(f"{name}: noise needs clipping, which bounds what a record can do")
+                    raise ValueError(f"{name}: noise needs clipping, which bounds a record's influence")
                 try:
                     noise.multiplier(rounds)
                 except ValueError as error:
@@ -116,7 +118,7 @@ class FederatedAveraging(Defense):
 
     @property
     def rules(self) -> TrainingRules:
-        """How the training goes."""
+        """Hyperparameters of the training."""
         return TrainingRules(
             self.rounds,
             self.local_epochs,
@@ -130,13 +132,13 @@ class FederatedAveraging(Defense):
         )
 
     def apply(self, records: Microdata, rng: Generator) -> TrainingRelease:
-        """Deal the records to clients, train, and release what the server saw.
+        """Distribute the records over clients, train, and release what the server saw.
 
         Raises
         ------
         ValueError
-            If there is no column to predict, a column has no public domain, a value lies outside it, or there are
-            fewer records than clients.
+            If there is no column to predict, or there are fewer records than clients. If a column has no public
+            domain, or a value lies outside its domain.
         """
         split_rng, train_rng = rng.spawn(2)
         encoding = Encoding.of(records, self.target)
@@ -166,13 +168,15 @@ class FederatedAveraging(Defense):
         )
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Differential privacy of all that the server sees, if the uplink is noised: of records, in words of clients.
+        """Record-level differential privacy of everything that the server sees; the statement gives the client level.
 
-        Noise on the downlink alone protects against those who see the models, not against the server: it is stated in
-        words. Where both are noised serially, the budgets of both directions add up, as the lecture has it; under an
-        accountant the uplink's budget is the whole cost, since what the server sends is computed from noised updates.
-        That the server knows who takes part forbids to count the drawing of clients as amplification.
-        Neighbours lie at the same clients: a split stands for where records are already and costs nothing.
+        There is a guarantee only with noise on the uplink. Noise on the downlink alone protects against those who see
+        the models, but not against the server; the statement says so.
+
+        With sequential composition in both directions, both budgets add up, as in the lecture. Under an accountant
+        the uplink's budget is the whole cost, since the server computes its messages from noisy updates. The server
+        knows the participants, so drawing them does not amplify privacy. Neighbouring tables place each record at the
+        same client: a split describes where records already are, and costs nothing.
         """
         split = self.split or EqualSplit()
         sizes = split.sizes(len(records))
@@ -180,31 +184,31 @@ class FederatedAveraging(Defense):
         if self.clipping is None or (self.uplink is None and self.downlink is None):
             return Guarantee()
         noise = self.uplink or self.downlink
-        assert noise is not None  # noqa: S101 (one of them is noised)
+        assert noise is not None  # noqa: S101 (one direction has noise)
         record, client = self._sensitivities(sizes, noise)
         shift = np.sqrt(self.rounds) / noise.multiplier(self.rounds) * client / record
-        whole = f"client level: epsilon {gaussian_epsilon(float(shift), noise.delta):.3g} at the same delta"
-        neighbours = "record level: one record's values replaced"
+        client_level = f"client level: epsilon {gaussian_epsilon(float(shift), noise.delta):.3g} at the same delta"
+        record_level = "record level: one record's values replaced"
         if self.uplink is None:
             return Guarantee(
                 statement=f"none against the server; against those who see the models alone epsilon "
-                f"{noise.epsilon:.3g}, delta {noise.delta:.3g}, {neighbours}; {whole}"
+                f"{noise.epsilon:.3g}, delta {noise.delta:.3g}, {record_level}; {client_level}"
             )
         epsilon, delta = self.uplink.epsilon, self.uplink.delta
         if isinstance(self.uplink, SerialNoise) and isinstance(self.downlink, SerialNoise):
             epsilon, delta = epsilon + self.downlink.epsilon, delta + self.downlink.delta
-        seen = (
+        observed = (
             "all updates"
             if self.aggregation is None
             else "sums of updates, if every client that answers adds its noise"
         )
-        return Guarantee(epsilon=epsilon, delta=delta, statement=f"{seen}; {neighbours}; {whole}")
+        return Guarantee(epsilon=epsilon, delta=delta, statement=f"{observed}; {record_level}; {client_level}")
 
     def _sensitivities(self, sizes: NDArray[np.intp], noise: UpdateNoise) -> tuple[float, float]:
-        """What the noise is scaled to, and the same if a whole client is replaced.
+        """Sensitivity that the noise is scaled to, and the sensitivity to replacing a whole client.
 
-        With p_i = n_i / n and one local step, p_i 2C/n_i is 2C/n for every client, and p_i 2C is largest for the
-        largest.
+        With p_i = n_i / n and one local step, p_i 2C/n_i is 2C/n for every client. The largest client has the largest
+        p_i 2C.
         """
         assert self.clipping is not None  # noqa: S101 (noise needs clipping)
         record = np.array([self.clipping.record_sensitivity(int(size), self.local_epochs) for size in sizes])

@@ -1,4 +1,4 @@
-"""Arithmetic modulo a prime on arrays of unsigned 64-bit words, without overflow."""
+"""Prime-field arithmetic on arrays of unsigned 64-bit words, without overflow."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _HALF, _HALF_MASK = np.uint64(32), np.uint64(2**32 - 1)
 
 
 class AggregationError(ValueError):
-    """A sum that cannot be trusted or must not be computed: a wrong share, too few parties, an overflow."""
+    """A sum that cannot be trusted or must not be computed: wrong share, too few parties, or overflow."""
 
 
 @dataclass(frozen=True)
 class PrimeField:
-    """The integers modulo a prime; elements are words below it.
+    """The integers modulo a prime; elements are unsigned words below the prime.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ class PrimeField:
     Raises
     ------
     ValueError
-        If the number is no such prime.
+        If `prime` is neither.
     """
 
     prime: int = MERSENNE
@@ -44,7 +44,7 @@ class PrimeField:
             raise ValueError(f"prime must be 2^61 - 1 or a prime below 2^31, got {self.prime!r}")
 
     def elements(self, numbers: ArrayLike) -> Words:
-        """Integers , of any sign, as elements."""
+        """Elements congruent to integers of any sign."""
         return np.mod(np.asarray(numbers, dtype=np.int64), np.int64(self.prime)).astype(np.uint64)
 
     def signed(self, words: Words) -> NDArray[np.int64]:
@@ -67,8 +67,8 @@ class PrimeField:
     def multiply(self, left: Words, right: Words) -> Words:
         """Left * right.
 
-        For 2^61 - 1 either factor is a 2^31 + b; since 2^61 = 1 there, a a' 2^62 = 2 a a', and of the mixed products
-        the bits from 2^30 on wrap around. No sum reaches 2^64.
+        For 2^61 - 1 each factor is split as a 2^31 + b. Since 2^61 = 1 in the field, a a' 2^62 = 2 a a', and the mixed
+        products' bits from 2^30 on wrap around. No sum reaches 2^64.
         """
         if self.prime != MERSENNE:
             return (left * right) % np.uint64(self.prime)
@@ -86,7 +86,7 @@ class PrimeField:
         return self._reduced((total & np.uint64(MERSENNE)) + (total >> np.uint64(61)))
 
     def sum(self, words: Words, axis: int) -> Words:
-        """Sum along an axis, of at most 2^32 elements."""
+        """Sum of at most 2^32 elements along an axis."""
         high, low = (words >> _HALF).sum(axis=axis), (words & _HALF_MASK).sum(axis=axis)
         prime = np.uint64(self.prime)
         return self.add(self.multiply(high % prime, np.asarray(2**32 % self.prime, dtype=np.uint64)), low % prime)

@@ -1,4 +1,4 @@
-"""Real numbers as elements of a field, and sums of them back, with a check word that catches wrong sums."""
+"""Fixed-point encoding of real vectors in a prime field, with a check word that detects wrong sums."""
 
 from __future__ import annotations
 
@@ -13,20 +13,21 @@ from defenses.federated.field import AggregationError, PrimeField, Words
 
 @dataclass(frozen=True)
 class FixedPoint:
-    """Numbers rounded to multiples of 2^-fraction_bits, of absolute value at most `limit`, and a check word.
+    """Fixed-point numbers with a linear check word.
 
-    A vector x of elements is followed by its check word, the inner product <key, x> with a random key that clients and
-    the receiver of the sum share and those who carry shares do not know. Check words add up as vectors do, so that a
-    sum that was changed on the way by anything but chance 1/prime fails the check.
+    Numbers have absolute value at most `limit` and are rounded to multiples of 2^-fraction_bits. A vector x is followed
+    by its check word, the inner product <key, x>. Clients and the receiver of the sum share the random key; parties
+    that carry shares do not know it. Check words add up as vectors do. A changed sum passes the check with probability
+    1/prime.
 
     Parameters
     ----------
     fraction_bits : int
-        Bits after the point.
+        Bits after the binary point.
     limit : float
         Largest absolute value of one client's number.
     field : PrimeField
-        Where sums are computed.
+        Field of the sums.
     """
 
     fraction_bits: int
@@ -34,12 +35,12 @@ class FixedPoint:
     field: PrimeField
 
     def encode(self, values: NDArray[np.float64], key: Words) -> Words:
-        """Each client's numbers, shape (clients, length), as elements with check words, shape (clients, length + 1).
+        """Elements with check words, shape (clients, length + 1), of each client's numbers, shape (clients, length).
 
         Raises
         ------
         AggregationError
-            If a number is not finite or exceeds the limit, or so many clients' sums could overflow the field.
+            If a number is not finite or exceeds the limit, or the sum of all clients could overflow the field.
         """
         clients = len(values)
         if clients * self.limit * 2.0**self.fraction_bits >= self.field.prime / 2:
@@ -65,7 +66,7 @@ class FixedPoint:
         Raises
         ------
         AggregationError
-            If the check word is wrong, or a sum is larger than so many clients can have sent.
+            If the check word is wrong, or a sum exceeds the largest one that the clients can send.
         """
         if self.check_word(words[:-1], key) != words[-1]:
             raise AggregationError("a share is wrong: the sum does not agree with its check word")
@@ -75,7 +76,7 @@ class FixedPoint:
         return np.asarray(numbers / 2.0**self.fraction_bits)
 
     def key(self, length: int, rng: Generator) -> Words:
-        """A random key for vectors of this length."""
+        """Random key for vectors of this length."""
         return self.field.random((length,), rng)
 
     def check_word(self, words: Words, key: Words) -> np.uint64:

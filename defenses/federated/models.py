@@ -1,6 +1,6 @@
-"""Models on tabular features, with gradients of single examples, for many clients at once.
+"""Feed-forward models on tabular features, with per-example gradients, for many clients at once.
 
-Every array may have leading axes (one for clients): weights (..., size), features (..., n, d), labels (..., n).
+Arrays may have leading axes, such as one for clients: weights (..., size), features (..., n, d), labels (..., n).
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from metrics.arrays import Floats, Integers
 
 @dataclass(frozen=True)
 class Network:
-    """A feed-forward network: linear layers, ReLU between them, softmax and cross-entropy at the end.
+    """Feed-forward network: linear layers with ReLU between them, softmax and cross-entropy at the end.
 
-    With one layer it is softmax regression. Layer l holds weights of shape (inputs, outputs), row-wise, then biases;
-    the weight vector holds the layers one after the other.
+    With one layer it is softmax regression. The weight vector concatenates the layers. Each layer holds its matrix of
+    shape (inputs, outputs), row by row, then its biases.
 
     Parameters
     ----------
     sizes : tuple of int
-        Number of features, of units of hidden layers if any, of classes.
+        Number of features, of units in each hidden layer if any, and of classes.
     """
 
     sizes: tuple[int, ...]
@@ -38,10 +38,10 @@ class Network:
         return sum((inputs + 1) * outputs for inputs, outputs in pairwise(self.sizes))
 
     def initial(self, rng: Generator) -> Floats:
-        """Weights before training, shape (size,).
+        """Initial weights, shape (size,).
 
-        Biases are 0, and so is softmax regression, whose loss is convex; matrices of a deeper network are normal with
-        variance 2 / inputs (He et al. 2015).
+        Biases are 0. Softmax regression starts at 0, since its loss is convex. Matrices of a deeper network are
+        Gaussian with variance 2 / inputs (He et al. 2015).
         """
         layers = []
         for inputs, outputs in pairwise(self.sizes):
@@ -80,10 +80,10 @@ class Network:
         return -np.log(np.maximum(own, np.finfo(float).tiny))
 
     def errors(self, weights: Floats, features: Floats, labels: Integers) -> tuple[list[Floats], list[Floats]]:
-        """Inputs and derivatives by outputs of each layer, shapes (..., n, inputs) and (..., n, outputs).
+        """Each layer's inputs and loss derivatives by its outputs, shapes (..., n, inputs) and (..., n, outputs).
 
-        They hold every gradient: that of example j by layer l is the outer product of its inputs (and a 1 for the
-        bias) with its derivatives there.
+        They determine every gradient. Example j's gradient by layer l is the outer product of its inputs (and a 1 for
+        the bias) with its derivatives at that layer.
         """
         inputs, probabilities = self.activations(weights, features)
         layers = self.layers(weights)
@@ -107,7 +107,7 @@ class Network:
 
     @staticmethod
     def example_norms(inputs: list[Floats], errors: list[Floats]) -> Floats:
-        """Euclidean norm of each example's gradient, shape (..., n), without computing the gradient.
+        """Euclidean norm of each example's gradient, shape (..., n), without forming the gradient.
 
         The norm of an outer product is the product of the norms (Goodfellow 2015).
         """
@@ -119,7 +119,7 @@ class Network:
 
     @staticmethod
     def combined_gradient(inputs: list[Floats], errors: list[Floats], factors: Floats) -> Floats:
-        """Sum of the examples' gradients times their factors, shape (..., n): shape (..., size)."""
+        """Sum of the examples' gradients, weighted by `factors` of shape (..., n); shape (..., size)."""
         parts = []
         for values, error in zip(inputs, errors, strict=True):
             scaled = error * factors[..., None]
@@ -134,11 +134,11 @@ class Network:
 
 
 class Architecture(Parametrized, ABC):
-    """A form of model, whatever the number of features and classes."""
+    """Architecture of a model for any number of features and classes."""
 
     @abstractmethod
     def network(self, features: int, classes: int) -> Network:
-        """The network for so many features and classes."""
+        """Network for the given numbers of features and classes."""
 
 
 class SoftmaxRegression(Architecture):

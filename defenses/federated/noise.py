@@ -1,7 +1,7 @@
-"""Gaussian noise for one direction of a training, by the way its budget is accounted for.
+"""Gaussian noise for one direction of a federated training, calibrated by different accountants.
 
-A noise object states the budget of one direction over the whole training. It gives a multiplier z: what is sent in
-each round gets noise of standard deviation z times its sensitivity.
+A noise object states the budget of one direction over the whole training and derives the noise multiplier z. Each
+round's message gets noise of standard deviation z times its sensitivity.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from defenses.federated.accounting import classical_multiplier, gaussian_shift, 
 from metrics.arrays import Floats
 
 GRID_BITS = 20
-"""Noisy numbers are rounded to a grid of at most 2**-GRID_BITS standard deviations."""
+"""Noisy numbers are rounded to a grid with a step of at most 2**-GRID_BITS standard deviations."""
 
 
 class UpdateNoise(Parametrized, ABC):
-    """Gaussian noise at a stated budget.
+    """Gaussian noise on updates, at a stated budget.
 
     Parameters
     ----------
     epsilon, delta : float
-        Budget of one direction over all rounds; epsilon > 0, 0 < delta < 1. Neighbours differ in one record's values.
+        Budget of one direction over all rounds; epsilon > 0, 0 < delta < 1. Neighbouring tables differ in one record's
+        values.
 
     Raises
     ------
@@ -42,11 +43,13 @@ class UpdateNoise(Parametrized, ABC):
 
     @abstractmethod
     def multiplier(self, rounds: int) -> float:
-        """Standard deviation over sensitivity in each of so many rounds."""
+        """Noise multiplier (standard deviation / sensitivity) of each round."""
 
 
 class SerialNoise(UpdateNoise):
-    """The lecture's way: every round is a classical Gaussian mechanism at (epsilon / T, delta / T), and budgets add up.
+    """Gaussian noise calibrated by sequential composition, as in the lecture.
+
+    Each of T rounds is a classical Gaussian mechanism at (epsilon / T, delta / T), and the budgets add up.
 
     Parameters
     ----------
@@ -76,7 +79,7 @@ class SerialNoise(UpdateNoise):
 
 
 class RenyiNoise(UpdateNoise):
-    """Just enough noise for the budget by composition of Rényi divergences (dp-accounting).
+    """Gaussian noise calibrated by Rényi differential privacy (dp-accounting).
 
     Parameters
     ----------
@@ -94,16 +97,16 @@ class RenyiNoise(UpdateNoise):
     """
 
     def multiplier(self, rounds: int) -> float:
-        """Smallest multiplier that the accountant accepts."""
+        """Smallest multiplier whose Rényi epsilon is within the budget, up to one part in a million."""
         return renyi_multiplier(self.epsilon, self.delta, rounds)
 
 
 class PrivacyLossNoise(UpdateNoise):
-    """Just enough noise for the budget by the distribution of the privacy loss: the least that any accountant allows.
+    """Gaussian noise calibrated by the exact privacy-loss distribution: the least noise that any accountant allows.
 
-    The privacy loss of a Gaussian mechanism is normal with mean mu²/2 and variance mu², mu = 1/z; losses of T rounds
-    add up to mean T mu²/2 and variance T mu², which is one mechanism of shift sqrt(T) mu. That is exact, in closed
-    form; numeric composition (`privacy_loss_epsilon`) only approaches it from above.
+    The privacy loss of a Gaussian mechanism is Gaussian with mean mu²/2 and variance mu², mu = 1/z. The losses of T
+    rounds add up to mean T mu²/2 and variance T mu²: those of one mechanism with shift sqrt(T) mu. This is exact and in
+    closed form. Numeric composition (`privacy_loss_epsilon`) only approaches it from above.
 
     Parameters
     ----------
@@ -121,24 +124,25 @@ class PrivacyLossNoise(UpdateNoise):
     """
 
     def multiplier(self, rounds: int) -> float:
-        """sqrt(T) / mu with mu the largest shift that the budget allows."""
+        """sqrt(T) / mu, with mu the largest shift within the budget."""
         return float(np.sqrt(rounds) / gaussian_shift(self.epsilon, self.delta))
 
 
 def noisy(values: Floats, scale: float, rng: Generator) -> Floats:
-    """Values with Gaussian noise, on a public grid.
+    """Values with Gaussian noise, rounded to a public grid.
 
-    Rounding comes after the noise, so that it is post-processing and costs nothing: the guarantee is that of Gaussian
-    noise. It drops the last bits of the floating-point sum, which would tell values apart that the noise should hide
-    (Mironov 2012), since the grid is much coarser than those bits. What remains is that the generator's normal
-    numbers are floating-point numbers themselves; exact is the discrete noise of sums (`discrete_noise`). It is not
-    used here because vectors that are seen one by one have no fixed point, and need a draw for each client, round and
-    weight.
+    Rounding follows the noise, so it is post-processing and the guarantee is that of Gaussian noise. The grid is much
+    coarser than the last bits of the floating-point sum. Rounding drops these bits, which would otherwise distinguish
+    values that the noise should hide (Mironov 2012). One deviation remains: the generator's Gaussian numbers are
+    floating-point numbers themselves.
+
+    The discrete noise of secure sums (`discrete_noise`) is exact. It is not used here: vectors that the server sees
+    one by one have no fixed point, and would need a draw for each client, round and weight.
 
     Parameters
     ----------
     values : ndarray
-        Of any shape.
+        Any shape.
     scale : float
         Standard deviation of the noise, positive.
     rng : Generator

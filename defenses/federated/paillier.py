@@ -1,4 +1,4 @@
-"""Sums under additively homomorphic encryption."""
+"""Paillier's additively homomorphic encryption, for secure sums."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from defenses.federated.sum_protocol import SumProtocol, present
 
 
 class Paillier(SumProtocol):
-    """Clients encrypt under a key of which the aggregator has the public half; ciphertexts multiply to the sum's.
+    """Secure sum by Paillier encryption.
 
-    Several words travel in one plaintext, each with room for the sum. Who holds the private key sees the sum alone, if
-    the aggregator does not hand on single ciphertexts. Clients may drop out before they send. Needs the package
-    ``phe``.
+    Clients encrypt with a public key, and the aggregator multiplies the ciphertexts to one of the sum. One plaintext
+    packs several words, each with room for the sum. The holder of the private key sees only the sum, provided that the
+    aggregator passes on no single ciphertext. Clients may drop out before they send. Needs the package ``phe``.
 
     Parameters
     ----------
     bits : int
-        Length of the modulus, at least 256; 2048 or more in earnest.
+        Length of the modulus, at least 256; real deployments need 2048 or more.
 
     Raises
     ------
@@ -48,7 +48,7 @@ class Paillier(SumProtocol):
     ) -> Words:
         """Sum over the clients that send.
 
-        Keys and ciphertexts draw from the system's source of randomness; the sum does not depend on it.
+        Keys and ciphertexts use the system's randomness; the sum does not depend on it.
 
         Raises
         ------
@@ -67,13 +67,13 @@ class Paillier(SumProtocol):
             raise AggregationError("too few clients: nobody sends")
         public, private = paillier.generate_paillier_keypair(n_length=self.bits)
         width = (field.prime - 1).bit_length() + len(words).bit_length()
-        # Numbers up to a third of the modulus are positive in the package, and 2^(bits - 3) is less than that.
+        # The package takes plaintexts up to a third of the modulus as positive, and 2^(bits - 3) is smaller.
         slots = (self.bits - 3) // width
         totals = None
         for client in answering:
             sent = [public.encrypt(number) for number in _packed(words[client], slots, width)]
             totals = sent if totals is None else [a + b for a, b in zip(totals, sent, strict=True)]
-        assert totals is not None  # noqa: S101 (somebody sends)
+        assert totals is not None  # noqa: S101 (at least one client sends)
         numbers = [private.decrypt(total) for total in totals]
         return _unpacked(numbers, slots, width, words.shape[1], field)
 
@@ -81,12 +81,12 @@ class Paillier(SumProtocol):
 def _packed(words: Words, slots: int, width: int) -> list[int]:
     numbers = words.tolist()
     return [
-        sum(number << (width * place) for place, number in enumerate(numbers[start : start + slots]))
+        sum(number << (width * slot) for slot, number in enumerate(numbers[start : start + slots]))
         for start in range(0, len(numbers), slots)
     ]
 
 
 def _unpacked(numbers: list[int], slots: int, width: int, length: int, field: PrimeField) -> Words:
-    one = (1 << width) - 1
-    words = [(number >> (width * place) & one) % field.prime for number in numbers for place in range(slots)]
+    mask = (1 << width) - 1
+    words = [(number >> (width * slot) & mask) % field.prime for number in numbers for slot in range(slots)]
     return np.array(words[:length], dtype=np.uint64)

@@ -1,4 +1,4 @@
-"""Sums of vectors under masks that cancel."""
+"""Secure sums by pairwise masks that cancel."""
 
 from __future__ import annotations
 
@@ -18,29 +18,30 @@ _SEED_WORDS = 2
 
 
 class PairwiseMasks(SumProtocol):
-    """Clients add masks that cancel in the sum, one for each neighbour, and one of their own.
+    """Secure sum by pairwise masks that cancel, and a mask of each client's own.
 
-    Neighbours form a random ring graph with k = O(log n) of them for each client (Bell et al. 2020); all-pairs masks
-    are the case k >= n - 1. Each client shares the seeds of its masks among its neighbours by Shamir's scheme. After
-    the masked vectors have arrived, neighbours reveal for each client either its own mask's seed (it answered) or its
-    pairwise seeds (it dropped out), never both; the server takes these masks off the sum. Masks are expanded from
-    seeds by SHAKE-128.
+    Neighbours form a random ring graph with degree k = O(log n) (Bell et al. 2020); all-pairs masks are the case
+    k >= n - 1. Each client shares the seeds of its masks among its neighbours by Shamir's scheme. The masked vectors
+    arrive first. The neighbours then reveal one kind of seed for each client: its own mask's seed if it answered, its
+    pairwise seeds if it dropped out, never both. The server subtracts these masks from the sum. SHAKE-128 expands
+    seeds to masks.
 
-    Honest but curious throughout: everybody follows the protocol, nobody adds up what several have seen beyond the
-    threshold. In particular a dealer, who draws the pairwise seeds and forgets them, stands in for the key agreement,
-    and the server tells everyone the same list of who dropped out; against a server that lies about it, Bonawitz et
-    al. add a round of signatures, which is not here.
+    All parties are honest but curious, and no more parties collude than the threshold allows. A dealer stands in for
+    the key agreement: it draws the pairwise seeds and forgets them. The server announces the same list of dropouts to
+    everyone. Against a server that lies about it, Bonawitz et al. add a round of signatures, which is not implemented
+    here.
 
-    More than half of every client's neighbours must answer. That also keeps masks from falling apart: a client with
-    more than k/2 answering neighbours has one on either side of the ring, so that masks connect all who answer and the
-    server cannot split their sum in two.
+    More than half of every client's neighbours must answer. A client with more than k/2 answering neighbours then has
+    one on either side of the ring. The masks therefore connect all clients that answer, and the server cannot split
+    their sum in two.
 
     Parameters
     ----------
     neighbours : int, optional
         k, even, at least 2; by default twice the binary logarithm of the number of clients, rounded up to be even.
     threshold : int, optional
-        So many neighbours learn nothing of a client's seeds and one more rebuild them; at least k / 2, the default.
+        Number of neighbours that learn nothing about a client's seeds; one more can rebuild them. At least k / 2, the
+        default.
 
     Raises
     ------
@@ -68,7 +69,7 @@ class PairwiseMasks(SumProtocol):
         self.threshold = threshold
 
     def graph(self, clients: int, rng: Generator) -> NDArray[np.intp]:
-        """Neighbours of each client, shape (clients, k): the nearest on a ring in random order, on both sides."""
+        """Neighbours of each client, shape (clients, k): the nearest on both sides of a ring in random order."""
         wanted = self.neighbours or 2 * max(1, int(np.ceil(np.log2(clients))))
         ring = rng.permutation(clients)
         reach = min(wanted // 2, (clients - 1) // 2)
@@ -80,18 +81,18 @@ class PairwiseMasks(SumProtocol):
         return result
 
     def masked(self, words: Words, own: Words, pairs: Words, graph: NDArray[np.intp], field: PrimeField) -> Words:
-        """What the clients send, shape (clients, length): vectors under all masks.
+        """Masked vectors that the clients send, shape (clients, length).
 
         Parameters
         ----------
         words : ndarray of uint64, shape (clients, length)
             The vectors.
         own, pairs : ndarray of uint64, shapes (clients, 2) and (clients, k, 2)
-            Seeds; those of a pair are equal on both sides.
+            Seeds of own masks and of pairwise masks; both clients of a pair have the same seed.
         graph : ndarray of int, shape (clients, k)
             Neighbours.
         field : PrimeField
-            Where the words are from.
+            Field of the words.
         """
         result = words.copy()
         for client in range(len(words)):
@@ -110,7 +111,7 @@ class PairwiseMasks(SumProtocol):
         dropped: Sequence[int] = (),
         failed: Sequence[int] = (),
     ) -> Words:
-        """Sum over the clients that answer; the others fell silent after they had shared their seeds."""
+        """Sum over the clients that answer; the others dropped out after sharing their seeds."""
         clients = len(words)
         answering = present("client", clients, dropped)
         present("aggregator", 0, failed)
@@ -127,7 +128,7 @@ class PairwiseMasks(SumProtocol):
             )
         own = field.random((clients, _SEED_WORDS), rng)
         pairs = _pair_seeds(graph, field, rng)
-        # Shares, shape (k, clients, k + 1, 2): what each client's neighbours hold of its own and its pairwise seeds.
+        # Shares, shape (k, clients, k + 1, 2): each neighbour's share of a client's own and pairwise seeds.
         secrets = np.concatenate([own[:, None], pairs], axis=1)
         shares = shamir_shares(secrets, threshold, degree, field, rng)
         sent = self.masked(words, own, pairs, graph, field)
@@ -142,14 +143,14 @@ class PairwiseMasks(SumProtocol):
                     "needed"
                 )
             points = (holders[: threshold + 1] + 1).tolist()
-            held = shares[holders[: threshold + 1], client]
+            revealed = shares[holders[: threshold + 1], client]
             if answered[client]:
-                seed = shamir_rebuild(held[:, 0], points, threshold, field)
+                seed = shamir_rebuild(revealed[:, 0], points, threshold, field)
                 result = field.subtract(result, _mask(seed, words.shape[1], field))
                 continue
-            seeds = shamir_rebuild(held[:, 1:], points, threshold, field)
+            seeds = shamir_rebuild(revealed[:, 1:], points, threshold, field)
             for slot in holders:
-                # The neighbour's mask has stayed in the sum: the larger number of a pair subtracted it.
+                # The neighbour's mask is still in the sum; the client with the larger index subtracted it.
                 mask = _mask(seeds[slot], words.shape[1], field)
                 undo = field.add if graph[client, slot] > client else field.subtract
                 result = undo(result, mask)
@@ -157,7 +158,7 @@ class PairwiseMasks(SumProtocol):
 
 
 def _pair_seeds(graph: NDArray[np.intp], field: PrimeField, rng: Generator) -> Words:
-    """Seeds of the pairs, shape (clients, k, 2), equal on both sides."""
+    """Seeds of pairs, shape (clients, k, 2), the same for both clients of a pair."""
     clients = len(graph)
     ends = np.sort(np.stack([np.broadcast_to(np.arange(clients)[:, None], graph.shape), graph]), axis=0)
     _, edge = np.unique(ends[0] * clients + ends[1], return_inverse=True)
@@ -166,7 +167,7 @@ def _pair_seeds(graph: NDArray[np.intp], field: PrimeField, rng: Generator) -> W
 
 
 def _mask(seed: Words, length: int, field: PrimeField) -> Words:
-    """Elements expanded from a seed, shape (length,); an element's distance from uniform is below prime / 2^64."""
+    """Elements expanded from a seed, shape (length,); each is within prime / 2^64 of uniform."""
     stream = hashlib.shake_128(seed.astype("<u8").tobytes()).digest(8 * length)
     words = np.frombuffer(stream, dtype="<u8").astype(np.uint64)
     if field.prime == MERSENNE:

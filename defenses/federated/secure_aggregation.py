@@ -1,4 +1,4 @@
-"""Secure aggregation: real vectors in, their sum out, nothing else seen; never a wrong sum."""
+"""Secure aggregation: sums of clients' real vectors that reveal nothing but the sum."""
 
 from __future__ import annotations
 
@@ -16,25 +16,33 @@ from defenses.federated.sum_protocol import SumProtocol
 
 
 class SecureAggregation(Parametrized):
-    """Sums of clients' vectors by a protocol that shows the sum alone.
+    """Secure sums of clients' real vectors.
 
-    Numbers are rounded to fixed point in the field of 2^61 - 1 elements and carry a check word (see `FixedPoint`).
+    Numbers are rounded to fixed point in the field of 2^61 - 1 elements. A check word detects wrong sums (see
+    `FixedPoint`), which raise an error.
 
     Parameters
     ----------
     protocol : SumProtocol, optional
-        How; additive shares to three aggregators by default.
+        Protocol of the sum; additive shares to three aggregators by default.
     fraction_bits : int
-        Bits after the point; a sum of n numbers is off by n 2^-(fraction_bits + 1) at most.
+        Bits after the binary point; the rounding error of a sum of n numbers is at most n 2^-(fraction_bits + 1).
     limit : float
         Largest absolute value of a client's number; larger ones are refused.
     minimum : int
-        Fewest clients whose sum is computed, at least 2: the sum of one is that one. Those that drop out do not count.
+        Smallest number of clients that must answer, at least 2, since a sum of one client reveals its vector.
 
     Raises
     ------
     ValueError
-        If a number is out of range or `protocol` is none.
+        If a number is out of range or `protocol` is not a `SumProtocol`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> vectors = [[1.5, -2.0], [0.25, 4.0], [3.0, 0.5]]
+    >>> SecureAggregation().total(vectors, np.random.default_rng(1)).tolist()
+    [4.75, 2.5]
     """
 
     def __init__(
@@ -49,7 +57,7 @@ class SecureAggregation(Parametrized):
             raise ValueError(f"protocol must be a SumProtocol, got {protocol!r}")
         check_integer("fraction_bits", fraction_bits, low=0)
         if fraction_bits > 60:
-            raise ValueError(f"fraction_bits must be at most 60, or no number fits the field; got {fraction_bits}")
+            raise ValueError(f"fraction_bits must be at most 60, or no number fits the field, got {fraction_bits}")
         check_real("limit", limit, low=0, open_low=True)
         check_integer("minimum", minimum, low=2)
         self.protocol = protocol
@@ -59,27 +67,27 @@ class SecureAggregation(Parametrized):
 
     @property
     def step(self) -> float:
-        """Step of the grid that numbers are rounded to."""
+        """Step of the fixed-point grid."""
         return 2.0**-self.fraction_bits
 
     def total(
         self, values: ArrayLike, rng: Generator, dropped: Sequence[int] = (), failed: Sequence[int] = ()
     ) -> NDArray[np.float64]:
-        """Sum over clients that do not drop out, shape (length,), of vectors of shape (clients, length).
+        """Sum of the vectors of all clients that do not drop out, shape (length,).
 
         Parameters
         ----------
         values : array_like, shape (clients, length)
             The vectors.
         rng : Generator
-            Draws whatever the protocol draws.
+            Randomness of the protocol.
         dropped, failed : sequence of int
-            Clients and aggregators that fall silent (see `SumProtocol`).
+            Clients and aggregators that drop out (see `SumProtocol`).
 
         Raises
         ------
         AggregationError
-            If too few clients answer, a number is not finite or too large, too many parties fall silent or a share is
+            If too few clients answer, too many parties drop out, a number is not finite or too large, or a share is
             wrong.
         """
         vectors = np.asarray(values, dtype=float)

@@ -1,4 +1,4 @@
-"""Sums over shares that clients hand to several aggregators."""
+"""Secure sums by secret shares at several aggregators."""
 
 from __future__ import annotations
 
@@ -12,19 +12,20 @@ from defenses.federated.field import AggregationError, PrimeField, Words
 from defenses.federated.sharing import additive_shares, shamir_rebuild, shamir_shares
 from defenses.federated.sum_protocol import SumProtocol, present
 
-# Clients whose shares are held at a time.
+# Number of clients whose shares are in memory at a time.
 _CHUNK = 32
 
 
 class AdditiveShares(SumProtocol):
-    """Each client splits its vector into shares for some aggregators, who add up what they hold.
+    """Secure sum by additive secret sharing.
 
-    Any aggregators but all of them together see uniform words. None of them may drop out.
+    Each client splits its vector into one share per aggregator, and the aggregators add up their shares. Any proper
+    subset of the aggregators sees uniform words. No aggregator may drop out.
 
     Parameters
     ----------
     aggregators : int
-        At least 2.
+        Number of aggregators, at least 2.
 
     Raises
     ------
@@ -41,7 +42,7 @@ class AdditiveShares(SumProtocol):
         return additive_shares(words, self.aggregators, field, rng)
 
     def rebuild(self, sums: Words, field: PrimeField) -> Words:
-        """The clients' sum from the aggregators', shape (aggregators, length).
+        """Sum over the clients, from the aggregators' sums of shape (aggregators, length).
 
         Raises
         ------
@@ -60,22 +61,23 @@ class AdditiveShares(SumProtocol):
         dropped: Sequence[int] = (),
         failed: Sequence[int] = (),
     ) -> Words:
-        """Sum over the clients that answer; no aggregator may fail."""
+        """Sum over the clients that answer; no aggregator may drop out."""
         words = words[present("client", len(words), dropped)]
         sums = _collected(words, self.aggregators, field, lambda part: self.share(part, field, rng))
         return self.rebuild(sums[present("aggregator", self.aggregators, failed)], field)
 
 
 class ShamirShares(SumProtocol):
-    """Each client sends values of random polynomials to some aggregators, who add up what they hold.
+    """Secure sum by Shamir's secret sharing.
 
-    Any `threshold` aggregators see uniform words; any threshold + 1 rebuild the sum, so that
-    aggregators - threshold - 1 may drop out. Where more than threshold + 1 answer, a wrong share is noticed.
+    Each client sends one share per aggregator, and the aggregators add up their shares. Any `threshold` aggregators
+    see uniform words. Any threshold + 1 rebuild the sum, so aggregators - threshold - 1 may drop out. If more than
+    threshold + 1 answer, a wrong share is detected.
 
     Parameters
     ----------
     aggregators, threshold : int
-        1 <= threshold < aggregators.
+        Number of aggregators, and the threshold; 1 <= threshold < aggregators.
 
     Raises
     ------
@@ -94,12 +96,12 @@ class ShamirShares(SumProtocol):
         return shamir_shares(words, self.threshold, self.aggregators, field, rng)
 
     def rebuild(self, sums: Words, present: Sequence[int], field: PrimeField) -> Words:
-        """The clients' sum from the sums of the aggregators present, shape (k, length).
+        """Sum over the clients, from the sums of the aggregators present, shape (k, length).
 
         Raises
         ------
         AggregationError
-            If there are too few or they contradict each other.
+            If there are too few aggregators, or their sums are inconsistent.
         """
         return shamir_rebuild(sums, [aggregator + 1 for aggregator in present], self.threshold, field)
 
@@ -111,7 +113,7 @@ class ShamirShares(SumProtocol):
         dropped: Sequence[int] = (),
         failed: Sequence[int] = (),
     ) -> Words:
-        """Sum over the clients that answer, from aggregators of which threshold + 1 must answer."""
+        """Sum over the clients that answer; threshold + 1 aggregators must answer."""
         words = words[present("client", len(words), dropped)]
         sums = _collected(words, self.aggregators, field, lambda part: self.share(part, field, rng))
         answering = present("aggregator", self.aggregators, failed)
@@ -119,7 +121,7 @@ class ShamirShares(SumProtocol):
 
 
 def _collected(words: Words, aggregators: int, field: PrimeField, share: Callable[[Words], Words]) -> Words:
-    """Each aggregator's sum of the shares that it gets, shape (aggregators, length), some clients at a time."""
+    """Each aggregator's sum of its shares, shape (aggregators, length), computed for a chunk of clients at a time."""
     sums = np.zeros((aggregators, words.shape[1]), dtype=np.uint64)
     for start in range(0, len(words), _CHUNK):
         sums = field.add(sums, field.sum(share(words[start : start + _CHUNK]), axis=1))

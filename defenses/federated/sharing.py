@@ -1,4 +1,4 @@
-"""Secret sharing: additive shares, and Shamir's."""
+"""Additive and Shamir secret sharing."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from defenses.federated.field import AggregationError, PrimeField, Words
 
 
 def additive_shares(secrets: Words, parties: int, field: PrimeField, rng: Generator) -> Words:
-    """Shares that add up to the secrets, shape (parties, ...): all but the last are uniform.
+    """Additive shares of the secrets, shape (parties, ...); all but the last are uniform.
 
-    Any parties - 1 of them are independent uniform elements, whatever the secret: for each secret exactly one last
+    Any parties - 1 shares are independent uniform elements for every secret, since for each secret exactly one last
     share fits.
     """
     free = field.random((parties - 1, *secrets.shape), rng)
@@ -22,15 +22,16 @@ def additive_shares(secrets: Words, parties: int, field: PrimeField, rng: Genera
 
 
 def shamir_shares(secrets: Words, threshold: int, parties: int, field: PrimeField, rng: Generator) -> Words:
-    """Values of random polynomials of degree `threshold` with the secrets at 0, shape (parties, ...), at 1..parties.
+    """Shamir shares of the secrets, shape (parties, ...).
 
-    Any `threshold` values are independent uniform elements, whatever the secret, since with the secret at 0 exactly
-    one polynomial goes through any of them; one value more determines it.
+    Shares are values at 1..parties of random polynomials of degree `threshold` with the secrets at 0. Any `threshold`
+    shares are independent uniform elements for every secret: with the secret at 0, exactly one polynomial passes
+    through them. One share more determines the polynomial.
 
     Raises
     ------
     ValueError
-        If there are not threshold < parties < prime.
+        Unless 0 <= threshold < parties < prime.
 
     References
     ----------
@@ -46,12 +47,12 @@ def shamir_shares(secrets: Words, threshold: int, parties: int, field: PrimeFiel
 
 
 def shamir_rebuild(shares: Words, points: Sequence[int], threshold: int, field: PrimeField) -> Words:
-    """The value at 0 of the polynomials of degree `threshold` through shares, shape (k, ...), at the given points.
+    """Secrets rebuilt from Shamir shares, shape (k, ...), at the given points.
 
     Raises
     ------
     AggregationError
-        If there are threshold or fewer shares, or more than threshold + 1 that do not lie on one polynomial.
+        If there are at most `threshold` shares, or the shares do not lie on one polynomial of degree `threshold`.
     """
     if len(points) <= threshold:
         raise AggregationError(f"too few shares: {len(points)} arrived and {threshold + 1} are needed")
@@ -63,7 +64,7 @@ def shamir_rebuild(shares: Words, points: Sequence[int], threshold: int, field: 
 
 
 def _value(secrets: Words, coefficients: Words, point: int, field: PrimeField) -> Words:
-    """Horner's scheme."""
+    """Value of a polynomial at a point, by Horner's scheme."""
     if not len(coefficients):
         return secrets
     result = coefficients[-1]
@@ -84,13 +85,13 @@ def _word(number: int) -> Words:
 
 @cache
 def lagrange_weights(points: tuple[int, ...], at: int, field: PrimeField) -> tuple[int, ...]:
-    """What values at the points are multiplied by to give the polynomial's value at another point."""
+    """Lagrange weights of the values at `points` for the polynomial's value at the point `at`."""
     weights = []
     for own in points:
-        above = below = 1
+        numerator = denominator = 1
         for other in points:
             if other != own:
-                above = above * (at - other) % field.prime
-                below = below * (own - other) % field.prime
-        weights.append(above * field.inverse(below) % field.prime)
+                numerator = numerator * (at - other) % field.prime
+                denominator = denominator * (own - other) % field.prime
+        weights.append(numerator * field.inverse(denominator) % field.prime)
     return tuple(weights)

@@ -1,4 +1,4 @@
-"""Which client holds which record."""
+"""Splits of records over clients."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from metrics.arrays import Integers
 
 
 class Split(Parametrized, ABC):
-    """A way to spread records over clients; how many each holds is public and known beforehand.
+    """Distribution of records over clients; the clients' sizes are public and fixed beforehand.
 
     Attributes
     ----------
@@ -24,7 +24,7 @@ class Split(Parametrized, ABC):
 
     @abstractmethod
     def sizes(self, records: int) -> Integers:
-        """How many records each client holds, shape (clients,).
+        """Number of records of each client, shape (clients,).
 
         Raises
         ------
@@ -38,7 +38,7 @@ class Split(Parametrized, ABC):
 
 
 class EqualSplit(Split):
-    """Clients of equal size (up to one record) with records at random.
+    """Random split into clients of equal size, up to one record.
 
     Parameters
     ----------
@@ -56,17 +56,17 @@ class EqualSplit(Split):
         self.clients = clients
 
     def sizes(self, records: int) -> Integers:
-        """Equal sizes, the first clients one larger where they must be."""
+        """Equal sizes; the first clients take the remainder, one record each."""
         _check_enough(self.clients, records)
         return np.full(self.clients, records // self.clients) + (np.arange(self.clients) < records % self.clients)
 
     def assign(self, labels: Integers, rng: Generator) -> Integers:
-        """Deal at random."""
+        """Client of each record, at random."""
         return rng.permutation(np.repeat(np.arange(self.clients), self.sizes(labels.size)))
 
 
 class UnequalSplit(Split):
-    """Clients whose sizes grow evenly from the smallest to the largest, with records at random.
+    """Random split into clients whose sizes grow linearly.
 
     Parameters
     ----------
@@ -88,7 +88,7 @@ class UnequalSplit(Split):
         self.ratio = ratio
 
     def sizes(self, records: int) -> Integers:
-        """Sizes in proportion to 1, ..., ratio, rounded so that they add up."""
+        """Sizes proportional to 1, ..., ratio, rounded so that they add up to all records."""
         _check_enough(self.clients, records)
         shares = np.linspace(1, self.ratio, self.clients)
         ends = np.round(np.cumsum(shares) / shares.sum() * records).astype(np.intp)
@@ -98,22 +98,23 @@ class UnequalSplit(Split):
         return sizes
 
     def assign(self, labels: Integers, rng: Generator) -> Integers:
-        """Deal at random."""
+        """Client of each record, at random."""
         return rng.permutation(np.repeat(np.arange(self.clients), self.sizes(labels.size)))
 
 
 class LabelSkewedSplit(Split):
-    """Clients of equal size whose classes are mixed differently.
+    """Split into clients of equal size with different class proportions (label skew).
 
-    Each client draws shares of the classes from a Dirichlet distribution around the table's shares and takes records
-    accordingly; where a class has run out, it takes what is left of others.
+    Each client draws its class proportions from a Dirichlet distribution centred at the table's proportions, and takes
+    records accordingly. Where a class has run out, the client takes records of other classes.
 
     Parameters
     ----------
     clients : int
         Number of clients, at least 2.
     concentration : float
-        Of the Dirichlet distribution, positive: near 0 a client has one class, at large values the table's mixture.
+        Concentration of the Dirichlet distribution, positive: near 0 a client has one class, at large values the
+        table's proportions.
 
     Raises
     ------
@@ -136,7 +137,7 @@ class LabelSkewedSplit(Split):
         return EqualSplit(clients=self.clients).sizes(records)
 
     def assign(self, labels: Integers, rng: Generator) -> Integers:
-        """Let each client in turn take its mixture."""
+        """Client of each record; clients take their records in random order."""
         sizes = self.sizes(labels.size)
         _, classes, left = np.unique(labels, return_inverse=True, return_counts=True)
         prior = left / left.sum()
@@ -146,7 +147,7 @@ class LabelSkewedSplit(Split):
         for client in rng.permutation(self.clients):
             shares = rng.dirichlet(np.maximum(self.concentration * prior, 1e-3))
             wanted = np.minimum(rng.multinomial(sizes[client], shares), left)
-            # What a class lacks is taken from the others, in proportion to what is left of them.
+            # Replace missing records of a class by records of the others, in proportion to what is left.
             missing = int(sizes[client] - wanted.sum())
             if missing:
                 wanted = wanted + rng.multivariate_hypergeometric(left - wanted, missing)

@@ -1,4 +1,4 @@
-"""What every protocol is by which a server learns the sum of clients' vectors and nothing else."""
+"""Base class of secure sum protocols."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from defenses.federated.field import PrimeField, Words
 
 
 class SumProtocol(Parametrized, ABC):
-    """A way to add up vectors of field elements.
+    """Protocol by which a server learns the sum of clients' vectors and nothing else.
 
-    All are for parties that follow the protocol and may look at what they get (honest but curious). Each is run here
-    in one process; what a party would send is what the methods return. Randomness comes from the generator handed in,
-    so that runs repeat; parties in earnest draw from their system's cryptographic source.
+    All parties are honest but curious: they follow the protocol and may inspect what they receive. Protocols run in one
+    process here; methods return the messages that parties would send. Randomness comes from the given generator, so
+    runs can be repeated. Real parties must draw from their system's cryptographic source.
     """
 
     @abstractmethod
@@ -35,34 +35,34 @@ class SumProtocol(Parametrized, ABC):
         Parameters
         ----------
         words : ndarray of uint64, shape (clients, length)
-            Elements.
+            The clients' vectors.
         field : PrimeField
-            Where they are from.
+            Field of the words.
         rng : Generator
-            Draws shares, seeds, masks.
+            Draws shares, seeds and masks.
         dropped : sequence of int
-            Clients that fall silent before their vectors have arrived.
+            Clients that drop out before their vectors arrive.
         failed : sequence of int
-            Aggregators that fall silent after they got their shares, where the protocol has aggregators.
+            Aggregators that drop out after receiving their shares, for protocols with aggregators.
 
         Raises
         ------
         AggregationError
-            If too many fall silent, or what arrives does not fit together.
+            If too many parties drop out, or the messages are inconsistent.
         ValueError
-            If a client or aggregator is named that there is not.
+            If `dropped` or `failed` names a party that does not exist.
         """
 
 
 def present(kind: str, parties: int, silent: Sequence[int]) -> NDArray[np.intp]:
-    """Who answers of so many parties, in order.
+    """Indices of the parties that answer, in order.
 
     Raises
     ------
     ValueError
-        If a party is named that there is not.
+        If `silent` names a party that does not exist.
     """
     wrong = [party for party in silent if not 0 <= party < parties]
     if wrong:
-        raise ValueError(f"there is no {kind} {wrong[0]} to fall silent; there are {parties}")
+        raise ValueError(f"there is no {kind} {wrong[0]} to drop out; there are {parties}")
     return np.setdiff1d(np.arange(parties), np.asarray(silent, dtype=np.intp))

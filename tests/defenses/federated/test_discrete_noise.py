@@ -7,17 +7,17 @@ from epsilon_tools import told_apart
 from defenses.federated import (
     PrivacyLossNoise,
 )
-from defenses.federated.discrete_noise import noisy_on_grid, part_of_noise
+from defenses.federated.discrete_noise import noisy_on_grid, party_noise_parameter
 
 
 def test_parts_of_discrete_noise_add_up_to_the_multiplier():
     # Beyond the stated noise by the rounding of vectors and of noise alone.
     step, length, parties = 2.0**-24, 300, 50
-    part = part_of_noise(4.0, 0.02, length, step, parties)
+    part = party_noise_parameter(4.0, 0.02, length, step, parties)
     assert part * np.sqrt(parties) * step == pytest.approx(4.0 * 0.02, rel=1e-3)
     assert part * np.sqrt(parties) >= 4.0 * (0.02 / step + np.sqrt(length))
     with pytest.raises(ValueError, match="fraction_bits"):
-        part_of_noise(0.1, 1.0, 1, 1.0, 1)
+        party_noise_parameter(0.1, 1.0, 1, 1.0, 1)
     values = np.random.default_rng(0).normal(size=(parties, 400))
     sent = noisy_on_grid(values, part, step, np.random.default_rng(1))
     np.testing.assert_array_equal(sent / step, np.rint(sent / step))
@@ -57,7 +57,7 @@ def test_an_audit_of_a_secure_sums_noise(share):
     # Five rounds of three parties' sums of one number; at half the noise the audit must catch it. Two audits.
     step, parties, rounds, runs, sensitivity = 2.0**-12, 3, 5, 20_000, 0.25
     multiplier = PrivacyLossNoise(epsilon=2.0, delta=1e-3).multiplier(rounds)
-    part = part_of_noise(multiplier, sensitivity, 1, step, parties) * share
+    part = party_noise_parameter(multiplier, sensitivity, 1, step, parties) * share
     rng = np.random.default_rng(12)
     worlds = [noisy_on_grid(np.zeros((runs, rounds * parties)), part, step, rng).sum(axis=1) for _ in range(2)]
     bound = told_apart(worlds[0] + rounds * sensitivity, worlds[1], 1e-3)

@@ -18,7 +18,7 @@ from defenses.federated import (
     gaussian_shift,
     privacy_loss_epsilon,
     renyi_epsilon,
-    serial_composition,
+    sequential_composition,
     uplink_sensitivity,
 )
 from scenarios.conformance.people import people
@@ -34,7 +34,7 @@ def test_noise_scales_are_the_lectures_at_worked_values():
 
 
 def test_t_rounds_both_ways_cost_2_t_epsilon_serially():
-    assert serial_composition(0.1, 1e-6, 30, 2) == pytest.approx((6.0, 6e-5))
+    assert sequential_composition(0.1, 1e-6, 30, 2) == pytest.approx((6.0, 6e-5))
     up = SerialNoise(epsilon=3.0, delta=3e-5)
     assert up.multiplier(30) == pytest.approx(classical_multiplier(0.1, 1e-6))
     records = people(60, np.random.default_rng(9))
