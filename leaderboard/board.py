@@ -23,9 +23,9 @@ class Row:
     Parameters
     ----------
     rank : int or None
-        Place within scenario and decoys, 1 the best; equal scores share it, a missing score has none.
-    scenario, decoys : str
-        Where it was played.
+        Place within scenario and variant, 1 the best; equal scores share it, a missing score has none.
+    scenario, variant : str
+        The scenario and the variant of its game.
     defense : str
         Class name.
     parameters : dict
@@ -68,7 +68,7 @@ class Row:
 
     rank: int | None = None
     scenario: str
-    decoys: str
+    variant: str
     defense: str
     parameters: dict[str, Any]
     guarantee: str
@@ -132,25 +132,25 @@ def rank(results: Sequence[Result]) -> list[Row]:
     trials: dict[tuple[str, ...], dict[tuple[str, ...], list[Result]]] = defaultdict(dict)
     variants: dict[str, set[str]] = defaultdict(set)
     known: dict[tuple[str, str], set[tuple[str, ...]]] = defaultdict(set)
-    for (scenario, decoys, *method, attack, attack_parameters), group in sorted(by_pair(results).items()):
-        trials[(scenario, decoys, *method)][attack, attack_parameters] = group
-        variants[scenario].add(decoys)
-        known[scenario, decoys].add((attack, attack_parameters))
+    for (scenario, variant, *method, attack, attack_parameters), group in sorted(by_pair(results).items()):
+        trials[(scenario, variant, *method)][attack, attack_parameters] = group
+        variants[scenario].add(variant)
+        known[scenario, variant].add((attack, attack_parameters))
     # A scenario of which no trial has ended yet has releases to show, and no variant.
     identities = set(trials) | {
-        (scenario, decoys, *method) for scenario, *method in releases for decoys in variants[scenario] or {""}
+        (scenario, variant, *method) for scenario, *method in releases for variant in variants[scenario] or {""}
     }
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
-    for scenario, decoys, defense, parameters in sorted(identities):
-        identity = (scenario, decoys, defense, parameters)
+    for scenario, variant, defense, parameters in sorted(identities):
+        identity = (scenario, variant, defense, parameters)
         own = releases[scenario, defense, parameters]
-        row = _row(decoys, own, trials[identity], known[scenario, decoys])
-        groups[scenario, decoys].append(row)
+        row = _row(variant, own, trials[identity], known[scenario, variant])
+        groups[scenario, variant].append(row)
     return [row for place in sorted(groups) for row in ranked(groups[place])]
 
 
 def _row(
-    decoys: str,
+    variant: str,
     releases: Sequence[Result],
     trials: Mapping[tuple[str, ...], Sequence[Result]],
     known: set[tuple[str, ...]],
@@ -168,7 +168,7 @@ def _row(
     failures = sum(result.status in FAILURES for result in everything)
     row = Row(
         scenario=first.scenario,
-        decoys=decoys,
+        variant=variant,
         defense=first.defense,
         parameters=first.parameters,
         guarantee="; ".join(sorted({result.guarantee for result in everything} - {""})),
@@ -254,8 +254,8 @@ def ranked(rows: Sequence[Row]) -> list[Row]:
 
 
 def by_place(rows: Sequence[Row]) -> Mapping[tuple[str, str], list[Row]]:
-    """Rows by scenario and decoys, both in their order."""
+    """Rows by scenario and variant, both in their order."""
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
-        groups[row.scenario, row.decoys].append(row)
+        groups[row.scenario, row.variant].append(row)
     return groups

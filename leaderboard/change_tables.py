@@ -14,7 +14,7 @@ from leaderboard.result import canonical, label
 from leaderboard.tables import number, place_title
 
 CHANGE_COLUMNS = (
-    *("scenario", "decoys", "defense", "parameters", "attack", "attack_parameters", "measure"),
+    *("scenario", "variant", "defense", "parameters", "attack", "attack_parameters", "measure"),
     *("base", "head", "change", "low", "high", "p", "plays", "worse", "significant", "alarm"),
 )
 _HEADERS = ("", "scenario", "defense", "attack", "measure", "base", "head", "change", "interval", "plays")
@@ -60,7 +60,7 @@ def _cells(changes: Sequence[Change]) -> list[list[str]]:
     return [
         [
             ("✗" if change.worse else "✓") if change.significant else "",
-            place_title(change.scenario, change.decoys),
+            place_title(change.scenario, change.variant),
             label(change.defense, change.parameters),
             "–" if change.attack is None else label(change.attack, change.attack_parameters),
             goal_words(change.measure),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from leaderboard.board import Row
 from leaderboard.result import label
+from metrics.score import advantage
 
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _LETTER, _LINE = 7.2, 15.0
@@ -109,7 +110,7 @@ def _advantage(row: Row, success: float | None) -> float:
     """A bound of the success rate as an advantage."""
     if success is None or row.chance is None:
         return row.exposure or 0.0
-    return (success - row.chance) / (1 - row.chance)
+    return advantage(success, row.chance)
 
 
 def _stairs(front: Sequence[Point], end: float) -> str:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from leaderboard.goals import in_order, reported
-from leaderboard.pairs import variant
+from leaderboard.goals import in_order
+from leaderboard.pairs import variant_name
 from leaderboard.result import FAILURES, Result, canonical
 from leaderboard.utility import headlines_without, jackknife_deviation, pooled_utility
 from metrics.arrays import Floats
@@ -29,8 +29,9 @@ class Change:
 
     Parameters
     ----------
-    scenario, decoys : str
-        Where it was played; utility and time of a release belong to every variant, which is then empty.
+    scenario, variant : str
+        The scenario and the variant of its game. Utility and time of a release belong to every variant, whose name is
+        then empty.
     defense, attack : str
         Class names; no attack where the measure is the release's.
     parameters, attack_parameters : dict
@@ -52,7 +53,7 @@ class Change:
     """
 
     scenario: str
-    decoys: str
+    variant: str
     defense: str
     parameters: dict[str, Any]
     attack: str | None = None
@@ -177,7 +178,7 @@ def _groups(results: Sequence[Result]) -> Mapping[tuple[str, ...], dict[int, Res
     groups: dict[tuple[str, ...], dict[int, Result]] = defaultdict(dict)
     for result in results:
         attack = () if result.attack is None else (result.attack, canonical(result.attack_parameters))
-        place = (result.scenario, "" if result.attack is None else variant(result.game))
+        place = (result.scenario, "" if result.attack is None else variant_name(result.game))
         groups[(*place, result.defense, canonical(result.parameters), *attack)][result.play] = result
     return groups
 
@@ -221,8 +222,13 @@ def _failures(pairs: Sequence[tuple[Result, Result]]) -> list[Change]:
 
 def _successes(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float) -> list[Change]:
     changes = []
-    for goal in in_order(set().union(*(reported(one.values) & reported(other.values) for one, other in pairs))):
-        rates = np.array([(one.values.get(goal), other.values.get(goal)) for one, other in pairs], dtype=float)
+    for goal in in_order(set().union(*(set(one.scores) & set(other.scores) for one, other in pairs))):
+        both = [
+            (one.scores[goal].rate, other.scores[goal].rate)
+            for one, other in pairs
+            if goal in one.scores and goal in other.scores
+        ]
+        rates = np.array(both, dtype=float)
         rates = rates[~np.isnan(rates).any(axis=1)]
         if len(rates) < 2:
             continue
@@ -301,7 +307,7 @@ def _change(
     one = pairs[0][1]
     return Change(
         scenario=one.scenario,
-        decoys="" if one.attack is None else variant(one.game),
+        variant="" if one.attack is None else variant_name(one.game),
         defense=one.defense,
         parameters=one.parameters,
         attack=one.attack,

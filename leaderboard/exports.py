@@ -9,22 +9,24 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from leaderboard.board import Row
-from leaderboard.goals import GOALS, chance_name
+from leaderboard.goals import GOALS
 from leaderboard.pairs import Pair, Success
 from leaderboard.result import canonical
 
 BOARD_COLUMNS = (
-    *("scenario", "decoys", "defense", "parameters", "guarantee", "utility", "utility_low", "utility_high"),
+    *("scenario", "variant", "defense", "parameters", "guarantee", "utility", "utility_low", "utility_high"),
     *("worst_attack", "success", "success_low", "success_high", "chance", "advantage", "score", "pareto", "plays"),
 )
 """Columns of the board as CSV."""
 MATRIX_COLUMNS = (
-    *("scenario", "decoys", "defense", "parameters", "attack", "attack_parameters"),
+    *("scenario", "variant", "defense", "parameters", "attack", "attack_parameters"),
     *("reidentification", "reidentification_low", "reidentification_high", "chance"),
     *("membership", "membership_low", "membership_high", "membership_chance"),
     *("advantage", "top3", "precision", "plays", "status", "other_goals"),
 )
 """Columns of the matrix as CSV."""
+_CHANCE = {"reidentification": "chance"}
+"""Columns of chance that are not called after their goal."""
 _BOARD_EXTRAS = (
     *("rank", "components", "measured", "worst_parameters", "goal"),
     *("attacks", "failures", "reason", "complete", "seconds"),
@@ -69,7 +71,7 @@ def _flat(pair: Pair) -> dict[str, Any]:
 
 def _rates(goal: str, success: Success | None) -> dict[str, float | None]:
     """Rate, interval and chance under the names of a goal."""
-    names = (goal, f"{goal}_low", f"{goal}_high", chance_name(goal))
+    names = (goal, f"{goal}_low", f"{goal}_high", _CHANCE.get(goal, f"{goal}_chance"))
     if success is None:
         return dict.fromkeys(names)
     rate = success.rate

@@ -34,7 +34,7 @@ def gate_reasons(rows: Sequence[Row], *, min_utility: float | None, max_success:
             raise ValueError(f"{name} must lie between 0 and 1, got {bound}")
     reasons = []
     for row in rows:
-        name = f"{place_title(row.scenario, row.decoys)}: {label(row.defense, row.parameters)}"
+        name = f"{place_title(row.scenario, row.variant)}: {label(row.defense, row.parameters)}"
         if min_utility is not None and (row.utility is None or row.utility < min_utility):
             reasons.append(f"{name}: utility {number(row.utility, 3)} is below {number(min_utility, 3)}")
         if max_success is not None and (row.success is None or row.success > max_success):

@@ -1,9 +1,4 @@
-"""Goals of attacks: what a play's numbers are called, and what people call them.
-
-A game reports each goal under its name, a rate in [0, 1], and beside it what guessing reaches (`chance_name`), of how
-many rows or people the rate is a share (`trials_name`) and, where chance is what the same attack reaches where there is
-nothing to leak, of how many people that is a share (`control_name`).
-"""
+"""Names of attack goals for people, and their order in tables."""
 
 from __future__ import annotations
 
@@ -12,8 +7,6 @@ from collections.abc import Collection
 GOALS = ("reidentification", "membership")
 """Goals of the candidate-file game, which come first in every table."""
 
-_CHANCE = {"reidentification": "chance"}
-_TRIALS = {"reidentification": "rows", "membership": "persons"}
 _WORDS = {
     "reidentification": "rows",
     "membership": "members",
@@ -21,6 +14,7 @@ _WORDS = {
     "deanonymization": "pseudonyms",
     "downcoding": "cells",
     "linkability": "links",
+    "pk": "one row",
 }
 _TITLES = {
     "reidentification": "Which row is whose (re-identification of rows)",
@@ -29,28 +23,9 @@ _TITLES = {
     "deanonymization": "Which pseudonym is whose (de-anonymization)",
     "downcoding": "What stands behind generalized cells (downcoding)",
     "linkability": "Which parts of two files are one person's (linkability)",
+    "pk": "Which record one row stems from, knowing the whole table (Pk-anonymity)",
     "singling_out": "What holds of one person alone (singling out)",
 }
-
-
-def chance_name(goal: str) -> str:
-    """Name of what guessing reaches."""
-    return _CHANCE.get(goal, f"{goal}_chance")
-
-
-def trials_name(goal: str) -> str:
-    """Name of the number of rows or people of which a play's rate is a share."""
-    return _TRIALS.get(goal, f"{goal}_trials")
-
-
-def control_name(goal: str) -> str:
-    """Name of the number of people of which a play's chance is a share, where it is estimated."""
-    return f"{goal}_control_trials"
-
-
-def reported(names: Collection[str]) -> set[str]:
-    """Goals among the names of a play's numbers: those beside which there is a chance."""
-    return {name for name in names if chance_name(name) in names}
 
 
 def in_order(goals: Collection[str]) -> tuple[str, ...]:
@@ -59,10 +34,10 @@ def in_order(goals: Collection[str]) -> tuple[str, ...]:
 
 
 def goal_words(goal: str) -> str:
-    """A goal in a word or two: ``rows``, ``members``, ``singling out``."""
+    """Short name of a goal: ``rows``, ``members``, ``singling out``."""
     return _WORDS.get(goal, goal.replace("_", " "))
 
 
 def goal_title(goal: str) -> str:
-    """A goal as a heading."""
+    """Heading of a goal."""
     return _TITLES.get(goal, goal_words(goal).capitalize())

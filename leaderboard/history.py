@@ -62,7 +62,7 @@ def history_report(entries: Sequence[Entry]) -> tuple[Section, ...]:
     places: dict[str, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
     for entry in entries:
         row = entry.row
-        places[place_title(row.scenario, row.decoys)][label(row.defense, row.parameters)].append(entry)
+        places[place_title(row.scenario, row.variant)][label(row.defense, row.parameters)].append(entry)
     return tuple(_section(place, defenses) for place, defenses in sorted(places.items()))
 
 

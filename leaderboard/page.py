@@ -45,13 +45,13 @@ def render_page(
     scenarios = sorted({row.scenario for row in rows})
     places = [
         {
-            **_place(group, grid.get((scenario, decoys), {})),
+            **_place(group, grid.get((scenario, variant), {})),
             "id": f"place-{index}",
-            "title": place_title(scenario, decoys),
+            "title": place_title(scenario, variant),
             # The scenario goes without saying where there is only one.
-            "choice": f"{decoys} decoys" if decoys and len(scenarios) == 1 else place_title(scenario, decoys),
+            "choice": variant if variant and len(scenarios) == 1 else place_title(scenario, variant),
         }
-        for index, ((scenario, decoys), group) in enumerate(by_place(rows).items())
+        for index, ((scenario, variant), group) in enumerate(by_place(rows).items())
     ]
     return render(
         "board.html",
@@ -67,7 +67,7 @@ def render_page(
 
 
 def _place(rows: Sequence[Row], grid: Mapping[str, Mapping[str, Pair]]) -> dict[str, Any]:
-    """What the page shows of one scenario and decoys."""
+    """What the page shows of one scenario and variant."""
     attacks = sorted({attack for line in grid.values() for attack in line})
     names = [label(row.defense, row.parameters) for row in rows]
     return {

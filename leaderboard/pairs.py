@@ -9,9 +9,9 @@ from functools import cached_property
 from math import hypot
 from typing import Any
 
-from leaderboard.goals import GOALS, chance_name, control_name, in_order, reported, trials_name
+from leaderboard.goals import GOALS, in_order
 from leaderboard.result import FAILURES, Result, canonical
-from metrics import Estimate, across_plays, pooled_true_positive_rate, wilson
+from metrics import Estimate, across_plays, advantage, pooled_true_positive_rate, wilson
 
 TPR_AT = {"tpr_at_1_percent_fpr": 0.01, "tpr_at_tenth_percent_fpr": 0.001}
 """Rates of true positives, by the rate of false positives at which they are taken."""
@@ -52,8 +52,8 @@ class Success:
 
     @property
     def advantage(self) -> float:
-        """How far success is from chance to certainty: (rate - chance) / (1 - chance)."""
-        return (self.rate.value - self.chance) / (1 - self.chance)
+        """Advantage over guessing."""
+        return advantage(self.rate.value, self.chance)
 
     @property
     def above_chance(self) -> bool:
@@ -78,8 +78,8 @@ class Pair:
 
     Parameters
     ----------
-    scenario, decoys : str
-        Where it was played.
+    scenario, variant : str
+        The scenario and the variant of its game.
     defense, attack : str
         Class names.
     parameters, attack_parameters : dict
@@ -101,7 +101,7 @@ class Pair:
     """
 
     scenario: str
-    decoys: str
+    variant: str
     defense: str
     parameters: dict[str, Any]
     attack: str
@@ -128,10 +128,9 @@ def goals(pairs: Sequence[Pair]) -> tuple[str, ...]:
     return in_order({goal for pair in pairs for goal in pair.successes}) or GOALS
 
 
-def variant(game: Mapping[str, Any]) -> str:
-    """Name of a game's variant: its decoys, then whatever else differs as ``name=value``."""
-    others = [f"{name}={game[name]}" for name in sorted(game) if name != "decoys"]
-    return ", ".join([*([str(game["decoys"])] if "decoys" in game else []), *others])
+def variant_name(game: Mapping[str, Any]) -> str:
+    """Name of a variant of a game: the parameters that set it apart, as in ``decoys=hard``."""
+    return ", ".join(f"{name}={game[name]}" for name in sorted(game))
 
 
 def matrix(results: Sequence[Result]) -> list[Pair]:
@@ -152,7 +151,7 @@ def by_pair(results: Sequence[Result]) -> Mapping[tuple[str, ...], list[Result]]
     for result in sorted(results, key=lambda result: result.play):
         if result.attack is not None:
             defense, attack = canonical(result.parameters), canonical(result.attack_parameters)
-            identity = (result.scenario, variant(result.game), result.defense, defense, result.attack, attack)
+            identity = (result.scenario, variant_name(result.game), result.defense, defense, result.attack, attack)
             groups[identity].append(result)
     return groups
 
@@ -163,17 +162,17 @@ def pair_of(trials: Sequence[Result]) -> Pair:
     played = [trial for trial in trials if trial.status == "ok"]
     failures = Counter(trial.status for trial in trials if trial.status in FAILURES)
     status = failures.most_common(1)[0][0] if failures else "ok" if played else "skipped"
-    named = in_order({goal for trial in played for goal in reported(trial.values)})
+    named = in_order({goal for trial in played for goal in trial.scores})
     found = [(goal, _success(played, goal)) for goal in named]
     return Pair(
         scenario=first.scenario,
-        decoys=variant(first.game),
+        variant=variant_name(first.game),
         defense=first.defense,
         parameters=first.parameters,
         attack=str(first.attack),
         attack_parameters=first.attack_parameters,
         successes={goal: success for goal, success in found if success is not None},
-        measures=_measures(played, named),
+        measures=_measures(played),
         plays=len(played),
         status=status,
         reason=next((trial.reason for trial in trials if trial.status == status != "ok"), ""),
@@ -182,37 +181,44 @@ def pair_of(trials: Sequence[Result]) -> Pair:
 
 
 def _success(trials: Sequence[Result], goal: str) -> Success | None:
-    """Success across the plays that measured it; None where none did or guessing is certain already."""
-    rates = _present(trials, goal)
-    measured = [trial for trial in trials if trial.values.get(goal) is not None]
-    chance = _mean(_present(measured, chance_name(goal)))
-    if not rates or chance is None or chance >= 1:
+    """Success over the plays that measured it; None if none did or guessing always succeeds."""
+    measured = [
+        score
+        for trial in trials
+        if (score := trial.scores.get(goal)) is not None and score.rate is not None and score.chance is not None
+    ]
+    if not measured:
         return None
-    per_play = _mean(_present(trials, trials_name(goal))) or 1
-    control = _mean(_present(measured, control_name(goal)))
-    controls = None if control is None else max(1, round(control))
-    return Success(goal, tuple(rates), max(1, round(per_play)), chance, controls)
+    chance = _mean([score.chance for score in measured if score.chance is not None])
+    if chance >= 1:
+        return None
+    controls = [score.control_trials for score in measured if score.control_trials is not None]
+    return Success(
+        goal,
+        tuple(score.rate for score in measured if score.rate is not None),
+        max(1, round(_mean([score.trials for score in measured]))),
+        chance,
+        max(1, round(_mean(controls))) if controls else None,
+    )
 
 
-def _measures(trials: Sequence[Result], goals: Sequence[str]) -> dict[str, float]:
-    """Means of what is no rate, chance or number of trials of a goal."""
-    spent = {name(goal) for goal in goals for name in (str, chance_name, trials_name, control_name)}
-    found = {}
-    for name in sorted({name for trial in trials for name in trial.values} - spent):
+def _measures(trials: Sequence[Result]) -> dict[str, float]:
+    """Means of the measures beside the scores."""
+    means = {}
+    for name in sorted({name for trial in trials for name in trial.values}):
         values = _present(trials, name)
         if name in TPR_AT:
             negatives = _present(trials, "non_members")
             pooled = pooled_true_positive_rate(values, negatives, TPR_AT[name]) if values and negatives else None
             values = [] if pooled is None else [pooled.value]
-        mean = _mean(values)
-        if mean is not None:
-            found[name] = mean
-    return found
+        if values:
+            means[name] = _mean(values)
+    return means
 
 
 def _present(trials: Sequence[Result], name: str) -> list[float]:
     return [value for trial in trials if (value := trial.values.get(name)) is not None]
 
 
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)

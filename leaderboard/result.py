@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from metrics.score import Score
+
 # How many items of a longer list a label shows.
 LISTED = 2
 FAILURES = ("error", "timeout", "oom")
@@ -38,8 +40,10 @@ class Result:
         ``ok``, ``skipped``, ``error``, ``timeout`` or ``oom`` (out of memory).
     reason : str
         Why the status is not ``ok``.
+    scores : dict of str to Score
+        Scores of the trial's attack by goal; none for a release.
     values : dict of float or None
-        The measured numbers, all finite; None where there was nothing to measure (0 of 0).
+        Further measured numbers, all finite; None for 0 of 0. For a release, its utility.
     seconds : float
         Wall-clock time.
     created : str
@@ -65,7 +69,8 @@ class Result:
     play: int
     status: str = "ok"
     reason: str = ""
-    values: dict[str, float | None] = field(default_factory=dict)
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    values: Mapping[str, float | None] = field(default_factory=dict)
     seconds: float = 0.0
     created: str = ""
 

@@ -7,7 +7,7 @@ import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
@@ -16,11 +16,12 @@ from typing import Any, Self
 import sqlalchemy as sql
 
 from leaderboard.result import Result, canonical
+from metrics.score import Score
 
 _CHUNK = 500
 # Seconds to wait for a transaction of somebody else.
 _PATIENCE = 60
-_DOCUMENTS = ("game", "parameters", "attack_parameters", "values")
+_DOCUMENTS = ("game", "parameters", "attack_parameters", "scores", "values")
 
 _schema = sql.MetaData()
 _results = sql.Table(
@@ -38,6 +39,7 @@ _results = sql.Table(
     sql.Column("play", sql.Integer, nullable=False),
     sql.Column("status", sql.String(16), nullable=False),
     sql.Column("reason", sql.Text, nullable=False),
+    sql.Column("scores", sql.Text, nullable=False),
     sql.Column("values", sql.Text, nullable=False),
     sql.Column("seconds", sql.Float, nullable=False),
     sql.Column("created", sql.Text, nullable=False),
@@ -139,7 +141,7 @@ class Store:
                 found = {column["name"] for column in inspector.get_columns(_results.name)}
                 lacking = [name for name in _ADDED if name not in found]
                 if found | set(lacking) != set(_results.c.keys()):
-                    raise ValueError(f"{self._name}: holds results of another version; name another file")
+                    raise ValueError(f"{self._name}: holds results of another version; name another file to play again")
                 for name in lacking:
                     connection.execute(_new_column(_results.c[name], connection.dialect))
             elif tables and self._file:
@@ -321,6 +323,7 @@ def _new_column(column: sql.Column[Any], dialect: sql.Dialect) -> sql.TextClause
 
 def _record(result: Result) -> dict[str, Any]:
     record = dict(vars(result))
+    record["scores"] = {goal: asdict(score) for goal, score in result.scores.items()}
     for name in _DOCUMENTS:
         try:
             record[name] = canonical(record[name])
@@ -341,6 +344,7 @@ def _result(row: Sequence[Any]) -> Result:
     del known["id"]
     for name in _DOCUMENTS:
         known[name] = dict(_parsed(known[name]))
+    known["scores"] = {goal: Score(**score) for goal, score in known["scores"].items()}
     return Result(**known)
 
 

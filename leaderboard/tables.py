@@ -19,7 +19,7 @@ _BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=,)(?=.)")
 
 
 def to_terminal(rows: Sequence[Row], width: int = 120) -> str:
-    """The board as plain text, one table per scenario and decoys.
+    """The board as plain text, one table per scenario and variant.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def to_terminal(rows: Sequence[Row], width: int = 120) -> str:
         Columns of the terminal; from about 105 on the table keeps within it, unless a guarantee is long.
     """
     tables = []
-    for (scenario, decoys), group in by_place(rows).items():
+    for (scenario, variant), group in by_place(rows).items():
         cells = [_cells(row) for row in group]
         fixed = sum(
             max(len(header), *(len(line[index]) for line in cells))
@@ -44,19 +44,19 @@ def to_terminal(rows: Sequence[Row], width: int = 120) -> str:
             line[_DEFENSE] = fold(line[_DEFENSE], room - attack)
             line[_ATTACK] = fold(line[_ATTACK], attack)
         body = _plain(_HEADERS, cells, _ALIGN)
-        tables.append(f"{place_title(scenario, decoys)}\n\n{body}\n{_notes(group)}")
+        tables.append(f"{place_title(scenario, variant)}\n\n{body}\n{_notes(group)}")
     return "\n\n".join(tables)
 
 
 def to_markdown(rows: Sequence[Row]) -> str:
-    """The board as Markdown, one table per scenario and decoys."""
+    """The board as Markdown, one table per scenario and variant."""
     from tabulate import tabulate
 
     tables = []
-    for (scenario, decoys), group in by_place(rows).items():
+    for (scenario, variant), group in by_place(rows).items():
         cells = [[cell.replace("|", r"\|") for cell in _cells(row)] for row in group]
         body = tabulate(cells, _HEADERS, tablefmt="pipe", colalign=_ALIGN, disable_numparse=True)
-        tables.append(f"### {place_title(scenario, decoys)}\n\n{body}\n\n{_notes(group)}")
+        tables.append(f"### {place_title(scenario, variant)}\n\n{body}\n\n{_notes(group)}")
     return "\n\n".join(tables) + "\n" if tables else ""
 
 
@@ -81,23 +81,23 @@ def matrix_to_markdown(pairs: Sequence[Pair]) -> str:
 
 
 def _matrix_tables(pairs: Sequence[Pair]) -> Iterator[tuple[str, list[str], list[list[str]], list[str]]]:
-    """Title, headers, cells and alignment of each scenario and decoys."""
-    for (scenario, decoys), grid in grids(pairs).items():
+    """Title, headers, cells and alignment of each scenario and variant."""
+    for (scenario, variant), grid in grids(pairs).items():
         attacks = list(dict.fromkeys(attack for line in grid.values() for attack in line))
         shown = goals([pair for line in grid.values() for pair in line.values()])
         cells = [
             [defense, *(_pair_cell(line[attack], shown) if attack in line else "" for attack in attacks)]
             for defense, line in grid.items()
         ]
-        title = f"{place_title(scenario, decoys)}: success in {' / in '.join(map(goal_words, shown))}"
+        title = f"{place_title(scenario, variant)}: success in {' / in '.join(map(goal_words, shown))}"
         yield title, ["defense", *attacks], cells, ["left", *("right" for _ in attacks)]
 
 
 def grids(pairs: Sequence[Pair]) -> Mapping[tuple[str, str], dict[str, dict[str, Pair]]]:
-    """Pairs by scenario and decoys, then by the label of the defense, then by that of the attack."""
+    """Pairs by scenario and variant, then by the label of the defense, then by that of the attack."""
     found: dict[tuple[str, str], dict[str, dict[str, Pair]]] = {}
     for pair in pairs:
-        grid = found.setdefault((pair.scenario, pair.decoys), {})
+        grid = found.setdefault((pair.scenario, pair.variant), {})
         defense, attack = label(pair.defense, pair.parameters), label(pair.attack, pair.attack_parameters)
         grid.setdefault(defense, {})[attack] = pair
     return found
@@ -144,9 +144,9 @@ def _pair_cell(pair: Pair, shown: Sequence[str]) -> str:
     return " / ".join(number(rate) for rate in rates) if pair.successes else pair.status
 
 
-def place_title(scenario: str, decoys: str) -> str:
-    """Heading of one scenario and decoys."""
-    return f"{scenario}, {decoys} decoys" if decoys else scenario
+def place_title(scenario: str, variant: str) -> str:
+    """Heading of one scenario and variant."""
+    return f"{scenario}, {variant}" if variant else scenario
 
 
 def plays_text(rows: Sequence[Row]) -> str:

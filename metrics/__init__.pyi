@@ -48,6 +48,9 @@ from .queries import query_error as query_error
 from .utility import TableUtility as TableUtility
 
 # Measures of attacks: rates with confidence intervals, ROC, audits
+from .score import Score as Score
+from .score import Scores as Scores
+from .score import advantage as advantage
 from .estimate import Estimate as Estimate
 from .estimate import across_plays as across_plays
 from .estimate import wilson as wilson

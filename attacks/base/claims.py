@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,15 @@ from numpy.typing import ArrayLike, NDArray
 
 
 class Claims:
-    """An attack's answer; a game scores the kinds that it knows."""
+    """An attack's answer; a game scores the kinds that it takes.
+
+    Attributes
+    ----------
+    words : str
+        What this kind of claims is called in messages.
+    """
+
+    words: ClassVar[str]
 
 
 @dataclass(frozen=True)
@@ -30,6 +39,7 @@ class Decisions(Claims):
         If a score is NaN.
     """
 
+    words = "decisions"
     scores: NDArray[np.float64]
 
     def __post_init__(self) -> None:
@@ -67,6 +77,7 @@ class RankedAnswers(Claims):
         lies outside [0, 1].
     """
 
+    words = "ranked answers"
     targets: int
     answers: int
     target: NDArray[np.intp]
@@ -184,6 +195,7 @@ class ValueClaims(Claims):
         up to more than 1.
     """
 
+    words = "claimed values"
     values: pd.DataFrame
     confidence: NDArray[np.float64]
     person: NDArray[np.intp] | None = None
@@ -223,4 +235,5 @@ class Predicates(Claims):
         Each maps a frame of original records, shape (n, columns), to booleans, shape (n,).
     """
 
+    words = "predicates"
     predicates: Sequence[Callable[[pd.DataFrame], NDArray[np.bool_]]]

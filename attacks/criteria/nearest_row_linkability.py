@@ -61,6 +61,7 @@ class LinkedRows(Claims):
         Nearest rows of the people in the first and in the second file.
     """
 
+    words = "linked rows"
     first: NearestRows
     second: NearestRows
 

@@ -89,10 +89,10 @@ def check(file: Path, original: Path, roles: Path | None, others: Path | None, f
     with bad_input():
         from scenarios.tournament.checking import check as check_table
 
-        outlook = check_table(file, original, roles=roles, others=others)
-    from scenarios.tournament.check_report import outlook_to_json, outlook_to_terminal
+        report = check_table(file, original, roles=roles, others=others)
+    from scenarios.tournament.check_report import check_report_to_json, check_report_to_terminal
 
-    click.echo(outlook_to_json(outlook) if form == "json" else outlook_to_terminal(outlook))
+    click.echo(check_report_to_json(report) if form == "json" else check_report_to_terminal(report))
 
 
 @tournament.command()
@@ -133,9 +133,11 @@ def _show_receipt(receipt: Receipt) -> None:
         f"accepted: {submission.team}'s {kind}, {rows}, entry {submission.number}, "
         f"content {submission.content[:16]}, log {receipt.entry.hash[:16]}"
     )
-    if receipt.merit is not None:
-        merit = receipt.merit
-        click.echo(f"utility {merit.counted:.3f} (of the table {merit.table:.3f}, of the records {merit.record:.3f})")
+    if receipt.utility is not None:
+        utility = receipt.utility
+        click.echo(
+            f"utility {utility.counted:.3f} (of the table {utility.table:.3f}, of the records {utility.record:.3f})"
+        )
 
 
 @tournament.command()

@@ -203,7 +203,7 @@ def _same(first: Any, second: Any) -> bool:
 
 def _finds(method: type[Attack], stage: Stage) -> None:
     game = stage.game(people(400, generator(0, "people")))
-    rate = play(Identity(), example(method), game, generator(0, "play")).scores[method.goal]
+    rate = play(Identity(), example(method), game, generator(0, "play")).scores[method.goal].rate
     require(rate is not None and rate >= 0.9, f"it reaches {rate} on a plain copy")
 
 

@@ -84,9 +84,9 @@ class Emoji(Experiment):
                 defense = LocalReports(protocol="CountMeanSketch", epsilon=float(level), options={"m": M, "k": K})
                 rng = generator(seed, "emoji", "pools", count, repr(float(level)))
                 scores = [play(defense, PoolInference(), game, each).scores for each in rng.spawn(plays)]
-                rate = across_plays([float(score["pool"] or 0) for score in scores], trials=TARGETS)
+                rate = across_plays([float(score["pool"].rate or 0) for score in scores], trials=TARGETS)
                 row += [100 * rate.value, f"{100 * rate.low:.1f} to {100 * rate.high:.1f}"]
-                chance = 100 * float(scores[0]["pool_chance"] or 0)
+                chance = 100 * float(scores[0]["pool"].chance or 0)
             rows.append(row)
         heads = [text for level in self.epsilon for text in (f"ε = {level:g} each", "95 % interval")]
         return Section(

@@ -190,7 +190,9 @@ def play_pk(plays: int, seed: int) -> tuple[PkPlays, ...]:
             for attack in (BestPosterior(), LeakagePosterior()):
                 names = (type(defense).__name__, type(attack).__name__)
                 scores = [
-                    play_alone(defense, attack, game, generator(seed, "pram-histogram", "pk", size, *names, play))[2]
+                    play_alone(defense, attack, game, generator(seed, "pram-histogram", "pk", size, *names, play))[
+                        2
+                    ].measures
                     for play in range(plays)
                 ]
                 results.append(PkPlays(size, *names, summarize_pk(scores)))

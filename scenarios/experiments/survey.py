@@ -130,8 +130,8 @@ class Survey(Experiment):
                 error_row += [100 / n * float(np.sqrt(part.mean())) for part in (squares, variance)]
                 defense = LocalReports(protocol=name, epsilon=float(level), options=options(name))
                 scores = [play(defense, ValueGuess(), game, each).scores for each in rng.spawn(GUESSES)]
-                guess_row.append(100 * float(np.mean([score["value"] for score in scores])))
-                chance = 100 * float(scores[0]["value_chance"] or 0)
+                guess_row.append(100 * float(np.mean([score["value"].rate for score in scores])))
+                chance = 100 * float(scores[0]["value"].chance or 0)
             errors.append([*error_row, protocol(name, float(self.epsilon[0]), asked.d, 0).report_bits])
             guesses.append(guess_row)
         levels = [f"ε = {level:g}" for level in self.epsilon]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import ClassVar
 
@@ -15,6 +16,7 @@ from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.domains import Domain, NumericDomain
+from metrics.score import Scores
 from scenarios.games.control_group import ControlGroupGame, ControlGroupSecret, controlled, with_sensitive
 
 
@@ -39,7 +41,7 @@ class AttributeInference(ControlGroupGame):
         left.
     """
 
-    goal: ClassVar[str] = "attribute"
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"attribute": ValueClaims}
 
     def __init__(
         self,
@@ -72,18 +74,15 @@ class AttributeInference(ControlGroupGame):
         targets = secret.people()[list(secret.records.quasi_identifiers)]
         return Knowledge(targets, secret.auxiliary, self.simulation(defense))
 
-    def score(
-        self, secret: ControlGroupSecret, published: MicrodataRelease, claims: Claims, rng: Generator
-    ) -> dict[str, float | None]:
+    def score(self, secret: ControlGroupSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
         """Count whose value is named; an abstention is no success, and people without a value are no targets.
 
         Returns
         -------
-        dict
-            ``attribute``: share of the table's people whose value is named, in expectation over the attack's ties,
-            with their number ``attribute_trials``; ``attribute_chance``: the same among the strangers, with their
-            number ``attribute_control_trials``; ``risk``, ``risk_low``, ``risk_high``: the rate after control;
-            ``answered``: share of the table's people with an answer; ``precision``: correct / answered among them.
+        Scores
+            ``attribute``: share of the table's people whose value is named, in expectation over the attack's ties;
+            chance is the same among the strangers. Measures: ``risk``, ``risk_low``, ``risk_high``: the rate after
+            control; ``answered``: share of the table's people with an answer; ``precision``: correct / answered.
 
         Raises
         ------
@@ -95,32 +94,30 @@ class AttributeInference(ControlGroupGame):
         column = secret.records.sensitive[0]
         domain = self.population.domain(column)
         truth = domain.codes(secret.people()[column])
-        correct, answered = successes(claims, column, domain, truth)
+        correct, answered = successes(self.taken(claims), column, domain, truth)
         named = truth < domain.size
         member = secret.member & named
         control = ~secret.member & named
         answers = float(answered[member].sum())
-        return {
-            **controlled(
-                "attribute",
-                float(correct[member].sum()),
-                int(member.sum()),
-                float(correct[control].sum()),
-                int(control.sum()),
-            ),
-            "answered": answers / member.sum() if member.any() else None,
-            "precision": float(correct[member].sum()) / answers if answers else None,
-        }
+        return controlled(
+            "attribute",
+            float(correct[member].sum()),
+            int(member.sum()),
+            float(correct[control].sum()),
+            int(control.sum()),
+            answered=answers / member.sum() if member.any() else None,
+            precision=float(correct[member].sum()) / answers if answers else None,
+        )
 
 
 def successes(
-    claims: Claims, column: str, domain: Domain, truth: NDArray[np.intp]
+    claims: ValueClaims, column: str, domain: Domain, truth: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Probability that each person's value is named, and that the attack answers at all, two arrays (people,).
 
     Parameters
     ----------
-    claims : Claims
+    claims : ValueClaims
         Values of the column; missing ones are abstentions.
     column : str
         The sensitive column.
@@ -131,13 +128,9 @@ def successes(
 
     Raises
     ------
-    TypeError
-        If the claims are no values.
     ValueError
         If they lack the column, name a value that it cannot have, or are about people that there are not.
     """
-    if not isinstance(claims, ValueClaims):
-        raise TypeError(f"the game scores claimed values, got {type(claims).__name__}")
     if column not in claims.values:
         raise ValueError(f"the claims have no column {column!r}")
     if claims.about.size and claims.about.max() >= truth.size:

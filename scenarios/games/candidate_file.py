@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -15,6 +16,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.ranking import area_under_curve
+from metrics.score import Score, Scores
 from scenarios.games.decoys import Neighbours
 from scenarios.games.row_answers import row_scores
 from scenarios.games.table_game import CandidatesGame, TableSecret
@@ -78,7 +80,8 @@ class CandidateFile(CandidatesGame):
     (1.0, 1.0)
     """
 
-    goal: ClassVar[str] = "reidentification"
+    variants = ("decoys",)
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"reidentification": RankedAnswers}
 
     def __init__(
         self,
@@ -133,16 +136,14 @@ class CandidateFile(CandidatesGame):
             np.argsort(order)[: self.originals],
         )
 
-    def score(
-        self, secret: CandidateFileSecret, published: MicrodataRelease, claims: Claims, rng: Generator
-    ) -> dict[str, float | None]:
+    def score(self, secret: CandidateFileSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
         """Score row by row and candidate by candidate; see `score_answers`."""
-        return score_answers(claims, published.origin, secret.answers, self.candidates, rng)
+        return score_answers(self.taken(claims), published.origin, secret.answers, self.candidates, rng)
 
 
 def score_answers(
-    claims: Claims, origin: NDArray[np.intp], answers: NDArray[np.intp], candidates: int, rng: Generator
-) -> dict[str, float | None]:
+    claims: RankedAnswers, origin: NDArray[np.intp], answers: NDArray[np.intp], candidates: int, rng: Generator
+) -> Scores:
     """Score answers about the rows of one table, row by row and candidate by candidate.
 
     Parameters
@@ -160,27 +161,22 @@ def score_answers(
 
     Returns
     -------
-    dict
-        What `scenarios.games.row_answers.row_scores` says of rows; and ``membership``: share of originals among the
-        `originals` surest candidates, with their number ``persons``, ``membership_chance`` and ``membership_auc``.
+    Scores
+        The scores of `scenarios.games.row_answers.row_scores`; ``membership``: share of originals among the
+        `originals` candidates of highest membership score; the measure ``membership_auc``.
 
     Raises
     ------
-    TypeError
-        If the claims are no ranked answers.
     ValueError
         If they are about other numbers of rows or candidates.
     """
-    of_rows = row_scores(claims, origin, answers, candidates, rng)
-    assert isinstance(claims, RankedAnswers)  # noqa: S101 (row_scores has looked)
+    rows = row_scores(claims, origin, answers, candidates, rng)
     originals = len(answers)
     member = np.zeros(candidates, dtype=bool)
     member[answers] = True
     decisions = claims.members()
-    return {
-        **of_rows,
-        "membership": float(member[decisions.first(originals, rng)].mean()),
-        "persons": originals,
-        "membership_chance": originals / candidates,
-        "membership_auc": area_under_curve(decisions.scores, member),
-    }
+    membership = Score(
+        "membership", float(member[decisions.first(originals, rng)].mean()), originals / candidates, originals
+    )
+    measures = {**rows.measures, "membership_auc": area_under_curve(decisions.scores, member)}
+    return Scores({**rows.goals, "membership": membership}, measures)

@@ -15,6 +15,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.control import risk_after_control
+from metrics.score import Score, Scores
 from scenarios.games.game import Secret
 from scenarios.games.table_game import TableGame
 from scenarios.games.table_worth import table_worth
@@ -134,22 +135,28 @@ class ControlGroupGame(TableGame):
         return table_worth(utility, secret.records, release.frame)
 
 
-def controlled(goal: str, successes: float, trials: int, control_successes: float, control_trials: int) -> Any:
-    """Scores of a goal with a control group, all None where either group is empty.
+def controlled(
+    goal: str,
+    successes: float,
+    trials: int,
+    control_successes: float,
+    control_trials: int,
+    **measures: float | None,
+) -> Scores:
+    """Scores of a goal with a control group; rate and chance are None if either group is empty.
 
     Returns
     -------
-    dict
-        The rate under the goal's name, with ``_chance``, what the same attack reaches on the control group,
-        ``_trials`` and ``_control_trials``; and ``risk``, ``risk_low``, ``risk_high``: what is left of the rate after
-        control (`metrics.control.risk_after_control`).
+    Scores
+        The goal's rate; its chance is the same attack's rate on the control group. Measures: ``risk``, ``risk_low`` and
+        ``risk_high``, the rate after control (`metrics.control.risk_after_control`), and those given.
     """
-    names = (goal, f"{goal}_chance", f"{goal}_trials", f"{goal}_control_trials", "risk", "risk_low", "risk_high")
     if not trials or not control_trials:
-        return dict.fromkeys(names)
+        empty = Score(goal, None, None, trials, control_trials)
+        return Scores.of(empty, risk=None, risk_low=None, risk_high=None, **measures)
     risk = risk_after_control(successes, trials, control_successes, control_trials)
-    rates = (successes / trials, control_successes / control_trials, trials, control_trials)
-    return dict(zip(names, (*rates, risk.value, risk.low, risk.high), strict=True))
+    score = Score(goal, successes / trials, control_successes / control_trials, trials, control_trials)
+    return Scores.of(score, risk=risk.value, risk_low=risk.low, risk_high=risk.high, **measures)
 
 
 def with_sensitive(records: Microdata, column: str | None) -> Microdata:

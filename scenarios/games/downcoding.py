@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +16,7 @@ from defenses.base.defense import Defense
 from defenses.base.release import MicrodataRelease
 from metrics.cells import read_cells
 from metrics.classes import equivalence_classes
+from metrics.score import Scores
 from scenarios.games.control_group import ControlGroupGame, ControlGroupSecret, controlled
 
 
@@ -36,25 +38,22 @@ class DowncodingGame(ControlGroupGame):
     Cohen (2022), Attacks on deidentification's defenses, section 3.
     """
 
-    goal: ClassVar[str] = "downcoding"
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"downcoding": ValueClaims}
 
     def knowledge(self, secret: ControlGroupSecret, defense: Defense) -> Knowledge:
         """Hand over other people, and the mechanism where the game discloses it."""
         nobody = secret.records.frame.iloc[:0][list(secret.records.released_columns)]
         return Knowledge(nobody, secret.auxiliary, self.simulation(defense))
 
-    def score(
-        self, secret: ControlGroupSecret, published: MicrodataRelease, claims: Claims, rng: Generator
-    ) -> dict[str, float | None]:
+    def score(self, secret: ControlGroupSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
         """Count the values that are right.
 
         Returns
         -------
-        dict
-            ``downcoding``: share of the generalized cells of known origin whose value is named, with their number
-            ``downcoding_trials``; ``downcoding_chance``: the same for values drawn from other people, with
-            ``downcoding_control_trials``; ``risk``, ``risk_low``, ``risk_high``: the rate after control. All None
-            where no cell is generalized.
+        Scores
+            ``downcoding``: share of the generalized cells of known origin whose value is named; chance is the same for
+            values drawn from other people. Measures: ``risk``, ``risk_low``, ``risk_high``: the rate after control. All
+            are None if no cell is generalized.
 
         Raises
         ------
@@ -63,10 +62,9 @@ class DowncodingGame(ControlGroupGame):
         ValueError
             If they are not about the released rows.
         """
-        if not isinstance(claims, ValueClaims):
-            raise TypeError(f"the downcoding game scores claimed values, got {type(claims).__name__}")
+        guesses: ValueClaims = self.taken(claims)
         frame, known = published.frame, published.origin >= 0
-        if not np.array_equal(claims.about, np.arange(len(frame))):
+        if not np.array_equal(guesses.about, np.arange(len(frame))):
             raise ValueError(f"the claims must be about the {len(frame)} released rows, each once")
         names = [name for name in secret.records.quasi_identifiers if name in frame.columns]
         classes = equivalence_classes(frame, names)
@@ -77,11 +75,10 @@ class DowncodingGame(ControlGroupGame):
             truth = secret.records.frame[name].iloc[published.origin[rows]]
             guess = _drawn(cells.contains, cells.codes[rows], secret.auxiliary.frame[name], rng)
             trials += rows.size
-            if name in claims.values:
-                right += overlap(classes[rows], claims.values[name].iloc[rows], truth)
+            if name in guesses.values:
+                right += overlap(classes[rows], guesses.values[name].iloc[rows], truth)
             drawn += overlap(classes[rows], guess, truth)
-        scores: dict[str, float | None] = controlled("downcoding", right, trials, drawn, trials)
-        return scores
+        return controlled("downcoding", right, trials, drawn, trials)
 
 
 def overlap(classes: NDArray[np.intp], claimed: pd.Series[Any], truth: pd.Series[Any]) -> int:

@@ -14,6 +14,7 @@ from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import Parametrized
 from defenses.base.release import Release
+from metrics.score import Scores
 
 KNOWS = ("mechanism", "nothing")
 
@@ -40,8 +41,10 @@ class Game(Parametrized, ABC):
     kind : str
         The kind of release that is published and attacks must work on; differs from `accepts` where the game itself
         computes something from the release (a model trained on it).
-    goal : str
-        What attacks must claim to play.
+    takes : mapping of str to type of Claims
+        The claims that the game scores, by the goal of the attack that makes them.
+    variants : tuple of str
+        Parameters of which a scenario may give a list: each value makes a variant of the game.
     lets_choose : bool
         Whether the adversary chooses something before the release, which then belongs to its trial alone.
     attacker_knows : {"mechanism", "nothing"}
@@ -50,7 +53,8 @@ class Game(Parametrized, ABC):
 
     accepts: ClassVar[str] = "microdata"
     kind: ClassVar[str] = "microdata"
-    goal: ClassVar[str]
+    takes: ClassVar[Mapping[str, type[Claims]]]
+    variants: ClassVar[tuple[str, ...]] = ()
     lets_choose: ClassVar[bool] = False
     attacker_knows: str
 
@@ -71,8 +75,30 @@ class Game(Parametrized, ABC):
         """What attackers are handed beside the release."""
 
     @abstractmethod
-    def score(self, secret: Any, published: Any, claims: Claims, rng: Generator) -> dict[str, float | None]:
-        """Score an attack's claims; None stands for a rate of nothing (0 of 0)."""
+    def score(self, secret: Any, published: Any, claims: Claims, rng: Generator) -> Scores:
+        """Score an attack's claims.
+
+        Raises
+        ------
+        TypeError
+            If the game does not take this kind of claims.
+        ValueError
+            If the claims are about other rows, persons or values than the game's.
+        """
+
+    def taken(self, claims: Claims) -> Any:
+        """Return the claims if the game takes their kind.
+
+        Raises
+        ------
+        TypeError
+            If it does not; names the kinds that it takes.
+        """
+        kinds = tuple(self.takes.values())
+        if not isinstance(claims, kinds):
+            words = " or ".join(dict.fromkeys(kind.words for kind in kinds))
+            raise TypeError(f"{type(self).__name__} scores {words}, got {type(claims).__name__}")
+        return claims
 
     @abstractmethod
     def utility(self, secret: Any, release: Any) -> dict[str, float | None]:
@@ -86,8 +112,9 @@ class Game(Parametrized, ABC):
             )
         if attack.kind != self.kind:
             return f"{type(self).__name__} publishes {self.kind}, {type(attack).__name__} works on {attack.kind}"
-        if attack.goal != self.goal:
-            return f"{type(self).__name__} is about {self.goal}, {type(attack).__name__} about {attack.goal}"
+        if attack.goal not in self.takes:
+            goals = " and ".join(self.takes)
+            return f"{type(self).__name__} is about {goals}, {type(attack).__name__} about {attack.goal}"
         return None
 
     def view(self, published: Release, rng: Generator) -> Any:

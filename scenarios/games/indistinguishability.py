@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -21,6 +21,7 @@ from defenses.base.queries import Histogram, Maximum, Mean, Median, Query, Query
 from defenses.base.release import StatisticsRelease
 from metrics.domains import CategoricalDomain, NumericDomain
 from metrics.empirical_epsilon import epsilon_lower_bound
+from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
 from scenarios.games.statistics_game import Question, answered_utility, seed_of
 
@@ -80,7 +81,7 @@ class Indistinguishability(Game):
 
     accepts: ClassVar[str] = "statistics"
     kind: ClassVar[str] = "statistics"
-    goal: ClassVar[str] = "distinguishing"
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"distinguishing": Decisions}
     lets_choose: ClassVar[bool] = True
     attacker_knows = "mechanism"
 
@@ -184,14 +185,14 @@ class Indistinguishability(Game):
 
     def score(
         self, secret: DistinguishingSecret, published: StatisticsRelease, claims: Claims, rng: Generator
-    ) -> dict[str, float | None]:
+    ) -> Scores:
         """Score the decisions.
 
         Returns
         -------
-        dict
-            ``distinguishing``: share of the challenges told right, taking the surer half of them for the second
-            table; its ``distinguishing_chance``, about a half, and ``distinguishing_trials``; ``epsilon_bound``: the
+        Scores
+            ``distinguishing``: share of the challenges decided correctly, taking the surer half of them for the second
+            table; chance is about a half. Measures: ``epsilon_bound``: the
             lower bound on epsilon from how often a decision is above 0 (for the second table) or below (for the
             first), at the game's confidence for both together; ``auc`` of the decisions.
 
@@ -204,21 +205,19 @@ class Indistinguishability(Game):
         """
         from metrics.ranking import area_under_curve
 
-        if not isinstance(claims, Decisions):
-            raise TypeError(f"the distinguishing game scores decisions, got {type(claims).__name__}")
-        if claims.scores.shape != secret.second.shape:
-            raise ValueError(f"there are {secret.second.size} challenges, got {claims.scores.size} decisions")
+        decisions: Decisions = self.taken(claims)
+        if decisions.scores.shape != secret.second.shape:
+            raise ValueError(f"there are {secret.second.size} challenges, got {decisions.scores.size} decisions")
         count = int(secret.second.sum())
         called = np.zeros(self.challenges, dtype=bool)
-        called[claims.first(count, rng)] = True
-        return {
-            "distinguishing": float((called == secret.second).mean()),
-            # Naming `count` of them blindly, a challenge is told right with this probability.
-            "distinguishing_chance": (count**2 + (self.challenges - count) ** 2) / self.challenges**2,
-            "distinguishing_trials": self.challenges,
-            "epsilon_bound": self._bound(secret, claims.scores),
-            "auc": area_under_curve(claims.scores, secret.second),
-        }
+        called[decisions.first(count, rng)] = True
+        # Someone who names `count` challenges at random decides each correctly with this probability.
+        chance = (count**2 + (self.challenges - count) ** 2) / self.challenges**2
+        return Scores.of(
+            Score("distinguishing", float((called == secret.second).mean()), chance, self.challenges),
+            epsilon_bound=self._bound(secret, decisions.scores),
+            auc=area_under_curve(decisions.scores, secret.second),
+        )
 
     def _bound(self, secret: DistinguishingSecret, scores: NDArray[np.float64]) -> float:
         one, other = scores[~secret.second], scores[secret.second]

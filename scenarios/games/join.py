@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -10,10 +11,11 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.claims import Claims
+from attacks.base.claims import Claims, RankedAnswers
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
+from metrics.score import Scores
 from scenarios.games.row_answers import row_scores
 from scenarios.games.table_game import CandidatesGame, TableSecret
 
@@ -66,7 +68,7 @@ class Join(CandidatesGame):
     Sweeney (2002), k-anonymity: a model for protecting privacy, section 2.
     """
 
-    goal: ClassVar[str] = "reidentification"
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"reidentification": RankedAnswers}
 
     def __init__(
         self,
@@ -143,8 +145,6 @@ class Join(CandidatesGame):
             entries[name] = pd.Series(column).mask(np.isin(np.arange(column.size), missing)) if missing.size else column
         return entries
 
-    def score(
-        self, secret: JoinSecret, published: MicrodataRelease, claims: Claims, rng: Generator
-    ) -> dict[str, float | None]:
+    def score(self, secret: JoinSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
         """Score row by row; see `row_scores`; the candidates are the lines of the register."""
-        return row_scores(claims, published.origin, secret.place, self.register, rng)
+        return row_scores(self.taken(claims), published.origin, secret.place, self.register, rng)

@@ -15,6 +15,7 @@ from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows, Tw
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
+from metrics.score import Scores
 from scenarios.games.control_group import ControlGroupGame, ControlGroupSecret, controlled
 
 SIDES = ("first", "second")
@@ -46,7 +47,7 @@ class Linkability(ControlGroupGame):
     section 4.2.
     """
 
-    goal: ClassVar[str] = "linkability"
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"linkability": LinkedRows}
 
     def __init__(
         self,
@@ -89,17 +90,14 @@ class Linkability(ControlGroupGame):
         other = people[second].iloc[_second_order(secret)].reset_index(drop=True)
         return TwoFiles(people[first], secret.auxiliary, self.simulation(defense), other)
 
-    def score(
-        self, secret: ControlGroupSecret, published: MicrodataRelease, claims: Claims, rng: Generator
-    ) -> dict[str, float | None]:
+    def score(self, secret: ControlGroupSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
         """Count expected links.
 
         Returns
         -------
-        dict
-            ``linkability``: expected share of the originals whose two parts lead to a common row, with their number
-            ``linkability_trials``; ``linkability_chance``: the same among the strangers, with
-            ``linkability_control_trials``; ``risk``, ``risk_low``, ``risk_high``: the rate after control.
+        Scores
+            ``linkability``: expected share of the originals whose two parts lead to a common row; chance is the same
+            among the strangers. Measures: ``risk``, ``risk_low``, ``risk_high``: the rate after control.
 
         Raises
         ------
@@ -108,23 +106,21 @@ class Linkability(ControlGroupGame):
         ValueError
             If they are about other numbers of rows or people.
         """
-        if not isinstance(claims, LinkedRows):
-            raise TypeError(f"the linkability game scores linked rows, got {type(claims).__name__}")
+        links: LinkedRows = self.taken(claims)
         shape = (len(published.frame), len(secret.order))
-        if claims.first.sure.shape != shape or claims.second.sure.shape != shape:
+        if links.first.sure.shape != shape or links.second.sure.shape != shape:
             raise ValueError(f"the claims must be about {shape[0]} rows and {shape[1]} people in each file")
         back = np.argsort(_second_order(secret))
-        second = NearestRows(claims.second.sure[:, back], claims.second.tied[:, back], claims.second.drawn[back])
-        linked = common_row_probability(claims.first, second)
+        second = NearestRows(links.second.sure[:, back], links.second.tied[:, back], links.second.drawn[back])
+        linked = common_row_probability(links.first, second)
         member = secret.member
-        scores: dict[str, float | None] = controlled(
+        return controlled(
             "linkability",
             float(linked[member].sum()),
             int(member.sum()),
             float(linked[~member].sum()),
             int((~member).sum()),
         )
-        return scores
 
 
 def common_row_probability(first: NearestRows, second: NearestRows) -> NDArray[np.float64]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -13,8 +14,10 @@ from numpy.typing import NDArray
 from attacks.base.claims import Claims, Decisions
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
+from metrics.arrays import Booleans
 from metrics.ranking import area_under_curve
 from metrics.roc import true_positive_rate
+from metrics.score import Score, Scores
 from scenarios.games.table_game import CandidatesGame, TableSecret
 
 
@@ -82,7 +85,7 @@ class Membership(CandidatesGame):
     Oprisanu and Troncoso (2022), Synthetic data: anonymisation groundhog day, for released tables.
     """
 
-    goal: ClassVar[str] = "membership"
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"membership": Decisions}
 
     def __init__(
         self,
@@ -121,9 +124,7 @@ class Membership(CandidatesGame):
         utility = self.table_utility(drawn.records, drawn.held_out, query_rng)
         return MembershipSecret(drawn.records, drawn.candidates, drawn.auxiliary, utility, drawn.member)
 
-    def score(
-        self, secret: MembershipSecret, published: Any, claims: Claims, rng: Generator
-    ) -> dict[str, float | None]:
+    def score(self, secret: MembershipSecret, published: Any, claims: Claims, rng: Generator) -> Scores:
         """Score how well members are told from others (`membership_scores`).
 
         Raises
@@ -133,10 +134,10 @@ class Membership(CandidatesGame):
         ValueError
             If they are about another number of candidates.
         """
-        return membership_scores(claims, secret.member, rng)
+        return membership_scores(self.taken(claims), secret.member, rng)
 
 
-def membership_scores(claims: Claims, member: NDArray[np.bool_], rng: Generator) -> dict[str, float | None]:
+def membership_scores(claims: Decisions, member: Booleans, rng: Generator) -> Scores:
     """Score decisions about members.
 
     Parameters
@@ -150,33 +151,24 @@ def membership_scores(claims: Claims, member: NDArray[np.bool_], rng: Generator)
 
     Returns
     -------
-    dict
-        ``membership``: share of members among as many surest candidates as there are members, with their number
-        ``persons`` and its ``membership_chance``; ``membership_advantage``: (membership - chance) / (1 - chance);
+    Scores
+        ``membership``: share of members among as many candidates of highest score as there are members. Measures:
         ``membership_auc``; ``tpr_at_1_percent_fpr`` and ``tpr_at_tenth_percent_fpr`` (`metrics.roc`), which are worth
         reading where ``non_members`` of all plays together are at least 1,000 and 10,000.
 
     Raises
     ------
-    TypeError
-        If the claims are no decisions.
     ValueError
         If they are about another number of candidates.
     """
-    if not isinstance(claims, Decisions):
-        raise TypeError(f"a membership game scores decisions, got {type(claims).__name__}")
     if claims.scores.shape != member.shape:
         raise ValueError(f"the decisions are about {claims.scores.size} candidates, there are {member.size}")
     members = int(member.sum())
-    chance = members / member.size
     rate = float(member[claims.first(members, rng)].mean())
-    return {
-        "membership": rate,
-        "persons": members,
-        "non_members": member.size - members,
-        "membership_chance": chance,
-        "membership_advantage": (rate - chance) / (1 - chance),
-        "membership_auc": area_under_curve(claims.scores, member),
-        "tpr_at_1_percent_fpr": true_positive_rate(claims.scores, member, 0.01),
-        "tpr_at_tenth_percent_fpr": true_positive_rate(claims.scores, member, 0.001),
-    }
+    return Scores.of(
+        Score("membership", rate, members / member.size, members),
+        non_members=member.size - members,
+        membership_auc=area_under_curve(claims.scores, member),
+        tpr_at_1_percent_fpr=true_positive_rate(claims.scores, member, 0.01),
+        tpr_at_tenth_percent_fpr=true_positive_rate(claims.scores, member, 0.001),
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -19,6 +21,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease, Release
 from defenses.pram.matrix import pk
+from metrics.score import Score, Scores
 from metrics.utility import TableUtility
 from scenarios.games.game import Game, Secret
 
@@ -32,7 +35,7 @@ class PkSecret(Secret):
     records : Microdata
         The table, one column; which released row stems from which record is the secret.
     query_rng : Generator
-        Draws the queries by which the release's utility is measured.
+        Draws the queries by which the release's utility is measured; never drawn from, only copied.
     """
 
     records: Microdata = field(repr=False)
@@ -64,7 +67,7 @@ class PkAnonymity(Game):
     Miura and Hasegawa, appendix A.1; Ikarashi, Kikuchi, Chida and Takahashi (2015), Definition 6.
     """
 
-    goal: ClassVar[str] = "pk"
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"pk": RankedAnswers}
     lets_choose: ClassVar[bool] = True
     attacker_knows = "mechanism"
 
@@ -133,18 +136,15 @@ class PkAnonymity(Game):
 
         return simulate
 
-    def score(
-        self, secret: PkSecret, published: MicrodataRelease, claims: Claims, rng: Generator
-    ) -> dict[str, float | None]:
+    def score(self, secret: PkSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
         """Score the surest pair; ties are broken at random.
 
         Returns
         -------
-        dict
-            ``reidentification``: 1 if the pair is right, 0 if wrong, None where the adversary abstains; its number
-            ``rows``, 1, and ``chance``, 1 / size; ``answered`` and ``win``, 0 or 1, over all plays; ``posterior``: the
-            largest that this release gives any pair (None where it is too long to compute); ``bound``: 1/k, k that of
-            the release's matrix, exactly.
+        Scores
+            ``pk``: 1 if the pair is right, 0 if wrong, None if the adversary abstains; chance is 1 / size. Measures:
+            ``answered`` and ``win``, 0 or 1, over all plays; ``posterior``: the largest that this release gives any
+            pair (None if it takes too long to compute); ``bound``: 1/k, with the exact k of the release's matrix.
 
         Raises
         ------
@@ -153,29 +153,26 @@ class PkAnonymity(Game):
         ValueError
             If they are about other numbers of rows or records.
         """
-        if not isinstance(claims, RankedAnswers):
-            raise TypeError(f"the Pk game scores ranked answers, got {type(claims).__name__}")
+        answers: RankedAnswers = self.taken(claims)
         rows = len(published.frame)
-        if (claims.targets, claims.answers) != (rows, self.size):
+        if (answers.targets, answers.answers) != (rows, self.size):
             raise ValueError(
-                f"the answers are about {claims.targets} rows and {claims.answers} records, "
+                f"the answers are about {answers.targets} rows and {answers.answers} records, "
                 f"there are {rows} and {self.size}"
             )
-        answered = claims.score.size > 0
+        answered = answers.score.size > 0
         win = 0.0
         if answered:
-            pair = rng.choice(np.flatnonzero(claims.score == claims.score.max()))
-            win = float(published.origin[claims.target[pair]] == claims.answer[pair])
+            pair = rng.choice(np.flatnonzero(answers.score == answers.score.max()))
+            win = float(published.origin[answers.target[pair]] == answers.answer[pair])
         posterior, bound = self._largest(secret.records, published)
-        return {
-            "reidentification": win if answered else None,
-            "rows": 1,
-            "chance": 1 / self.size,
-            "answered": float(answered),
-            "win": win,
-            "posterior": posterior,
-            "bound": bound,
-        }
+        return Scores.of(
+            Score("pk", win if answered else None, 1 / self.size, 1),
+            answered=float(answered),
+            win=win,
+            posterior=posterior,
+            bound=bound,
+        )
 
     def utility(self, secret: PkSecret, release: MicrodataRelease) -> dict[str, float | None]:
         """Anchored utility of the table, and its Pk as measured from the matrix in use.
@@ -183,7 +180,9 @@ class PkAnonymity(Game):
         One column has no associations with others to keep.
         """
         domains = {self.column: secret.records.domain(self.column)}
-        worth = TableUtility(secret.records.frame, domains, secret.records.frame.iloc[:0], None, secret.query_rng)
+        worth = TableUtility(
+            secret.records.frame, domains, secret.records.frame.iloc[:0], None, deepcopy(secret.query_rng)
+        )
         _, bound = self._largest(secret.records, release)
         return {**worth.score(release.frame), "associations": None, "pk": None if bound is None else 1 / bound}
 

@@ -35,7 +35,7 @@ class PkSummary:
 
 
 def summarize_pk(plays: Sequence[Mapping[str, float | None]]) -> PkSummary:
-    """Summary of scores that `PkAnonymity` gave, each with a posterior.
+    """Summary of the measures that `PkAnonymity` gave, each with a posterior.
 
     Raises
     ------

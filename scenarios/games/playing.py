@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from attacks.base.attack import Attack, NotApplicable
 from defenses.base.defense import Defense
+from metrics.score import Scores
 from scenarios.games.game import Game
 
 
@@ -18,13 +19,13 @@ class Outcome:
 
     Attributes
     ----------
-    scores : dict of str to float or None
-        What the attack reached (see the game's `score`).
+    scores : Scores
+        Scores of the attack by goal, and further measures (see the game's `score`).
     utility : dict of str to float or None
         What the release was worth (see the game's `utility`).
     """
 
-    scores: dict[str, float | None]
+    scores: Scores
     utility: dict[str, float | None]
 
 
@@ -67,9 +68,7 @@ def play(defense: Defense, attack: Attack, game: Game, rng: Generator) -> Outcom
     return Outcome(scores, game.utility(secret, release))
 
 
-def play_alone(
-    defense: Defense, attack: Attack, game: Game, rng: Generator
-) -> tuple[Any, Any, dict[str, float | None]]:
+def play_alone(defense: Defense, attack: Attack, game: Game, rng: Generator) -> tuple[Any, Any, Scores]:
     """Draw, after the adversary's choice where the game gives it one, and play; secret, release and scores."""
     choice_rng, draw_rng, release_rng, attack_rng = rng.spawn(4)
     choice = attack.choose(game.briefing(defense, choice_rng), choice_rng) if game.lets_choose else None
@@ -85,9 +84,7 @@ def make_release(defense: Defense, game: Game, secret: Any, rng: Generator) -> t
     return release, game.publish(release, publish_rng)
 
 
-def attack_release(
-    defense: Defense, attack: Attack, game: Game, secret: Any, published: Any, rng: Generator
-) -> dict[str, float | None]:
+def attack_release(defense: Defense, attack: Attack, game: Game, secret: Any, published: Any, rng: Generator) -> Scores:
     """Run one attack on what was published, and score its claims."""
     view_rng, attack_rng, score_rng = rng.spawn(3)
     claims = attack.run(game.view(published, view_rng), game.knowledge(secret, defense), attack_rng)

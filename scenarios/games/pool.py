@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -19,6 +20,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.release import ReportsRelease
 from metrics.domains import CategoricalDomain
+from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
 from scenarios.games.report_utility import utility_frequencies
 
@@ -72,7 +74,7 @@ class Pool(Game):
 
     accepts: ClassVar[str] = "reports"
     kind: ClassVar[str] = "reports"
-    goal: ClassVar[str] = "pool"
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"pool": RankedAnswers}
     attacker_knows = "mechanism"
 
     def __init__(self, *, records: Microdata, column: str, persons: int = 500, reports: int = 8) -> None:
@@ -148,17 +150,14 @@ class Pool(Game):
 
         return Knowledge(secret.records.frame[[str(self.records.person)]].copy(), secret.auxiliary, simulate)
 
-    def score(
-        self, secret: PoolSecret, published: ReportsRelease, claims: Claims, rng: Generator
-    ) -> dict[str, float | None]:
+    def score(self, secret: PoolSecret, published: ReportsRelease, claims: Claims, rng: Generator) -> Scores:
         """Score person by person.
 
         Returns
         -------
-        dict
-            ``pool``: share of persons whose pool is named; ``pool_chance``: the same for the guess of the pool that
-            most persons with enough items prefer; ``pool_trials``: number of persons; ``answered``: share of persons
-            for whom there is an answer.
+        Scores
+            ``pool``: share of persons whose pool is named; chance is the same for the guess of the pool that most
+            persons with enough items prefer. Measure ``answered``: share of persons with an answer.
 
         Raises
         ------
@@ -167,17 +166,12 @@ class Pool(Game):
         ValueError
             If they are about another number of persons.
         """
-        if not isinstance(claims, RankedAnswers):
-            raise TypeError(f"the pool game scores ranked answers, got {type(claims).__name__}")
-        if claims.targets != self.persons:
-            raise ValueError(f"the answers are about {claims.targets} persons, there are {self.persons}")
-        answers = claims.best(rng)
-        return {
-            "pool": float((answers == secret.preferred).mean()),
-            "pool_chance": self._chance,
-            "pool_trials": self.persons,
-            "answered": float((answers >= 0).mean()),
-        }
+        ranked: RankedAnswers = self.taken(claims)
+        if ranked.targets != self.persons:
+            raise ValueError(f"the answers are about {ranked.targets} persons, there are {self.persons}")
+        answers = ranked.best(rng)
+        score = Score("pool", float((answers == secret.preferred).mean()), self._chance, self.persons)
+        return Scores.of(score, answered=float((answers >= 0).mean()))
 
     def utility(self, secret: PoolSecret, release: ReportsRelease) -> dict[str, float | None]:
         """Accuracy of the estimated shares of items (`utility_frequencies`)."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -16,6 +17,7 @@ from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.release import ReportsRelease
+from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
 from scenarios.games.report_utility import utility_frequencies
 
@@ -63,7 +65,7 @@ class Reports(Game):
 
     accepts: ClassVar[str] = "reports"
     kind: ClassVar[str] = "reports"
-    goal: ClassVar[str] = "value"
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"value": RankedAnswers}
     attacker_knows = "mechanism"
 
     def __init__(self, *, records: Microdata, column: str, persons: int = 1000, auxiliary: int = 5000) -> None:
@@ -112,17 +114,14 @@ class Reports(Game):
 
         return Knowledge(secret.records.frame.iloc[:0], secret.auxiliary, simulate)
 
-    def score(
-        self, secret: ReportSecret, published: ReportsRelease, claims: Claims, rng: Generator
-    ) -> dict[str, float | None]:
+    def score(self, secret: ReportSecret, published: ReportsRelease, claims: Claims, rng: Generator) -> Scores:
         """Score person by person.
 
         Returns
         -------
-        dict
-            ``value``: share of persons whose value is named; ``value_chance``: the same for the guess of the
-            population's commonest value, whatever is reported; ``value_trials``: number of persons; ``answered``:
-            share of persons for whom there is an answer.
+        Scores
+            ``value``: share of persons whose value is named; chance is the same for the guess of the population's
+            most frequent value, whatever is reported. Measure ``answered``: share of persons with an answer.
 
         Raises
         ------
@@ -131,20 +130,15 @@ class Reports(Game):
         ValueError
             If they are about other numbers of persons or values.
         """
-        if not isinstance(claims, RankedAnswers):
-            raise TypeError(f"the report game scores ranked answers, got {type(claims).__name__}")
-        if (claims.targets, claims.answers) != (self.persons, published.protocol.d):
+        ranked: RankedAnswers = self.taken(claims)
+        if (ranked.targets, ranked.answers) != (self.persons, published.protocol.d):
             raise ValueError(
-                f"the answers are about {claims.targets} persons and {claims.answers} values, there are "
+                f"the answers are about {ranked.targets} persons and {ranked.answers} values, there are "
                 f"{self.persons} and {published.protocol.d}"
             )
-        answers = claims.best(rng)
-        return {
-            "value": float((answers == secret.values).mean()),
-            "value_chance": float(self._shares.max()),
-            "value_trials": self.persons,
-            "answered": float((answers >= 0).mean()),
-        }
+        answers = ranked.best(rng)
+        score = Score("value", float((answers == secret.values).mean()), float(self._shares.max()), self.persons)
+        return Scores.of(score, answered=float((answers >= 0).mean()))
 
     def utility(self, secret: ReportSecret, release: ReportsRelease) -> dict[str, float | None]:
         """Accuracy of the estimated shares (`utility_frequencies`)."""

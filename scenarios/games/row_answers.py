@@ -6,12 +6,13 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.claims import Claims, RankedAnswers
+from attacks.base.claims import RankedAnswers
+from metrics.score import Score, Scores
 
 
 def row_scores(
-    claims: Claims, origin: NDArray[np.intp], place: NDArray[np.intp], candidates: int, rng: Generator
-) -> dict[str, float | None]:
+    claims: RankedAnswers, origin: NDArray[np.intp], place: NDArray[np.intp], candidates: int, rng: Generator
+) -> Scores:
     """Score answers row by row.
 
     Parameters
@@ -29,21 +30,16 @@ def row_scores(
 
     Returns
     -------
-    dict
-        ``reidentification``: correct rows / rows that stem from one original who is among the candidates, None where
-        there is no such row, with their number ``rows`` and its ``chance``, 1 / candidates; ``top3``: the same with
-        three answers allowed; ``hits``: correct rows / originals; ``answered``: share of rows answered; ``precision``:
-        correct / answered rows that stem from one original.
+    Scores
+        ``reidentification``: share of correct rows among those that stem from one original who is a candidate; chance
+        is 1 / candidates. Measures: ``top3``: the same with three answers allowed; ``hits``: correct rows / originals;
+        ``answered``: share of rows answered; ``precision``: correct / answered rows that stem from one original.
 
     Raises
     ------
-    TypeError
-        If the claims are no ranked answers.
     ValueError
         If they are about other numbers of rows or candidates.
     """
-    if not isinstance(claims, RankedAnswers):
-        raise TypeError(f"rows are scored by ranked answers, got {type(claims).__name__}")
     rows = len(origin)
     if (claims.targets, claims.answers) != (rows, candidates):
         raise ValueError(
@@ -58,15 +54,13 @@ def row_scores(
     correct, close = int((right & (rank == 0)).sum()), int((right & (rank < 3)).sum())
     answered = np.zeros(rows, dtype=bool)
     answered[claims.target] = True
-    return {
-        "reidentification": _rate(correct, findable),
-        "rows": findable,
-        "chance": 1 / candidates,
-        "top3": _rate(close, findable),
-        "hits": correct / len(place),
-        "answered": _rate(int(answered.sum()), rows),
-        "precision": _rate(correct, int((answered & known).sum())),
-    }
+    return Scores.of(
+        Score("reidentification", _rate(correct, findable), 1 / candidates, findable),
+        top3=_rate(close, findable),
+        hits=correct / len(place),
+        answered=_rate(int(answered.sum()), rows),
+        precision=_rate(correct, int((answered & known).sum())),
+    )
 
 
 def _rate(part: int, whole: int) -> float | None:

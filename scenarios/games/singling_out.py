@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import ClassVar
 
 from numpy.random import Generator
@@ -11,6 +12,7 @@ from attacks.base.claims import Claims, Predicates
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
+from metrics.score import Scores
 from scenarios.games.control_group import ControlGroupGame, ControlGroupSecret, controlled
 
 
@@ -32,7 +34,7 @@ class SinglingOut(ControlGroupGame):
     Tasnádi (2023), A unified framework for quantifying privacy risk in synthetic data, section 4.1.
     """
 
-    goal: ClassVar[str] = "singling_out"
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"singling_out": Predicates}
 
     def __init__(
         self,
@@ -55,30 +57,25 @@ class SinglingOut(ControlGroupGame):
         nobody = secret.records.frame.iloc[:0][list(secret.records.released_columns)]
         return Knowledge(nobody, secret.auxiliary, self.simulation(defense))
 
-    def score(
-        self, secret: ControlGroupSecret, published: MicrodataRelease, claims: Claims, rng: Generator
-    ) -> dict[str, float | None]:
+    def score(self, secret: ControlGroupSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
         """Count the predicates that hold of exactly one original, and of exactly one stranger.
 
         Returns
         -------
-        dict
-            ``singling_out``: share of the predicates that single out an original, with their number
-            ``singling_out_trials``; ``singling_out_chance``: share that single out a stranger, with
-            ``singling_out_control_trials``; ``risk``, ``risk_low``, ``risk_high``: the rate after control. All None
-            where no predicate was claimed.
+        Scores
+            ``singling_out``: share of the predicates that single out an original; chance is the share that single out a
+            stranger. Measures: ``risk``, ``risk_low``, ``risk_high``: the rate after control. All are None if no
+            predicate was claimed.
 
         Raises
         ------
         TypeError
             If the claims are no predicates.
         """
-        if not isinstance(claims, Predicates):
-            raise TypeError(f"the singling-out game scores predicates, got {type(claims).__name__}")
-        made = len(claims.predicates)
+        predicates = self.taken(claims).predicates
+        made = len(predicates)
         alone, control = (
-            sum(int(predicate(people.frame).sum() == 1) for predicate in claims.predicates)
+            sum(int(predicate(people.frame).sum() == 1) for predicate in predicates)
             for people in (secret.records, secret.strangers)
         )
-        scores: dict[str, float | None] = controlled("singling_out", alone, made, control, made)
-        return scores
+        return controlled("singling_out", alone, made, control, made)

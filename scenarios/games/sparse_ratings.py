@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
@@ -18,6 +19,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease, Release
 from metrics.ratings import RatingUtility
+from metrics.score import Score, Scores
 from scenarios.games.game import Secret
 from scenarios.games.table_game import TableGame, table
 
@@ -82,7 +84,7 @@ class SparseRatings(TableGame):
     Narayanan and Shmatikov (2008), Robust de-anonymization of large sparse datasets, section 5.
     """
 
-    goal: ClassVar[str] = "deanonymization"
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"deanonymization": RankedAnswers}
 
     def __init__(
         self,
@@ -209,19 +211,16 @@ class SparseRatings(TableGame):
         """Hand over the known ratings, the public roles and domains, and the mechanism where the game discloses it."""
         return Knowledge(secret.known.copy(), self.public(self.records.take([])), self.simulation(defense))
 
-    def score(
-        self, secret: SparseRatingsSecret, published: MicrodataRelease, claims: Claims, rng: Generator
-    ) -> dict[str, float | None]:
+    def score(self, secret: SparseRatingsSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
         """Score person by person.
 
         A pseudonym is the person's of whom most of its rows stem.
 
         Returns
         -------
-        dict
-            ``deanonymization``: targets named rightly / targets, with their number ``deanonymization_trials`` and
-            ``deanonymization_chance``, 1 / people; ``wrong``: targets named wrongly / targets; ``answered``: share of
-            targets answered.
+        Scores
+            ``deanonymization``: share of targets named correctly; chance is 1 / people. Measures: ``wrong``: share of
+            targets named wrongly; ``answered``: share of targets answered.
 
         Raises
         ------
@@ -230,26 +229,23 @@ class SparseRatings(TableGame):
         ValueError
             If they are about other numbers of targets or pseudonyms.
         """
-        if not isinstance(claims, RankedAnswers):
-            raise TypeError(f"the game on ratings scores ranked answers, got {type(claims).__name__}")
+        ranked: RankedAnswers = self.taken(claims)
         pseudonym, count = _pseudonyms(published, self.records.person)
-        if (claims.targets, claims.answers) != (self.targets, count):
+        if (ranked.targets, ranked.answers) != (self.targets, count):
             raise ValueError(
-                f"the answers are about {claims.targets} people and {claims.answers} pseudonyms, "
+                f"the answers are about {ranked.targets} people and {ranked.answers} pseudonyms, "
                 f"there are {self.targets} and {count}"
             )
         stems = published.origin >= 0
         owner = _majority(pseudonym[stems], secret.person[published.origin[stems]], count)
-        best = claims.best(rng)
+        best = ranked.best(rng)
         answered = best >= 0
         right = answered & (owner[best] == secret.targets)
-        return {
-            "deanonymization": float(right.mean()),
-            "deanonymization_trials": self.targets,
-            "deanonymization_chance": 1 / self._persons,
-            "wrong": float((answered & ~right).mean()),
-            "answered": float(answered.mean()),
-        }
+        return Scores.of(
+            Score("deanonymization", float(right.mean()), 1 / self._persons, self.targets),
+            wrong=float((answered & ~right).mean()),
+            answered=float(answered.mean()),
+        )
 
     def utility(self, secret: SparseRatingsSecret, release: MicrodataRelease) -> dict[str, float | None]:
         """What the ratings are worth (`metrics.ratings.RatingUtility`)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -17,6 +17,7 @@ from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Query, QuerySession
 from defenses.base.release import StatisticsRelease
+from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
 
 
@@ -72,7 +73,7 @@ class StatisticsGame(Game):
 
     accepts: ClassVar[str] = "statistics"
     kind: ClassVar[str] = "statistics"
-    goal: ClassVar[str] = "disclosure"
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"disclosure": ValueClaims}
     attacker_knows = "mechanism"
 
     def right(self, claimed: Any, truth: Any) -> bool:
@@ -83,18 +84,15 @@ class StatisticsGame(Game):
         """Hand over the queries behind the secrets."""
         return secret.known
 
-    def score(
-        self, secret: StatisticsSecret, published: StatisticsRelease, claims: Claims, rng: Generator
-    ) -> dict[str, float | None]:
+    def score(self, secret: StatisticsSecret, published: StatisticsRelease, claims: Claims, rng: Generator) -> Scores:
         """Score the claimed values.
 
         Returns
         -------
-        dict
-            ``disclosure``: share of the secrets that are found, where one about which nothing is claimed is not, with
-            their number ``disclosure_trials`` and ``disclosure_chance``, what the best constant guess reaches;
-            ``answered``: share of the secrets about which something is claimed; ``precision``: right values among the
-            claimed ones, None where there is none.
+        Scores
+            ``disclosure``: share of the secrets that are found; a secret without a claim is not. Chance is the share
+            that the best constant guess finds. Measures: ``answered``: share of the secrets with a claim;
+            ``precision``: share of correct values among the claimed ones, None if there is none.
 
         Raises
         ------
@@ -103,20 +101,16 @@ class StatisticsGame(Game):
         ValueError
             If they are about another number of persons.
         """
-        if not isinstance(claims, ValueClaims):
-            raise TypeError(f"a statistics game scores claimed values, got {type(claims).__name__}")
-        claimed, targets = claims.values["value"], len(secret.truths)
+        claimed, targets = self.taken(claims).values["value"], len(secret.truths)
         if len(claimed) != targets:
             raise ValueError(f"the claims are about {len(claimed)} persons, there are {targets}")
         answered = np.flatnonzero(claimed.notna())
         hits = sum(self.right(claimed.iloc[place], secret.truths[place]) for place in answered)
-        return {
-            "disclosure": hits / targets,
-            "disclosure_chance": secret.chance,
-            "disclosure_trials": targets,
-            "answered": len(answered) / targets,
-            "precision": hits / len(answered) if answered.size else None,
-        }
+        return Scores.of(
+            Score("disclosure", hits / targets, secret.chance, targets),
+            answered=len(answered) / targets,
+            precision=hits / len(answered) if answered.size else None,
+        )
 
     def utility(self, secret: StatisticsSecret, release: StatisticsRelease) -> dict[str, float | None]:
         """How near the answers to an analyst's workload come.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -10,7 +11,7 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from attacks.base.attack import Attack, Knowledge
+from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, Decisions, ValueClaims
 from attacks.training.gradient_inversion import most_common
 from defenses.base.defense import Defense
@@ -19,9 +20,8 @@ from defenses.base.parameters import check_integer
 from defenses.base.release import TrainingRelease
 from defenses.base.training import TrainingEncoding
 from metrics.ranking import area_under_curve
+from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret, check_attacker_knows
-
-GOALS = ("reconstruction", "membership")
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ class Training(Game):
 
     accepts: ClassVar[str] = "training"
     kind: ClassVar[str] = "training"
-    goal: ClassVar[str] = "reconstruction"
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"reconstruction": ValueClaims, "membership": Decisions}
 
     def __init__(
         self,
@@ -129,15 +129,7 @@ class Training(Game):
         known = simulate if self.attacker_knows == "mechanism" else None
         return Knowledge(secret.candidates.copy(), secret.auxiliary, known)
 
-    def misfit(self, defense: Defense, attack: Attack) -> str | None:
-        """Why a pair cannot play: the kinds do not fit, or the attack claims neither records nor membership."""
-        if attack.goal in GOALS and defense.kind == self.accepts and attack.kind == self.kind:
-            return None
-        return super().misfit(defense, attack)
-
-    def score(
-        self, secret: TrainingSecret, published: TrainingRelease, claims: Claims, rng: Generator
-    ) -> dict[str, float | None]:
+    def score(self, secret: TrainingSecret, published: TrainingRelease, claims: Claims, rng: Generator) -> Scores:
         """Score reconstructed records, or decisions on membership.
 
         A client's claimed records are paired with its records so that most cells agree; a number agrees in its public
@@ -145,12 +137,11 @@ class Training(Game):
 
         Returns
         -------
-        dict
-            Of records: ``reconstruction``, the share of cells that agree, with ``reconstruction_chance``, what the
-            most frequent value of each column among other people reaches, ``reconstruction_trials``, the number of
-            records, and ``records_recovered``, the share of records of which every cell agrees. Of decisions:
-            ``membership``, the share of members among the surest half of the candidates, with ``membership_chance``,
-            ``membership_trials`` and ``membership_auc``.
+        Scores
+            Of records: ``reconstruction``, the share of cells that agree; chance is the share that the most frequent
+            value of each column among other people reaches; the measure ``records_recovered`` is the share of records
+            of which every cell agrees. Of decisions: ``membership``, the share of members among the half of the
+            candidates with the highest scores, and the measure ``membership_auc``.
 
         Raises
         ------
@@ -159,28 +150,29 @@ class Training(Game):
         ValueError
             If they are about other numbers of records or candidates.
         """
-        if isinstance(claims, Decisions):
-            if claims.scores.shape != secret.member.shape:
-                raise ValueError(f"the decisions are about {claims.scores.size} candidates, not {secret.member.size}")
-            return {
-                "membership": float(secret.member[claims.first(self.members, rng)].mean()),
-                "membership_chance": 0.5,
-                "membership_trials": self.members,
-                "membership_auc": area_under_curve(claims.scores, secret.member),
-            }
-        if not isinstance(claims, ValueClaims):
-            raise TypeError(f"the training game scores records or decisions, got {type(claims).__name__}")
+        taken = self.taken(claims)
+        if isinstance(taken, Decisions):
+            return self._membership(secret, taken, rng)
+        return self._reconstruction(secret, published, taken)
+
+    def _membership(self, secret: TrainingSecret, claims: Decisions, rng: Generator) -> Scores:
+        if claims.scores.shape != secret.member.shape:
+            raise ValueError(f"the decisions are about {claims.scores.size} candidates, not {secret.member.size}")
+        rate = float(secret.member[claims.first(self.members, rng)].mean())
+        auc = area_under_curve(claims.scores, secret.member)
+        return Scores.of(Score("membership", rate, 0.5, self.members), membership_auc=auc)
+
+    def _reconstruction(self, secret: TrainingSecret, published: TrainingRelease, claims: ValueClaims) -> Scores:
         if len(claims.values) != self.members:
             raise ValueError(f"the claims are about {len(claims.values)} records, not {self.members}")
         encoding, truth = published.encoding, secret.records.frame
         agree = matched_cells(encoding, truth, published.holder, claims.values)
         common = most_common(encoding, secret.auxiliary.frame).iloc[[0] * self.members].reset_index(drop=True)
-        return {
-            "reconstruction": float(agree.mean()),
-            "reconstruction_chance": float(matched_cells(encoding, truth, published.holder, common).mean()),
-            "reconstruction_trials": self.members,
-            "records_recovered": float(agree.all(axis=1).mean()),
-        }
+        chance = float(matched_cells(encoding, truth, published.holder, common).mean())
+        return Scores.of(
+            Score("reconstruction", float(agree.mean()), chance, self.members),
+            records_recovered=float(agree.all(axis=1).mean()),
+        )
 
     def utility(self, secret: TrainingSecret, release: TrainingRelease) -> dict[str, float | None]:
         """Accuracy and area under the curve of the final model on held-out records, and how good they are.

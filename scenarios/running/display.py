@@ -8,7 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from leaderboard.result import FAILURES, label
-from scenarios.running.standing import Standing
+from scenarios.running.standing import RunProgress
 
 if TYPE_CHECKING:
     from leaderboard.result import Result
@@ -67,7 +67,7 @@ class RunDisplay:
         self.display, self.plan, self.catalogue, self.store = display, plan, catalogue, store
         self.live: Any = None
         self.bar: Any = None
-        self.standing = Standing()
+        self.standing = RunProgress()
         self.total = self.done = self.known = self.failures = 0
         self.began = self.said = time.monotonic()
 
@@ -102,9 +102,9 @@ class RunDisplay:
         """Say how much there is to do."""
         plan = self.plan
         self.total, self.done, self.known = total, known, known
-        decoys = f" x {len(plan.games)} kinds of decoys" if len(plan.games) > 1 else ""
+        variants = f" x {len(plan.games)} variants" if len(plan.games) > 1 else ""
         self.display.say(
-            f"{plan.name}: {len(plan.defenses)} defenses x {len(plan.attacks)} attacks x {plan.plays} plays{decoys}; "
+            f"{plan.name}: {len(plan.defenses)} defenses x {len(plan.attacks)} attacks x {plan.plays} plays{variants}; "
             f"{known} of {total} results known"
         )
         if self.bar is not None:

@@ -23,9 +23,6 @@ from scenarios.methods import build, find, source_name, suggestion
 from scenarios.running.limits import Limits, read_size
 from scenarios.tables.dataset import Dataset, with_columns
 
-# What tells one game of a scenario from another; lists of other parameters would need boards of their own.
-GAME_GRID = "decoys"
-
 
 class _Head(ScenarioTable):
     name: str = Field(min_length=1)
@@ -187,10 +184,18 @@ def _limits(time: float, memory: str | int) -> Limits:
 
 
 def _games(table: dict[str, Any], dataset: Dataset) -> list[Game]:
-    known = find(table["use"], "scenarios").parameter_names()
-    lists = [name for name, value in table.items() if isinstance(value, list) and name in known and name != GAME_GRID]
+    game = find(table["use"], "scenarios")
+    variants = getattr(game, "variants", ())
+    lists = [
+        name
+        for name, value in table.items()
+        if isinstance(value, list) and name in game.parameter_names() and name not in variants
+    ]
     if lists:
-        raise ValueError(f"{lists[0]}: only {GAME_GRID} may be a list; write one scenario for each value")
+        allowed = (
+            f"only {' and '.join(variants)} may be a list" if variants else "no parameter of this game may be a list"
+        )
+        raise ValueError(f"{lists[0]}: {allowed}; write one scenario for each value")
     return [build({**point, "records": dataset.records}, "scenarios") for point in _grid(table)]
 
 

@@ -1,4 +1,4 @@
-"""What may be stored of a play: names and finite numbers, rates between 0 and 1."""
+"""Checks of what a game reports of a play: typed scores, and finite measures."""
 
 from __future__ import annotations
 
@@ -6,48 +6,55 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from leaderboard.goals import chance_name, control_name, reported, trials_name
+from metrics.score import Scores
 
 # Rounding of a mean of ones.
 _SLACK = 1e-9
 
 
-def checked(values: Any) -> dict[str, float | None]:
-    """The numbers of a play as floats.
-
-    Parameters
-    ----------
-    values : mapping of str to float or None
-        What a game's `score` or `utility` gave.
+def checked_scores(scores: Any) -> Scores:
+    """Scores of an attack, their measures as floats.
 
     Raises
     ------
     TypeError
-        If this is no flat mapping of names to numbers.
+        If a game's `score` gave something other than `Scores`, or a measure is not a number.
     ValueError
-        If a number is not finite, a rate, a chance or a component of utility lies outside [0, 1], or a number of
-        trials is negative; names the number.
+        If a measure is not finite; names it.
     """
-    if not isinstance(values, Mapping):
-        raise TypeError(f"the scores must be a mapping of names to numbers, got {type(values).__name__}")
-    found = {_name(name): _number(name, value) for name, value in values.items()}
-    goals = reported(found)
-    rates = {name for goal in goals for name in (goal, chance_name(goal))}
-    for name, value in found.items():
-        if value is None:
-            continue
-        is_rate = name in rates or name == "utility" or name.startswith("utility_")
-        if is_rate and not -_SLACK <= value <= 1 + _SLACK:
+    if not isinstance(scores, Scores):
+        raise TypeError(f"a game's score must be Scores, got {type(scores).__name__}")
+    return Scores(scores.goals, checked_measures(scores.measures))
+
+
+def checked_measures(measures: Any) -> dict[str, float | None]:
+    """Measures by name as floats.
+
+    Parameters
+    ----------
+    measures : mapping of str to float or None
+        What a game's `utility` gave, or the measures beside its scores.
+
+    Raises
+    ------
+    TypeError
+        If this is not a mapping of names to numbers.
+    ValueError
+        If a number is not finite, or a component of utility lies outside [0, 1]; names the number.
+    """
+    if not isinstance(measures, Mapping):
+        raise TypeError(f"measures must be a mapping of names to numbers, got {type(measures).__name__}")
+    numbers = {_name(name): _number(name, value) for name, value in measures.items()}
+    for name, value in numbers.items():
+        component = name == "utility" or name.startswith("utility_")
+        if component and value is not None and not -_SLACK <= value <= 1 + _SLACK:
             raise ValueError(f"{name} must lie between 0 and 1, got {value:g}")
-        is_count = any(name in (trials_name(goal), control_name(goal)) for goal in goals)
-        if is_count and value < 0:
-            raise ValueError(f"{name} must not be negative, got {value:g}")
-    return found
+    return numbers
 
 
 def _name(name: Any) -> str:
     if not isinstance(name, str):
-        raise TypeError(f"the scores must have names, got {type(name).__name__} {name!r}")
+        raise TypeError(f"measures must have names, got {type(name).__name__} {name!r}")
     return name
 
 

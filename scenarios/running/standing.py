@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from leaderboard.goals import chance_name, goal_words, reported
+from leaderboard.goals import goal_words
 from leaderboard.result import Result, label
+from metrics.score import advantage
 
 
 @dataclass
@@ -23,7 +24,7 @@ class _Mean:
 
     @property
     def advantage(self) -> float:
-        return (self.rate - self.chance) / (1 - self.chance) if self.chance < 1 else 0.0
+        return advantage(self.rate, self.chance) if self.chance < 1 else 0.0
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ class Worst:
 
 
 @dataclass
-class Standing:
+class RunProgress:
     """Means over the results so far; memory grows with pairs, not with plays."""
 
     means: dict[str, dict[tuple[str, str], _Mean]] = field(default_factory=lambda: defaultdict(dict))
@@ -62,10 +63,9 @@ class Standing:
                 continue
             pairs = self.means[label(result.defense, result.parameters)]
             attack = label(result.attack, {**result.attack_parameters, **result.game})
-            for goal in reported(result.values):
-                rate, chance = result.values[goal], result.values[chance_name(goal)]
-                if rate is not None and chance is not None:
-                    pairs.setdefault((attack, goal), _Mean()).add(rate, chance)
+            for goal, score in result.scores.items():
+                if score.rate is not None and score.chance is not None:
+                    pairs.setdefault((attack, goal), _Mean()).add(score.rate, score.chance)
 
     def worst(self) -> list[Worst]:
         """Of each defense the worst attack so far, the most exposed defense first."""

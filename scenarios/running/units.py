@@ -131,7 +131,11 @@ class Catalogue:
     def _games(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
         """What tells each game from the others, and everything about it."""
         settings = [dict(game.settings()) for game in self.plan.games]
-        told = [name for name in settings[0] if name == "decoys" or len({canonical(s[name]) for s in settings}) > 1]
+        told = [
+            name
+            for name in settings[0]
+            if name in self.plan.games[0].variants or len({canonical(s[name]) for s in settings}) > 1
+        ]
         return [
             (
                 {name: one[name] for name in told},

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import traceback
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
@@ -12,10 +12,11 @@ from typing import Any
 
 from attacks.base.attack import NotApplicable
 from leaderboard.result import canonical
+from metrics.score import Score, Scores
 from scenarios.games.playing import attack_release, make_release, play_alone
 from scenarios.methods import describe
 from scenarios.running.plan import Plan
-from scenarios.running.scores import checked
+from scenarios.running.scores import checked_measures, checked_scores
 from scenarios.running.units import Unit
 from scenarios.seeds import generator
 
@@ -35,14 +36,15 @@ class Ending:
     ----------
     result : int
         Which of the unit's results.
-    status, reason, values, seconds, created
+    status, reason, scores, values, seconds, created
         See `leaderboard.Result`.
     """
 
     result: int
     status: str = "ok"
     reason: str = ""
-    values: dict[str, float | None] = field(default_factory=dict)
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    values: Mapping[str, float | None] = field(default_factory=dict)
     seconds: float = 0.0
     created: str = ""
 
@@ -90,7 +92,7 @@ class Worker:
         if unit.release:
             begin("the measuring of utility", [0])
             # A release's time is that of its making.
-            end(_timed(0, lambda: self.plan.games[0].utility(secret, release), seconds))
+            end(_timed(0, lambda: _measured(self.plan.games[0].utility(secret, release)), seconds))
         for game in dict.fromkeys(game for game, _, _ in unit.trials):
             trials = [
                 (first + position, attack) for position, (other, attack, _) in enumerate(unit.trials) if other == game
@@ -128,13 +130,11 @@ class Worker:
         made = make_release(self.plan.defenses[unit.defense].method, self.plan.games[0], secret, rng)
         return (*made, time.perf_counter() - started)
 
-    def _trial(
-        self, unit: Unit, game: int, attack: int, secret: Any, published: Any
-    ) -> Callable[[], dict[str, float | None]]:
+    def _trial(self, unit: Unit, game: int, attack: int, secret: Any, published: Any) -> Callable[[], Scores]:
         plan = self.plan
         defense, attacker, rules = plan.defenses[unit.defense].method, plan.attacks[attack].method, plan.games[game]
 
-        def run() -> dict[str, float | None]:
+        def run() -> Scores:
             reason = rules.misfit(defense, attacker)
             if reason:
                 raise NotApplicable(reason)
@@ -142,22 +142,32 @@ class Worker:
             who = (plan.attacks[attack].name, canonical(describe(attacker)))
             rng = generator(plan.seed, *self._names(unit), "attack", variant, *who)
             if rules.lets_choose:
-                return play_alone(defense, attacker, rules, rng)[2]
-            return attack_release(defense, attacker, rules, secret, published, rng)
+                return checked_scores(play_alone(defense, attacker, rules, rng)[2])
+            return checked_scores(attack_release(defense, attacker, rules, secret, published, rng))
 
         return run
 
 
-def _timed(result: int, run: Callable[[], Any], seconds: float | None = None) -> Ending:
+def _measured(utility: Any) -> Scores:
+    """A release's utility, which has no goals."""
+    return Scores({}, checked_measures(utility))
+
+
+def _timed(result: int, run: Callable[[], Scores], seconds: float | None = None) -> Ending:
     """Ending of what gives numbers; its own time unless another is given."""
     started = time.perf_counter()
     try:
-        values = checked(run())
+        scores = run()
     except NotApplicable as reason:
         return _ended(result, started, status="skipped", reason=str(reason))
     except BaseException as error:  # any failure of a method is a result, an attempt to leave the process too
         return _ended(result, started, status=_status(error), reason=_reason(error))
-    return _ended(result, started if seconds is None else time.perf_counter() - seconds, values=values)
+    return _ended(
+        result,
+        started if seconds is None else time.perf_counter() - seconds,
+        scores=scores.goals,
+        values=scores.measures,
+    )
 
 
 def _tried(what: str, run: Callable[[], Any]) -> tuple[Any, Callable[[int], Ending] | None]:

@@ -10,11 +10,12 @@ from importlib import metadata
 
 import leaderboard as lb
 from leaderboard.board import ranked
+from leaderboard.goals import goal_words
 from leaderboard.result import Result
 from scenarios.descriptions import one_liners
 from scenarios.tournament.folder import PRIVATE, PUBLIC, Tournament, write_whole
-from scenarios.tournament.scoring import HOUSE
-from scenarios.tournament.standings import GOAL_WORDS, Standing, standings
+from scenarios.tournament.scoring import BASELINE
+from scenarios.tournament.standings import Standing, standings
 
 COLUMNS = ("rank", "team", "defense_rank", "defense", "attack_rank", "attack")
 MOST_ATTACKERS = 30
@@ -29,10 +30,10 @@ def standings_csv(found: Sequence[Standing]) -> str:
     writer.writerow((*COLUMNS, *_DETAILS))
     for one in found:
         worst = one.worst
-        blows = ("", "", "") if worst is None else (worst.attacker, GOAL_WORDS[worst.goal], _rounded(worst.success))
+        outcomes = ("", "", "") if worst is None else (worst.attacker, goal_words(worst.goal), _rounded(worst.success))
         utilities = map(_rounded, (one.utility, one.utility_table, one.utility_record))
         ranks = (one.rank, one.team, one.defense_rank, _rounded(one.defense), one.attack_rank, _rounded(one.attack))
-        writer.writerow((*ranks, *utilities, *blows, one.attacked))
+        writer.writerow((*ranks, *utilities, *outcomes, one.attacked))
     return text.getvalue()
 
 
@@ -41,7 +42,7 @@ def standings_table(found: Sequence[Standing]) -> lb.Table:
     rows = [
         (
             *(one.rank, one.team, one.defense, one.utility, one.utility_table, one.utility_record),
-            "–" if one.worst is None else f"{one.worst.attacker} ({GOAL_WORDS[one.worst.goal]})",
+            "–" if one.worst is None else f"{one.worst.attacker} ({goal_words(one.worst.goal)})",
             *(None if one.worst is None else one.worst.success, one.attack, one.attacked),
         )
         for one in found
@@ -96,17 +97,19 @@ def write_boards(tournament: Tournament, full: Sequence[Result], shown: Sequence
 
 
 def _page(found: Sequence[Standing], results: Sequence[Result], about: Mapping[str, str]) -> str:
-    """The board's page: each team a defense, each team and each attack of the house an attack."""
+    """The board's page: each team a defense, each team and each baseline attack an attack."""
     places = {one.team: one for one in found}
     about, pairs = dict(about), lb.matrix(results)
     best = sorted((one for one in found if one.attacked), key=lambda one: (one.attack_rank, one.team))
     if len(best) > MOST_ATTACKERS:
         kept = {one.team for one in best[:MOST_ATTACKERS]}
-        pairs = [pair for pair in pairs if pair.attack in kept or str(pair.attack).startswith(HOUSE)]
-        about["attackers shown"] = f"the house and the best {MOST_ATTACKERS} of {len(best)} teams; matrix.csv has all"
+        pairs = [pair for pair in pairs if pair.attack in kept or str(pair.attack).startswith(BASELINE)]
+        about["attackers shown"] = (
+            f"the baselines and the best {MOST_ATTACKERS} of {len(best)} teams; matrix.csv has all"
+        )
     rows = [_as_scored(row, places[row.defense]) for row in lb.rank(results)]
-    described = one_liners({str(result.attack).removeprefix(HOUSE) for result in results if result.attack})
-    named = {HOUSE + name: text for name, text in described.items()}
+    described = one_liners({str(result.attack).removeprefix(BASELINE) for result in results if result.attack})
+    named = {BASELINE + name: text for name, text in described.items()}
     return lb.render_page(ranked(rows), pairs, about, named)
 
 

@@ -4,49 +4,49 @@ from __future__ import annotations
 
 import json
 
-from scenarios.tournament.checking import Outlook
-from scenarios.tournament.standings import GOAL_WORDS
+from leaderboard.goals import goal_words
+from scenarios.tournament.checking import CheckReport
 
 
-def outlook_to_terminal(outlook: Outlook) -> str:
+def check_report_to_terminal(report: CheckReport) -> str:
     """A check in lines and a table."""
     from tabulate import tabulate
 
-    merit = outlook.merit
-    parts = ", ".join(f"{name} {value:.3f}" for name, value in merit.components.items())
+    utility = report.utility
+    parts = ", ".join(f"{name} {value:.3f}" for name, value in utility.components.items())
     lines = [
-        f"valid: {len(outlook.sheet.frame)} rows",
-        f"utility {merit.counted:.3f}, the smaller of both: of the table {merit.table:.3f} ({parts}), "
-        f"of the records {merit.record:.3f}",
+        f"valid: {len(report.sheet.frame)} rows",
+        f"utility {utility.counted:.3f}, the smaller of both: of the table {utility.table:.3f} ({parts}), "
+        f"of the records {utility.record:.3f}",
     ]
-    if not outlook.blows:
+    if not report.outcomes:
         lines.append("no attack was played: there is no others.csv beside the originals (--others names another file)")
         return "\n".join(lines)
     rows = [
-        [one.attacker, GOAL_WORDS[one.goal], f"{one.success:.3f}", f"{one.chance:.3f}", f"{one.advantage:.3f}"]
-        for one in outlook.blows
+        [one.attacker, goal_words(one.goal), f"{one.success:.3f}", f"{one.chance:.3f}", f"{one.advantage:.3f}"]
+        for one in report.outcomes
     ]
     lines += [
         "",
         tabulate(rows, ("attack", "best at", "success", "chance", "advantage"), disable_numparse=True),
         "",
-        f"defense {outlook.defense:.3f} against these, with {outlook.decoys} decoys from others.csv; the tournament's "
+        f"defense {report.defense:.3f} against these, with {report.decoys} decoys from others.csv; the tournament's "
         "decoys are other people, and teams may attack better",
     ]
     return "\n".join(lines)
 
 
-def outlook_to_json(outlook: Outlook) -> str:
+def check_report_to_json(report: CheckReport) -> str:
     """A check as JSON."""
-    merit = outlook.merit
+    utility = report.utility
     content = {
-        "rows": len(outlook.sheet.frame),
-        "utility": merit.counted,
-        "utility_table": merit.table,
-        "utility_record": merit.record,
-        "components": merit.components,
-        "decoys": outlook.decoys,
-        "defense": outlook.defense,
+        "rows": len(report.sheet.frame),
+        "utility": utility.counted,
+        "utility_table": utility.table,
+        "utility_record": utility.record,
+        "components": utility.components,
+        "decoys": report.decoys,
+        "defense": report.defense,
         "attacks": [
             {
                 "attack": one.attacker,
@@ -55,7 +55,7 @@ def outlook_to_json(outlook: Outlook) -> str:
                 "chance": one.chance,
                 "advantage": one.advantage,
             }
-            for one in outlook.blows
+            for one in report.outcomes
         ],
     }
     return json.dumps(content, indent=2)

@@ -13,48 +13,47 @@ from attacks.base.attack import Knowledge
 from attacks.base.claims import RankedAnswers
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from leaderboard.result import Result
 from scenarios.files.toml_file import read_bytes, read_toml
 from scenarios.games.decoys import Neighbours
 from scenarios.seeds import generator
 from scenarios.tables.dataset import load_table
 from scenarios.tournament.folder import form_of, originals_of
 from scenarios.tournament.opening import decimals
-from scenarios.tournament.scoring import SCENARIO, house, house_name, scores
+from scenarios.tournament.scoring import baseline_name, baselines, scores, seed_name
 from scenarios.tournament.settings import FILE, Settings
 from scenarios.tournament.sheets import Sheet, read_sheet, read_submission
-from scenarios.tournament.standings import Blow, blow
-from scenarios.tournament.table_utility import Merit
+from scenarios.tournament.standings import AttackOutcome, best_outcome
+from scenarios.tournament.submission_utility import SubmissionUtility
 
 
 @dataclass(frozen=True)
-class Outlook:
+class CheckReport:
     """How a table would fare.
 
     Attributes
     ----------
     sheet : Sheet
         The table as it would be published.
-    merit : Merit
+    utility : SubmissionUtility
         What it is worth, exactly as the host will compute it.
-    blows : tuple of Blow
-        The house's attacks, the strongest first; empty where there are no other people to hide among.
+    outcomes : tuple of AttackOutcome
+        The baseline attacks, the strongest first; empty where there are no other people to hide among.
     decoys : int
         How many other people stood among the candidates.
     """
 
     sheet: Sheet
-    merit: Merit
-    blows: tuple[Blow, ...]
+    utility: SubmissionUtility
+    outcomes: tuple[AttackOutcome, ...]
     decoys: int
 
     @property
     def defense(self) -> float | None:
-        """Utility x (1 - the largest advantage) against the house alone; other teams may do better."""
-        return self.merit.counted * (1 - self.blows[0].advantage) if self.blows else None
+        """Utility x (1 - the largest advantage) against the baseline attacks alone; other teams may do better."""
+        return self.utility.counted * (1 - self.outcomes[0].advantage) if self.outcomes else None
 
 
-def check(path: Path, original: Path, *, roles: Path | None = None, others: Path | None = None) -> Outlook:
+def check(path: Path, original: Path, *, roles: Path | None = None, others: Path | None = None) -> CheckReport:
     """Check an anonymized table against its originals.
 
     Parameters
@@ -79,14 +78,14 @@ def check(path: Path, original: Path, *, roles: Path | None = None, others: Path
     settings = _settings(beside / FILE, records)
     sheet = read_sheet(path.name, read_submission(path), form_of(records, settings))
     scale = originals_of(records, settings)
-    merit = scale.merit(sheet.frame, sheet.origin)
+    utility = scale.utility(sheet.frame, sheet.origin)
     if others is None:
-        return Outlook(sheet, merit, (), 0)
+        return CheckReport(sheet, utility, (), 0)
     people = load_table(others, roles).records
     maps = scale.maps(sheet.origin, sheet.frame, generator(0, "check", "map"))
-    blows = _blows(sheet, records, people, settings, maps)
+    outcomes = _outcomes(sheet, records, people, settings, maps)
     count = min(settings.candidates - settings.originals, len(people))
-    return Outlook(sheet, merit, tuple(sorted(blows, key=lambda one: -one.advantage)), count)
+    return CheckReport(sheet, utility, tuple(sorted(outcomes, key=lambda one: -one.advantage)), count)
 
 
 def _there(path: Path) -> Path | None:
@@ -113,10 +112,10 @@ def _settings(path: Path, records: Microdata) -> Settings:
     )
 
 
-def _blows(
+def _outcomes(
     sheet: Sheet, records: Microdata, people: Microdata, settings: Settings, maps: Mapping[str, np.ndarray]
-) -> list[Blow]:
-    """The house's attacks on the table, the originals hidden among other people."""
+) -> list[AttackOutcome]:
+    """The baseline attacks on the table, the originals hidden among other people."""
     rng = generator(0, "check", "decoys")
     count = min(settings.candidates - settings.originals, len(people))
     together = records.with_frame(_stacked(records, people))
@@ -132,13 +131,13 @@ def _blows(
     names = list(candidates.released_columns)
     knowledge = Knowledge(candidates.frame[names], auxiliary)
     found = []
-    for attack in house():
-        name = house_name(attack)
+    for attack in baselines():
+        name = baseline_name(attack)
         view = MicrodataRelease(sheet.frame.copy(), np.full(len(sheet.frame), -1))
-        claims = attack.run(view, knowledge, generator(0, "check", name))
+        claims = attack.run(view, knowledge, generator(0, "check", seed_name(name)))
         if isinstance(claims, RankedAnswers):
-            values = scores(claims, maps, answers, len(candidates), (0, "check", "score", name))
-            found.append(blow(Result(key="", scenario=SCENARIO, defense="", attack=name, play=0, values=values)))
+            scored = scores(claims, maps, answers, len(candidates), (0, "check", "score", seed_name(name)))
+            found.append(best_outcome(name, scored.goals))
     return found
 
 

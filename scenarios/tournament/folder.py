@@ -29,7 +29,7 @@ from scenarios.tables.dataset import load_table
 from scenarios.tournament.log import Entry, Log
 from scenarios.tournament.settings import Phase, Settings, read_settings
 from scenarios.tournament.sheets import Form
-from scenarios.tournament.table_utility import Originals
+from scenarios.tournament.submission_utility import Originals
 
 PRIVATE, PUBLIC = 0o600, 0o644
 UNFINISHED = ".part"

@@ -48,7 +48,7 @@ def nearest_originals(sheet: Sheet, candidates: Microdata, answers: NDArray[np.i
     return {NEAREST: nearest([*columns]), **without}
 
 
-def telling_columns(values: Mapping[str, float | None]) -> list[tuple[str, float, float]]:
+def leaking_columns(values: Mapping[str, float | None]) -> list[tuple[str, float, float]]:
     """Rate of nearest originals with all columns, and without each one, the most telling first.
 
     Parameters

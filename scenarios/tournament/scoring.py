@@ -1,4 +1,4 @@
-"""Scoring: every table against every attacker, the house's attacks among them, on the game that algorithms play."""
+"""Scoring: every table against every attacker, the baseline attacks among them, on the game that algorithms play."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ from defenses.base.release import MicrodataRelease
 from leaderboard.result import Result
 from leaderboard.store import Store
 from metrics.arrays import Integers
+from metrics.score import Scores
 from scenarios.games.candidate_file import score_answers
 from scenarios.running.fingerprint import closure, digest, sources, versions
 from scenarios.seeds import generator
@@ -33,21 +34,22 @@ from scenarios.tournament.leakage import nearest_originals
 from scenarios.tournament.sheets import read_answers
 
 SCENARIO = "tournament"
+ROWS = "reidentification"
+"""The goal that is scored on a part of the rows too."""
 SCORER = 2
 """Raised when the meaning of a stored number changes."""
-HOUSE = "house:"
+BASELINE = "baseline:"
 """Prefix of the host's own attacks, which no team's name can have."""
-MEMBERS = ("membership", "persons", "membership_chance", "membership_auc")
 
 
-def house() -> tuple[Attack, ...]:
+def baselines() -> tuple[Attack, ...]:
     """The host's own attacks: all that need to know nothing of how a table was made."""
     return (AssignmentLinkage(), ExpectationMaximizationLinkage(), FellegiSunter(), NearestNeighbour())
 
 
-def house_name(attack: Attack) -> str:
+def baseline_name(attack: Attack) -> str:
     """What boards call an attack of the host's."""
-    return HOUSE + type(attack).__name__
+    return BASELINE + type(attack).__name__
 
 
 @dataclass(frozen=True)
@@ -131,7 +133,9 @@ def _keys(target: Target, share: float) -> dict[str, str]:
     """Key of the result of the table itself (under no name) and of each attack on it."""
     common = digest([target.table.content, target.team, share, SCORER, _code()])
     teams = {name: digest([common, name, one.content]) for name, one in target.attacks.items()}
-    algorithms = {house_name(attack): digest([common, house_name(attack), sources(attack)]) for attack in house()}
+    algorithms = {
+        baseline_name(attack): digest([common, baseline_name(attack), sources(attack)]) for attack in baselines()
+    }
     return {"": common, **algorithms, **teams}
 
 
@@ -166,12 +170,12 @@ def _score_one(folder: Path, target: Target) -> list[Result]:
     answers = tournament.answers(team)
     results = []
     if any(keys[share][""] in target.missing for share in target.shares):
-        merit = originals.merit(sheet.frame, sheet.origin)
+        utility = originals.utility(sheet.frame, sheet.origin)
         values: dict[str, float | None] = {
-            "utility_counted": merit.counted,
-            "table": merit.table,
-            "record": merit.record,
-            **{f"table_{name}": value for name, value in merit.components.items()},
+            "utility_counted": utility.counted,
+            "table": utility.table,
+            "record": utility.record,
+            **{f"table_{name}": value for name, value in utility.components.items()},
             **nearest_originals(sheet, candidates, answers),
         }
         results += [
@@ -182,11 +186,20 @@ def _score_one(folder: Path, target: Target) -> list[Result]:
     for name, claims in _claims(tournament, target, sheet.frame, candidates, keys):
         for share in target.shares:
             maps = {map_: np.where(counted[share], origin, -1) for map_, origin in every.items()}
-            values = scores(claims, maps, answers, len(candidates), (*names, "score", name))
+            scored = scores(claims, maps, answers, len(candidates), (*names, "score", seed_name(name)))
             if share < 1:
-                values = {name: value for name, value in values.items() if name not in MEMBERS}
-            key = keys[share][name]
-            results.append(Result(key=key, scenario=SCENARIO, defense=team, attack=name, play=0, values=values))
+                scored = _without_members(scored)
+            results.append(
+                Result(
+                    key=keys[share][name],
+                    scenario=SCENARIO,
+                    defense=team,
+                    attack=name,
+                    play=0,
+                    scores=scored.goals,
+                    values=scored.measures,
+                )
+            )
     return results
 
 
@@ -203,16 +216,16 @@ def _claims(
     candidates: Microdata,
     keys: Mapping[float, Mapping[str, str]],
 ) -> Iterator[tuple[str, RankedAnswers]]:
-    """Answers of the house and of the other teams that are yet to be scored."""
+    """Answers of the baseline attacks and of the other teams that are yet to be scored."""
     missing = {name for named in keys.values() for name, key in named.items() if key in target.missing}
     seed = tournament.secret["seed"]
     view = MicrodataRelease(frame, np.full(len(frame), -1))
     others = tournament.others_path
     auxiliary = tournament.records(others) if others.is_file() else candidates.take([])
-    for attack in house():
-        name = house_name(attack)
+    for attack in baselines():
+        name = baseline_name(attack)
         if name in missing:
-            rng = generator(seed, "tournament", "house", target.team, name)
+            rng = generator(seed, "tournament", "house", target.team, seed_name(name))
             claims = attack.run(view, Knowledge(candidates.frame.copy(), auxiliary), rng)
             if isinstance(claims, RankedAnswers):
                 yield name, claims
@@ -222,18 +235,29 @@ def _claims(
             yield attacker, read_answers(attacker, data, len(frame), tournament.settings.candidates)
 
 
+def seed_name(name: str) -> str:
+    """An attacker's name in seeds, which do not change with `BASELINE`."""
+    return f"house:{name.removeprefix(BASELINE)}" if name.startswith(BASELINE) else name
+
+
+def _without_members(scored: Scores) -> Scores:
+    """Scores of rows alone."""
+    measures = {name: value for name, value in scored.measures.items() if name != "membership_auc"}
+    return Scores({ROWS: scored[ROWS]}, measures)
+
+
 def scores(
     claims: RankedAnswers,
     maps: Mapping[str, Integers],
     answers: Integers,
     candidates: int,
     seed: Sequence[Any],
-) -> dict[str, float | None]:
+) -> Scores:
     """Rates by the declared origins or by one of the host's own maps, whichever are higher.
 
     Ties break alike under all maps, since their generators are equal.
     """
     scored = {name: score_answers(claims, map_, answers, candidates, generator(*seed)) for name, map_ in maps.items()}
-    rates = {name: one["reidentification"] for name, one in scored.items()}
+    rates = {name: one[ROWS].rate for name, one in scored.items()}
     counts = max(scored, key=lambda name: -1.0 if rates[name] is None else float(rates[name] or 0.0))
-    return {**scored[counts], **rates}
+    return scored[counts].with_measures(**rates)

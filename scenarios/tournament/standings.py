@@ -6,35 +6,32 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from leaderboard.goals import in_order
 from leaderboard.result import Result
-
-GOALS = {"reidentification": "chance", "membership": "membership_chance"}
-GOAL_WORDS = {"reidentification": "rows", "membership": "members"}
+from metrics.score import Score
 
 
 @dataclass(frozen=True)
-class Blow:
-    """How an attack on a table went, in the goal where it went best.
+class AttackOutcome:
+    """One attack on one table, in the goal in which it succeeded best.
 
     Attributes
     ----------
     attacker : str
-        A team, or an attack of the house.
+        A team, or a baseline attack.
     goal : str
         ``reidentification`` or ``membership``.
     success, chance : float
-        Its rate, and what guessing reaches.
+        Its success rate, and that of guessing.
+    advantage : float
+        Advantage over guessing, at least 0.
     """
 
     attacker: str
-    goal: str
-    success: float
-    chance: float
-
-    @property
-    def advantage(self) -> float:
-        """How far success is from chance to certainty, at least 0."""
-        return max(0.0, (self.success - self.chance) / (1 - self.chance))
+    goal: str = "reidentification"
+    success: float = 0.0
+    chance: float = 0.0
+    advantage: float = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +44,7 @@ class Standing:
         Who.
     utility_table, utility_record, utility : float or None
         Both utilities, and the smaller one; None without a table.
-    worst : Blow or None
+    worst : AttackOutcome or None
         The attack of the largest advantage.
     defense : float or None
         utility x (1 - that advantage).
@@ -63,7 +60,7 @@ class Standing:
     utility_table: float | None = None
     utility_record: float | None = None
     utility: float | None = None
-    worst: Blow | None = None
+    worst: AttackOutcome | None = None
     defense: float | None = None
     attack: float | None = None
     attacked: int = 0
@@ -72,14 +69,19 @@ class Standing:
     rank: int = 0
 
 
-def blow(trial: Result) -> Blow:
-    """How one attack went."""
-    blows = [
-        Blow(str(trial.attack), goal, float(rate), float(chance))
-        for goal, name in GOALS.items()
-        if (rate := trial.values.get(goal)) is not None and (chance := trial.values.get(name)) is not None
+def best_outcome(attacker: str, scores: Mapping[str, Score]) -> AttackOutcome:
+    """Outcome of an attack in the goal of its largest advantage; success 0 if no goal was measured."""
+    outcomes = [
+        AttackOutcome(attacker, goal, score.rate, score.chance, max(0.0, score.advantage))
+        for goal in in_order(scores)
+        if (score := scores[goal]).rate is not None and score.chance is not None and score.advantage is not None
     ]
-    return max(blows, key=lambda one: one.advantage, default=Blow(str(trial.attack), "reidentification", 0.0, 0.0))
+    return max(outcomes, key=lambda one: one.advantage, default=AttackOutcome(attacker))
+
+
+def outcome_of(trial: Result) -> AttackOutcome:
+    """Outcome of a trial's attack."""
+    return best_outcome(str(trial.attack), trial.scores)
 
 
 def standings(teams: Sequence[str], results: Sequence[Result]) -> list[Standing]:
@@ -93,11 +95,11 @@ def standings(teams: Sequence[str], results: Sequence[Result]) -> list[Standing]
         As `scenarios.tournament.scoring.score` gives them.
     """
     releases = {result.defense: result for result in results if result.attack is None}
-    blows: dict[str, dict[str, Blow]] = defaultdict(dict)
+    outcomes: dict[str, dict[str, AttackOutcome]] = defaultdict(dict)
     for result in results:
         if result.attack is not None:
-            blows[result.defense][result.attack] = blow(result)
-    found = [_standing(team, releases, blows) for team in teams]
+            outcomes[result.defense][result.attack] = outcome_of(result)
+    found = [_standing(team, releases, outcomes) for team in teams]
     defense = _ranks([one.defense for one in found])
     attack = _ranks([one.attack for one in found])
     overall = _ranks([-float(both[0] + both[1]) for both in zip(defense, attack, strict=True)])
@@ -108,15 +110,17 @@ def standings(teams: Sequence[str], results: Sequence[Result]) -> list[Standing]
     return sorted(ranked, key=lambda one: (one.rank, one.team))
 
 
-def _standing(team: str, releases: Mapping[str, Result], blows: Mapping[str, Mapping[str, Blow]]) -> Standing:
+def _standing(
+    team: str, releases: Mapping[str, Result], outcomes: Mapping[str, Mapping[str, AttackOutcome]]
+) -> Standing:
     others = [other for other in releases if other != team]
-    own = [blows[other][team].advantage for other in others if team in blows[other]]
+    own = [outcomes[other][team].advantage for other in others if team in outcomes[other]]
     attack = sum(own) / len(others) if others else None
     if team not in releases:
         return Standing(team=team, attack=attack, attacked=len(own))
     values = releases[team].values
     utility = float(values["utility_counted"] or 0.0)
-    worst = max(blows[team].values(), key=lambda one: (one.advantage, one.success), default=None)
+    worst = max(outcomes[team].values(), key=lambda one: (one.advantage, one.success), default=None)
     return Standing(
         team=team,
         utility_table=values["table"],

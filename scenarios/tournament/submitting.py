@@ -18,7 +18,7 @@ from scenarios.tournament.folder import Submission, Tournament, write_whole
 from scenarios.tournament.log import Entry
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.sheets import read_answers, read_sheet, read_submission
-from scenarios.tournament.table_utility import Merit
+from scenarios.tournament.submission_utility import SubmissionUtility
 
 _ATTACK_FILE = re.compile(r"(?P<attacker>.+)_attack_(?P<target>.+)\.csv")
 
@@ -33,13 +33,13 @@ class Receipt:
         What was accepted.
     entry : Entry
         Its line in the log; the team may note its hash.
-    merit : Merit or None
+    utility : SubmissionUtility or None
         What an anonymized table is worth.
     """
 
     submission: Submission
     entry: Entry
-    merit: Merit | None
+    utility: SubmissionUtility | None
 
 
 def submit(tournament: Tournament, team: str, path: Path, now: datetime, *, against: str | None = None) -> Receipt:
@@ -116,7 +116,7 @@ def _submit(tournament: Tournament, team: str, path: Path, now: datetime, agains
         raise ValueError(f"correspondence tables are handed in while attacking; the phase is {phase}")
     if target is None:
         _check_owner(tournament, team, path)
-    rows, merit = _validate(tournament, entries, team, target, path.name, data)
+    rows, utility = _validate(tournament, entries, team, target, path.name, data)
     content = hashlib.sha256(data).hexdigest()
     write_whole(tournament.submissions / content, data, mode=0o400)
     details = {
@@ -129,7 +129,7 @@ def _submit(tournament: Tournament, team: str, path: Path, now: datetime, agains
         "by": _user(),
     }
     entry = tournament.log.append("submitted", details, now)
-    return Receipt(Submission(team, phase, target, content, entry.number, rows), entry, merit)
+    return Receipt(Submission(team, phase, target, content, entry.number, rows), entry, utility)
 
 
 def _open_phase(tournament: Tournament, entries: Sequence[Entry], now: datetime) -> Phase:
@@ -166,11 +166,11 @@ def _target(tournament: Tournament, team: str, path: Path, against: str | None) 
 
 def _validate(
     tournament: Tournament, entries: Sequence[Entry], team: str, target: str | None, name: str, data: bytes
-) -> tuple[int, Merit | None]:
+) -> tuple[int, SubmissionUtility | None]:
     """Check a file; how many rows it has, and what a table is worth."""
     if target is None:
         sheet = read_sheet(name, data, tournament.form(team))
-        return len(sheet.frame), tournament.originals(team).merit(sheet.frame, sheet.origin)
+        return len(sheet.frame), tournament.originals(team).utility(sheet.frame, sheet.origin)
     table = tournament.tables(entries).get(target)
     if table is None:
         raise ValueError(f"{target} has handed in no table; there is nothing to attack")

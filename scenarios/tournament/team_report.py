@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from leaderboard.goals import goal_words
 from leaderboard.result import Result
 from scenarios.tournament.folder import Tournament, write_whole
-from scenarios.tournament.leakage import telling_columns
+from scenarios.tournament.leakage import leaking_columns
 from scenarios.tournament.settings import Phase
-from scenarios.tournament.standings import GOAL_WORDS, Standing, blow, standings
+from scenarios.tournament.standings import Standing, outcome_of, standings
 
 
 def write_reports(tournament: Tournament, results: Sequence[Result], share: float) -> None:
@@ -48,10 +49,10 @@ def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> l
         "| attacker | best at | success | advantage |",
         "|---|---|---|---|",
     ]
-    blows = [blow(result) for result in results if result.defense == team and result.attack is not None]
+    outcomes = [outcome_of(result) for result in results if result.defense == team and result.attack is not None]
     lines += [
-        f"| {one.attacker} | {GOAL_WORDS[one.goal]} | {written(one.success)} | {written(one.advantage)} |"
-        for one in sorted(blows, key=lambda one: (-one.advantage, one.attacker))[:10]
+        f"| {one.attacker} | {goal_words(one.goal)} | {written(one.success)} | {written(one.advantage)} |"
+        for one in sorted(outcomes, key=lambda one: (-one.advantage, one.attacker))[:10]
     ]
     lines += [
         "",
@@ -61,7 +62,7 @@ def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> l
         "",
         "| without | nearest | drop |",
         "|---|---|---|",
-        *(f"| {name} | {written(rate)} | {written(drop)} |" for name, rate, drop in telling_columns(values)),
+        *(f"| {name} | {written(rate)} | {written(drop)} |" for name, rate, drop in leaking_columns(values)),
         "",
     ]
     return lines
@@ -69,11 +70,11 @@ def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> l
 
 def _attack_report(team: str, standing: Standing, results: Sequence[Result]) -> list[str]:
     lines = ["## Your attacks", f"Attack {written(standing.attack)}, rank {standing.attack_rank}.", ""]
-    own = [(result.defense, blow(result)) for result in results if result.attack == team]
+    own = [(result.defense, outcome_of(result)) for result in results if result.attack == team]
     if own:
         lines += ["| table | best at | success | advantage |", "|---|---|---|---|"]
         lines += [
-            f"| {target} | {GOAL_WORDS[one.goal]} | {written(one.success)} | {written(one.advantage)} |"
+            f"| {target} | {goal_words(one.goal)} | {written(one.success)} | {written(one.advantage)} |"
             for target, one in own
         ]
     return [*lines, ""]

@@ -28,6 +28,7 @@ from attacks.base.attack import Knowledge
 from attacks.base.claims import Decisions
 from defenses import Identity
 from defenses.base.microdata import Microdata
+from metrics import Score, Scores
 from scenarios.games.game import Game, Secret
 
 
@@ -37,7 +38,7 @@ class TinySecret(Secret):
 
 
 class Tiny(Game):
-    goal = "membership"
+    takes = {"membership": Decisions}
     attacker_knows = "mechanism"
 
     def __init__(self, *, records):
@@ -50,7 +51,7 @@ class Tiny(Game):
         return Knowledge(secret.records.frame, secret.records)
 
     def score(self, secret, published, claims, rng):
-        return {"membership": float(rng.random() < 0.75), "membership_chance": 0.5, "membership_trials": 1}
+        return Scores.of(Score("membership", float(rng.random() < 0.75), 0.5, 1))
 
     def utility(self, secret, release):
         return {"utility_tiny": 1.0}

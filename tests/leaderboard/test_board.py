@@ -25,6 +25,11 @@ from leaderboard import (
     to_terminal,
 )
 from leaderboard.tables import fold, number
+from metrics import Score
+
+
+def by_goal(*scores: Score) -> dict[str, Score]:
+    return {score.goal: score for score in scores}
 
 
 def release(defense: str, play: int, marginals: float | None, **changes: Any) -> Result:
@@ -49,14 +54,8 @@ def trial(defense: str, attack: str, play: int, rate: float | None, member: floa
         guarantee="none",
         attack=attack,
         play=play,
-        values={
-            "reidentification": rate,
-            "chance": 0.2,
-            "membership": member,
-            "membership_chance": 0.5,
-            "top3": rate,
-            "precision": rate,
-        },
+        scores=by_goal(Score("reidentification", rate, 0.2, 1), Score("membership", member, 0.5, 1)),
+        values={"top3": rate, "precision": rate},
         seconds=2.0,
     )
     return replace(row, **changes)
@@ -110,7 +109,6 @@ def test_a_small_board_agrees_with_the_one_computed_by_hand() -> None:
 
 def test_an_attack_that_cannot_be_told_from_guessing_is_not_the_worst() -> None:
     plays = range(20)
-    many = {"chance": 0.005, "membership_chance": 0.5, "rows": 100, "persons": 100}
     results = [
         *(release("Alpha", play, 0.5) for play in plays),
         # Members .51 are .02 above chance, which 2,000 persons cannot tell; rows .02 are .015 above, which they can.
@@ -121,7 +119,9 @@ def test_an_attack_that_cannot_be_told_from_guessing_is_not_the_worst() -> None:
                 play,
                 0,
                 0,
-                values={"reidentification": 0.01 + play % 2 / 50, "membership": 0.51, **many},
+                scores=by_goal(
+                    Score("reidentification", 0.01 + play % 2 / 50, 0.005, 100), Score("membership", 0.51, 0.5, 100)
+                ),
             )
             for play in plays
         ),
@@ -183,7 +183,7 @@ def test_an_attack_that_has_not_been_played_yet_makes_a_row_incomplete() -> None
 def test_a_release_belongs_to_every_kind_of_decoys_and_each_kind_has_its_own_front() -> None:
     results = [*example(), *(trial("Delta", "Greedy", play, 0.2, 0.5, game={"decoys": "random"}) for play in range(2))]
     rows = rank(results)
-    assert [(row.decoys, row.defense) for row in rows[:4]] == [("hard", row.defense) for row in rows[:4]]
+    assert [(row.variant, row.defense) for row in rows[:4]] == [("decoys=hard", row.defense) for row in rows[:4]]
     random_rows = {row.defense: row for row in rows[4:]}
     assert set(random_rows) == {"Alpha", "Beta", "Gamma", "Delta"}
     assert (random_rows["Delta"].rank, random_rows["Delta"].pareto) == (1, True)
@@ -261,7 +261,7 @@ def test_no_measured_component_is_no_utility() -> None:
 def test_csv_has_exactly_the_columns_that_scripts_expect() -> None:
     lines = list(csv.DictReader(io.StringIO(to_csv(rank(example())))))
     assert " ".join(lines[0]) == (
-        "scenario decoys defense parameters guarantee utility utility_low utility_high worst_attack success "
+        "scenario variant defense parameters guarantee utility utility_low utility_high worst_attack success "
         "success_low success_high chance advantage score pareto plays"
     )
     assert lines[0]["worst_attack"] == "Greedy"
@@ -270,9 +270,9 @@ def test_csv_has_exactly_the_columns_that_scripts_expect() -> None:
     assert to_csv([]).count("\n") == 1
 
 
-def own_goal(play: int, rate: float, control: float, people: int, **values: float) -> Result:
-    measured = {"attribute": rate, "attribute_chance": control, "attribute_trials": people, **values}
-    return trial("Alpha", "Bayes", play, None, None, game={}, values=measured)
+def own_goal(play: int, rate: float, control: float, people: int, controls: int | None = None) -> Result:
+    scores = by_goal(Score("attribute", rate, control, people, controls))
+    return trial("Alpha", "Bayes", play, None, None, game={}, scores=scores, values={})
 
 
 def test_a_game_names_goals_and_utility_of_its_own() -> None:
@@ -298,8 +298,9 @@ def test_a_game_names_goals_and_utility_of_its_own() -> None:
 def test_what_else_a_game_reports_is_averaged_and_small_rates_need_many_negatives() -> None:
     def played(non_members: int) -> list[Result]:
         values = {"membership_auc": 0.7, "tpr_at_1_percent_fpr": 0.2, "tpr_at_tenth_percent_fpr": 0.1}
-        more = {"membership": 0.6, "membership_chance": 0.5, "persons": 300, "non_members": non_members, **values}
-        return [trial("Alpha", "Ratio", play, None, None, game={}, values=more) for play in range(4)]
+        scores = by_goal(Score("membership", 0.6, 0.5, 300))
+        values["non_members"] = non_members
+        return [trial("Alpha", "Ratio", play, None, None, game={}, scores=scores, values=values) for play in range(4)]
 
     # 4 plays x 300 others: 12 false positives are to be expected at 1 %, one at a tenth of a percent.
     (pair,) = matrix(played(300))
@@ -310,8 +311,8 @@ def test_what_else_a_game_reports_is_averaged_and_small_rates_need_many_negative
 def test_a_chance_that_is_itself_estimated_is_as_uncertain_as_its_control() -> None:
     # .25 of 400 against a known .2 is beyond doubt, against .2 of 400 it is not (both intervals at 95 %).
     known, estimated = (
-        matrix([own_goal(play, 0.25, 0.2, 100, **control) for play in range(4)])[0].success("attribute")
-        for control in ({}, {"attribute_control_trials": 100})
+        matrix([own_goal(play, 0.25, 0.2, 100, controls) for play in range(4)])[0].success("attribute")
+        for controls in (None, 100)
     )
     assert known is not None
     assert estimated is not None
@@ -323,7 +324,7 @@ def test_a_chance_that_is_itself_estimated_is_as_uncertain_as_its_control() -> N
 def test_matrix_csv_has_one_line_a_pair() -> None:
     lines = list(csv.DictReader(io.StringIO(matrix_to_csv(matrix(example())))))
     assert " ".join(lines[0]) == (
-        "scenario decoys defense parameters attack attack_parameters reidentification reidentification_low "
+        "scenario variant defense parameters attack attack_parameters reidentification reidentification_low "
         "reidentification_high chance membership membership_low membership_high membership_chance advantage top3 "
         "precision plays status other_goals"
     )

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from leaderboard import Result, Tolerance, compare, pace
+from metrics import Score
 
 DEFENSES = ("Alpha", "Beta", "Gamma", "Delta")
 ATTACKS = ("Greedy", "Optimal")
@@ -27,11 +28,13 @@ def played(seed, *, plays=20, defenses=DEFENSES, weakened=0.0, slower=1.0, usele
                 rows = rng.binomial(100, 0.5 + (weakened if changed else 0)) / 100
                 took = 3 * seconds * machine * rng.lognormal(0, 0.05)
                 members = rng.binomial(100, 0.7) / 100
-                values = {"reidentification": rows, "chance": 0.005, "rows": 100.0}
-                values |= {"membership": members, "membership_chance": 0.5, "persons": 100.0}
+                scores = {
+                    "reidentification": Score("reidentification", rows, 0.005, 100),
+                    "membership": Score("membership", members, 0.5, 100),
+                }
                 key = f"{defense} {attack} {play}"
                 trial = {"key": key, "attack": attack, "game": {"decoys": "hard"}, "seconds": took}
-                results.append(Result(**trial, values=values, **common))
+                results.append(Result(**trial, scores=scores, **common))
     return results
 
 
@@ -125,7 +128,9 @@ def test_the_tolerance_is_what_must_be_exceeded():
 def test_a_new_failure_is_an_alarm():
     base = played(0)
     head = [
-        replace(result, status="timeout", values={}) if (result.attack, result.play) == ("Greedy", 3) else result
+        replace(result, status="timeout", values={}, scores={})
+        if (result.attack, result.play) == ("Greedy", 3)
+        else result
         for result in base
     ]
     found = alarms(base, head)
@@ -146,7 +151,10 @@ def test_only_what_both_have_played_compares():
 def test_few_plays_cannot_be_sure():
     # Two plays that moved alike move so by chance once in two.
     base = played(0, plays=2)
-    head = [replace(result, values={**result.values, "reidentification": 0.99}) for result in base]
+    success = Score("reidentification", 0.99, 0.005, 100)
+    head = [
+        replace(result, scores={**result.scores, success.goal: success} if result.scores else {}) for result in base
+    ]
     assert min(change.p for change in compare(base, head)) == 0.5
 
 

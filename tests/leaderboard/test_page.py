@@ -6,6 +6,7 @@ import pytest
 
 from leaderboard import Pair, Result, Row, matrix, rank, render_page
 from leaderboard.chart import picture
+from metrics import Score
 
 HOSTILE = '<script>alert("x")</script>'
 
@@ -24,10 +25,12 @@ def results(defense: str = "Mondrian", attack: str = "Greedy") -> list[Result]:
         )
         found.append(release)
         for decoys in ("random", "hard"):
-            values = {"reidentification": play / 10, "chance": 0.005, "membership": None, "membership_chance": 0.5}
-            found.append(
-                replace(release, key=f"{decoys} {play}", game={"decoys": decoys}, attack=attack, values=values)
-            )
+            scores = {
+                "reidentification": Score("reidentification", play / 10, 0.005, 1),
+                "membership": Score("membership", None, 0.5, 0),
+            }
+            trial = {"key": f"{decoys} {play}", "game": {"decoys": decoys}, "attack": attack, "values": {}}
+            found.append(replace(release, **trial, scores=scores))
     return found
 
 
@@ -67,7 +70,7 @@ def test_the_page_is_well_formed_and_says_what_was_measured() -> None:
     reader = Reader(page(results(), Mondrian="Splits at medians."))
     assert reader.open == []
     text = " ".join(" ".join(reader.words).split())
-    for words in ("Tokumei leaderboard", "random decoys", "hard decoys", "k=5", "Splits at medians.", "0.1.0"):
+    for words in ("Tokumei leaderboard", "decoys=random", "decoys=hard", "k=5", "Splits at medians.", "0.1.0"):
         assert words in text
     identifiers = [attributes["id"] for _, attributes in reader.tags if "id" in attributes]
     assert len(identifiers) == len(set(identifiers))
@@ -114,7 +117,7 @@ def test_every_heading_of_the_sortable_table_is_a_button_and_one_is_sorted() -> 
 
 def test_a_board_without_results_or_scores_is_a_page_too() -> None:
     assert "No result yet" in render_page([], [], {}, {})
-    failed = [replace(row, status="error", reason="out of luck", values={}) for row in results()]
+    failed = [replace(row, status="error", reason="out of luck", values={}, scores={}) for row in results()]
     text = page(failed)
     assert "out of luck" in text
     assert "incomplete: 6 failed" in text
@@ -123,12 +126,14 @@ def test_a_board_without_results_or_scores_is_a_page_too() -> None:
 def test_the_picture_puts_better_defenses_higher_and_further_left() -> None:
     found = [*results("Good"), *(replace(row, key=f"bad {row.key}", defense="Bad") for row in results())]
     worse = [
-        replace(row, values={"marginals": 0.1} if row.attack is None else {"reidentification": 0.9, "chance": 0.005})
+        replace(row, values={"marginals": 0.1})
+        if row.attack is None and row.defense == "Bad"
+        else replace(row, scores={"reidentification": Score("reidentification", 0.9, 0.005, 1)})
         if row.defense == "Bad"
         else row
         for row in found
     ]
-    rows = [row for row in rank(worse) if row.decoys == "hard"]
+    rows = [row for row in rank(worse) if row.variant == "decoys=hard"]
     drawn = picture(rows, 800, 500, 10, labelled=True)
     points = {point.row.defense: point for point in drawn.points}
     good, bad = points["Good"], points["Bad"]

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from leaderboard import Result, Store
+from metrics import Score
 
 
 def digest(*parts: object) -> str:
@@ -29,7 +30,8 @@ def trial(play: int, **changes: object) -> Result:
         attack="NearestNeighbour",
         attack_parameters={"weights": None},
         play=play,
-        values={"reidentification": 0.1 + 0.2, "membership": None},
+        scores={"reidentification": Score("reidentification", 0.1 + 0.2, 0.005, 100)},
+        values={"hits": 0.1 + 0.2, "top3": None},
         seconds=0.25,
         created="2025-01-31T12:00:00+00:00",
     )
@@ -66,7 +68,7 @@ def test_known_tells_the_status_of_thousands_of_results(tmp_path: Path) -> None:
 
 def test_a_row_of_the_same_key_is_replaced(tmp_path: Path) -> None:
     first, other = trial(0), trial(1)
-    better = replace(first, status="ok", values={"reidentification": 0.5})
+    better = replace(first, status="ok", values={"hits": 0.5})
     with Store(tmp_path / "results.db") as store:
         store.add([replace(first, status="error"), other])
         store.add([better])
@@ -78,8 +80,8 @@ def test_a_row_of_the_same_key_is_replaced(tmp_path: Path) -> None:
 
 
 def test_the_newest_row_of_an_identity_counts(tmp_path: Path) -> None:
-    old = trial(0, values={"reidentification": 0.9})
-    new = replace(old, key=digest("newer code"), values={"reidentification": 0.2})
+    old = trial(0, values={"hits": 0.9})
+    new = replace(old, key=digest("newer code"), values={"hits": 0.2})
     release = trial(0, attack=None, attack_parameters={})
     newer_release = replace(release, key=digest("newer release"), guarantee="k=6")
     other_game = replace(old, key=digest("other game"), game={"decoys": "random"})
@@ -105,7 +107,7 @@ def test_the_order_of_parameters_does_not_make_another_identity(tmp_path: Path) 
 def test_numbers_that_are_not_finite_are_refused_and_nothing_is_stored(tmp_path: Path, number: float) -> None:
     with Store(tmp_path / "results.db") as store:
         with pytest.raises(ValueError, match=r"Mondrian against NearestNeighbour, play 1: values .* not finite"):
-            store.add([trial(0), trial(1, values={"reidentification": number})])
+            store.add([trial(0), trial(1, values={"hits": number})])
         assert store.results() == []
 
 

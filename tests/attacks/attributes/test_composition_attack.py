@@ -49,7 +49,8 @@ def rates(defense, attack, plays=3):
         records=people(4000, generator(0, "people")), originals=500, overlap=250, strangers=250, auxiliary=10
     )
     scores = [play_alone(defense, attack, game, generator(0, "play", number))[2] for number in range(plays)]
-    return [float(np.mean([each[name] for each in scores])) for name in ("attribute", "attribute_chance")]
+    named = [each["attribute"] for each in scores]
+    return [float(np.mean([getattr(score, name) for score in named])) for name in ("rate", "chance")]
 
 
 def test_the_second_release_adds_to_the_first():

@@ -37,7 +37,7 @@ def rate(attack, least, follows, plays=3):
         records=people(3000, generator(0, "people"), follows), originals=600, strangers=100, auxiliary=0
     )
     scores = [play_alone(Anatomy(l=least), attack, game, generator(0, "play", number))[2] for number in range(plays)]
-    return float(np.mean([each["attribute"] for each in scores]))
+    return float(np.mean([each["attribute"].rate for each in scores]))
 
 
 @pytest.mark.parametrize("least", [2, 3])

@@ -31,22 +31,22 @@ def scores(defense, count=200, attack=None):
 def test_classes_of_two_and_three_give_two_thirds_away_for_certain():
     # All numbers differ, so that Mondrian with k = 2 ends in classes of two and three: their ends are right, always.
     found = scores(Mondrian(k=2))
-    assert found["downcoding_trials"] == 200
-    assert found["downcoding"] >= 2 / 3
-    assert found["downcoding_chance"] < 0.3
-    assert found["risk_low"] > 0.4
+    assert found["downcoding"].trials == 200
+    assert found["downcoding"].rate >= 2 / 3
+    assert found["downcoding"].chance < 0.3
+    assert found.measures["risk_low"] > 0.4
 
 
 def test_larger_classes_give_away_their_ends():
     found = scores(Mondrian(k=10))
     # Classes of at most 19 rows have two ends.
-    assert found["downcoding"] >= 2 / 19
-    assert found["downcoding_trials"] == 200
+    assert found["downcoding"].rate >= 2 / 19
+    assert found["downcoding"].trials == 200
 
 
 def test_levels_of_a_whole_column_are_not_tight():
     found = scores(GlobalRecoding(levels=1))
-    assert found["downcoding"] < scores(Mondrian(k=2))["downcoding"]
+    assert found["downcoding"].rate < scores(Mondrian(k=2))["downcoding"].rate
 
 
 @pytest.mark.parametrize("defense", [Incognito(k=5), GlobalRecoding(levels=1), CellSuppression(k=5), Mondrian(k=10)])
@@ -54,7 +54,7 @@ def test_it_beats_values_drawn_from_other_people(defense, adult_attributes):
     # Some 1,500 cells a play; measured .03 to .11 above over six plays, with intervals of .01.
     game = DowncodingGame(records=adult_attributes, originals=500)
     found = [play_alone(defense, Downcoding(), game, generator(play))[2] for play in range(2)]
-    assert np.mean([each["downcoding"] - each["downcoding_chance"] for each in found]) > 0.01
+    assert np.mean([each["downcoding"].rate - each["downcoding"].chance for each in found]) > 0.01
 
 
 def test_rows_whose_cells_are_not_tight_follow_the_attackers_own_people():
@@ -69,7 +69,7 @@ def test_rows_whose_cells_are_not_tight_follow_the_attackers_own_people():
 
 
 def test_a_plain_table_has_nothing_to_refine():
-    assert scores(Identity())["downcoding"] is None
+    assert scores(Identity())["downcoding"].rate is None
 
 
 def test_sets_and_stars_by_hand():
@@ -91,7 +91,7 @@ def test_overlap_counts_multisets_by_class():
 
 def test_suppression_gives_its_attack_no_ends():
     found = scores(CellSuppression(k=5))
-    assert found["downcoding"] < 0.2
+    assert found["downcoding"].rate < 0.2
 
 
 def test_bad_claims_and_releases_are_refused():

@@ -35,5 +35,5 @@ def test_inference_on_a_copy_equals_enumeration_and_is_nothing_on_unrelated_valu
     large = AttributeInference(records=population, originals=500, strangers=500, auxiliary=0)
     scores = play_alone(Unrelated(), NearestRowInference(), large, generator(0, "play"))[2]
     # The interval of the risk holds 0 with 95 %; this seed is fixed.
-    assert scores["risk_low"] <= 0 <= scores["risk_high"]
+    assert scores.measures["risk_low"] <= 0 <= scores.measures["risk_high"]
     assert play_alone(Unrelated(), NearestRowInference(), large, generator(0, "play"))[2] == scores

@@ -62,7 +62,7 @@ def test_the_rate_on_a_copy_is_exact():
         halves.append((values[:, None] != values[None]).mean(axis=2))
     links = [by_enumeration(halves[0][:, person], halves[1][:, person], 1) for person in range(14)]
     assert 0.1 < np.mean(links) < 0.9
-    assert_allclose(scores["linkability"], np.mean(links), atol=1e-12)
+    assert_allclose(scores["linkability"].rate, np.mean(links), atol=1e-12)
     assert play(Identity(), NearestRowLinkability(), game, generator(0, "play")).scores == scores
 
 
@@ -84,19 +84,19 @@ def test_a_copy_links_everybody_and_independent_rows_nobody(neighbours):
     game = Linkability(records=people(1000, generator(0, "people")), originals=300, strangers=300, auxiliary=100)
     attack = NearestRowLinkability(neighbours=neighbours)
     copied = play(Identity(), attack, game, generator(0, "play")).scores
-    assert copied["linkability"] == 1
-    assert copied["risk"] == 1
-    assert copied["linkability_chance"] < 0.2
+    assert copied["linkability"].rate == 1
+    assert copied.measures["risk"] == 1
+    assert copied["linkability"].chance < 0.2
     fresh = play(Independent(), attack, game, generator(0, "play")).scores
     # The interval of the risk holds 0 with 95 %; this seed is fixed.
-    assert fresh["risk_low"] <= 0 <= fresh["risk_high"]
+    assert fresh.measures["risk_low"] <= 0 <= fresh.measures["risk_high"]
 
 
 def test_a_constant_table_links_by_chance_alone():
     records = table(60, generator(0, "table"))
     game = Linkability(records=records, originals=20, strangers=20, auxiliary=0)
     scores = play(Constant(), NearestRowLinkability(), game, generator(0, "play")).scores
-    assert_allclose([scores["linkability"], scores["linkability_chance"]], 1 / 20)
+    assert_allclose([scores["linkability"].rate, scores["linkability"].chance], 1 / 20)
 
 
 def test_files_do_not_align_and_hold_their_own_columns():
@@ -114,7 +114,7 @@ def test_files_do_not_align_and_hold_their_own_columns():
     together = secret.people()
     assert (known.others["q"].to_numpy() == together["q"].to_numpy()).mean() < 0.2
     assert sorted(known.others["q"]) == sorted(together["q"])
-    assert play(Identity(), NearestRowLinkability(), game, generator(0, "play")).scores["linkability"] == 1
+    assert play(Identity(), NearestRowLinkability(), game, generator(0, "play")).scores["linkability"].rate == 1
 
 
 @pytest.mark.parametrize(
@@ -154,4 +154,4 @@ def test_bad_claims_and_releases_are_refused():
         NearestRowLinkability(neighbours=0)
     # More neighbours than rows: all of them, and everybody is linked.
     scores = play(Identity(), NearestRowLinkability(neighbours=99), game, generator(0)).scores
-    assert scores["linkability"] == scores["linkability_chance"] == 1
+    assert scores["linkability"].rate == scores["linkability"].chance == 1

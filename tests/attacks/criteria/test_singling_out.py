@@ -76,12 +76,12 @@ def test_a_copy_gives_everybody_away_and_independent_rows_nobody(attack):
     population = big(3000, generator(0, "people"))
     game = SinglingOut(records=population, originals=300, auxiliary=300)
     copied = play(Identity(), attack, game, generator(0, "play")).scores
-    assert copied["singling_out"] > 0.97
-    assert copied["risk"] > 0.9
+    assert copied["singling_out"].rate > 0.97
+    assert copied.measures["risk"] > 0.9
     fresh = play(Independent(), attack, game, generator(0, "play")).scores
     # Same predicates on two tables of equal law; the interval of the risk holds 0 with 95 %, this seed is fixed.
-    assert fresh["risk_low"] <= 0 <= fresh["risk_high"]
-    assert fresh["singling_out_trials"] == fresh["singling_out_control_trials"]
+    assert fresh.measures["risk_low"] <= 0 <= fresh.measures["risk_high"]
+    assert fresh["singling_out"].trials == fresh["singling_out"].control_trials
     assert play(Independent(), attack, game, generator(0, "play")).scores == fresh
 
 
@@ -96,13 +96,13 @@ class Independent(Identity):
 def test_synthetic_rows_play():
     game = SinglingOut(records=big(700, generator(0, "people")), originals=200, auxiliary=100)
     scores = play(GaussianCopula(), MultivariateSinglingOut(), game, generator(0, "play")).scores
-    assert scores["singling_out"] is not None
+    assert scores["singling_out"].rate is not None
 
 
 def test_no_predicate_is_a_rate_of_nothing():
     alike = microdata(pd.DataFrame({"age": [30] * 9, "city": ["a"] * 9}))
     game = SinglingOut(records=alike, originals=4, auxiliary=1)
-    assert play(Identity(), MultivariateSinglingOut(), game, generator(0, "play")).scores["singling_out"] is None
+    assert play(Identity(), MultivariateSinglingOut(), game, generator(0, "play")).scores["singling_out"].rate is None
     assert predicates(MultivariateSinglingOut(), TABLE.iloc[:0]) == []
     assert predicates(UnivariateSinglingOut(), TABLE.iloc[:0]) == []
 

@@ -69,7 +69,7 @@ def test_it_beats_what_takes_missing_entries_for_contradictions(adult):
     rates = {
         attack: np.mean(
             [
-                play(Identity(), attack, game, np.random.default_rng(seed)).scores["reidentification"]
+                play(Identity(), attack, game, np.random.default_rng(seed)).scores["reidentification"].rate
                 for seed in range(5)
             ]
         )
@@ -84,18 +84,18 @@ def test_constants_bring_every_attack_to_chance(adult):
     game = Join(records=adult, register=1000, auxiliary=0, held_out=0)
     for attack in (SweeneyJoin(), LikelihoodAssignment()):
         scores = play(Constant(), attack, game, np.random.default_rng(0)).scores
-        assert scores["reidentification"] * scores["rows"] < 4
-        assert scores["chance"] == 1 / 1000
+        assert scores["reidentification"].rate * scores["reidentification"].trials < 4
+        assert scores["reidentification"].chance == 1 / 1000
 
 
 def test_anonymity_helps_and_the_numbers_add_up(adult):
     game = Join(records=adult, register=1000, auxiliary=0, held_out=0)
     plain = play(Identity(), SweeneyJoin(), game, np.random.default_rng(0)).scores
     grouped = play(Mondrian(k=5), SweeneyJoin(), game, np.random.default_rng(0))
-    assert plain["rows"] == 180
-    assert plain["reidentification"] > 0.6
-    assert grouped.scores["reidentification"] < 0.2
-    assert plain["precision"] == pytest.approx(plain["reidentification"] * 180 / 200)
+    assert plain["reidentification"].trials == 180
+    assert plain["reidentification"].rate > 0.6
+    assert grouped.scores["reidentification"].rate < 0.2
+    assert plain.measures["precision"] == pytest.approx(plain["reidentification"].rate * 180 / 200)
     assert grouped.utility["k"] >= 5
     assert 0 < grouped.utility["marginals"] < 1
 
@@ -124,8 +124,8 @@ def test_the_register_is_as_described(adult):
 def test_nobody_on_the_register_is_a_rate_of_nothing(adult):
     game = Join(records=adult, patients=20, register=100, listed=0.0, auxiliary=0, held_out=0)
     scores = play(Identity(), SweeneyJoin(), game, np.random.default_rng(0)).scores
-    assert scores["reidentification"] is None
-    assert scores["precision"] == 0
+    assert scores["reidentification"].rate is None
+    assert scores.measures["precision"] == 0
 
 
 @pytest.mark.parametrize(
@@ -201,7 +201,7 @@ def test_nhanes_names_people_by_their_answers():
     assert len(records) > 5000
     assert not records.frame.isna().any().any()
     scores = play(Identity(), SweeneyJoin(), Join(records=records), np.random.default_rng(0)).scores
-    assert scores["reidentification"] > 0.9
+    assert scores["reidentification"].rate > 0.9
 
 
 @pytest.mark.parametrize(("name", "extra"), [("nhanes", "nhanes"), ("movielens", "ratings")])

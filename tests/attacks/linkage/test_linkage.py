@@ -203,7 +203,7 @@ PRAM_AND_NOISE = Pipeline(
 
 def found(defense, attack, game, plays=6):
     rates = [play(defense, attack, game, generator(11, "play", number)).scores for number in range(plays)]
-    return np.mean([rate["reidentification"] for rate in rates])
+    return np.mean([rate["reidentification"].rate for rate in rates])
 
 
 @pytest.mark.parametrize("decoys", ["random", "hard"])
@@ -237,8 +237,8 @@ def test_shuffled_columns_do_not_mislead_what_learns():
 
 def test_shuffle_gives_members_away(bank):
     outcome = play(Shuffle(), LikelihoodAssignment(), CandidateFile(records=bank), generator(1, "play"))
-    assert outcome.scores["reidentification"] is None
-    assert outcome.scores["membership"] > 0.9
+    assert outcome.scores["reidentification"].rate is None
+    assert outcome.scores["membership"].rate > 0.9
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,7 @@ def test_swapped_numbers_do_not_mislead_what_learns(bank):
     game = CandidateFile(records=with_columns(load("bank"), columns).records)
     swapping = RankSwapping(window=0.1)
     nearest = [
-        play(swapping, AssignmentLinkage(), game, generator(21, "play", number)).scores["reidentification"]
+        play(swapping, AssignmentLinkage(), game, generator(21, "play", number)).scores["reidentification"].rate
         for number in range(5)
     ]
     ((sure, right),) = answered([ExpectationMaximizationLinkage()], swapping, game, 5).values()

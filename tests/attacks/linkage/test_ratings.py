@@ -121,13 +121,13 @@ def test_movielens_as_published(seed):
     with_dates = SparseRatings(records=records, targets=300, known=8, wrong=2, days=14)
     without = SparseRatings(records=records, targets=300, known=8, wrong=0, dates=False)
     found = play(Identity(), attack, with_dates, np.random.default_rng(seed)).scores
-    assert found["deanonymization"] >= 0.95
-    assert found["wrong"] < 0.01
+    assert found["deanonymization"].rate >= 0.95
+    assert found.measures["wrong"] < 0.01
     found = play(Identity(), attack, without, np.random.default_rng(seed)).scores
-    assert found["deanonymization"] >= 0.93
-    assert found["wrong"] < 0.01
-    assert found["deanonymization_trials"] == 300
-    assert found["deanonymization_chance"] == 1 / 671
+    assert found["deanonymization"].rate >= 0.93
+    assert found.measures["wrong"] < 0.01
+    assert found["deanonymization"].trials == 300
+    assert found["deanonymization"].chance == 1 / 671
 
 
 def test_success_falls_as_ratings_are_replaced(ratings):
@@ -136,7 +136,7 @@ def test_success_falls_as_ratings_are_replaced(ratings):
         play(RecordReplacement(share=share), ScoreboardDeanonymization(), game, np.random.default_rng(0))
         for share in (0.0, 0.4, 0.7, 1.0)
     ]
-    rates = [outcome.scores["deanonymization"] for outcome in outcomes]
+    rates = [outcome.scores["deanonymization"].rate for outcome in outcomes]
     pairs = [outcome.utility["utility_pairs"] for outcome in outcomes]
     assert rates[0] > 0.97
     assert all(later < earlier - 0.1 for earlier, later in pairwise(rates))
@@ -152,12 +152,12 @@ def test_less_is_found_in_less(ratings):
         type(defense).__name__: play(defense, ScoreboardDeanonymization(), game, np.random.default_rng(0)).scores
         for defense in (Sampling(rate=0.1), AdditiveNoise(scale=1.0), GlobalRecoding(levels=2), Shuffle(), Constant())
     }
-    assert rate["Sampling"]["deanonymization"] < 0.5
-    assert rate["AdditiveNoise"]["deanonymization"] < 0.9
-    assert rate["GlobalRecoding"]["deanonymization"] > 0.8
+    assert rate["Sampling"]["deanonymization"].rate < 0.5
+    assert rate["AdditiveNoise"]["deanonymization"].rate < 0.9
+    assert rate["GlobalRecoding"]["deanonymization"].rate > 0.8
     # Nothing of a row is left together: 200 targets, chance 1/300.
-    assert rate["Shuffle"]["deanonymization"] * 200 < 5
-    assert rate["Constant"]["deanonymization"] * 200 < 5
+    assert rate["Shuffle"]["deanonymization"].rate * 200 < 5
+    assert rate["Constant"]["deanonymization"].rate * 200 < 5
 
 
 def test_what_is_known_is_as_described(ratings):

@@ -26,10 +26,10 @@ def test_lira_beats_the_loss_threshold_at_one_percent_false_positives(adult):
             OfflineLikelihoodRatioAttack(shadows=16),
         )
     }
-    rate = {name: scores["tpr_at_1_percent_fpr"] for name, scores in found.items()}
+    rate = {name: scores.measures["tpr_at_1_percent_fpr"] for name, scores in found.items()}
     assert rate["LikelihoodRatioAttack"] > rate["LossThreshold"] + 0.2
     assert rate["OfflineLikelihoodRatioAttack"] > rate["LossThreshold"] + 0.2
-    area = {name: scores["membership_auc"] for name, scores in found.items()}
+    area = {name: scores.measures["membership_auc"] for name, scores in found.items()}
     assert area["LikelihoodRatioAttack"] > area["OfflineLikelihoodRatioAttack"]
     assert area["LikelihoodRatioAttack"] > area["LossThreshold"] > 0.75
     assert area["ShadowModels"] > 0.75

@@ -17,9 +17,9 @@ def test_pool_inference_beats_the_commonest_pool(pools, name):
         LocalReports(protocol=name, epsilon=4.0, options=options), PoolInference(), pools, generator(1, "play")
     ).scores
     assert set(scores) == {"pool", "pool_chance", "pool_trials", "answered"}
-    assert scores["pool_chance"] <= 0.4
+    assert scores["pool"].chance <= 0.4
     reached = mean_rate(pools, PoolInference(), protocol=name, epsilon=4.0, options=options)
-    assert reached >= scores["pool_chance"] + 5 * 0.02
+    assert reached >= scores["pool"].chance + 5 * 0.02
     few = Pool(records=pools.records, column="emoji", persons=200, reports=2)
     assert mean_rate(few, PoolInference(), protocol=name, epsilon=4.0, options=options) <= reached - 0.1
 

@@ -49,5 +49,5 @@ def test_a_spent_budget_is_used_as_far_as_it_goes():
     claims = Averaging(repeats=2).run(spent, secret.known, rng())
     assert claims.values["value"][0] is None
     scores = game.score(secret, None, claims, rng())
-    assert scores["disclosure"] == scores["answered"] == 0
-    assert scores["precision"] is None
+    assert scores["disclosure"].rate == scores.measures["answered"] == 0
+    assert scores.measures["precision"] is None

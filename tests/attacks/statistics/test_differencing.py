@@ -24,7 +24,7 @@ def test_the_newcomers_1_020_000():
     session = ExactCurator().apply(records, rng()).open(rng())
     claims = Differencing().run(session, secret.known, rng())
     assert claims.values["value"][0] == 1_020_000
-    assert game.score(secret, None, claims, rng())["disclosure"] == 1
+    assert game.score(secret, None, claims, rng())["disclosure"].rate == 1
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
@@ -43,10 +43,10 @@ def test_noise_hides_the_newcomer(epsilon):
 def test_city_scenario_finds_everybody_without_noise():
     game = Newcomer(records=load("city").records)
     outcome = play(ExactCurator(), Differencing(), game, rng())
-    assert outcome.scores["disclosure"] == 1
-    assert outcome.scores["disclosure_trials"] == 1
+    assert outcome.scores["disclosure"].rate == 1
+    assert outcome.scores["disclosure"].trials == 1
     assert outcome.utility["utility_answers"] == 1
-    assert 0 < outcome.scores["disclosure_chance"] < 0.1
+    assert 0 < outcome.scores["disclosure"].chance < 0.1
 
 
 @pytest.mark.parametrize("attack", [Differencing(), Averaging(repeats=2)])
@@ -57,7 +57,7 @@ def test_an_empty_shop_gives_its_regular_away(attack):
 
 def test_noise_hides_the_regular():
     game = VisitingHours(records=load("visits").records, crowd=0.0)
-    chance = play(ExactCurator(), Differencing(), game, rng()).scores["disclosure_chance"]
+    chance = play(ExactCurator(), Differencing(), game, rng()).scores["disclosure"].chance
     # Three standard errors of a share of 60 above chance.
     assert disclosure_rate(Curator(epsilon=0.1), Differencing(), game, 60) <= chance + 3 * math.sqrt(
         chance * (1 - chance) / 60
@@ -67,5 +67,5 @@ def test_noise_hides_the_regular():
 @pytest.mark.parametrize("attack", [Differencing(), Averaging(repeats=1)])
 def test_differences_give_every_bit(bits, attack):
     outcome = play(ExactCurator(), attack, bits, rng())
-    assert outcome.scores["disclosure"] == 1
-    assert outcome.scores["disclosure_trials"] == 60
+    assert outcome.scores["disclosure"].rate == 1
+    assert outcome.scores["disclosure"].trials == 60

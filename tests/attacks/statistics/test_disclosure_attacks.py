@@ -26,11 +26,11 @@ def bits(bank):
 def test_sums_and_means_give_numbers_away(query, attack):
     game = SecretNumbers(records=load("bank").records, column="age", above=39.5, query=query, persons=60)
     outcome = play(ExactCurator(), attack, game, rng())
-    assert outcome.scores["disclosure"] == 1
+    assert outcome.scores["disclosure"].rate == 1
     assert outcome.utility["utility_answers"] == 1
     hidden = [play(Curator(epsilon=0.1), attack, game, rng(seed)).scores for seed in range(3)]
     # 3 plays of 60 at the larger side's share: three standard errors are 0.11.
-    assert np.mean([scores["disclosure"] - scores["disclosure_chance"] for scores in hidden]) <= 0.11
+    assert np.mean([scores["disclosure"].rate - scores["disclosure"].chance for scores in hidden]) <= 0.11
 
 
 def test_a_game_without_challenges_is_none_for_distinguishing(bits):

@@ -12,17 +12,17 @@ from scenarios import Indistinguishability, load, play
 def test_distinguishing(query, column):
     game = Indistinguishability(records=load("city").records, column=column, query=query, challenges=200)
     exact = play(ExactCurator(), Distinguishing(runs=100), game, rng())
-    assert exact.scores["distinguishing"] == 1
-    assert exact.scores["epsilon_bound"] > 2
+    assert exact.scores["distinguishing"].rate == 1
+    assert exact.scores.measures["epsilon_bound"] > 2
     hidden = play(Curator(epsilon=0.05), Distinguishing(runs=100), game, rng())
     # 200 challenges at a half (at most 0.513 under this epsilon): three standard errors are 0.106.
-    assert hidden.scores["distinguishing"] <= 0.62
-    assert hidden.scores["epsilon_bound"] <= 0.05
+    assert hidden.scores["distinguishing"].rate <= 0.62
+    assert hidden.scores.measures["epsilon_bound"] <= 0.05
 
 
 def test_distinguishing_bound_never_exceeds_the_claim():
     """Each bound holds with 99.9 %."""
     game = Indistinguishability(records=load("city").records, column="spending", challenges=600)
     outcome = play(Curator(epsilon=3.0), Distinguishing(runs=400), game, rng())
-    assert 1 < outcome.scores["epsilon_bound"] <= 3
-    assert outcome.scores["distinguishing"] > 0.6
+    assert 1 < outcome.scores.measures["epsilon_bound"] <= 3
+    assert outcome.scores["distinguishing"].rate > 0.6

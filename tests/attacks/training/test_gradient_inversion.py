@@ -79,23 +79,23 @@ def test_missing_cells_are_inverted_too():
 def test_a_batch_of_eight_is_read_far_beyond_the_guess(name, settings, request):
     defense = FederatedAveraging(split=EqualSplit(clients=10), **settings)
     (scores,) = played(request.getfixturevalue(name), 80, defense, [GradientInversion()])
-    assert scores["reconstruction_chance"] < 0.6
-    assert scores["reconstruction"] > 0.85
-    assert scores["records_recovered"] > 0.6
+    assert scores["reconstruction"].chance < 0.6
+    assert scores["reconstruction"].rate > 0.85
+    assert scores.measures["records_recovered"] > 0.6
 
 
 def test_labels_separate_a_batch_of_one_gradient(adult):
     # One step of regression on 16 classes: what the labels alone give.
     defense = FederatedAveraging(split=EqualSplit(clients=20), rounds=1, target="education")
     (scores,) = played(adult, 160, defense, [GradientInversion()])
-    assert scores["reconstruction"] > scores["reconstruction_chance"] + 0.1
+    assert scores["reconstruction"].rate > scores["reconstruction"].chance + 0.1
 
 
 @pytest.mark.parametrize("name", ["adult", "bank"])
 def test_one_gradient_of_two_classes_says_little_of_eight(name, request):
     defense = FederatedAveraging(split=EqualSplit(clients=20), rounds=1)
     plays = [played(request.getfixturevalue(name), 160, defense, [GradientInversion()], seed)[0] for seed in range(3)]
-    gain = np.mean([scores["reconstruction"] - scores["reconstruction_chance"] for scores in plays])
+    gain = np.mean([scores["reconstruction"].rate - scores["reconstruction"].chance for scores in plays])
     # As the docstring says: about what the guess names. It can fail both ways.
     assert abs(gain) < 0.04
 
@@ -106,7 +106,7 @@ def test_membership_is_above_chance_on_an_overfitted_model(adult):
     )
     attacks = [UpdateMembership(statistic="loss"), UpdateMembership(), ModelMembership()]
     plays = [played(adult, 100, overfitted, attacks, 10 * number) for number in range(5)]
-    areas = np.array([[scores["membership_auc"] for scores in one] for one in plays])
+    areas = np.array([[scores.measures["membership_auc"] for scores in one] for one in plays])
     # Standard error of an area by chance on 100 + 100 people: 0.041; over five plays 0.0184. False alarm 0.01 % each.
     assert (areas.mean(axis=0) > 0.5 + 3.7 * 0.0184).all()
 
@@ -130,8 +130,8 @@ def test_secure_aggregation_clipping_and_noise_lead_down_to_the_baselines(name, 
     attacks = [GradientInversion(), UpdateMembership(), UpdateMembership(statistic="loss"), ModelMembership()]
     plays = [played(records, 80, defense, attacks, 10 * number) for number in range(8)]
     first = [one[0] for one in plays]
-    rate = across_plays([scores["reconstruction"] for scores in first], trials=80)
-    assert rate.low <= np.mean([scores["reconstruction_chance"] for scores in first]) <= rate.high
+    rate = across_plays([scores["reconstruction"].rate for scores in first], trials=80)
+    assert rate.low <= np.mean([scores["reconstruction"].chance for scores in first]) <= rate.high
     for attack in range(1, 4):
         # Three intervals of 98 %.
         estimate = across_plays([one[attack]["membership"] for one in plays], confidence=0.98, trials=80)
@@ -157,17 +157,17 @@ def test_the_shipped_board_reaches_the_baselines_at_epsilon_one_half(name):
         rng = np.random.default_rng([number, 3])
         scores.append([attack_release(defense, attack, game, secret, published, rng) for attack in attacks])
     for attack in range(len(attacks)):
-        goal = "reconstruction" if "reconstruction" in scores[0][attack] else "membership"
+        goal = "reconstruction" if "reconstruction" in scores[0][attack].goals else "membership"
         # Five intervals of 99 %.
-        rate = across_plays([one[attack][goal] for one in scores], confidence=0.99, trials=game.members)
-        assert rate.low <= np.mean([one[attack][f"{goal}_chance"] for one in scores]) <= rate.high
+        rate = across_plays([one[attack][goal].rate for one in scores], confidence=0.99, trials=game.members)
+        assert rate.low <= np.mean([one[attack][goal].chance for one in scores]) <= rate.high
 
 
 def test_aggregation_alone_hides_records_not_members(adult):
     defense = FederatedAveraging(split=EqualSplit(clients=10), aggregation=SecureAggregation())
     rows = [played(adult, 80, defense, [GradientInversion(), UpdateMembership()], 10 * number) for number in range(4)]
     for one, _ in rows:
-        assert one["reconstruction"] == pytest.approx(one["reconstruction_chance"])
+        assert one["reconstruction"].rate == pytest.approx(one["reconstruction"].chance)
     assert np.mean([other["membership_auc"] for _, other in rows]) > 0.55
 
 
@@ -186,8 +186,8 @@ def test_the_ratio_finds_what_is_in_a_mean_and_nothing_elsewhere():
 def test_clients_that_never_take_part_are_answered_by_the_most_common_values(adult):
     defense = FederatedAveraging(split=EqualSplit(clients=10), rounds=1, participation=0.3)
     scores = played(adult, 80, defense, [GradientInversion(), UpdateMembership()])
-    assert scores[0]["reconstruction"] >= scores[0]["reconstruction_chance"] - 0.05
-    assert 0 <= scores[1]["membership"] <= 1
+    assert scores[0]["reconstruction"].rate >= scores[0]["reconstruction"].chance - 0.05
+    assert 0 <= scores[1]["membership"].rate <= 1
 
 
 def test_the_game_scores_the_truth_in_full_and_a_guess_by_its_chance(adult):
@@ -198,13 +198,13 @@ def test_the_game_scores_the_truth_in_full_and_a_guess_by_its_chance(adult):
     frame = secret.records.frame.iloc[np.argsort(published.holder, kind="stable")[::1]]
     rng = np.random.default_rng(8)
     score = game.score(secret, published, ValueClaims(frame, np.ones(60)), rng)
-    assert score["reconstruction"] == score["records_recovered"] == 1
+    assert score["reconstruction"].rate == score.measures["records_recovered"] == 1
     common = most_common(published.encoding, secret.auxiliary.frame).iloc[[0] * 60]
     score = game.score(secret, published, ValueClaims(common, np.ones(60)), rng)
-    assert score["reconstruction"] == score["reconstruction_chance"]
-    assert score["reconstruction_trials"] == 60
+    assert score["reconstruction"].rate == score["reconstruction"].chance
+    assert score["reconstruction"].trials == 60
     score = game.score(secret, published, Decisions(secret.member.astype(float)), rng)
-    assert score["membership"] == score["membership_auc"] == 1
+    assert score["membership"].rate == score.measures["membership_auc"] == 1
     assert secret.member.sum() == 60
     empty = np.zeros(0, dtype=np.intp)
     with pytest.raises(TypeError, match="RankedAnswers"):
@@ -241,7 +241,7 @@ def test_play_in_one_call_and_what_cannot_play(adult):
     game = Training(records=adult, members=40, auxiliary=200, held_out=300)
     defense = FederatedAveraging(split=EqualSplit(clients=5), rounds=3)
     outcome = play(defense, UpdateMembership(), game, np.random.default_rng(13))
-    assert outcome.scores["membership_chance"] == 0.5
+    assert outcome.scores["membership"].chance == 0.5
     assert play(defense, UpdateMembership(), game, np.random.default_rng(13)) == outcome
     with pytest.raises(NotApplicable, match="LossThreshold works on model"):
         play(defense, LossThreshold(), game, np.random.default_rng(14))
@@ -253,7 +253,7 @@ def test_model_membership_hands_shadow_training_on(adult):
     attack = ModelMembership(attack=find("OfflineLikelihoodRatioAttack", "attacks")())
     defense = FederatedAveraging(split=EqualSplit(clients=5), rounds=3)
     game = Training(records=adult, members=40, auxiliary=200, held_out=300)
-    assert 0 <= play(defense, attack, game, np.random.default_rng(16)).scores["membership"] <= 1
+    assert 0 <= play(defense, attack, game, np.random.default_rng(16)).scores["membership"].rate <= 1
     with pytest.raises(ValueError, match="attack"):
         ModelMembership(attack=GradientInversion())
 

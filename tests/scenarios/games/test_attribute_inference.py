@@ -41,7 +41,7 @@ def test_the_interval_covers_the_truth_in_95_percent_of_200_simulations():
         fresh = records.with_frame(records.frame.assign(secret=generator(1, number).integers(2, size=4000)))
         game = AttributeInference(records=fresh, originals=150, strangers=100, auxiliary=0)
         scores = play_alone(Flipped(), NearestRowInference(), game, generator(0, "simulation", number))[2]
-        covered += scores["risk_low"] <= 0.4 <= scores["risk_high"]
+        covered += scores.measures["risk_low"] <= 0.4 <= scores.measures["risk_high"]
     # Binomial(200, .95): fewer than 180 in .2 % of all cases, 200 in less than .004 %.
     assert 180 <= covered < 200
 
@@ -50,11 +50,11 @@ def test_the_game_reports_what_the_board_reads(adult_attributes):
     game = AttributeInference(records=adult_attributes, originals=40, strangers=60, auxiliary=50)
     outcome = play(Mondrian(k=5), MajorityInClass(), game, generator(0, "play"))
     scores = outcome.scores
-    assert (scores["attribute_trials"], scores["attribute_control_trials"]) == (40, 60)
-    assert 0 <= scores["attribute_chance"] <= 1
-    assert scores["answered"] == 1
-    assert scores["precision"] == scores["attribute"]
-    assert scores["risk_low"] <= scores["risk"] <= scores["risk_high"]
+    assert (scores["attribute"].trials, scores["attribute"].control_trials) == (40, 60)
+    assert 0 <= scores["attribute"].chance <= 1
+    assert scores.measures["answered"] == 1
+    assert scores.measures["precision"] == scores["attribute"].rate
+    assert scores.measures["risk_low"] <= scores.measures["risk"] <= scores.measures["risk_high"]
     assert outcome.utility["k"] >= 5
     again = play(Mondrian(k=5), MajorityInClass(), game, generator(0, "play"))
     assert again == outcome
@@ -78,8 +78,8 @@ def test_numbers_are_named_by_public_bins(adult_attributes):
     edges = np.array([domain.low, *domain.cuts])[domain.codes(ages)]
     said = ValueClaims(pd.DataFrame({"age": edges}), np.ones(len(ages)))
     release = game.publish(Identity().apply(secret.records, generator(0)), generator(0))
-    assert game.score(secret, release, said, generator(0))["attribute"] == 1
-    assert play(Identity(), NearestRowInference(), game, generator(0, "play")).scores["attribute"] > 0.5
+    assert game.score(secret, release, said, generator(0))["attribute"].rate == 1
+    assert play(Identity(), NearestRowInference(), game, generator(0, "play")).scores["attribute"].rate > 0.5
 
 
 def test_abstentions_and_missing_values():
@@ -145,5 +145,5 @@ def test_what_columns_may_hold_is_public_where_it_is_not_declared():
     records = Microdata(frame, quasi_identifiers=("age",), sensitive=("illness",))
     game = AttributeInference(records=records, originals=50, strangers=50)
     outcome = play(Identity(), MajorityInClass(), game, generator(0))
-    assert outcome.scores["attribute"] == 1
+    assert outcome.scores["attribute"].rate == 1
     assert outcome.utility["marginals"] == 1

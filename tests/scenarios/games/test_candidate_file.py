@@ -16,7 +16,9 @@ from scenarios.seeds import generator
 
 
 def rates(defense, attack, game, plays, name="reidentification"):
-    return np.array([play(defense, attack, game, generator(7, "play", number)).scores[name] for number in range(plays)])
+    return np.array(
+        [play(defense, attack, game, generator(7, "play", number)).scores[name].rate for number in range(plays)]
+    )
 
 
 @pytest.mark.parametrize("decoys", ["random", "hard"])
@@ -59,7 +61,7 @@ def test_a_small_table_plays_with_what_it_has():
     records = people(30, generator(0, "people"))
     game = CandidateFile(records=records, originals=10, candidates=30)
     outcome = play(Identity(), NearestNeighbour(), game, generator(0, "play"))
-    assert outcome.scores["reidentification"] == 1.0
+    assert outcome.scores["reidentification"].rate == 1.0
     assert outcome.utility["classifier_auc"] is None
 
 
@@ -115,8 +117,8 @@ def test_a_table_of_strangers_has_no_row_to_find_and_membership_at_chance(bank):
     game = CandidateFile(records=bank)
     strangers = Strangers(population=bank)
     outcome = play(strangers, NearestNeighbour(), game, generator(7, "play", 0))
-    assert outcome.scores["reidentification"] is None
-    assert outcome.scores["hits"] == 0
+    assert outcome.scores["reidentification"].rate is None
+    assert outcome.scores.measures["hits"] == 0
     members = rates(strangers, NearestNeighbour(), game, 30, "membership")
     assert abs(members.mean() - 0.5) < 5 * 0.0355 / np.sqrt(30)
 
@@ -162,12 +164,12 @@ def test_scores_of_hand_made_answers(bank):
         np.array([1.0, 0.9, 0.5, 0.4]),
     )
     scores = game.score(secret, release, claims, generator(1, "w"))
-    assert scores["reidentification"] == 0.01
-    assert scores["top3"] == 0.02
-    assert scores["hits"] == 0.01
-    assert scores["answered"] == 0.03
-    assert scores["precision"] == pytest.approx(1 / 3)
-    assert scores["chance"] == 1 / 200
+    assert scores["reidentification"].rate == 0.01
+    assert scores.measures["top3"] == 0.02
+    assert scores.measures["hits"] == 0.01
+    assert scores.measures["answered"] == 0.03
+    assert scores.measures["precision"] == pytest.approx(1 / 3)
+    assert scores["reidentification"].chance == 1 / 200
 
 
 def test_the_attacker_sees_no_origin_and_no_original_order(bank):

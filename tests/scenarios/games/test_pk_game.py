@@ -57,7 +57,9 @@ def game(size=6, categories=("a", "b")):
 
 def played(defense, attack, size, plays, categories=("a", "b")):
     rules = game(size, categories)
-    return summarize_pk([play_alone(defense, attack, rules, generator(3, size, number))[2] for number in range(plays)])
+    return summarize_pk(
+        [play_alone(defense, attack, rules, generator(3, size, number))[2].measures for number in range(plays)]
+    )
 
 
 def fraction_matrix(rng, d, zeros):
@@ -230,7 +232,7 @@ def test_the_worst_table_is_found_where_categories_are_not_alike():
     a, b, ratio = most_informative_pair(matrix)
     table = secret.records.frame["x"].tolist()
     assert table == ["abc"[a]] + ["abc"[b]] * 4
-    assert scores["bound"] == pytest.approx(1 / (1 + 4 / ratio)) == pytest.approx(1 / pk(matrix, 5))
+    assert scores.measures["bound"] == pytest.approx(1 / (1 + 4 / ratio)) == pytest.approx(1 / pk(matrix, 5))
 
 
 def test_best_posterior_wins_as_often_as_it_says():
@@ -269,8 +271,8 @@ def test_numbers_are_played_in_their_bins():
     rules = PkAnonymity(records=records, column="age", size=4)
     for table in ("worst", "drawn"):
         scores = play_alone(RetentionReplacement(k=2), BestPosterior(table=table), rules, generator(5))[2]
-        assert scores["posterior"] <= scores["bound"] * (1 + 1e-9)
-        assert scores["bound"] == pytest.approx(0.5)
+        assert scores.measures["posterior"] <= scores.measures["bound"] * (1 + 1e-9)
+        assert scores.measures["bound"] == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize("defense", [Constant(), GlobalRecoding(levels={"x": 1})])
@@ -290,9 +292,9 @@ def test_other_goals_do_not_play():
 
 def test_one_record_and_one_category():
     one = play(RetentionReplacement(k=1), BestPosterior(), game(1), generator(1)).scores
-    assert (one["reidentification"], one["posterior"], one["bound"]) == (1.0, 1.0, 1.0)
+    assert (one["pk"].rate, one.measures["posterior"], one.measures["bound"]) == (1.0, 1.0, 1.0)
     alike = play(RetentionReplacement(retention=0.5), BestPosterior(), game(4, ("a",)), generator(1)).scores
-    assert (alike["posterior"], alike["bound"]) == (0.25, 0.25)
+    assert (alike.measures["posterior"], alike.measures["bound"]) == (0.25, 0.25)
 
 
 def test_scores_are_those_of_the_surest_pair_and_of_abstention():
@@ -302,8 +304,13 @@ def test_scores_are_those_of_the_surest_pair_and_of_abstention():
     row = int(np.flatnonzero(release.origin == 0)[0])
     claims = RankedAnswers(3, 3, [row, (row + 1) % 3], [0, 0], [0.9, 0.1])
     scores = rules.score(secret, release, claims, generator(3))
-    assert (scores["reidentification"], scores["win"], scores["answered"]) == (1.0, 1.0, 1.0)
-    assert (scores["posterior"], scores["bound"], scores["chance"], scores["rows"]) == (1.0, 1.0, 1 / 3, 1)
+    assert (scores["pk"].rate, scores.measures["win"], scores.measures["answered"]) == (1.0, 1.0, 1.0)
+    assert (scores.measures["posterior"], scores.measures["bound"], scores["pk"].chance, scores["pk"].trials) == (
+        1.0,
+        1.0,
+        1 / 3,
+        1,
+    )
     silent = rules.score(secret, release, RankedAnswers(3, 3, [], [], []), generator(3))
     assert (silent["reidentification"], silent["win"], silent["answered"]) == (None, 0.0, 0.0)
     with pytest.raises(ValueError, match="2 rows"):
@@ -400,9 +407,9 @@ def test_a_scenario_plays_it_and_each_trial_has_its_own_table(tmp_path):
 def test_real_columns_play():
     rules = PkAnonymity(records=load("bank").records, column="job", size=5)
     outcome = play(OptimalRetention(k=2), BestPosterior(table="drawn"), rules, generator(4))
-    assert outcome.scores["posterior"] <= outcome.scores["bound"] * (1 + 1e-9)
+    assert outcome.scores.measures["posterior"] <= outcome.scores.measures["bound"] * (1 + 1e-9)
     assert outcome.utility["associations"] is None
-    assert outcome.scores["chance"] == 0.2
+    assert outcome.scores["pk"].chance == 0.2
 
 
 def test_likelihood_assignment_reads_the_released_matrix():

@@ -232,7 +232,7 @@ def rates(defense, game, attacks=ATTACKS, plays=30):
             except NotApplicable:
                 continue
             scores = game.score(secret, release, claims, generator(30, "score", number))
-            found[name].append(scores["reidentification"])
+            found[name].append(scores["reidentification"].rate)
     return {name: np.array(values) for name, values in found.items() if values}
 
 

@@ -25,10 +25,10 @@ def pools():
 
 def test_scores_and_utility(game):
     outcome = play(LocalReports(epsilon=1.0), ValueGuess(), game, generator(1, "play"))
-    assert set(outcome.scores) == {"value", "value_chance", "value_trials", "answered"}
-    assert outcome.scores["value_chance"] == pytest.approx(10_501 / 32_561)
-    assert outcome.scores["value_trials"] == 1000
-    assert outcome.scores["answered"] == 1.0
+    assert (set(outcome.scores.goals), set(outcome.scores.measures)) == ({"value"}, {"answered"})
+    assert outcome.scores["value"].chance == pytest.approx(10_501 / 32_561)
+    assert outcome.scores["value"].trials == 1000
+    assert outcome.scores.measures["answered"] == 1.0
     assert set(outcome.utility) == {"utility_frequencies"}
     assert 0 <= outcome.utility["utility_frequencies"] <= 1
     same = play(LocalReports(epsilon=1.0), ValueGuess(), game, generator(1, "play"))

@@ -46,10 +46,10 @@ def test_who_is_not_answered_is_not_found(bits):
     truth = secret.truths[0]
     claims = ValueClaims(pd.DataFrame({"value": pd.Series([truth, 1 - secret.truths[1], *[None] * 58])}), np.ones(60))
     scores = bits.score(secret, None, claims, rng())
-    assert scores["disclosure"] == 1 / 60
-    assert scores["disclosure_trials"] == 60
-    assert scores["answered"] == 2 / 60
-    assert scores["precision"] == 1 / 2
+    assert scores["disclosure"].rate == 1 / 60
+    assert scores["disclosure"].trials == 60
+    assert scores.measures["answered"] == 2 / 60
+    assert scores.measures["precision"] == 1 / 2
 
 
 @pytest.mark.parametrize("query", ["Sum", "Mean"])
@@ -147,7 +147,7 @@ def test_a_shop_with_missing_hours_and_one_constant_hour():
         pd.DataFrame({"hour": ["12:00", None, "12:00"]}), domains={"hour": CategoricalDomain(("11:00", "12:00"))}
     )
     outcome = play(ExactCurator(), Differencing(), VisitingHours(records=records), rng())
-    assert outcome.scores["disclosure"] == outcome.scores["disclosure_chance"] == 1
+    assert outcome.scores["disclosure"].rate == outcome.scores["disclosure"].chance == 1
 
 
 @pytest.mark.parametrize("name", ["city-spending", "ramen-shop", "statistics", "statistics-sums", "statistics-means"])
@@ -158,4 +158,4 @@ def test_scenarios_read_and_play(name):
     assert len({entry.method.epsilon for entry in plan.defenses if entry.name == "Curator"}) >= 3
     for entry in plan.attacks:
         assert plan.games[0].misfit(plan.defenses[0].method, entry.method) is None
-    assert play(plan.defenses[0].method, plan.attacks[0].method, plan.games[0], rng()).scores["disclosure"] == 1
+    assert play(plan.defenses[0].method, plan.attacks[0].method, plan.games[0], rng()).scores["disclosure"].rate == 1

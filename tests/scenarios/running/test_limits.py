@@ -8,10 +8,11 @@ import pytest
 from click.testing import CliRunner
 from run_tools import processes_of, tokumei
 
+from metrics import Scores
 from scenarios.cli import cli
 from scenarios.running.limits import Limits, read_size, written_size
 from scenarios.running.plan import read_plan
-from scenarios.running.scores import checked
+from scenarios.running.scores import checked_measures, checked_scores
 
 LIMIT = 2
 SCENARIO = f"""
@@ -237,8 +238,8 @@ def test_scores_are_floats():
     import numpy as np
 
     values = {"hits": np.float32(0.5), "rows": np.int64(3), "top3": None, "k": True}
-    assert checked(values) == {"hits": 0.5, "rows": 3.0, "top3": None, "k": 1.0}
-    assert {type(value) for value in checked(values).values()} == {float, type(None)}
+    assert checked_measures(values) == {"hits": 0.5, "rows": 3.0, "top3": None, "k": 1.0}
+    assert {type(value) for value in checked_measures(values).values()} == {float, type(None)}
 
 
 @pytest.mark.parametrize(
@@ -251,13 +252,16 @@ def test_scores_are_floats():
         ({"hits": [0.1, 0.2]}, "hits must be a number"),
         ({"hits": float("nan")}, "hits must be finite"),
         ({"hits": float("inf")}, "hits must be finite"),
-        ({"membership": 1.5, "membership_chance": 0.5}, "membership must lie between 0 and 1"),
-        ({"reidentification": -0.1, "chance": 0.5}, "reidentification must lie between"),
-        ({"linking": 0.5, "linking_chance": 2.0}, "linking_chance must lie between"),
-        ({"linking": 0.5, "linking_chance": 0.1, "linking_trials": -3}, "must not be negative"),
         ({"utility_queries": 1.1}, "utility_queries must lie between"),
     ],
 )
-def test_scores_that_are_nonsense(values, says):
+def test_measures_that_are_nonsense(values, says):
     with pytest.raises((TypeError, ValueError), match=says):
-        checked(values)
+        checked_measures(values)
+
+
+def test_scores_must_be_typed():
+    with pytest.raises(TypeError, match="a game's score must be Scores, got dict"):
+        checked_scores({"membership": 0.5})
+    with pytest.raises(ValueError, match="hits must be finite"):
+        checked_scores(Scores({}, {"hits": float("nan")}))

@@ -93,8 +93,8 @@ def whole(tmp_path_factory):
 def test_one_worker_two_workers_one_board(folder, whole):
     assert tokumei("run", "small.toml", "-j", 2, "--format", "csv", cwd=folder, check=0).stdout == whole
     rows = table(whole)
-    assert {(row["decoys"], row["defense"], row["parameters"]) for row in rows} == {
-        (decoys, defense, parameters)
+    assert {(row["variant"], row["defense"], row["parameters"]) for row in rows} == {
+        (f"decoys={decoys}", defense, parameters)
         for decoys in ("random", "hard")
         for defense, parameters in (
             ("Mondrian", '{"k":2}'),

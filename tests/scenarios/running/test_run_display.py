@@ -12,8 +12,9 @@ from rich.console import Console
 from run_tools import COMMAND, environment
 
 from leaderboard import Result
+from metrics import Score
 from scenarios.running.display import Display, RunDisplay
-from scenarios.running.standing import Standing
+from scenarios.running.standing import RunProgress
 
 SCENARIO = """
 [scenario]
@@ -32,9 +33,9 @@ use = "NearestNeighbour"
 
 
 def result(play=0, attack="NearestNeighbour", rate=0.5, **changes):
-    values = {"reidentification": rate, "chance": 0.1, "rows": 20.0}
+    scores = {"reidentification": Score("reidentification", rate, 0.1, 20)}
     known = {"key": str(play), "scenario": "small", "defense": "Mondrian", "parameters": {"k": 2}, "play": play}
-    return Result(**{**known, "attack": attack, "values": values, **changes})
+    return Result(**{**known, "attack": attack, "scores": scores, **changes})
 
 
 class Plan:
@@ -58,10 +59,10 @@ def shown(results, *, terminal, quiet=False):
 
 
 def test_the_worst_attack_of_each_defense_is_known_at_any_time():
-    standing = Standing()
+    standing = RunProgress()
     assert standing.worst() == []
     other = {"attack": "FellegiSunter", "rate": 0.9}
-    standing.add([result(0), result(1, **other), result(2, rate=0.7), result(3, status="error", values={})])
+    standing.add([result(0), result(1, **other), result(2, rate=0.7), result(3, status="error", scores={})])
     standing.add([result(0, defense="Constant", parameters={}, rate=0.1), result(4, attack=None)])
     worst, constant = standing.worst()
     assert (worst.defense, worst.attack, worst.plays) == ("Mondrian k=2", "FellegiSunter", 1)
@@ -73,7 +74,7 @@ def test_the_worst_attack_of_each_defense_is_known_at_any_time():
 
 
 def test_lines_off_a_terminal_say_progress_time_left_failures_and_who_is_worst():
-    failure = result(1, status="timeout", reason="the trial took longer than 2 s\nFile somewhere", values={})
+    failure = result(1, status="timeout", reason="the trial took longer than 2 s\nFile somewhere", scores={})
     text = shown([result(0), failure, result(2)], terminal=False)
     assert "\x1b" not in text
     assert re.search(r"small: 1 of 3 results, about \d+ s left; worst so far: Mondrian k=2, 50% of rows", text)

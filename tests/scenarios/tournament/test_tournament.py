@@ -297,14 +297,14 @@ class TestGaming:
         cup.publish()
         stolen = pd.read_csv(cup.tournament.public / "osaka_candidate.csv").iloc[:30]
         receipt = cup.hand_in("kyoto", stolen.assign(original_row=np.arange(30)), now=START + DAY + HOUR)
-        assert receipt.merit.counted <= 0.02
+        assert receipt.utility.counted <= 0.02
 
     def test_the_order_of_rows_changes_nothing(self, tmp_path):
         merits = []
         for number, order in enumerate((np.arange(30), np.arange(30)[::-1])):
             cup = opened(tmp_path / str(number))
             frame = noisy(cup.frame("kyoto"), 0.3, np.random.default_rng(0))
-            merits.append(cup.hand_in("kyoto", frame.iloc[order]).merit)
+            merits.append(cup.hand_in("kyoto", frame.iloc[order]).utility)
         assert merits[0].components == pytest.approx(merits[1].components)
         assert merits[0].record == pytest.approx(merits[1].record)
 
@@ -319,9 +319,9 @@ class TestCommands:
         done = self.run("check", path, "--original", original, "--format", "json")
         assert done.exit_code == 0
         told = json.loads(done.stdout)
-        merit = submit(cup.tournament, "kyoto", path, START + HOUR).merit
-        assert (told["utility"], told["utility_table"]) == (merit.counted, merit.table)
-        assert {one["attack"].partition(":")[0] for one in told["attacks"]} == {"house"}
+        utility = submit(cup.tournament, "kyoto", path, START + HOUR).utility
+        assert (told["utility"], told["utility_table"]) == (utility.counted, utility.table)
+        assert {one["attack"].partition(":")[0] for one in told["attacks"]} == {"baseline"}
         assert told["defense"] <= told["utility"]
         assert "valid: 30 rows" in self.run("check", path, "--original", original).stdout
 
@@ -377,4 +377,4 @@ class TestCommands:
         cup = opened(tmp_path / "cup", dataset=load_table(tmp_path / "people.csv", tmp_path / "roles.toml"))
         frame = cup.frame("kyoto")
         assert "name" not in frame
-        assert cup.hand_in("kyoto", frame).merit.counted == pytest.approx(1.0)
+        assert cup.hand_in("kyoto", frame).utility.counted == pytest.approx(1.0)

@@ -13,10 +13,10 @@ from metrics.similarity import record_similarity
 from scenarios import load
 from scenarios.seeds import generator
 from scenarios.tables.dataset import load_table
-from scenarios.tournament.scoring import house_name, score, scores
+from scenarios.tournament.scoring import baseline_name, score, scores
 from scenarios.tournament.sheets import read_answers, read_sheet
 from scenarios.tournament.standings import standings
-from scenarios.tournament.table_utility import Originals
+from scenarios.tournament.submission_utility import Originals
 
 ROWS = 60
 
@@ -175,8 +175,8 @@ def test_a_previous_table_in_another_order_scores_the_same(tmp_path):
     assert found[0].worst.success == pytest.approx(found[1].worst.success, abs=1 / 30)
 
 
-def test_house_attacks_have_names_that_no_team_can_have():
-    from scenarios.tournament.scoring import house
+def test_baseline_attacks_have_names_that_no_team_can_have():
+    from scenarios.tournament.scoring import baselines
     from scenarios.tournament.settings import TEAM_NAME
 
-    assert not any(TEAM_NAME.fullmatch(house_name(attack)) for attack in house())
+    assert not any(TEAM_NAME.fullmatch(baseline_name(attack)) for attack in baselines())

@@ -104,7 +104,7 @@ class TestInit:
         cup = opened(tmp_path / "cup", dataset=load_table(tmp_path / "own.csv", None))
         original = (cup.tournament.team_folder("kyoto") / "kyoto_original.csv").read_text().splitlines()
         table = [f"{line},{'original_row' if number == 0 else number - 1}" for number, line in enumerate(original)]
-        assert cup.hand_in("kyoto", "\n".join(table)).merit.counted == pytest.approx(1.0)
+        assert cup.hand_in("kyoto", "\n".join(table)).utility.counted == pytest.approx(1.0)
         rules = (cup.tournament.team_folder("kyoto") / "RULES.md").read_text()
         assert "| `share` | numbers with at most 6 digits after the point from 0." in rules
 

@@ -26,7 +26,7 @@ COMPONENTS = ("marginals", "associations", "queries")
 
 
 @dataclass(frozen=True)
-class Merit:
+class SubmissionUtility:
     """Both utilities of a table, in [0, 1].
 
     Attributes
@@ -36,7 +36,7 @@ class Merit:
     table : float
         Their mean: what the statistics are worth.
     record : float
-        How similar the originals are to the rows of their own, the constant row being 0; see `Originals.merit`.
+        How similar the originals are to the rows of their own, the constant row being 0; see `Originals.utility`.
     """
 
     components: dict[str, float]
@@ -79,7 +79,7 @@ class Originals:
         original = original_profile(self.frame, self.domains)
         return record_similarity(original, self._utility.constant, self.domains)[:, 0]
 
-    def merit(self, released: pd.DataFrame, origin: NDArray[np.intp]) -> Merit:
+    def utility(self, released: pd.DataFrame, origin: NDArray[np.intp]) -> SubmissionUtility:
         """Both utilities of a released table.
 
         Originals are compared with the rows declared as theirs, and with those that the host's own map gives them
@@ -99,7 +99,7 @@ class Originals:
             original_profile(self.frame, self.domains), profile(released, self.domains), self.domains
         )
         record = min(self._record(similarity, one) for one in (origin, self._learned(released)))
-        return Merit(components, float(np.mean(list(components.values()))), record)
+        return SubmissionUtility(components, float(np.mean(list(components.values()))), record)
 
     def _record(self, similarity: NDArray[np.float64], origin: NDArray[np.intp]) -> float:
         """Anchored similarity of the originals to the rows of their own, under one map."""

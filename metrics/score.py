@@ -1,0 +1,140 @@
+"""Scores of attacks: success rate, chance level and advantage, each with the number of trials behind it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+_ROUNDING = 1e-9
+"""How far a mean of ones may lie above 1."""
+
+
+def advantage(rate: float, chance: float) -> float:
+    """Advantage over guessing, (rate - chance) / (1 - chance): 0 at chance level, 1 for certain success.
+
+    Parameters
+    ----------
+    rate : float
+        Success rate, in [0, 1].
+    chance : float
+        Success rate of guessing, in [0, 1).
+
+    Examples
+    --------
+    >>> advantage(0.75, 0.5)
+    0.5
+    """
+    return (rate - chance) / (1 - chance)
+
+
+@dataclass(frozen=True)
+class Score:
+    """An attack's success in one goal of one play.
+
+    Parameters
+    ----------
+    goal : str
+        What the attack tries to find out, such as ``reidentification`` or ``membership``.
+    rate : float or None
+        Success rate, in [0, 1]; None if there was nothing to find out (0 of 0).
+    chance : float or None
+        Success rate of guessing, in [0, 1], or of the same attack on the control group. None if the control group is
+        empty.
+    trials : int
+        Number of rows or persons of which `rate` is a share.
+    control_trials : int, optional
+        Number of persons in the control group; None if `chance` is known exactly.
+
+    Raises
+    ------
+    TypeError
+        If a rate is not a number, or a number of trials is not an integer.
+    ValueError
+        If a rate lies outside [0, 1], or a number of trials is negative.
+
+    Examples
+    --------
+    >>> Score("membership", rate=0.75, chance=0.5, trials=100).advantage
+    0.5
+    """
+
+    goal: str
+    rate: float | None
+    chance: float | None
+    trials: int
+    control_trials: int | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.goal, str) or not self.goal:
+            raise TypeError(f"goal must be a name, got {self.goal!r}")
+        for name in ("rate", "chance"):
+            object.__setattr__(self, name, _rate(f"{name} of {self.goal}", getattr(self, name)))
+        for name in ("trials", "control_trials"):
+            object.__setattr__(self, name, _count(f"{name} of {self.goal}", getattr(self, name)))
+
+    @property
+    def advantage(self) -> float | None:
+        """Advantage over guessing; None if a rate is missing or guessing always succeeds."""
+        if self.rate is None or self.chance is None or self.chance >= 1:
+            return None
+        return advantage(self.rate, self.chance)
+
+
+@dataclass(frozen=True)
+class Scores:
+    """Scores of one attack in one play, by goal, and further measures of its claims.
+
+    Parameters
+    ----------
+    goals : mapping of str to Score
+        Score by goal.
+    measures : mapping of str to float or None
+        Other numbers by name, such as ``precision``; None for 0 of 0.
+    """
+
+    goals: Mapping[str, Score]
+    measures: Mapping[str, float | None]
+
+    @classmethod
+    def of(cls, *scores: Score, **measures: float | None) -> Scores:
+        """Collect scores of different goals, and measures by name."""
+        return cls({score.goal: score for score in scores}, measures)
+
+    def __getitem__(self, goal: str) -> Score:
+        """Score in one goal; KeyError if the game does not have this goal."""
+        return self.goals[goal]
+
+    def with_measures(self, **measures: float | None) -> Scores:
+        """Return the same scores with further measures."""
+        return Scores(self.goals, {**self.measures, **measures})
+
+
+def _rate(name: str, value: object) -> float | None:
+    if value is None:
+        return None
+    number = _number(name, value)
+    if not -_ROUNDING <= number <= 1 + _ROUNDING:
+        raise ValueError(f"{name} must lie between 0 and 1, got {number:g}")
+    return number
+
+
+def _count(name: str, value: object) -> int | None:
+    if value is None and name.startswith("control"):
+        return None
+    number = _number(name, value)
+    if number < 0:
+        raise ValueError(f"{name} must not be negative, got {number:g}")
+    if number != int(number):
+        raise TypeError(f"{name} must be an integer, got {number:g}")
+    return int(number)
+
+
+def _number(name: str, value: object) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        raise TypeError(f"{name} must be a number, got {type(value).__name__}") from None
+    if not math.isfinite(number):
+        raise ValueError(f"{name} must be finite, got {number}")
+    return number
