@@ -2,7 +2,7 @@
 
 The contract of attacks: knowledge, claims, and released cells beside candidates.
     Attack: A way to learn about people from a release.
-    Claims: An attack's answer; a game scores the kinds that it knows.
+    Claims: An attack's answer; a game scores the kinds that it takes.
     Decisions: One score a person: the higher, the surer the attack is that the statement holds of them
         (membership).
     Knowledge: All that an attacker is handed beside the release.

@@ -32,8 +32,8 @@ Tables and exports of the board, and its HTML page
     render_page: HTML text of the board; it loads nothing from anywhere.
     to_csv: The board as CSV with the columns `BOARD_COLUMNS`; what is missing is an empty field.
     to_json: The board as a JSON list of objects: the CSV's columns, and what does not fit into a cell.
-    to_markdown: The board as Markdown, one table per scenario and decoys.
-    to_terminal: The board as plain text, one table per scenario and decoys.
+    to_markdown: The board as Markdown, one table per scenario and variant.
+    to_terminal: The board as plain text, one table per scenario and variant.
 
 Comparison of two boards, gates and history
     Change: How one measure of one defense, or of one attack on it, changed.

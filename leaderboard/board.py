@@ -113,12 +113,13 @@ def rank(results: Sequence[Result]) -> list[Row]:
     A defense is worth its utility times one minus the advantage of the worst attack.
 
     >>> from leaderboard import Result, rank
+    >>> from metrics import Score
     >>> def played(key, defense, utility, success):
     ...     common = {"scenario": "bank", "defense": defense, "play": 0}
-    ...     values = {"reidentification": success, "chance": 0.0}
+    ...     scores = {"reidentification": Score("reidentification", success, 0.0, 100)}
     ...     return (
     ...         Result(key=2 * key, values={"marginals": utility}, **common),
-    ...         Result(key=3 * key, attack="NearestNeighbour", values=values, **common),
+    ...         Result(key=3 * key, attack="NearestNeighbour", scores=scores, **common),
     ...     )
     >>> for row in rank([*played("1", "Identity", 1.0, 1.0), *played("2", "Mondrian", 0.75, 0.25)]):
     ...     print(row.rank, row.defense, row.utility, row.advantage, row.score)

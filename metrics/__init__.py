@@ -67,6 +67,7 @@ Information loss and utility
 
 Measures of attacks: rates with confidence intervals, ROC, audits
     across_plays: Mean of per-play rates with Student's t interval, clipped to [0, 1].
+    advantage: Advantage over guessing, (rate - chance) / (1 - chance): 0 at chance level, 1 for certain success.
     clopper_pearson: Rate of successes in `n` independent trials with the exact interval of Clopper and Pearson.
     epsilon_lower_bound: Lower bound on epsilon from how often an event happened on two neighbouring inputs.
     Estimate: An estimated rate or mean with a confidence interval.
@@ -74,6 +75,8 @@ Measures of attacks: rates with confidence intervals, ROC, audits
         anything.
     risk_after_control: Risk (a - c) / (1 - c) of an attack with success rate a, whose rate on people outside the
         table is c.
+    Score: An attack's success in one goal of one play.
+    Scores: Scores of one attack in one play, by goal, and further measures of its claims.
     true_positive_rate: Share of positives found where a given share of negatives is found too.
     wilson: Rate of successes in `n` independent trials with Wilson's score interval.
 """

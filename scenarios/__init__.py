@@ -41,7 +41,7 @@ Games: what the attacker knows, what it claims, and how claims are scored.
     SparseRatings: De-anonymization of ratings: the attacker knows a few ratings of each target, some of them wrong.
     StatisticsMembership: Membership in the records behind statistics: half of the candidates are those that a
         curator answers about.
-    summarize_pk: Summary of scores that `PkAnonymity` gave, each with a posterior.
+    summarize_pk: Summary of the measures that `PkAnonymity` gave, each with a posterior.
     Training: A model is trained on records at clients; the server sees what arrives and looks for the records.
     VisitingHours: At what hour does the regular come? A shop's visitors are counted by the hour, each day.
 

@@ -76,7 +76,7 @@ class CandidateFile(CandidatesGame):
     >>> records = Microdata(frame, quasi_identifiers=("age", "height"))
     >>> game = CandidateFile(records=records, originals=10, candidates=20)
     >>> outcome = play(Identity(), NearestNeighbour(), game, np.random.default_rng(1))
-    >>> outcome.scores["reidentification"], outcome.utility["marginals"]
+    >>> outcome.scores["reidentification"].rate, outcome.utility["marginals"]
     (1.0, 1.0)
     """
 

@@ -58,7 +58,7 @@ def play(defense: Defense, attack: Attack, game: Game, rng: Generator) -> Outcom
     >>> records = Microdata(pd.DataFrame({"age": range(18, 78)}), quasi_identifiers=("age",))
     >>> game = CandidateFile(records=records, originals=10, candidates=20)
     >>> outcome = play(Constant(), AssignmentLinkage(), game, np.random.default_rng(1))
-    >>> outcome.scores["chance"], outcome.utility["marginals"]
+    >>> outcome.scores["reidentification"].chance, outcome.utility["marginals"]
     (0.05, 0.0)
     """
     reason = game.misfit(defense, attack)
