@@ -61,7 +61,7 @@ def rates(attack):
 def advantage(defense, attack, records, plays=3):
     game = AttributeInference(records=records, originals=300, strangers=300, auxiliary=300)
     scores = [play_alone(defense, attack, game, generator(0, "play", number))[2] for number in range(plays)]
-    rate, chance = (np.mean([each[name] for each in scores]) for name in ("attribute", "attribute_chance"))
+    rate, chance = (np.mean([getattr(each["attribute"], name) for each in scores]) for name in ("rate", "chance"))
     return (rate - chance) / (1 - chance)
 
 

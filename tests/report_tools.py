@@ -12,4 +12,5 @@ SKETCHES = ("CountMeanSketch", "HadamardCountMeanSketch")
 def mean_rate(game, attack, plays=3, **parameters):
     defense = LocalReports(**parameters)
     scores = [play(defense, attack, game, generator(7, "play", number)).scores for number in range(plays)]
-    return np.mean([score[game.goal] for score in scores])
+    (goal,) = game.takes
+    return np.mean([score[goal].rate for score in scores])

@@ -50,4 +50,4 @@ def test_scores_are_found_by_goal():
     assert scores["membership"].trials == 2
     assert scores.measures == {"hits": 0.1, "top3": None}
     with pytest.raises(KeyError):
-        scores["reidentification"].rate
+        scores["reidentification"]

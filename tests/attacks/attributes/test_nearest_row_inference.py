@@ -31,7 +31,7 @@ def test_inference_on_a_copy_equals_enumeration_and_is_nothing_on_unrelated_valu
     )
     rate = (expected.sum(axis=1) / same_age.transform("size")).mean()
     assert 0.4 < rate < 0.95
-    assert_allclose(copy[2]["attribute"], rate, atol=1e-12)
+    assert_allclose(copy[2]["attribute"].rate, rate, atol=1e-12)
     large = AttributeInference(records=population, originals=500, strangers=500, auxiliary=0)
     scores = play_alone(Unrelated(), NearestRowInference(), large, generator(0, "play"))[2]
     # The interval of the risk holds 0 with 95 %; this seed is fixed.

@@ -111,7 +111,7 @@ def test_bad_claims_are_refused():
     with pytest.raises(ValueError, match="scurvy"):
         successes(ValueClaims(pd.DataFrame({"illness": ["scurvy"]}), np.ones(1)), "illness", ILLNESS, np.array([0]))
     with pytest.raises(TypeError, match="claimed values"):
-        successes(None, "illness", ILLNESS, np.array([0]))
+        AttributeInference(records=TWELVE, originals=6, strangers=6).taken(None)
 
 
 @pytest.mark.parametrize(
