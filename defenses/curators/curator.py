@@ -1,4 +1,4 @@
-"""A curator who answers queries with differential privacy, from a budget."""
+"""Curator that answers queries with differential privacy, within a budget."""
 
 from __future__ import annotations
 
@@ -25,26 +25,28 @@ from defenses.dp.sensitivity import check_neighbours
 
 MECHANISMS = ("laplace", "gaussian")
 SMALLEST_SHARE, LARGEST_SHARE = 2.0**-18, 2.0**20
-"""Epsilon of one answer, also where it has up to four parts."""
+"""Range of the epsilon of one answer, which may have up to four parts."""
 
 
 class Curator(Defense):
-    """Answers counts, sums, means, quantiles, histograms and the like with noise, until the budget is spent.
+    """Differentially private curator: answers statistical queries with noise until the privacy budget is spent.
 
-    Every attacker who opens the release converses with a curator of its own.
+    Queries are counts, sums, means, variances, covariances, correlations, quantiles, modes, histograms and contingency
+    tables (`defenses.base.queries`). Every attacker who opens the release has a session, and a budget, of its own.
 
     Parameters
     ----------
     epsilon : float
-        The budget of a conversation; positive.
+        Budget of a session; positive.
     delta : float
-        With ``mechanism="gaussian"`` in (0, 1), otherwise 0.
+        In (0, 1) with ``mechanism="gaussian"``, otherwise 0.
     mechanism : {"laplace", "gaussian"}
-        Noise of numbers: discrete Laplace, epsilons add up; or discrete Gaussian, zero-concentrated costs add up.
+        Noise of numbers: discrete Laplace noise, of which epsilons add up, or discrete Gaussian noise, of which
+        zero-concentrated costs add up.
     queries : int
-        A query that names no epsilon of its own costs one of so many equal parts; at least 1.
+        Number of equal shares of the budget, at least 1. A query without an epsilon of its own costs one share.
     neighbours : {"replace", "add or remove"}
-        Which tables are to look alike.
+        Relation between neighbouring tables.
 
     Raises
     ------
@@ -53,13 +55,27 @@ class Curator(Defense):
 
     Notes
     -----
-    Only the domains declared with the records are used beside the noise: numbers are clipped into their bounds, a
-    missing one counts as their middle, categories outside the domain are not counted (`defenses.base.queries`). A query
-    on a column without declared domain is refused. Under "replace" the number of records and their row numbers are
-    public; under "add or remove" neither is, and queries about given rows are refused.
+    Sensitivities come from the domains declared with the records. Numbers are clipped into their bounds, and a missing
+    number counts as their middle. Categories outside of the domain are not counted (`defenses.base.queries`). A query
+    on a column without a declared domain is refused. Under "replace" the number of records and their row numbers are
+    public. Under "add or remove" neither is, and queries about given rows are refused.
 
-    What a query costs, and whether it can be answered, depends on public things alone; the cost is entered before the
-    records are looked at. `defenses.curators.planning` holds the plan of each query.
+    The cost of a query, and whether it can be answered, depend on public information only. The cost is entered before
+    the records are read. `defenses.curators.planning` holds the plan of each query.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from defenses import Curator, Microdata
+    >>> from defenses.base.queries import Count
+    >>> records = Microdata(pd.DataFrame({"age": [23, 41, 67]}))
+    >>> release = Curator(epsilon=1.0, queries=4).apply(records, np.random.default_rng(0))
+    >>> session = release.open(np.random.default_rng(1))
+    >>> float(session.answer(Count())).is_integer()
+    True
+    >>> session.remaining
+    0.75
     """
 
     kind = "statistics"
@@ -91,12 +107,12 @@ class Curator(Defense):
             raise ValueError(f"epsilon must give each of {queries} queries 2^-18 to 2^20, got {epsilon!r}")
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Epsilon and delta of all answers of a conversation together."""
+        """Epsilon and delta of all answers of a session together."""
         change = "replaced by any other" if self.neighbours == "replace" else "added or removed"
         return Guarantee(
             epsilon=float(self.epsilon),
             delta=float(self.delta),
-            statement=f"one record {change}, within the declared domains; all answers of one conversation together",
+            statement=f"one record {change}, within the declared domains; all answers of one session together",
         )
 
     def account(self) -> Account:
@@ -106,43 +122,48 @@ class Curator(Defense):
         return Accountant(epsilon=self.epsilon)
 
     def apply(self, records: Microdata, rng: Generator) -> StatisticsRelease:
-        """Open the records to queries."""
+        """Release a curator of the records, with which sessions can be opened."""
         return StatisticsRelease(partial(self.session, records))
 
     def session(self, records: Microdata, rng: Generator, account: Account | None = None) -> CuratorSession:
-        """Open a conversation.
+        """Open a session.
 
         Parameters
         ----------
         records : Microdata
-            What is asked about.
+            The records that queries are about.
         rng : Generator
             Draws the noise.
         account : Account, optional
-            One that goes on, with what was spent before (`defenses.dp.Accountant.restore`); a fresh one where not
-            given. What the conversation promises is the account's budget then, with its delta.
+            An account to continue, with its earlier costs (`defenses.dp.Accountant.restore`); a fresh one by default.
+            The guarantee of the session is then the account's budget, with its delta.
 
         Raises
         ------
         ValueError
-            If the account's budget exceeds the curator's epsilon, or does not go with its noise.
+            If the account's epsilon exceeds the curator's, or its kind does not fit the curator's noise.
         """
         return CuratorSession(records, rng, self, self.account() if account is None else account)
 
 
 class CuratorSession:
-    """A conversation with a curator; threads may share it.
+    """A session of queries to a curator; threads may share it.
 
     Parameters
     ----------
     records : Microdata
-        What is asked about.
+        The records that queries are about.
     rng : Generator
         Draws the noise.
     curator : Curator
-        Its parameters.
+        Gives the mechanism, the shares and the neighbours.
     account : Account
-        Where costs are entered.
+        Account of the costs.
+
+    Raises
+    ------
+    ValueError
+        If the account's epsilon exceeds the curator's, or its kind does not fit the curator's noise.
     """
 
     def __init__(self, records: Microdata, rng: Generator, curator: Curator, account: Account) -> None:
@@ -162,12 +183,12 @@ class CuratorSession:
 
     @property
     def remaining(self) -> float:
-        """Epsilon that is left; for Gaussian noise that of one more answer without delta."""
+        """Epsilon not yet spent; for Gaussian noise, the largest epsilon of one more answer without delta."""
         return self.account.remaining
 
     @property
     def refused(self) -> int:
-        """Queries refused because the budget was spent."""
+        """Number of queries refused because the budget was spent."""
         return self.account.refused
 
     def answer(self, query: Query, epsilon: float | None = None) -> Answer:
@@ -176,14 +197,14 @@ class CuratorSession:
         Parameters
         ----------
         query : Query
-            What is asked.
+            The query.
         epsilon : float, optional
-            What to spend on it (with the curator's delta, for Gaussian noise); one share of the budget where not given.
+            Epsilon to spend on it (with the curator's delta, for Gaussian noise); one share of the budget by default.
 
         Raises
         ------
         BudgetSpent
-            If it would cost more than is left; nothing was computed.
+            If the cost exceeds the remaining budget; nothing is computed then.
         ValueError
             If epsilon is refused or the query does not fit the public description of the records.
         """

@@ -1,4 +1,4 @@
-"""A curator without protection."""
+"""Curator that answers exactly, without protection."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from defenses.base.release import StatisticsRelease
 
 
 class ExactCurator(Defense):
-    """Answers every query exactly, as often as it is asked: what other curators are measured against.
+    """Exact curator, the baseline of the other curators: answers every query exactly and without limit.
 
     Notes
     -----
-    It guarantees nothing. Two means over groups that differ in one person give that person's value away.
+    It has no guarantee. Two means over groups that differ in one person disclose that person's value.
     """
 
     kind = "statistics"
 
     def apply(self, records: Microdata, rng: Generator) -> StatisticsRelease:
-        """Open the records to queries."""
+        """Release a curator of the records, with which sessions can be opened."""
         return StatisticsRelease(partial(ExactSession, records))
 
 
 class ExactSession:
-    """A conversation in which every answer is exact.
+    """A session in which every answer is exact.
 
     Parameters
     ----------
     records : Microdata
-        What is asked about.
+        The records that queries are about.
     rng : Generator
         Not used.
     """
@@ -46,7 +46,7 @@ class ExactSession:
         self._records = records
 
     def answer(self, query: Query, epsilon: float | None = None) -> Answer:
-        """Answer exactly, whatever epsilon is.
+        """Answer exactly; epsilon is ignored.
 
         Raises
         ------

@@ -89,8 +89,8 @@ def plan_sum(query: Sum, records: Microdata, neighbours: str) -> AnswerPlan:
 def plan_mean(query: Mean, records: Microdata, neighbours: str) -> AnswerPlan:
     """Plan a mean.
 
-    Where the number of records is not public, half of the budget goes to the sum of differences from the middle of the
-    bounds, and half to the count.
+    If the number of records is not public, half of the budget goes to the count. The other half goes to the sum of
+    differences from the middle of the bounds.
     """
     low, high = bounds(records, query.column)
     size = public_size(query, records, neighbours)
@@ -164,6 +164,6 @@ def _required_size(query: Query, records: Microdata, neighbours: str) -> int:
     size = public_size(query, records, neighbours)
     if size is None:
         raise ValueError(
-            f"{type(query).__name__} needs the number of records in public: neighbours that replace, and no condition"
+            f"{type(query).__name__} needs a public number of records: neighbours 'replace' and no condition"
         )
     return size

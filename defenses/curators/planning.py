@@ -74,13 +74,13 @@ def plan_of(query: Query, records: Microdata, neighbours: str) -> AnswerPlan:
     Raises
     ------
     ValueError
-        If the query has no planner, names a column that does not exist or has no declared domain, or needs information
-        that is not public under this relation.
+        If the query has no planner, or names a column that does not exist or has no declared domain. Also if it needs
+        information that is not public under this relation.
     """
     if not isinstance(query, Query):
         raise ValueError(f"query must be a Query, got {type(query).__name__}")
     if type(query) not in PLANNERS:
-        raise ValueError(f"a curator has no answer to {type(query).__name__}")
+        raise ValueError(f"a curator cannot answer {type(query).__name__}")
     for name in (*query.subjects, *(condition.column for condition in query.where)):
         if name not in records.frame.columns:
             raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, records.frame.columns))}")

@@ -23,8 +23,8 @@ MOST_INTEGERS = 65_536
 def plan_quantile(query: Maximum | Minimum | Median | Quantile, records: Microdata, neighbours: str) -> AnswerPlan:
     """Plan a quantile: report noisy maximum selects the public candidate whose rank is nearest.
 
-    Values are rounded to the nearest candidate first. Few records determine the extremes of a table, so that noise of a
-    few ranks moves a maximum far into the empty part of the bounds. The 0.95 quantile is the better question.
+    Values are rounded to the nearest candidate first. Few records determine the extremes of a table, and noise of a few
+    ranks moves a maximum far into the empty part of the bounds. A query for the 0.95 quantile is more accurate.
     """
     domain = records.domains[query.column]
     low, high = bounds(records, query.column)
@@ -34,7 +34,7 @@ def plan_quantile(query: Maximum | Minimum | Median | Quantile, records: Microda
     else:
         candidates = np.linspace(low, high, GRID + 1)
     if not candidates.size:
-        raise ValueError(f"column {query.column!r}: there is not an integer in its domain")
+        raise ValueError(f"column {query.column!r}: its domain contains no integer")
     levels: dict[type[Query], float] = {Maximum: 1.0, Minimum: 0.0, Median: 0.5}
     level = query.level if isinstance(query, Quantile) else levels[type(query)]
     sensitivity = quantile_score_sensitivity(neighbours)

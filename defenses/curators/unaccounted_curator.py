@@ -1,4 +1,4 @@
-"""A curator who adds noise to every answer and counts nothing."""
+"""Curator that adds noise to every answer without accounting for the total cost."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from defenses.dp.sensitivity import check_neighbours
 
 
 class UnaccountedCurator(Defense):
-    """Answers as `Curator` does, as often as it is asked: each answer is private, a conversation is not.
+    """Curator without an account: each answer is differentially private, a session of many answers is not.
 
     Parameters
     ----------
     epsilon : float
-        Spent on every answer; positive. A query's own epsilon is not heeded, so that asking cannot buy less noise.
+        Epsilon of every answer; positive. A query's own epsilon is ignored, so that no query can reduce the noise.
     neighbours : {"replace", "add or remove"}
-        Which tables are to look alike.
+        Relation between neighbouring tables.
 
     Raises
     ------
@@ -35,7 +35,7 @@ class UnaccountedCurator(Defense):
 
     Notes
     -----
-    The mean of k answers to one question has a k-th of the variance. The guarantee is none.
+    It has no guarantee: the mean of k answers to one query has 1/k of the variance of one answer.
     """
 
     kind = "statistics"
@@ -47,23 +47,23 @@ class UnaccountedCurator(Defense):
         self.neighbours = neighbours
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """None: there is no bound on the number of answers."""
-        return Guarantee(statement=f"none: epsilon {self.epsilon:g} for every answer, without end")
+        """No guarantee, because the number of answers is unbounded."""
+        return Guarantee(statement=f"none: epsilon {self.epsilon:g} for every answer, and no limit on answers")
 
     def apply(self, records: Microdata, rng: Generator) -> StatisticsRelease:
-        """Open the records to queries."""
+        """Release a curator of the records, with which sessions can be opened."""
         return StatisticsRelease(partial(UnaccountedSession, self, records))
 
 
 class UnaccountedSession:
-    """A conversation without an account.
+    """A session without an account.
 
     Parameters
     ----------
     curator : UnaccountedCurator
-        Its parameters.
+        Gives epsilon and the neighbours.
     records : Microdata
-        What is asked about.
+        The records that queries are about.
     rng : Generator
         Draws the noise.
     """
@@ -77,7 +77,7 @@ class UnaccountedSession:
         self._rng = rng
 
     def answer(self, query: Query, epsilon: float | None = None) -> Answer:
-        """Answer a query with fresh noise.
+        """Answer a query with fresh noise of the curator's epsilon; `epsilon` is ignored.
 
         Raises
         ------

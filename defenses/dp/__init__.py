@@ -1,4 +1,4 @@
-"""Central differential privacy: mechanisms on numbers and scores, sensitivities, composition, and the account of it."""
+"""Central differential privacy: mechanisms on numbers and scores, sensitivities, composition and privacy accounts."""
 
 import lazy_loader
 

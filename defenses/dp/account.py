@@ -1,4 +1,4 @@
-"""The contract of privacy accounts: spend from a budget, refuse what would exceed it, survive a crash."""
+"""The contract of privacy accounts, which refuse costs that exceed the budget."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from defenses.dp.bisection import bisect
 from defenses.dp.composition import group_privacy
 
 TOLERANCE = 2.0**-50
-"""Relative excess that counts as none, of a sum of rounded shares: ten tenths are one."""
+"""Relative excess that rounding may cause and that counts as none, so that ten tenths are one."""
 
 
 class Account(ABC):
-    """What was spent of a budget of epsilon and delta; a method of composition is a subclass.
+    """Privacy account: the costs spent from a budget of epsilon and delta. Subclasses are methods of composition.
 
-    Threads may share an account. With a path, every cost is on the disk before `spend` returns, hence before anything
-    is answered: after a crash `restore` knows of all answers, and at worst of one that never was given. Processes may
-    share a file: `spend` adds to what it holds by then, one at a time; what was spent and what remains is said as of
-    the account's own last look.
+    Threads may share an account. With a path, every cost is on the disk before `spend` returns, and so before the
+    query is answered. After a crash, `restore` knows the cost of every answer, and at worst that of one answer that was
+    never given. Processes may share a file: `spend` locks it and adds to its current contents. `spent` and `remaining`
+    are as of the account's own last access to the file.
 
     Parameters
     ----------
@@ -39,12 +39,12 @@ class Account(ABC):
     delta : float
         In [0, 1).
     path : str or Path, optional
-        The file that holds the account; must not exist yet.
+        File of the account; it must not exist yet.
 
     Attributes
     ----------
     refused : int
-        How many costs were refused, since it was made or restored.
+        Number of costs refused since the account was created or restored.
 
     Raises
     ------
@@ -72,17 +72,19 @@ class Account(ABC):
                 raise ValueError(f"path: there is no folder {self.path.parent}")
             with alone(self.path):
                 if self.path.exists():
-                    raise ValueError(f"path: {self.path} exists; restore it, or it would forget what was spent")
+                    raise ValueError(
+                        f"path: {self.path} exists; restore the account instead, so that its earlier costs count"
+                    )
                 write_entries(self.path, self._entries(self._costs))
 
     @classmethod
     def restore(cls, path: str | Path) -> Self:
-        """Read an account from its file and go on.
+        """Restore an account from its file.
 
         Raises
         ------
         ValueError
-            If there is no such file, or it holds no account of this class.
+            If the file cannot be read or holds no account of this class.
         """
         # The accounts of this package enter `kinds` when they are imported.
         from defenses.dp import accountant, concentrated_accountant, renyi_accountant  # noqa: F401
@@ -98,39 +100,39 @@ class Account(ABC):
 
     @property
     def spent(self) -> tuple[float, float]:
-        """Epsilon and delta of everything so far."""
+        """Epsilon and delta of all costs so far."""
         with self._lock:
             return self.total(self._costs)
 
     @property
     @abstractmethod
     def remaining(self) -> float:
-        """Epsilon of one more answer without delta that could still be given."""
+        """Largest epsilon of one more answer without delta."""
 
     @abstractmethod
     def total(self, costs: Costs) -> tuple[float, float]:
-        """Epsilon and delta that costs (epsilon, delta, rho), each so often, amount to."""
+        """Compose costs (epsilon, delta, rho) with their multiplicities into one epsilon and delta."""
 
     def spend(self, epsilon: float, delta: float = 0.0, rho: float | None = None) -> None:
-        """Enter the cost of an answer that is about to be given.
+        """Enter the cost of an answer before it is given.
 
         Parameters
         ----------
         epsilon, delta : float
-            Its guarantee.
+            Guarantee of the answer.
         rho : float, optional
-            Its zero-concentrated privacy, where it has one; only some accounts make use of it.
+            Its zero-concentrated privacy, where it has one; only some accounts use it.
 
         Raises
         ------
         BudgetSpent
-            If the budget would be exceeded; the account stays as it is.
+            If the cost would exceed the budget; the account stays unchanged.
         ValueError
-            If a cost is refused, or the account's file is gone or holds no account any more.
+            If a cost is refused, or the account's file is missing or no longer holds this account.
         """
         check_cost(epsilon, delta, rho)
         with self._lock, contextlib.nullcontext() if self.path is None else alone(self.path):
-            costs = self._costs.copy() if self.path is None else self._filed(self.path)
+            costs = self._costs.copy() if self.path is None else self._costs_on_disk(self.path)
             costs[float(epsilon), float(delta), None if rho is None else float(rho)] += 1
             if self._exceeds(costs):
                 self.refused += 1
@@ -143,38 +145,38 @@ class Account(ABC):
             self._costs = costs
 
     def spend_parallel(self, costs: Sequence[tuple[float, float]], members: Sequence[ArrayLike]) -> None:
-        """Enter the cost of answers each on records of its own: the largest.
+        """Enter the cost of answers on disjoint sets of rows: the largest of their costs.
 
-        Rows are numbered in public and a replaced record keeps its row, so that one of the parts sees it.
+        Row numbers are public and a replaced record keeps its row, so that only one of the answers depends on it.
 
         Parameters
         ----------
         costs : sequence of tuple of float
             Epsilon and delta of each answer.
         members : sequence of array_like of bool, shape (n,) each
-            The rows that each answer is about.
+            The rows that each answer depends on.
 
         Raises
         ------
         BudgetSpent
             If the budget would be exceeded.
         ValueError
-            If the parts are no masks of one length, as many as costs, or a row belongs to two.
+            If `members` does not hold one boolean mask a cost, all of one length, or a row belongs to two masks.
         """
         masks = [np.asarray(mask) for mask in members]
         if not masks or len(masks) != len(costs):
             raise ValueError(f"members must hold one mask a cost, {len(costs)}, got {len(masks)}")
         if any(mask.dtype != bool or mask.ndim != 1 or mask.shape != masks[0].shape for mask in masks):
             raise ValueError("members must hold boolean masks of one length")
-        twice = np.flatnonzero(np.sum(masks, axis=0) > 1)
-        if twice.size:
-            raise ValueError(f"members: row {twice[0]} belongs to two parts; such costs add up")
+        shared = np.flatnonzero(np.sum(masks, axis=0) > 1)
+        if shared.size:
+            raise ValueError(f"members: row {shared[0]} belongs to two parts; such costs add up")
         for epsilon, delta in costs:
             check_cost(epsilon, delta, None)
         self.spend(max(e for e, _ in costs), max(d for _, d in costs))
 
     def group(self, m: int) -> tuple[float, float]:
-        """Epsilon and delta of everything so far, for m records together."""
+        """Epsilon and delta of all costs so far for a group of m records."""
         return group_privacy(*self.spent, m)
 
     def _exceeds(self, costs: Costs) -> bool:
@@ -182,7 +184,7 @@ class Account(ABC):
         return not (epsilon <= self.epsilon * (1 + TOLERANCE) and delta <= self.delta * (1 + TOLERANCE))
 
     def _one_more(self, high: float, steps: int) -> float:
-        """Largest epsilon in [0, high] of one more answer without delta whose total is in the budget."""
+        """Largest epsilon in [0, high] of one more answer without delta that keeps the total within the budget."""
 
         def fits(epsilon: float) -> bool:
             return self.total(self._costs + Counter({(epsilon, 0.0, None): 1}))[0] <= self.epsilon
@@ -190,12 +192,14 @@ class Account(ABC):
         with self._lock:
             return bisect(fits, 0.0, high, steps)[0]
 
-    def _filed(self, path: Path) -> Costs:
-        """What the file holds by now; ValueError if it is another account's."""
-        filed = read_entries(path)
-        if replace(filed, costs=Counter()) != self._entries(Counter()):
-            raise ValueError(f"path: {path} holds another account by now, {filed.account} of epsilon {filed.epsilon:g}")
-        return filed.costs
+    def _costs_on_disk(self, path: Path) -> Costs:
+        """The costs that the file holds now; ValueError if it belongs to another account."""
+        entries = read_entries(path)
+        if replace(entries, costs=Counter()) != self._entries(Counter()):
+            raise ValueError(
+                f"path: {path} now holds another account, {entries.account} of epsilon {entries.epsilon:g}"
+            )
+        return entries.costs
 
     def _entries(self, costs: Costs) -> Entries:
         return Entries(type(self).__name__, float(self.epsilon), float(self.delta), costs)

@@ -1,4 +1,4 @@
-"""The file of an account: what was spent is on the disk, whole, and one at a time may add to it."""
+"""The file of a privacy account: written atomically, and by one process at a time."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from pathlib import Path
 from defenses.base.parameters import check_real
 
 Costs = Counter[tuple[float, float, float | None]]
-"""How often each cost was spent: epsilon, delta, and rho where there is one."""
+"""Number of times that each cost (epsilon, delta, rho) was spent; rho is None where an answer has none."""
 
 
 @dataclass(frozen=True)
 class Entries:
-    """What an account's file holds.
+    """Contents of an account's file.
 
     Attributes
     ----------
     account : str
-        The kind of account.
+        Class name of the account.
     epsilon, delta : float
         The budget.
     costs : Counter
-        What was spent of it.
+        The costs spent.
     """
 
     account: str
@@ -39,12 +39,12 @@ class Entries:
 
 
 def read_entries(path: Path) -> Entries:
-    """Read a file.
+    """Read the file of an account.
 
     Raises
     ------
     ValueError
-        If there is no such file or it holds no account.
+        If the file cannot be read or holds no account.
     """
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
@@ -64,7 +64,7 @@ def read_entries(path: Path) -> Entries:
 
 
 def write_entries(path: Path, entries: Entries) -> None:
-    """Replace the file as a whole: it holds the old entries or the new, whenever the machine stops."""
+    """Replace the file atomically: after a crash it holds either the old entries or the new ones."""
     text = json.dumps(
         {
             "account": entries.account,
@@ -73,16 +73,16 @@ def write_entries(path: Path, entries: Entries) -> None:
             "costs": [[*cost, number] for cost, number in entries.costs.items()],
         }
     )
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
             file.write(text)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(name, path)
+        os.replace(temporary, path)
     except BaseException:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(name)
+            os.unlink(temporary)
         raise
     with _folder(path) as folder:
         os.fsync(folder)
@@ -90,8 +90,8 @@ def write_entries(path: Path, entries: Entries) -> None:
 
 @contextlib.contextmanager
 def alone(path: Path) -> Iterator[None]:
-    """Keep other processes, and other accounts of this one, from adding to a file, until the block ends."""
-    # The file itself is replaced again and again, its folder is not.
+    """Lock a file against other processes, and other accounts of this process, until the block ends."""
+    # The lock is on the folder, because every write replaces the file itself.
     with _folder(path) as folder:
         fcntl.flock(folder, fcntl.LOCK_EX)
         yield
@@ -112,7 +112,7 @@ def check_cost(epsilon: float, delta: float, rho: float | None) -> None:
     Raises
     ------
     ValueError
-        If epsilon or rho is no finite number of at least 0, or delta is not in [0, 1).
+        If epsilon or rho is not a finite number of at least 0, or delta is not in [0, 1).
     """
     check_real("epsilon", epsilon, low=0)
     check_real("delta", delta, low=0, high=1, open_high=True)

@@ -1,4 +1,4 @@
-"""Accounts by sequential and by advanced composition."""
+"""Privacy accounts by sequential and by advanced composition."""
 
 from __future__ import annotations
 
@@ -10,26 +10,51 @@ from defenses.dp.account_file import Costs
 
 
 class Accountant(Account):
-    """Serial composition: epsilons add up, and deltas; also where queries are chosen by earlier answers."""
+    """Sequential composition: epsilons add up, and so do deltas, also where queries depend on earlier answers.
+
+    Parameters
+    ----------
+    epsilon : float
+        The budget, positive.
+    delta : float
+        In [0, 1).
+    path : str or Path, optional
+        File of the account; it must not exist yet.
+
+    Examples
+    --------
+    >>> from defenses.dp import Accountant
+    >>> account = Accountant(epsilon=1.0)
+    >>> account.spend(0.5)
+    >>> account.spend(0.25)
+    >>> account.spent
+    (0.75, 0.0)
+    >>> account.remaining
+    0.25
+    >>> account.spend(0.5)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    defenses.base.queries.session.BudgetSpent: epsilon 0.5, delta 0 more would exceed the budget of epsilon 1, ...
+    """
 
     def total(self, costs: Costs) -> tuple[float, float]:
-        """Sums, without rounding errors."""
+        """Sum of the epsilons and of the deltas, without rounding errors."""
         epsilon = sum((Fraction(e) * number for (e, _, _), number in costs.items()), Fraction(0))
         delta = sum((Fraction(d) * number for (_, d, _), number in costs.items()), Fraction(0))
         return float(epsilon), float(delta)
 
     @property
     def remaining(self) -> float:
-        """What is left of epsilon."""
+        """Epsilon not yet spent."""
         left = float(self.epsilon) - self.spent[0]
         return left if left > TOLERANCE * self.epsilon else 0.0
 
 
 class AdvancedAccountant(Account):
-    """Advanced composition, also where the costs themselves are chosen by earlier answers.
+    """Advanced composition, also where the costs themselves depend on earlier answers.
 
-    Epsilon is the smaller of the sum and sqrt(2 ln(1 / slack) E) + E / 2, E the sum of squared epsilons; the slack is
-    what the budget's delta has beyond the sum of deltas.
+    Epsilon is the smaller of the sum of epsilons and sqrt(2 ln(1 / slack) E) + E / 2. Here E is the sum of squared
+    epsilons, and the slack is the budget's delta less the sum of deltas.
 
     References
     ----------
@@ -37,7 +62,7 @@ class AdvancedAccountant(Account):
     """
 
     def total(self, costs: Costs) -> tuple[float, float]:
-        """The better of both, epsilon with its delta."""
+        """The smaller of both epsilons, with its delta."""
         plain = math.fsum(e * number for (e, _, _), number in costs.items())
         delta = math.fsum(d * number for (_, d, _), number in costs.items())
         squares = math.fsum(e * e * number for (e, _, _), number in costs.items())
@@ -49,5 +74,5 @@ class AdvancedAccountant(Account):
 
     @property
     def remaining(self) -> float:
-        """Epsilon of one more answer, by bisection of the total."""
+        """Largest epsilon of one more answer, by bisection of the total."""
         return self._one_more(float(self.epsilon), 60)

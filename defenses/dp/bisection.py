@@ -1,4 +1,4 @@
-"""Where a condition on numbers ceases to hold."""
+"""Bisection for the number at which a condition stops holding."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Callable
 
 
 def bisect(holds: Callable[[float], bool], low: float, high: float, steps: int) -> tuple[float, float]:
-    """Ends of [low, high] once it was halved so many times, where `holds` at the low end and not at the high one.
+    """Halve [low, high] `steps` times, so that `holds` is true at the low end and false at the high end.
 
-    Neither end that is given is tried: `holds` counts as true at `low` and as false at `high`.
+    The given ends are not tried: `holds` counts as true at `low` and as false at `high`.
     """
     for _ in range(steps):
         middle = (low + high) / 2

@@ -1,4 +1,4 @@
-"""What several differentially private answers, or several changed records, cost together."""
+"""Composition of guarantees: several answers together, and groups of several records."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from defenses.dp.mechanism import check_delta
 
 
 def group_privacy(epsilon: float, delta: float, m: int) -> tuple[float, float]:
-    """Return (epsilon, delta) for tables that differ in m records.
+    """Group privacy: (epsilon, delta) for tables that differ in m records.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def group_privacy(epsilon: float, delta: float, m: int) -> tuple[float, float]:
     Returns
     -------
     tuple of float
-        m epsilon, and delta (1 + e^epsilon + ... + e^((m - 1) epsilon)); a delta of 1 or more promises nothing.
+        m epsilon, and delta (1 + e^epsilon + ... + e^((m - 1) epsilon)), at most 1; a delta of 1 promises nothing.
 
     Raises
     ------
@@ -33,8 +33,8 @@ def group_privacy(epsilon: float, delta: float, m: int) -> tuple[float, float]:
 
     Notes
     -----
-    Proof. On a path D_0, ..., D_m of neighbours, P_0(S) <= e^epsilon P_1(S) + delta; put in the same bound for P_1, and
-    so on. For delta = 0 this is the lecture's weak secrecy: what one learns about a group grows with its size.
+    Proof. On a path D_0, ..., D_m of neighbours, P_0(S) <= e^epsilon P_1(S) + delta. Insert the same bound for P_1, and
+    so on. For delta = 0 this is the lecture's weak secrecy: the leakage about a group grows with its size.
 
     References
     ----------
@@ -50,9 +50,9 @@ def group_privacy(epsilon: float, delta: float, m: int) -> tuple[float, float]:
 
 
 def weak_secrecy(epsilon: float, m: int) -> float:
-    """Return the factor c = e^(m epsilon) by which probabilities may differ between tables that differ in m records.
+    """Weak secrecy: the factor c = e^(m epsilon) between probabilities on tables that differ in m records.
 
-    Infinite where no floating-point number is as large.
+    It is infinite where no floating-point number is as large.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def weak_secrecy(epsilon: float, m: int) -> float:
 
 
 def pointwise(epsilon: float, delta: float) -> tuple[float, float]:
-    """Return (epsilon', delta'): with probability 1 - delta' an answer y has P(y) <= e^epsilon' P'(y).
+    """Pointwise privacy (epsilon', delta'): with probability 1 - delta' an answer y has P(y) <= e^epsilon' P'(y).
 
     Parameters
     ----------
@@ -89,9 +89,9 @@ def pointwise(epsilon: float, delta: float) -> tuple[float, float]:
     Proof. Let B hold the answers with P(y) > e^(2 epsilon) P'(y). Then P(B) <= e^epsilon P'(B) + delta
     < e^-epsilon P(B) + delta, so that P(B) < delta / (1 - e^-epsilon).
 
-    The bound is attained. The lecture states delta' = 2 delta / (epsilon e^epsilon), which is less from
-    epsilon = 0.468 on, and false there (from 0.853 on it is less than delta itself). The tests hold the mechanism that
-    attains the one and breaks the other.
+    The bound is attained. The lecture states delta' = 2 delta / (epsilon e^epsilon), which is smaller from
+    epsilon = 0.468 on and false there; from 0.853 on it is smaller than delta itself. A mechanism in the tests attains
+    the first bound and violates the second.
     """
     _check(epsilon, delta)
     check_real("epsilon", epsilon, low=0, open_low=True)
@@ -99,7 +99,7 @@ def pointwise(epsilon: float, delta: float) -> tuple[float, float]:
 
 
 def serial(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """Return (epsilon, delta) of answers on the same records together: both add up, also if chosen adaptively.
+    """Sequential composition: epsilons and deltas of answers on the same records add up, also if chosen adaptively.
 
     Raises
     ------
@@ -112,32 +112,32 @@ def serial(parts: Sequence[tuple[float, float]]) -> tuple[float, float]:
 
 
 def parallel(parts: Sequence[tuple[float, float]], neighbours: str) -> tuple[float, float]:
-    """Return (epsilon, delta) of answers each on a part of its own, where no record belongs to two parts.
+    """Parallel composition: (epsilon, delta) of answers on disjoint parts of the records.
 
     Parameters
     ----------
     parts : sequence of tuple of float
-        The guarantee of each answer, for its part's neighbours under the same relation.
+        Guarantee (epsilon, delta) of each answer, for neighbours of its part under the same relation.
     neighbours : {"add or remove", "replace", "replace in place"}
-        Adding or removing a record touches one part: the largest cost. Replacing one may move it from part to part:
-        the two largest together (each part then sees a record added or removed). "replace in place": membership is
-        public and fixed, a replaced record stays in its part: the largest.
+        "add or remove" changes one part, at the largest cost. "replace" may move a record between parts, at the sum of
+        the two largest costs: each part sees a record added or removed. With "replace in place" the parts are public
+        and a replaced record stays in its part, at the largest cost.
 
     Raises
     ------
     ValueError
         If a part or the relation is refused.
 
-    Notes
-    -----
-    Source: McSherry (2009), Privacy integrated queries, theorem 4.
+    References
+    ----------
+    McSherry (2009), Privacy integrated queries, theorem 4.
     """
-    touched = {"add or remove": 1, "replace": 2, "replace in place": 1}
-    if neighbours not in touched:
-        raise ValueError(f"neighbours must be one of {', '.join(touched)}, got {neighbours!r}")
+    changed_parts = {"add or remove": 1, "replace": 2, "replace in place": 1}
+    if neighbours not in changed_parts:
+        raise ValueError(f"neighbours must be one of {', '.join(changed_parts)}, got {neighbours!r}")
     for epsilon, delta in parts:
         _check(epsilon, delta)
-    most = touched[neighbours]
+    most = changed_parts[neighbours]
     return (
         math.fsum(sorted((e for e, _ in parts), reverse=True)[:most]),
         min(1.0, math.fsum(sorted((d for _, d in parts), reverse=True)[:most])),
@@ -145,16 +145,16 @@ def parallel(parts: Sequence[tuple[float, float]], neighbours: str) -> tuple[flo
 
 
 def advanced(epsilon: float, delta: float, k: int, slack: float) -> tuple[float, float]:
-    """Return (epsilon, delta) of k adaptive answers of one guarantee each, where `slack` is given up of delta.
+    """Advanced composition: (epsilon, delta) of k adaptive answers with the same guarantee.
 
     Parameters
     ----------
     epsilon, delta : float
-        The guarantee of each.
+        Guarantee of each answer.
     k : int
-        How many.
+        Number of answers, at least 1.
     slack : float
-        In (0, 1).
+        Additional delta, in (0, 1), given up for a smaller epsilon.
 
     Returns
     -------
@@ -170,11 +170,20 @@ def advanced(epsilon: float, delta: float, k: int, slack: float) -> tuple[float,
     Notes
     -----
     The privacy loss of each answer lies in [-epsilon, epsilon] with a mean of at most
-    epsilon (e^epsilon - 1)/(e^epsilon + 1); Azuma's inequality for the sum.
+    epsilon (e^epsilon - 1)/(e^epsilon + 1). Azuma's inequality bounds the sum.
 
     References
     ----------
     Dwork, Rothblum and Vadhan (2010), Boosting and differential privacy; the mean: Kairouz, Oh and Viswanath (2015).
+
+    Examples
+    --------
+    >>> from defenses.dp import advanced, serial
+    >>> serial([(0.5, 0.0), (0.25, 1e-6)])
+    (0.75, 1e-06)
+    >>> epsilon, delta = advanced(0.1, 0.0, k=100, slack=1e-6)
+    >>> round(epsilon, 3), delta
+    (5.756, 1e-06)
     """
     _check(epsilon, delta)
     check_integer("k", k, low=1)
@@ -185,10 +194,10 @@ def advanced(epsilon: float, delta: float, k: int, slack: float) -> tuple[float,
 
 
 def zcdp_delta(rho: float, epsilon: float) -> float:
-    """Return the delta at which rho-zero-concentrated privacy gives (epsilon, delta).
+    """Return the delta at which rho-zero-concentrated differential privacy gives (epsilon, delta).
 
-    The infimum over a > 1 of e^((a - 1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1); every a is a valid bound, and the best
-    one is found by bisection of the logarithm's derivative, (2 a - 1) rho - epsilon + ln(1 - 1/a).
+    It is the infimum over a > 1 of e^((a - 1)(a rho - epsilon)) (1 - 1/a)^a / (a - 1). Every a gives a valid bound.
+    Bisection of the logarithm's derivative, (2 a - 1) rho - epsilon + ln(1 - 1/a), finds the best one.
 
     Raises
     ------
@@ -204,16 +213,16 @@ def zcdp_delta(rho: float, epsilon: float) -> float:
     if rho == 0:
         return 0.0
 
-    def falls(a: float) -> bool:
+    def decreases(a: float) -> bool:
         return (2 * a - 1) * rho - epsilon + math.log1p(-1 / a) < 0
 
-    _, a = bisect(falls, 1.0 + 2.0**-40, (epsilon + 1) / (2 * rho) + 2, 200)
+    _, a = bisect(decreases, 1.0 + 2.0**-40, (epsilon + 1) / (2 * rho) + 2, 200)
     exponent = (a - 1) * (a * rho - epsilon) + a * math.log1p(-1 / a) - math.log(a - 1)
     return math.exp(min(0.0, exponent))
 
 
 def zcdp_epsilon(rho: float, delta: float) -> float:
-    """Return the epsilon at which rho-zero-concentrated privacy gives (epsilon, delta), delta in (0, 1).
+    """Return the epsilon at which rho-zero-concentrated differential privacy gives (epsilon, delta), delta in (0, 1).
 
     Raises
     ------
@@ -222,13 +231,13 @@ def zcdp_epsilon(rho: float, delta: float) -> float:
     """
     check_real("rho", rho, low=0)
     check_delta(delta)
-    # Bun and Steinke (2016), proposition 1.3, is an upper end.
+    # Proposition 1.3 of Bun and Steinke (2016) gives an upper end for the bisection.
     high = rho + 2 * math.sqrt(rho * -math.log(delta)) + 1e-12
     return bisect(lambda epsilon: zcdp_delta(rho, epsilon) > delta, 0.0, high, 100)[1]
 
 
 def zcdp_rho(epsilon: float, delta: float) -> float:
-    """Return the largest rho whose zero-concentrated privacy gives (epsilon, delta).
+    """Return the largest rho whose zero-concentrated differential privacy gives (epsilon, delta).
 
     Raises
     ------

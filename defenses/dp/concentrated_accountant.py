@@ -1,4 +1,4 @@
-"""Account by zero-concentrated differential privacy."""
+"""Privacy account by zero-concentrated differential privacy."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from defenses.dp.mechanism import check_delta
 
 
 class ConcentratedAccountant(Account):
-    """Zero-concentrated privacy: rhos add up; an answer without delta has rho = epsilon^2 / 2 at most.
+    """Zero-concentrated differential privacy: rhos add up, also where the costs depend on earlier answers.
 
-    Where no answer has a delta, the sum of epsilons is taken if it is less: a few large costs add up better so. Then
-    no loss can exceed the budget, so that runs which end by the one rule or the other keep it together.
-
-    Also where the costs are chosen by earlier answers. The budget must have a delta.
+    An answer without delta has a rho of at most epsilon^2 / 2. Where no answer has a delta, the account takes the sum
+    of epsilons if it is smaller, as it is for a few large costs. In that case no privacy loss can exceed the budget.
+    So the budget holds, whichever of the two rules ends a run. The budget must have a delta.
 
     References
     ----------
@@ -33,13 +32,13 @@ class ConcentratedAccountant(Account):
 
     @property
     def remaining_rho(self) -> float:
-        """What is left of rho."""
+        """Rho not yet spent."""
         left = self.rho - self._spent_rho(self._costs)
         return left if left > TOLERANCE * self.rho else 0.0
 
     @property
     def remaining(self) -> float:
-        """Epsilon of one more answer without delta: sqrt(2 rho), or what is left of the sum."""
+        """Largest epsilon of one more answer without delta: sqrt(2 rho), or the budget less the sum of epsilons."""
         left = float(self.epsilon) - self._plain(self._costs)
         return max(math.sqrt(2 * self.remaining_rho), left if left > TOLERANCE * self.epsilon else 0.0)
 

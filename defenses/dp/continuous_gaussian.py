@@ -1,4 +1,4 @@
-"""The exact privacy of Gaussian noise."""
+"""The analytic Gaussian mechanism: exact delta and least standard deviation of continuous Gaussian noise."""
 
 from __future__ import annotations
 
@@ -6,22 +6,27 @@ import math
 from functools import lru_cache
 
 SMALLEST_DELTA = 1e-300
-"""Below, floating-point numbers do not reach."""
+"""Smallest supported delta; smaller ones come near the smallest floating-point numbers."""
 
 
 def gaussian_delta(sigma: float, epsilon: float, sensitivity: float = 1.0) -> float:
-    """Return the least delta of Gaussian noise with standard deviation sigma (Balle and Wang 2018, theorem 8)."""
+    """Return the least delta at which Gaussian noise of standard deviation sigma is (epsilon, delta)-private.
+
+    References
+    ----------
+    Balle and Wang (2018), Improving the Gaussian mechanism for differential privacy, theorem 8.
+    """
     from scipy.special import log_ndtr
 
     half, shift = sensitivity / (2 * sigma), epsilon * sigma / sensitivity
     first, second = float(log_ndtr(half - shift)), float(log_ndtr(-half - shift))
-    # In logarithms: e^epsilon alone may overflow.
+    # Computed in logarithms, because e^epsilon alone may overflow.
     return math.exp(first) * -math.expm1(min(0.0, epsilon + second - first))
 
 
 @lru_cache(maxsize=1024)
 def unit_sigma(epsilon: float, delta: float) -> float:
-    """Least sigma at sensitivity 1, rounded up by 10^-9; delta in [10^-300, 1)."""
+    """Return the least sigma at sensitivity 1, rounded up by 10^-9 in proportion; delta lies in [10^-300, 1)."""
     low, high = 1e-9, 1.0
     while gaussian_delta(high, epsilon) > delta:
         high *= 2

@@ -1,4 +1,4 @@
-"""How much discrete Gaussian noise (epsilon, delta) takes."""
+"""Calibration of discrete Gaussian noise to (epsilon, delta)."""
 
 from __future__ import annotations
 
@@ -14,28 +14,29 @@ from metrics.arrays import Floats
 ROUNDING = 3.0
 """Variance of the rounding to integers that turns Gaussian noise into discrete Gaussian noise."""
 ENUMERATED = ((1,), (2,), (1, 1), (1, 1, 1), (1, 1, 1, 1))
-"""Every difference of integers of a squared length up to 4, up to order, signs and zeros."""
+"""All integer vectors of squared length at most 4, up to order, signs and zeros."""
 FINE = 20.0
-"""Sigma from which the rounding costs less than half a percent, so that nothing is enumerated."""
+"""Sigma from which the rounding argument costs less than half a percent, so that no vectors are enumerated."""
 SLACK = 1e-9
-"""Share of delta that is left to errors of floating-point arithmetic, which are far smaller."""
+"""Share of delta reserved for errors of floating-point arithmetic, which are far smaller."""
 
 
 def discrete_gaussian_sigma(epsilon: float, delta: float, sensitivity: float) -> float:
     """Return a small sigma for which discrete Gaussian noise is (epsilon, delta)-private, for numbers and arrays.
 
-    The least of three, each of which is enough:
+    It is the least of three values, each of which is sufficient:
 
     1. s / sqrt(2 rho) with the largest rho whose zero-concentrated privacy gives (epsilon, delta) (`zcdp_rho`).
     2. sqrt(c^2 + 3) with c the standard deviation at which Gaussian noise has (epsilon, delta). Proof: round
-       x + N(0, c^2) to integers y with chances proportional to e^(-(y - .)^2 / (2 t^2)), t^2 = 3. That is
-       post-processing, and by Poisson's summation formula the weights sum to t sqrt(2 pi) up to a factor of about
+       x + N(0, c^2) to integers y with probabilities proportional to e^(-(y - .)^2 / (2 t^2)), t^2 = 3. This is
+       post-processing. By Poisson's summation formula the weights sum to t sqrt(2 pi) up to a factor of about
        1 +- 2 e^(-2 pi^2 t^2), within 1 +- 10^-25. So y - x has the law of discrete Gaussian noise of parameter
-       sqrt(c^2 + t^2) up to such factors, together below e^(10^-12) for up to 2^40 numbers, for which c leaves room.
-    3. Where s^2 < 5 and sigma is small, the least sigma whose exact delta is small enough for each of the few vectors v
-       of integers by which neighbours may then differ: the loss of an answer is linear in W = v . noise, so that
-       delta is the sum over w of P(W = w) (1 - e^(epsilon - (|v|^2 + 2 w) / (2 sigma^2)))+. W has one law for all
-       vectors that agree up to order, signs and zeros.
+       sqrt(c^2 + t^2) up to such factors. For up to 2^40 numbers they are together below e^(10^-12), for which c leaves
+       room.
+    3. Where s^2 < 5 and sigma is small: the least sigma whose exact delta is small enough for every integer vector v
+       by which neighbours may then differ. The loss of an answer is linear in W = v . noise, so that
+       delta is the sum over w of P(W = w) (1 - e^(epsilon - (|v|^2 + 2 w) / (2 sigma^2)))+. The law of W is the same
+       for all vectors that agree up to order, signs and zeros.
 
     Parameters
     ----------
@@ -56,19 +57,20 @@ def discrete_gaussian_sigma(epsilon: float, delta: float, sensitivity: float) ->
 
 @lru_cache(maxsize=1024)
 def _sigma(epsilon: float, delta: float, sensitivity: float) -> float:
-    enough = sensitivity / math.sqrt(2 * zcdp_rho(epsilon, delta)) * (1 + 1e-9)
+    sufficient = sensitivity / math.sqrt(2 * zcdp_rho(epsilon, delta)) * (1 + 1e-9)
     if delta >= SMALLEST_DELTA:
-        normal = sensitivity * unit_sigma(epsilon - 2e-12, delta * (1 - SLACK))
-        enough = min(enough, math.sqrt(normal**2 + ROUNDING) * (1 + 1e-9))
-        # Integers64 that differ do so by 1 at least.
-        if sensitivity**2 < 5 and enough < FINE:
-            enough = _least(epsilon, delta * (1 - SLACK), max(1, math.floor(sensitivity**2 + 1e-9)), enough)
-    return enough
+        continuous = sensitivity * unit_sigma(epsilon - 2e-12, delta * (1 - SLACK))
+        sufficient = min(sufficient, math.sqrt(continuous**2 + ROUNDING) * (1 + 1e-9))
+        # Different integers are at least 1 apart.
+        if sensitivity**2 < 5 and sufficient < FINE:
+            longest = max(1, math.floor(sensitivity**2 + 1e-9))
+            sufficient = _least(epsilon, delta * (1 - SLACK), longest, sufficient)
+    return sufficient
 
 
-def _least(epsilon: float, delta: float, longest: int, enough: float) -> float:
-    """Smaller sigma than `enough` found by bisection; whatever is returned was checked, or is `enough`."""
-    low, high = enough / 100, enough
+def _least(epsilon: float, delta: float, longest: int, sufficient: float) -> float:
+    """Bisect for a sigma below `sufficient`; the result is either checked or `sufficient` itself."""
+    low, high = sufficient / 100, sufficient
     for _ in range(50):
         middle = math.sqrt(low * high)
         if all(
@@ -83,9 +85,9 @@ def _least(epsilon: float, delta: float, longest: int, enough: float) -> float:
 
 
 def discrete_gaussian_delta(sigma: float, epsilon: float, difference: tuple[int, ...] = (1,)) -> float:
-    """Return the least delta of discrete Gaussian noise between tables whose integers have this difference.
+    """Return the least delta of discrete Gaussian noise between tables whose integers differ by `difference`.
 
-    Noise of more than 40 sigma is left out; it has probability below 10^-340.
+    Noise beyond 40 sigma is ignored; its probability is below 10^-340.
     """
     reach = math.ceil(40 * sigma) + 2
     law: Floats = np.ones(1)

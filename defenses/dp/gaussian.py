@@ -1,4 +1,4 @@
-"""Gaussian noise, on integers and on a fine lattice."""
+"""Gaussian mechanisms: discrete Gaussian noise on integers, and Gaussian noise on a fine lattice."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ from defenses.dp.noise import IntegerNoise
 from metrics.arrays import Floats, Integers64
 
 ON_LATTICE = 1 - 2.0**-10
-"""Share of delta at which the continuous noise is calibrated; the rest is for the lattice."""
+"""Share of delta to which the continuous noise is calibrated; the rest covers the lattice."""
 
 
 class DiscreteGaussian(IntegerNoise):
-    """Whole-number noise z with probability proportional to e^(-z^2 / (2 sigma^2)).
+    """Discrete Gaussian mechanism: integer noise z with probability proportional to e^(-z^2 / (2 sigma^2)).
 
     Parameters
     ----------
@@ -46,9 +46,9 @@ class DiscreteGaussian(IntegerNoise):
     Attributes
     ----------
     sigma : float
-        The parameter; the standard deviation is at most that.
+        Parameter of the noise; its standard deviation is at most sigma.
     rho : float
-        Zero-concentrated privacy, sensitivity^2 / (2 sigma^2).
+        Zero-concentrated differential privacy, sensitivity^2 / (2 sigma^2).
 
     Raises
     ------
@@ -58,16 +58,24 @@ class DiscreteGaussian(IntegerNoise):
     Notes
     -----
     For values at distance s the Rényi divergence of order a is at most a s^2 / (2 sigma^2), for arrays as for numbers:
-    the sum over z of e^(-(z - t)^2 / (2 sigma^2)) is largest at whole t. So it is rho-zero-concentrated. By itself that
-    would ask for more noise than (epsilon, delta) does; `discrete_gaussian_sigma` finds a sigma near the analytic
-    Gaussian's, with proofs.
+    the sum over z of e^(-(z - t)^2 / (2 sigma^2)) is largest at integer t. So the mechanism is rho-zero-concentrated.
+    That argument alone requires more noise than (epsilon, delta) does. `discrete_gaussian_sigma` finds and proves a
+    sigma near that of the analytic Gaussian mechanism.
 
-    Exact: the law of the noise is the stated one for the rational number that sigma stores. Sigma itself is a
+    Sampling is exact: the noise has the stated law for the rational number that sigma stores. Sigma itself is a
     floating-point number, rounded up by 10^-9.
 
     References
     ----------
     Canonne, Kamath and Steinke (2020), The discrete Gaussian for differential privacy, theorem 4, propositions 5, 12.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from defenses.dp import DiscreteGaussian
+    >>> mechanism = DiscreteGaussian(epsilon=1.0, delta=1e-6)
+    >>> mechanism.release([10, 20, 30], np.random.default_rng(0)).shape
+    (3,)
     """
 
     norm = "L2"
@@ -83,26 +91,26 @@ class DiscreteGaussian(IntegerNoise):
 
     @property
     def sigma(self) -> float:
-        """The parameter."""
+        """Parameter of the noise."""
         return discrete_gaussian_sigma(float(self.epsilon), float(self.delta), float(self.sensitivity))
 
     @property
     def rho(self) -> float:
-        """Zero-concentrated privacy."""
+        """Zero-concentrated differential privacy."""
         return float(self.sensitivity) ** 2 / (2 * self.sigma**2)
 
     @property
     def variance(self) -> float:
-        """Variance of the noise: summed for a small sigma, sigma^2 (from which it then cannot be told) for others."""
+        """Variance of the noise: summed for sigma up to 20, otherwise sigma^2, to which it is equal in doubles."""
         if self.sigma > 20:
             return self.sigma**2
         z = np.arange(-1000, 1001)
         return float(np.sum(self.probability(z) * z**2))
 
     def error_bound(self, confidence: float) -> float:
-        """Return the smallest whole t with 2 P(N > t) <= 1 - confidence for a normal N of standard deviation sigma.
+        """Return the smallest integer t with 2 P(N > t) <= 1 - confidence for a normal N of standard deviation sigma.
 
-        P(z >= m) <= P(N >= m - 1) for whole m (Canonne, Kamath and Steinke, proposition 25).
+        P(z >= m) <= P(N >= m - 1) for integers m (Canonne, Kamath and Steinke, proposition 25).
         """
         from scipy.special import ndtri
 
@@ -110,7 +118,7 @@ class DiscreteGaussian(IntegerNoise):
         return float(math.ceil(-ndtri((1 - confidence) / 2) * self.sigma))
 
     def probability(self, noise: ArrayLike) -> Floats:
-        """Probability of each integer as noise, any shape."""
+        """Probability of each integer as noise, in the shape of `noise`."""
         width = math.ceil(40 * self.sigma) + 40
         weights = np.exp(-((np.arange(-width, width + 1) / self.sigma) ** 2) / 2)
         return np.asarray(np.exp(-((np.asarray(noise, dtype=float) / self.sigma) ** 2) / 2) / weights.sum())
@@ -122,7 +130,9 @@ class DiscreteGaussian(IntegerNoise):
 
 
 class Gaussian(NoiseMechanism):
-    """Gaussian noise for one number, as little as (epsilon, delta) allows, on a lattice of 2^-20 of its scale at most.
+    """Analytic Gaussian mechanism for one number: the least Gaussian noise that (epsilon, delta) allows, on a lattice.
+
+    The lattice's step is at most 2^-20 of the sensitivity and of the noise's standard deviation.
 
     Parameters
     ----------
@@ -149,21 +159,33 @@ class Gaussian(NoiseMechanism):
     -----
     Gaussian noise on values at a distance s is (epsilon, delta)-private exactly if
     delta >= Phi(s / (2 sigma) - epsilon sigma / s) - e^epsilon Phi(-s / (2 sigma) - epsilon sigma / s):
-    the loss ln(p/p') is linear in the answer, so the worst set is a half-line. Sigma is the least that satisfies it;
-    the classical sqrt(2 ln(1.25 / delta)) s / epsilon is proved for epsilon < 1 only, and larger.
+    the loss ln(p/p') is linear in the answer, so the worst set is a half-line. Sigma is the least that satisfies this.
+    The classical sqrt(2 ln(1.25 / delta)) s / epsilon is larger, and proved for epsilon < 1 only.
 
-    On the lattice the value is rounded and discrete Gaussian noise is added, in steps; s grows by one step. Delta is
-    then a sum over the steps k of f(k) = (p(k) - e^epsilon p'(k))+ in place of the integral over f, which is
-    log-concave: the two differ by max f, which is at most the integral over the standard deviation of f. That is at
-    least sigma / 40 (for delta above 10^-300), 2^14 steps. Sigma is calibrated to delta (1 - 2^-10), which leaves room
-    for that. Values beyond 2^40 times the smaller of sensitivity and sigma, at least, are clamped to the lattice's end,
-    where the bound on the error does not hold. (A single number only: rounded noise is not spherically symmetric.
-    `DiscreteGaussian` takes arrays.)
+    The value is rounded to the lattice and receives discrete Gaussian noise in steps, so that s grows by one step.
+    Delta is then a sum over the steps k of f(k) = (p(k) - e^epsilon p'(k))+ in place of the integral of f. As f is
+    log-concave, the two differ by at most max f, which is at most the integral divided by the standard deviation of f.
+    That deviation is at least sigma / 40 (for delta above 10^-300), or 2^14 steps. Sigma is calibrated to
+    delta (1 - 2^-10), which leaves room for the difference.
+
+    The lattice ends at 2^40 times the smaller of sensitivity and sigma, at least. Values beyond are clamped to its end,
+    and the bound on the error does not hold for them. The mechanism takes a single number, because rounded noise is not
+    spherically symmetric; `DiscreteGaussian` takes arrays.
 
     References
     ----------
     Balle and Wang (2018), Improving the Gaussian mechanism for differential privacy, theorem 8; log-concave densities:
     Lovász and Vempala (2007), lemma 5.5.
+
+    Examples
+    --------
+    >>> import math
+    >>> from defenses.dp import Gaussian
+    >>> mechanism = Gaussian(epsilon=0.5, delta=1e-5)
+    >>> round(mechanism.sigma, 2)
+    7.03
+    >>> round(math.sqrt(2 * math.log(1.25 / 1e-5)) / 0.5, 2)  # the classical calibration
+    9.69
     """
 
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, sensitivity: float = 1.0) -> None:
@@ -191,7 +213,7 @@ class Gaussian(NoiseMechanism):
         return self.sigma**2
 
     def error_bound(self, confidence: float) -> float:
-        """Two-sided quantile of the normal distribution, and a step and a half for the lattice."""
+        """Return the two-sided quantile of the normal distribution, and a step and a half for the lattice."""
         from scipy.special import ndtri
 
         check_confidence(confidence)

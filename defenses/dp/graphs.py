@@ -1,11 +1,11 @@
-"""Counts on graphs, private for edges or for nodes.
+"""Counts on graphs under edge or node differential privacy.
 
-A simple undirected graph on n nodes, n public, as an array of edges, shape (edges, 2), each once with two different
-ends in 0..n-1.
+A graph is simple and undirected, on n nodes with n public. It is an array of edges, shape (edges, 2), each given once
+with two different ends in 0..n-1.
 
-Edge neighbours differ in one edge. Node neighbours differ in all edges of one node (its node stays, so that n is
-public): up to n - 1 edges. Node privacy with less noise takes a *public* bound d on degrees, onto which the graph is
-projected first; read from the graph, the bound itself would give nodes away.
+Edge neighbours differ in one edge. Node neighbours differ in any edges of one node, up to n - 1; the node itself stays,
+so that n is public. Less noise for nodes requires a *public* bound on degrees, to which the graph is projected first. A
+bound read from the graph would itself leak information about nodes.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ from metrics.arrays import Integers64
 
 
 def check_edges(edges: ArrayLike, n: int) -> Integers64:
-    """Edges as integers, the smaller end first, in ascending order, shape (edges, 2).
+    """Return the edges as integers, shape (edges, 2), the smaller end first and in ascending order.
 
     Raises
     ------
     ValueError
-        If n is not an integer of at least 1, an end is no node, an edge is a loop or stands twice.
+        If n is not an integer of at least 1, an end is not a node, or an edge is a loop or given twice.
     """
     check_integer("n", n, low=1)
     array = np.asarray(edges)
@@ -39,14 +39,14 @@ def check_edges(edges: ArrayLike, n: int) -> Integers64:
         raise ValueError(f"edges must join nodes 0 to {n - 1}")
     ordered = np.unique(np.sort(array.astype(np.int64), axis=1), axis=0)
     if len(ordered) < len(array):
-        raise ValueError("edges must stand once each")
+        raise ValueError("each edge must be given once")
     if (ordered[:, 0] == ordered[:, 1]).any():
         raise ValueError("edges must join two different nodes")
     return ordered
 
 
 def degrees(edges: ArrayLike, n: int) -> Integers64:
-    """Number of edges at each node, shape (n,).
+    """Return the degree of each node, shape (n,).
 
     Raises
     ------
@@ -57,7 +57,9 @@ def degrees(edges: ArrayLike, n: int) -> Integers64:
 
 
 def project(edges: ArrayLike, n: int, bound: int) -> Integers64:
-    """Edges kept when they are taken in the order of their ends' numbers and none may give a node more than `bound`.
+    """Project a graph to degrees of at most `bound`: return the edges that a greedy pass keeps, shape (kept, 2).
+
+    The pass takes the edges in the order of their ends' numbers. It keeps an edge unless an end has `bound` edges.
 
     Raises
     ------
@@ -66,30 +68,31 @@ def project(edges: ArrayLike, n: int, bound: int) -> Integers64:
 
     Notes
     -----
-    The order does not depend on the edges, and the number of edges kept moves by at most 1 with an edge. Proof: an
-    added edge that is kept takes a place at each of its ends. An end that lacks it later drops an edge at most, which
-    gives a place to that edge's other end, where an edge may now be kept, and so on: from each end starts a chain of
-    edges, dropped and kept in turn. A chain changes the number by -1 or 0, the edge itself by 1, in sum between -1 and
-    1. (An edge that is not kept changes nothing.)
+    The order does not depend on the edges, and adding one edge changes the number of kept edges by at most 1. Proof: an
+    added edge that is kept takes one place at each of its ends. An end that then lacks this place drops at most one
+    later edge. The dropped edge frees a place at its other end, where another edge may now be kept, and so on. So a
+    chain of edges, dropped and kept in turn, starts at each end. A chain changes the number by -1 or 0, and the edge
+    itself by 1, in sum between -1 and 1. (An added edge that is not kept changes nothing.)
 
-    Between node neighbours it moves by at most 2 bound: a node's edges that are not kept can be taken away without
-    effect, then the `bound` kept ones one by one, down to the graph in which the node has none; and up again.
+    Between node neighbours the number changes by at most 2 bound. Remove the node's edges that are not kept, without
+    effect, and then its at most `bound` kept edges one by one. The result is the graph in which the node has no edge;
+    the neighbour's edges are added in the same way.
 
     References
     ----------
     Day, Li and Lyu (2016), Publishing graph degree distribution with node differential privacy, section 3; Blocki,
     Blum, Datta and Sheffet (2013), Differentially private data analysis of social networks via restricted sensitivity.
     """
-    kept, ordered = [], check_edges(edges, n)
+    projected, ordered = [], check_edges(edges, n)
     check_integer("bound", bound, low=1)
     free = [bound] * n
-    # Each decision depends on those before it.
+    # A plain loop, because each decision depends on the earlier ones.
     for first, second in ordered.tolist():
         if free[first] and free[second]:
             free[first] -= 1
             free[second] -= 1
-            kept.append((first, second))
-    return np.array(kept, dtype=np.int64).reshape(-1, 2)
+            projected.append((first, second))
+    return np.array(projected, dtype=np.int64).reshape(-1, 2)
 
 
 def edge_count_sensitivity(n: int, level: str, bound: int | None = None) -> int:
@@ -100,9 +103,9 @@ def edge_count_sensitivity(n: int, level: str, bound: int | None = None) -> int:
     n : int
         Number of nodes, public.
     level : {"edge", "node"}
-        Which graphs are neighbours.
+        Whether neighbouring graphs differ in an edge or in the edges of a node.
     bound : int, optional
-        Public bound onto which degrees are projected.
+        Public bound to which degrees are projected.
 
     Returns
     -------
@@ -126,7 +129,7 @@ def edge_count_sensitivity(n: int, level: str, bound: int | None = None) -> int:
 def release_edge_count(
     edges: ArrayLike, n: int, rng: Generator, *, epsilon: float, level: str = "edge", bound: int | None = None
 ) -> int:
-    """Return the number of edges with discrete Laplace noise; after projection where a bound is given.
+    """Return the number of edges with discrete Laplace noise, after projection if a bound is given.
 
     Raises
     ------
@@ -134,15 +137,15 @@ def release_edge_count(
         If a parameter is refused; nothing is released then.
     """
     sensitivity = edge_count_sensitivity(n, level, bound)
-    kept = check_edges(edges, n) if bound is None else project(edges, n, bound)
-    return int(DiscreteLaplace(epsilon=epsilon, sensitivity=sensitivity).release(len(kept), rng))
+    counted = check_edges(edges, n) if bound is None else project(edges, n, bound)
+    return int(DiscreteLaplace(epsilon=epsilon, sensitivity=sensitivity).release(len(counted), rng))
 
 
 def release_degree_counts(edges: ArrayLike, n: int, rng: Generator, *, epsilon: float, bound: int) -> Any:
-    """Return how many nodes have degree 0, 1, ..., bound (or more), with noise for edge neighbours, shape (bound + 1,).
+    """Return the histogram of degrees 0, 1, ..., bound (or more) with noise for edge neighbours, shape (bound + 1,).
 
-    One edge moves two nodes by one degree each: two counts fall and two rise by 1, an L1 distance of 4. A node
-    neighbour moves n counts, so that no useful noise protects nodes this way.
+    One edge changes the degrees of two nodes by one each. So two counts fall and two rise by 1, an L1 distance of 4. A
+    node neighbour may change the degrees of all n nodes, so that noise of useful size cannot protect nodes.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Noise e^(-epsilon |z| / sensitivity), on integers and on a fine lattice."""
+"""Laplace mechanisms: discrete Laplace noise on integers, and Laplace noise on a fine lattice."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from metrics.arrays import Floats, Integers64
 
 
 class DiscreteLaplace(IntegerNoise):
-    """Whole-number noise z with probability proportional to e^(-epsilon |z| / sensitivity): the geometric mechanism.
+    """Geometric mechanism: integer noise z with probability proportional to e^(-epsilon |z| / sensitivity).
 
     Parameters
     ----------
@@ -37,12 +37,24 @@ class DiscreteLaplace(IntegerNoise):
     Proof. For values v, w at most s apart in L1, the probabilities of one answer y have the ratio
     e^(epsilon (|y - w| - |y - v|) / s) <= e^epsilon by the triangle inequality.
 
-    Exact: the law of the noise is the stated one for the rational numbers that epsilon and sensitivity store, with no
-    rounding anywhere (`defenses.dp.exact`); the variance and the bound are floating-point numbers.
+    Sampling is exact (`defenses.dp.exact`): without rounding, the noise has the stated law for the rational numbers
+    that epsilon and sensitivity store. The variance and the error bound are floating-point numbers.
 
     References
     ----------
     Ghosh, Roughgarden and Sundararajan (2009), Universally utility-maximizing privacy mechanisms.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from defenses.dp import DiscreteLaplace
+    >>> mechanism = DiscreteLaplace(epsilon=0.1, sensitivity=1)
+    >>> mechanism.error_bound(0.95)  # |noise| exceeds this with probability at most 5 %
+    30.0
+    >>> round(mechanism.variance, 2)
+    199.83
+    >>> mechanism.release([10, 20, 30], np.random.default_rng(0)).shape
+    (3,)
     """
 
     norm = "L1"
@@ -66,14 +78,14 @@ class DiscreteLaplace(IntegerNoise):
         return 2 * math.exp(-rate) / math.expm1(-rate) ** 2
 
     def error_bound(self, confidence: float) -> float:
-        """Smallest whole t with P(|z| > t) = 2 q^(t + 1) / (1 + q) <= 1 - confidence."""
+        """Return the smallest integer t with P(|z| > t) = 2 q^(t + 1) / (1 + q) <= 1 - confidence."""
         check_confidence(confidence)
         rate = float(self.rate)
         tail = (1 - confidence) * (1 + math.exp(-rate)) / 2
         return float(max(0, math.ceil(-math.log(tail) / rate - 1)))
 
     def probability(self, noise: ArrayLike) -> Floats:
-        """Probability of each integer as noise, any shape: (1 - q) / (1 + q) q^|z|."""
+        """Probability (1 - q) / (1 + q) q^|z| of each integer as noise, in the shape of `noise`."""
         rate = float(self.rate)
         return np.asarray(math.tanh(rate / 2) * np.exp(-rate * np.abs(np.asarray(noise, dtype=float))))
 
@@ -84,7 +96,9 @@ class DiscreteLaplace(IntegerNoise):
 
 
 class Laplace(PureLatticeNoise):
-    """Noise with density proportional to e^(-epsilon |x| / sensitivity), on a lattice of at most 2^-20 of its scale.
+    """Laplace mechanism: noise with density proportional to e^(-epsilon |x| / sensitivity), on a lattice.
+
+    The lattice's step is at most 2^-20 of the sensitivity and of the noise's scale.
 
     Parameters
     ----------
@@ -105,20 +119,29 @@ class Laplace(PureLatticeNoise):
 
     Notes
     -----
-    Textbook noise on floating-point numbers gives values away by its lowest bits (Mironov 2012). Here the value is
-    rounded to the lattice and integer noise of `DiscreteLaplace` is added, in steps. Rounding moves two values
-    apart by one more step at most, in each of d coordinates, so the noise is scaled to a sensitivity of
-    ceil(sensitivity / step) + d steps, and the proof is that of `DiscreteLaplace`. Exact like it.
+    Textbook noise on floating-point numbers leaks values by its lowest bits (Mironov 2012). Here the value is rounded
+    to the lattice and receives noise of `DiscreteLaplace` in steps. Rounding moves two values apart by at most one more
+    step in each of d coordinates. So the noise is scaled to a sensitivity of ceil(sensitivity / step) + d steps. The
+    proof and the exact sampling are those of `DiscreteLaplace`.
 
     P(|noise| > (sensitivity / epsilon) ln(1 / beta)) = beta up to the lattice's 10^-6.
 
-    A value beyond 2^40 times the smaller of sensitivity and scale, at least, is clamped to the lattice's end, and the
-    bound on the error does not hold for it.
+    The lattice ends at 2^40 times the smaller of sensitivity and scale, at least. A value beyond is clamped to its end,
+    and the bound on the error does not hold for it.
 
     References
     ----------
     Dwork, McSherry, Nissim and Smith (2006), Calibrating noise to sensitivity, section 3; Mironov (2012), On
     significance of the least significant bits for differential privacy.
+
+    Examples
+    --------
+    >>> from defenses.dp import Laplace
+    >>> mechanism = Laplace(epsilon=0.5, sensitivity=1.0)
+    >>> round(mechanism.error_bound(0.95), 3)  # ln(20) / 0.5
+    5.991
+    >>> mechanism.guarantee.epsilon
+    0.5
     """
 
     norm = "L1"
@@ -129,11 +152,11 @@ class Laplace(PureLatticeNoise):
         return self._steps(1).variance * self.resolution**2
 
     def error_bound(self, confidence: float) -> float:
-        """Bound of the noise and of rounding by half a step, for one number."""
+        """Return the error bound for one number: that of the noise, and half a step for rounding."""
         return (self._steps(1).error_bound(confidence) + 0.5) * self.resolution
 
     def sample(self, size: int, rng: Generator) -> Floats:
-        """Draw noise for one number, `size` times, shape (size,)."""
+        """Draw `size` independent noises of one number, shape (size,)."""
         return np.multiply(self._steps(1).sample(size, rng), self.resolution, dtype=np.float64)
 
     @drawn_in_bulk
@@ -151,7 +174,7 @@ class Laplace(PureLatticeNoise):
         return like(value, noisy * self.resolution)  # type: ignore[no-any-return]
 
     def _steps(self, dimensions: int) -> DiscreteLaplace:
-        """The mechanism on integers of steps, for so many numbers at once."""
+        """Return the mechanism on integer numbers of steps, for arrays of `dimensions` numbers."""
         return DiscreteLaplace(
             epsilon=self.epsilon, sensitivity=steps_between(self.sensitivity, self.resolution, dimensions)
         )

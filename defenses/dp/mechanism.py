@@ -1,4 +1,4 @@
-"""The contract of a mechanism on numbers, and the lattice on which real numbers are released."""
+"""The contract of mechanisms, and the lattice on which they release real numbers."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from defenses.dp.exact import fraction
 from metrics.arrays import Floats, Integers64
 
 FINEST = 2.0**-20
-"""Lattice step over the smaller of sensitivity and scale, at most."""
+"""Largest ratio of the lattice step to the smaller of sensitivity and scale."""
 LARGEST = 2**61
-"""Values are clamped to so many lattice steps; clamping moves no two values apart."""
+"""Number of lattice steps to which values are clamped; clamping moves no two values further apart."""
 WIDEST = 2.0**40
-"""Largest scale of the noise in units of the smallest difference that is released."""
+"""Largest ratio of the noise's scale to the smallest released difference."""
 
 
 class Mechanism(Parametrized, ABC):
@@ -35,23 +35,23 @@ class Mechanism(Parametrized, ABC):
     @property
     @abstractmethod
     def guarantee(self) -> Guarantee:
-        """What every answer holds."""
+        """Guarantee of every answer."""
 
 
 class NoiseMechanism(Mechanism):
-    """A mechanism that adds noise to numbers; `bias`, `variance` and `error_bound` are about one number's error."""
+    """A mechanism that adds noise to numbers; `bias`, `variance` and `error_bound` describe the error of one number."""
 
     epsilon: float
     delta: float = 0.0
     sensitivity: float
     norm: ClassVar[str | None] = None
-    """The norm in which the values of neighbouring tables are `sensitivity` apart at most; none for one number."""
+    """Norm of the sensitivity for arrays; None for mechanisms on a single number."""
     bias: float = 0.0
-    """Expected error: the noise is symmetric, and rounding to a lattice is not corrected (at most half a step)."""
+    """Expected error of the noise, which is symmetric; rounding to a lattice adds at most half a step."""
 
     @property
     def guarantee(self) -> Guarantee:
-        """Epsilon and delta, for tables whose values are at most the sensitivity apart."""
+        """Epsilon and delta for tables whose values differ by at most the sensitivity."""
         norm = f" in {self.norm} norm" if self.norm else ""
         return Guarantee(
             epsilon=float(self.epsilon),
@@ -66,7 +66,7 @@ class NoiseMechanism(Mechanism):
 
     @abstractmethod
     def error_bound(self, confidence: float) -> float:
-        """Return what the error exceeds with probability 1 - confidence at most.
+        """Return a bound that the absolute error exceeds with probability at most 1 - confidence.
 
         Parameters
         ----------
@@ -76,7 +76,7 @@ class NoiseMechanism(Mechanism):
         Raises
         ------
         ValueError
-            If the confidence lies outside.
+            If the confidence lies outside of (0, 1).
         """
 
     @abstractmethod
@@ -90,14 +90,14 @@ class NoiseMechanism(Mechanism):
         Parameters
         ----------
         value : number or array_like
-            What is to be protected.
+            The exact value.
         rng : Generator
             Draws the noise.
 
         Raises
         ------
         ValueError
-            If a value is NaN, infinite or no number; nothing is released then.
+            If a value is NaN, infinite or not a number; nothing is released then.
         """
 
 
@@ -107,7 +107,7 @@ def check_confidence(confidence: Any) -> None:
 
 
 def check_privacy(epsilon: Any, sensitivity: Any) -> None:
-    """Raise ValueError unless epsilon and sensitivity are positive and finite, and their ratio can be drawn exactly."""
+    """Raise ValueError unless epsilon lies in [2^-20, 2^20] and the sensitivity in [2^-500, 2^500]."""
     check_real("epsilon", epsilon, low=0, open_low=True)
     check_real("sensitivity", sensitivity, low=0, open_low=True)
     if not 2.0**-500 <= float(sensitivity) <= 2.0**500:
@@ -122,12 +122,12 @@ def check_delta(delta: Any) -> None:
 
 
 def checked_numbers(value: ArrayLike) -> Floats:
-    """A value to be released as numbers, any shape.
+    """Return a value to be released as floats, in its own shape.
 
     Raises
     ------
     ValueError
-        If it holds anything but finite numbers; says nothing about the others.
+        If it holds anything but finite numbers; the message does not contain the value.
     """
     try:
         array = np.asarray(value)
@@ -140,12 +140,12 @@ def checked_numbers(value: ArrayLike) -> Floats:
 
 
 def checked_number(value: ArrayLike, otherwise: str = "") -> Floats:
-    """A single number to be released, shape (1,).
+    """Return a single number to be released, shape (1,).
 
     Raises
     ------
     ValueError
-        If it is NaN, infinite, or more than one number; `otherwise` ends the message.
+        If it is NaN, infinite, or more than one number; the message ends with `otherwise`.
     """
     numbers = checked_numbers(value)
     if numbers.ndim:
@@ -154,12 +154,12 @@ def checked_number(value: ArrayLike, otherwise: str = "") -> Floats:
 
 
 def checked_integers(value: ArrayLike) -> Integers64:
-    """A value to be released as integers, any shape.
+    """Return a value to be released as integers, in its own shape.
 
     Raises
     ------
     ValueError
-        If it holds anything but integers below 2^61; says nothing about the others.
+        If it holds anything but integers below 2^61; the message does not contain the value.
     """
     numbers = checked_numbers(value)
     if not (numbers == np.rint(numbers)).all() or not (np.abs(numbers) <= LARGEST).all():
@@ -168,22 +168,22 @@ def checked_integers(value: ArrayLike) -> Integers64:
 
 
 def lattice_step(sensitivity: float, scale: float) -> float:
-    """Step of the lattice: the largest power of two that is at most 2^-20 of the sensitivity and of the noise's scale.
+    """Return the lattice step: the largest power of two of at most 2^-20 of the sensitivity and of the noise's scale.
 
-    Dividing by a power of two is exact, and so is what is released: an integer of steps.
+    Division by a power of two is exact, and so is the released multiple of the step.
     """
     return float(2.0 ** math.floor(math.log2(min(sensitivity, scale) * FINEST)))
 
 
 def steps_between(sensitivity: float, step: float, dimensions: int = 1) -> int:
-    """Most lattice steps between the rounded values of neighbours: rounding adds one for each of the dimensions."""
+    """Return the largest number of steps between rounded values of neighbours; rounding adds one a dimension."""
     return math.ceil(fraction(sensitivity) / fraction(step)) + dimensions
 
 
 def on_lattice(values: Floats, step: float) -> Integers64:
-    """Values as integers of lattice steps, rounded to the nearest and clamped.
+    """Return values as integer numbers of lattice steps, rounded to the nearest and clamped.
 
-    Two numbers at most s steps apart are rounded to integers at most s + 1 apart.
+    Two values at most s steps apart are rounded to integers at most s + 1 apart.
     """
     with np.errstate(over="ignore"):  # An infinite quotient is clamped like any other.
         steps = np.clip(values / step, -LARGEST, LARGEST)
@@ -191,5 +191,5 @@ def on_lattice(values: Floats, step: float) -> Integers64:
 
 
 def like(value: ArrayLike, result: NDArray[Any]) -> Any:
-    """The result as a plain number where the value was one, an array of its shape otherwise."""
+    """Return the result as a plain number if the value is one, otherwise as an array of the value's shape."""
     return result.reshape(()).item() if np.ndim(value) == 0 else result.reshape(np.shape(value))

@@ -1,4 +1,4 @@
-"""What noises have in common: those of integers, and those of epsilon alone on a lattice."""
+"""Base classes of noise mechanisms: integer noise, and noise on a lattice with an epsilon alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from metrics.arrays import Integers64
 
 
 class IntegerNoise(NoiseMechanism):
-    """Whole-number noise for integers."""
+    """A mechanism that adds integer noise to integers."""
 
     @abstractmethod
     def sample(self, size: int, rng: Generator) -> Integers64:
@@ -34,7 +34,7 @@ class IntegerNoise(NoiseMechanism):
 
 
 class PureLatticeNoise(NoiseMechanism):
-    """Noise on a lattice that is private with an epsilon alone.
+    """A mechanism that adds noise on a lattice and has delta 0.
 
     Parameters
     ----------

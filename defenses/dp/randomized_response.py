@@ -1,4 +1,4 @@
-"""Randomized response: a category told truthfully, or another one."""
+"""Randomized response: each person reports the true category, or a random other one."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from metrics.arrays import Floats, Integers64
 
 
 class RandomizedResponse(Mechanism):
-    """A category is told as it is with probability e^epsilon / (e^epsilon + d - 1), else as one of the others, evenly.
+    """Randomized response on d categories.
+
+    The true category is reported with probability e^epsilon / (e^epsilon + d - 1), else one of the others, uniformly.
 
     Parameters
     ----------
@@ -29,7 +31,7 @@ class RandomizedResponse(Mechanism):
     Attributes
     ----------
     bias : float
-        0: of `estimate`.
+        Bias of `estimate`, 0.
 
     Raises
     ------
@@ -38,12 +40,25 @@ class RandomizedResponse(Mechanism):
 
     Notes
     -----
-    Proof. Any two categories give one answer with probabilities of ratio e^epsilon, 1 or e^-epsilon. This holds for a
-    person's own answer, whoever collects it. Exact (`defenses.dp.exact`).
+    Proof. The probabilities of one answer under any two categories have the ratio e^epsilon, 1 or e^-epsilon. The
+    guarantee holds for each person's own answer, whoever collects it. Sampling is exact (`defenses.dp.exact`).
 
     References
     ----------
     Warner (1965), Randomized response; Kairouz, Oh and Viswanath (2016), Extremal mechanisms for local privacy.
+
+    Examples
+    --------
+    >>> import math
+    >>> import numpy as np
+    >>> from defenses.dp import RandomizedResponse
+    >>> mechanism = RandomizedResponse(epsilon=math.log(3), d=2)
+    >>> p, q = mechanism.probabilities
+    >>> round(p, 3), round(q, 3)
+    (0.75, 0.25)
+    >>> reports = mechanism.release([0, 0, 1, 1, 1], np.random.default_rng(0))
+    >>> mechanism.estimate(reports).shape
+    (2,)
     """
 
     bias: float = 0.0
@@ -63,40 +78,40 @@ class RandomizedResponse(Mechanism):
 
     @property
     def probabilities(self) -> tuple[float, float]:
-        """Probability p of the truth and q of any one other category."""
+        """Probability p of the true category and q of any one other category."""
         q = math.exp(-float(self.epsilon))
         return 1 / (1 + (self.d - 1) * q), q / (1 + (self.d - 1) * q)
 
     def release(self, value: ArrayLike, rng: Generator) -> int | Integers64:
-        """Return a category, or categories, told at random.
+        """Return the randomized report of each category, in the shape of `value`.
 
         Raises
         ------
         ValueError
             If a value is not an integer from 0 to d - 1; nothing is released then.
         """
-        truth = checked_integers(value)
-        if ((truth < 0) | (truth >= self.d)).any():
+        true_categories = checked_integers(value)
+        if ((true_categories < 0) | (true_categories >= self.d)).any():
             raise ValueError(f"value must hold integers from 0 to {self.d - 1}")
-        flat = truth.ravel()
+        flat = true_categories.ravel()
         lie = categories(LogisticChance(fraction(self.epsilon), Fraction(1), Fraction(self.d - 1)), flat.size, rng)
         other = rng.integers(0, self.d - 1, flat.size)
-        told = np.where(lie == 1, other + (other >= flat), flat)
-        return like(value, told)  # type: ignore[no-any-return]
+        reports = np.where(lie == 1, other + (other >= flat), flat)
+        return like(value, reports)  # type: ignore[no-any-return]
 
     def estimate(self, reports: ArrayLike) -> Floats:
-        """Unbiased counts of the categories from reports, (told - n q) / (p - q), shape (d,).
+        """Unbiased estimates (reported - n q) / (p - q) of the categories' counts, shape (d,).
 
         Raises
         ------
         ValueError
             If there is no report, or one is not an integer from 0 to d - 1.
         """
-        told = checked_integers(reports).ravel()
-        if not told.size or ((told < 0) | (told >= self.d)).any():
+        reported = checked_integers(reports).ravel()
+        if not reported.size or ((reported < 0) | (reported >= self.d)).any():
             raise ValueError(f"reports must be integers from 0 to {self.d - 1}, at least one")
         p, q = self.probabilities
-        return np.asarray((np.bincount(told, minlength=self.d) - told.size * q) / (p - q))
+        return np.asarray((np.bincount(reported, minlength=self.d) - reported.size * q) / (p - q))
 
     def variance(self, n: int, frequencies: ArrayLike) -> Floats:
         """Variance of `estimate` for n people with given shares of the categories, shape (d,).
@@ -109,9 +124,9 @@ class RandomizedResponse(Mechanism):
         return n * q * (1 - q) / (p - q) ** 2 + n * share * (1 - p - q) / (p - q)
 
     def error_bound(self, confidence: float, n: int) -> float:
-        """Return what one category's error for n people exceeds with probability 1 - confidence at most.
+        """Return a bound that one category's error for n people exceeds with probability at most 1 - confidence.
 
-        Hoeffding's inequality: sqrt(n ln(2 / (1 - confidence)) / 2) / (p - q).
+        By Hoeffding's inequality it is sqrt(n ln(2 / (1 - confidence)) / 2) / (p - q).
         """
         check_confidence(confidence)
         check_integer("n", n, low=1)

@@ -1,4 +1,4 @@
-"""Accounts by the library dp-accounting: Rényi differential privacy and privacy loss distributions."""
+"""Privacy accounts by the library dp-accounting: Rényi differential privacy and privacy loss distributions."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ from defenses.dp.mechanism import check_delta
 
 
 class RenyiAccountant(Account):
-    """Rényi differential privacy by the library dp-accounting: Gaussian noise and pure answers at their own curves.
+    """Rényi differential privacy by the library dp-accounting.
 
-    A cost with rho is Gaussian noise of that rho, one without is randomized response of that epsilon, which loses the
-    most of all that promise it (Kairouz, Oh and Viswanath 2015, theorem 3.1): tighter than epsilon^2/2.
-
-    The budget must have a delta.
+    A cost with rho counts as Gaussian noise of that rho. A cost without rho counts as randomized response of its
+    epsilon. It has the largest loss of all mechanisms with that guarantee (Kairouz, Oh and Viswanath 2015, theorem
+    3.1). This is tighter than rho = epsilon^2/2. The budget must have a delta.
 
     References
     ----------
@@ -30,18 +29,18 @@ class RenyiAccountant(Account):
         super().__init__(epsilon=epsilon, delta=delta, path=path)
 
     def total(self, costs: Costs) -> tuple[float, float]:
-        """Epsilon at the budget's delta, which must be positive."""
+        """Epsilon at the budget's delta."""
         from dp_accounting import NeighboringRelation, RandomizedResponseDpEvent, rdp
 
         def pure(epsilon: float) -> Any:
-            # With so small a chance a value gives way to one of two at random; e^700 is the largest that floats hold.
+            # Probability that the value is replaced by one of the two at random; e^700 is near the largest float.
             return RandomizedResponseDpEvent(2 / (1 + math.exp(min(epsilon, 700.0))), num_buckets=2)
 
         return self._composed(rdp.RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE), costs, pure)
 
     @property
     def remaining(self) -> float:
-        """Epsilon of one more answer without delta, by bisection of the total."""
+        """Largest epsilon of one more answer without delta, by bisection of the total."""
         return self._one_more(2 * float(self.epsilon) + 1, 40)
 
     def _composed(self, accountant: Any, costs: Costs, pure: Callable[[float], Any]) -> tuple[float, float]:
@@ -58,9 +57,9 @@ class RenyiAccountant(Account):
 
 
 class LossDistributionAccountant(RenyiAccountant):
-    """Privacy loss distributions by the library dp-accounting: the tightest, where no cost depends on an answer.
+    """Privacy loss distributions by the library dp-accounting: the tightest account of costs fixed in advance.
 
-    The costs must be fixed beforehand; the queries may depend on answers. Costs as for `RenyiAccountant`.
+    Queries may depend on earlier answers, but costs may not. Costs count as for `RenyiAccountant`.
 
     References
     ----------
@@ -74,7 +73,7 @@ class LossDistributionAccountant(RenyiAccountant):
         from dp_accounting.dp_event import DiscreteLaplaceDpEvent
 
         def pure(epsilon: float) -> Any:
-            # Whole-number noise on a count loses epsilon or gains it, as randomized response does.
+            # Discrete Laplace noise on a count has a loss of epsilon or -epsilon, as randomized response has.
             return DiscreteLaplaceDpEvent(epsilon, sensitivity=1)
 
         return self._composed(pld.PLDAccountant(), costs, pure)

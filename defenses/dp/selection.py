@@ -1,4 +1,4 @@
-"""Choosing an option with a high score."""
+"""Private selection of an option with a high score: the exponential mechanism and report noisy maximum."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from metrics.arrays import Floats, Integers, Integers64
 
 
 class Selection(Mechanism):
-    """A mechanism that chooses one of several options by their scores.
+    """A mechanism that selects one of several options by their scores.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ class Selection(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Epsilon, for tables whose scores are at most the sensitivity apart, option by option."""
+        """Epsilon for tables between which each option's score differs by at most the sensitivity."""
         return Guarantee(
             epsilon=float(self.epsilon),
             delta=0.0,
@@ -58,24 +58,24 @@ class Selection(Mechanism):
 
     @drawn_in_bulk
     def release(self, scores: ArrayLike, rng: Generator) -> int:
-        """Return the position of the chosen option.
+        """Return the position of the selected option.
 
         Parameters
         ----------
         scores : array_like, shape (options,)
             One score an option, the higher the better; at least one.
         rng : Generator
-            Draws the choice.
+            Draws the selection.
 
         Raises
         ------
         ValueError
-            If there is no score, or one is NaN or infinite; nothing is chosen then.
+            If there is no score, or one is NaN or infinite; nothing is selected then.
         """
         return int(self.repeated(scores, 1, rng)[0])
 
     def repeated(self, scores: ArrayLike, runs: int, rng: Generator) -> Integers:
-        """Choose over and over, each run by itself, shape (runs,). For simulations: every run costs epsilon.
+        """Select in `runs` independent runs, shape (runs,). For simulations: every run costs epsilon.
 
         Raises
         ------
@@ -87,7 +87,7 @@ class Selection(Mechanism):
 
     @abstractmethod
     def _noisy(self, values: Floats, runs: int, rng: Generator) -> NDArray[Any]:
-        """What is highest for the option to be chosen, shape (runs, options)."""
+        """Noisy scores, shape (runs, options); the highest of a run is selected."""
 
     @abstractmethod
     def probabilities(self, scores: ArrayLike) -> Floats:
@@ -98,30 +98,32 @@ class Selection(Mechanism):
         return np.asarray((values - values.max()) * (float(self.epsilon) / (2 * float(self.sensitivity))))
 
     def bias(self, scores: ArrayLike) -> float:
-        """Expected score of the chosen option, less the highest score."""
+        """Expected score of the selected option, less the highest score."""
         values = checked_scores(scores)
         return float(self.probabilities(values) @ (values - values.max()))
 
     def variance(self, scores: ArrayLike) -> float:
-        """Variance of the chosen option's score."""
+        """Variance of the selected option's score."""
         values = checked_scores(scores) - np.max(scores)
-        chances = self.probabilities(values)
-        return float(chances @ values**2 - (chances @ values) ** 2)
+        probabilities = self.probabilities(values)
+        return float(probabilities @ values**2 - (probabilities @ values) ** 2)
 
     def error_bound(self, confidence: float, options: int, best: int = 1) -> float:
-        """Return what the chosen option's score falls short of the highest with probability 1 - confidence at most.
+        """Return a bound on the regret, the highest score less the selected option's score.
 
-        (2 sensitivity / epsilon) (ln(options / best) + t) with e^-t = 1 - confidence, `best` options having the highest
-        score. For the exponential mechanism: an option that is short by more than c has at most e^(-epsilon c /
-        (2 sensitivity)) / best of the weight, and there are `options` of them. Noisy maximum does no worse (McKenna and
-        Sheldon 2020, theorem 3).
+        The regret exceeds it with probability at most 1 - confidence. The bound is (2 sensitivity / epsilon)
+        (ln(options / best) + t) with e^-t = 1 - confidence. Proof for the exponential mechanism: an option of regret
+        above c has a share of at most e^(-epsilon c / (2 sensitivity)) / best of the weight, and there are at most
+        `options` of them. Report noisy maximum does no worse (McKenna and Sheldon 2020, theorem 3).
 
         Parameters
         ----------
         confidence : float
             In (0, 1).
-        options, best : int
-            At least 1.
+        options : int
+            Number of options, at least 1.
+        best : int
+            Number of options with the highest score, at least 1.
 
         Raises
         ------
@@ -138,7 +140,7 @@ class Selection(Mechanism):
 
 
 class Exponential(Selection):
-    """The exponential mechanism: an option is chosen with probability proportional to e^(epsilon score / (2 s)).
+    """Exponential mechanism: it selects an option with probability proportional to e^(epsilon score / (2 s)).
 
     Parameters
     ----------
@@ -154,16 +156,23 @@ class Exponential(Selection):
 
     Notes
     -----
-    Proof. A neighbour changes every weight by a factor of e^(epsilon / 2) at most, and so their sum.
+    Proof. Between neighbours every weight changes by a factor of e^(epsilon / 2) at most, and so does their sum.
 
-    Drawn as the largest of score epsilon / (2 s) + g with g from Gumbel's distribution, whose maximum falls to an
-    option with the stated probability. Not exact: scores and g are floating-point numbers, so that probabilities are
-    off by a factor of about 1 + 10^-10, and options of probability below about 10^-16 may be impossible. The released
-    position itself has no low bits to leak by. `ReportNoisyMax` is exact.
+    The mechanism selects the largest score epsilon / (2 s) + g with g from the Gumbel distribution, which gives each
+    option the stated probability. It is not exact, because scores and g are floating-point numbers. Probabilities are
+    off by a factor of about 1 + 10^-10, and options of probability below about 10^-16 may never be selected. The
+    released position has no low bits that could leak the scores. `ReportNoisyMax` is exact.
 
     References
     ----------
     McSherry and Talwar (2007), Mechanism design via differential privacy, theorem 6.
+
+    Examples
+    --------
+    >>> import math
+    >>> from defenses.dp import Exponential
+    >>> Exponential(epsilon=2 * math.log(2), sensitivity=1).probabilities([1, 0, 0]).round(3).tolist()
+    [0.5, 0.25, 0.25]
     """
 
     def _noisy(self, values: Floats, runs: int, rng: Generator) -> Floats:
@@ -176,7 +185,7 @@ class Exponential(Selection):
 
 
 class ReportNoisyMax(Selection):
-    """Report noisy maximum: the option whose score is highest once each has one-sided geometric noise.
+    """Report noisy maximum: it selects the highest score after adding one-sided geometric noise to each score.
 
     Parameters
     ----------
@@ -195,13 +204,13 @@ class ReportNoisyMax(Selection):
     Scores are rounded to a lattice of at most 2^-20 of s and of s / epsilon; a score then moves by at most
     d = ceil(s / step) + 1 steps. Noise G >= 0 has P(G >= k) = e^(-epsilon k / (2 d)) for k >= 0.
 
-    Proof. Fix the noise of all options but i. Option i is reported if and only if its noise is at least some
-    threshold r (ties go to the first). Between neighbours r rises by 2 d at most: i's score falls by d and another's
-    rises by d. P(G >= r + 2 d) >= e^-epsilon P(G >= r), for r below 0 as well. So the probability of i falls by a
-    factor of e^epsilon at most, whatever the others' noise.
+    Proof. Fix the noise of all options but i. Option i is selected if and only if its noise is at least some
+    threshold r (the first of equal options wins). Between neighbours r rises by 2 d at most: the score of i falls by d
+    and another score rises by d. P(G >= r + 2 d) >= e^-epsilon P(G >= r), also for r below 0. So the probability of i
+    falls by a factor of e^epsilon at most, whatever the noise of the others.
 
-    Exact: the noise has the stated law (`defenses.dp.exact`). Up to the lattice, the choice is that of
-    permute-and-flip, whose expected score is never below the exponential mechanism's.
+    Sampling is exact (`defenses.dp.exact`). Up to the lattice, the selection has the law of permute-and-flip, whose
+    expected score is never below that of the exponential mechanism.
 
     References
     ----------
@@ -219,22 +228,22 @@ class ReportNoisyMax(Selection):
     def probabilities(self, scores: ArrayLike) -> Floats:
         """Probability of each option up to the lattice, shape (options,).
 
-        p_i times the integral over u in [0, 1] of the product over j != i of 1 - p_j u, p = e^(epsilon (score -
-        highest) / (2 s)): the chance that noise u reaches and no other does. A polynomial, integrated exactly by
-        Gauss and Legendre's rule.
+        The probability of option i is p_i times the integral over u in [0, 1] of the product over j != i of 1 - p_j u,
+        with p = e^(epsilon (score - highest) / (2 s)). The integrand is a polynomial, and Gauss-Legendre quadrature
+        integrates it exactly.
         """
         values = checked_scores(scores)
         p = np.exp(self._exponents(values))
         nodes, weights = np.polynomial.legendre.leggauss(values.size // 2 + 1)
         u = (nodes + 1) / 2
-        # Where a factor 1 - p_j u is left out it is divided by; u < 1 keeps it positive.
+        # The factor of option i is divided out of the product of all; u < 1 keeps it positive.
         factors = 1 - np.outer(u, p)
-        whole = factors.prod(axis=1)
-        return np.asarray(p * ((weights / 2) @ (whole[:, None] / factors)))
+        product = factors.prod(axis=1)
+        return np.asarray(p * ((weights / 2) @ (product[:, None] / factors)))
 
 
 def checked_scores(scores: ArrayLike) -> Floats:
-    """Scores as numbers, shape (options,).
+    """Return scores as floats, shape (options,).
 
     Raises
     ------

@@ -1,11 +1,11 @@
-"""How far one record can move a query's answer, over public bounds.
+"""Sensitivity of queries: the largest change of an answer by one record, within public bounds.
 
-Neighbours are tables of the same number of records that differ in one ("replace", bounded differential privacy, n is
-public), or tables of which one has one record more ("add or remove", unbounded). Where n stands, it is the number of
-records, of the larger table under "add or remove".
+Under "replace" (bounded differential privacy) neighbours have the same public number of records and differ in one of
+them. Under "add or remove" (unbounded) one of the neighbours has one record more. n is the number of records, and that
+of the larger table under "add or remove".
 
-These are global sensitivities: the largest over all tables within the bounds. What `brute_force_sensitivity` finds on
-the data at hand is local.
+These are global sensitivities, the largest over all tables within the bounds. `brute_force_sensitivity` finds the local
+sensitivity of given data.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ NEIGHBOURS = ("replace", "add or remove")
 
 
 def check_neighbours(neighbours: Any) -> None:
-    """Raise ValueError unless it names a relation between tables."""
+    """Raise ValueError unless `neighbours` is a known relation between tables."""
     if neighbours not in NEIGHBOURS:
         raise ValueError(f"neighbours must be one of {', '.join(map(repr, NEIGHBOURS))}, got {neighbours!r}")
 
 
 def check_bounds(low: Any, high: Any) -> None:
-    """Raise ValueError unless low and high are finite and in this order."""
+    """Raise ValueError unless low and high are finite and low is at most high."""
     check_real("low", low, low=-math.inf)
     check_real("high", high, low=-math.inf)
     if low > high:
@@ -38,28 +38,28 @@ def check_bounds(low: Any, high: Any) -> None:
 
 
 def clip(values: ArrayLike, low: float, high: float, missing: float | None = None) -> Floats:
-    """Move every value outside the public bounds to the nearer one, shape as given.
+    """Clip values into public bounds, in their own shape.
 
     Parameters
     ----------
     values : array_like of float
-        Infinite ones are clipped like others.
+        Infinite values are clipped like others.
     low, high : float
         Public bounds.
     missing : float, optional
-        What NaN counts as, within the bounds; NaN is refused where it is not given (and the refusal then says of the
-        records that one is missing: give it in a mechanism).
+        Value within the bounds that replaces NaN. Without it NaN is refused. The refusal discloses that a value is
+        missing, so that mechanisms should pass it.
 
     Raises
     ------
     ValueError
-        If the bounds are reversed or not finite, `missing` is outside, or a value is NaN or no number.
+        If the bounds are reversed or not finite, `missing` is outside of them, or a value is NaN or not a number.
     """
     check_bounds(low, high)
     try:
         numbers = np.asarray(values, dtype=float)
     except (TypeError, ValueError):
-        # The converter's own message holds the text that it failed on.
+        # NumPy's own message would disclose the value.
         raise ValueError("values must be numbers") from None
     holes = np.isnan(numbers)
     if missing is not None:
@@ -71,7 +71,7 @@ def clip(values: ArrayLike, low: float, high: float, missing: float | None = Non
 
 
 def count_sensitivity(neighbours: str = "replace") -> float:
-    """Return 1: one record enters or leaves the selection."""
+    """Sensitivity 1 of a count: one record enters or leaves the selection."""
     check_neighbours(neighbours)
     return 1.0
 
@@ -79,8 +79,8 @@ def count_sensitivity(neighbours: str = "replace") -> float:
 def sum_sensitivity(low: float, high: float, neighbours: str = "replace", *, selective: bool = False) -> float:
     """Sensitivity of a sum of values in [low, high].
 
-    Replacing moves it by high - low; adding by max(|low|, |high|). Where the sum is over a selection that depends on
-    the record (`selective`), replacing may do either.
+    Replacing a record changes it by at most high - low, adding one by at most max(|low|, |high|). If the sum is over a
+    selection that depends on the record (`selective`), a replacement may have either effect.
 
     Raises
     ------
@@ -98,8 +98,8 @@ def sum_sensitivity(low: float, high: float, neighbours: str = "replace", *, sel
 def mean_sensitivity(low: float, high: float, n: int, neighbours: str = "replace") -> float:
     """Sensitivity (high - low) / n of a mean.
 
-    Replacing moves one term of the sum. Removing x from n values moves the mean by |mean - x| / (n - 1), and
-    |mean - x| is at most (high - low)(n - 1) / n, because x is one of the n.
+    Replacing changes one term of the sum. Removing x from n values changes the mean by |mean - x| / (n - 1), and
+    |mean - x| is at most (high - low)(n - 1) / n, because x is one of the n values.
 
     Raises
     ------
@@ -113,7 +113,9 @@ def mean_sensitivity(low: float, high: float, n: int, neighbours: str = "replace
 
 
 def maximum_sensitivity(low: float, high: float, neighbours: str = "replace") -> float:
-    """Sensitivity high - low of a maximum, minimum, median or any quantile: all other values may lie at one end.
+    """Sensitivity high - low of a maximum, minimum, median or any quantile.
+
+    It is attained where all other values lie at one end.
 
     Raises
     ------
@@ -126,7 +128,7 @@ def maximum_sensitivity(low: float, high: float, neighbours: str = "replace") ->
 
 
 def histogram_sensitivity(neighbours: str = "replace", norm: int = 1) -> float:
-    """Sensitivity of a histogram or contingency table: 1 to add a record, 2 (L1) or sqrt 2 (L2) to replace one.
+    """Sensitivity of a histogram or contingency table: 1 for adding a record, 2 (L1) or sqrt 2 (L2) for replacing one.
 
     Raises
     ------
@@ -142,31 +144,31 @@ def histogram_sensitivity(neighbours: str = "replace", norm: int = 1) -> float:
 def quantile_score_sensitivity(neighbours: str = "replace") -> float:
     """Sensitivity 1 of a candidate's distance in ranks from the quantile (see `rank_scores`).
 
-    One record moves the number of values below a candidate by 1 at most; an added one moves the wanted rank by 1 at
-    most too, and in the same direction.
+    One record changes the number of values below a candidate by at most 1. An added record also changes the target rank
+    by at most 1, in the same direction.
     """
     check_neighbours(neighbours)
     return 1.0
 
 
 def rank_scores(values: Floats, candidates: Floats, level: float) -> Floats:
-    """Score of each ascending candidate as the value of rank r = ceil(level m) among m values, shape (candidates,).
+    """Score ascending candidates by their distance in ranks from the quantile of `level`, shape (candidates,).
 
-    A candidate y is that value if fewer than r values lie below it and at least r at or below; its score is minus the
-    number of values by which it fails, max(#{x < y} - (r - 1), r - #{x <= y}, 0).
+    The quantile is the value of rank r = ceil(level m) among m values. A candidate y equals it if fewer than r values
+    lie below y and at least r at or below. Its score is minus its distance max(#{x < y} - (r - 1), r - #{x <= y}, 0).
     """
     ordered = np.sort(values)
     rank = min(max(math.ceil(level * ordered.size), 1), max(ordered.size, 1))
     below = np.searchsorted(ordered, candidates, side="left")
-    upto = np.searchsorted(ordered, candidates, side="right")
-    return -np.maximum(np.maximum(below - (rank - 1), rank - upto), 0).astype(float)
+    at_or_below = np.searchsorted(ordered, candidates, side="right")
+    return -np.maximum(np.maximum(below - (rank - 1), rank - at_or_below), 0).astype(float)
 
 
 def variance_sensitivity(low: float, high: float, n: int, neighbours: str = "replace") -> float:
     """Sensitivity R^2 (n - 1) / n^2 of the variance (divided by n), R = high - low.
 
-    With d the distance of x from the mean of the n - 1 others, n var = (n - 1) var' + d^2 (n - 1)/n. Replacing x
-    changes d^2 by R^2 at most. Adding it changes var by ((n - 1)/n d^2 - var')/n, between -R^2/(4 n) and
+    Let d be the distance of x from the mean of the n - 1 others. Then n var = (n - 1) var' + d^2 (n - 1)/n. Replacing x
+    changes d^2 by at most R^2. Adding x changes var by ((n - 1)/n d^2 - var')/n, which lies between -R^2/(4 n) and
     R^2 (n - 1)/n^2.
 
     Raises
@@ -181,9 +183,10 @@ def variance_sensitivity(low: float, high: float, n: int, neighbours: str = "rep
 
 
 def standard_deviation_sensitivity(low: float, high: float, n: int, neighbours: str = "replace") -> float:
-    """Sensitivity R sqrt(n - 1) / n of the standard deviation: the root of the variance's, taken on constant others.
+    """Sensitivity R sqrt(n - 1) / n of the standard deviation, the root of the variance's sensitivity.
 
-    Not O(1/n): sqrt(a + b) - sqrt(a) <= sqrt(b), with equality at a = 0. Better release the variance and take the root.
+    It is attained where all other values are equal: sqrt(a + b) - sqrt(a) <= sqrt(b), with equality at a = 0. It is not
+    O(1/n), so that it is better to release the variance and take its root.
 
     Raises
     ------
@@ -196,13 +199,13 @@ def standard_deviation_sensitivity(low: float, high: float, n: int, neighbours: 
 def covariance_sensitivity(
     first: tuple[float, float], second: tuple[float, float], n: int, neighbours: str = "replace"
 ) -> float:
-    """Sensitivity R_A R_B (n - 1) / n^2 of the covariance (divided by n) of columns within two pairs of bounds.
+    """Sensitivity R_A R_B (n - 1) / n^2 of the covariance (divided by n) of two columns with bounds of widths R_A, R_B.
 
-    As for the variance with the product d_A d_B for d^2: over the place of one record, the product of its distances
-    from the others' means moves by R_A R_B at most (in each coordinate the mean divides the range). Added, it changes
-    the covariance by ((n - 1)/n d_A d_B - cov')/n; scaled to the unit square with the others' means at (a, b) and x in
-    the corner (1, 1), cov' >= -min(a b, (1 - a)(1 - b)), and (n - 1)/n (1 - a)(1 - b) + a b over a + b <= 1 is
-    bilinear: largest, (n - 1)/n, at a = b = 0.
+    The argument is that of the variance with the product d_A d_B for d^2. Replacing a record changes the product of its
+    distances from the others' means by at most R_A R_B, because each mean divides the range. Adding it changes the
+    covariance by ((n - 1)/n d_A d_B - cov')/n. Scale to the unit square, with the others' means at (a, b) and x in the
+    corner (1, 1). Then cov' >= -min(a b, (1 - a)(1 - b)), and (n - 1)/n (1 - a)(1 - b) + a b over
+    a + b <= 1 is bilinear with its largest value, (n - 1)/n, at a = b = 0.
 
     Raises
     ------
@@ -217,11 +220,14 @@ def covariance_sensitivity(
 
 
 def median_smooth_sensitivity(values: ArrayLike, low: float, high: float, beta: float) -> float:
-    """Smooth sensitivity of the (lower) median under "replace": max over k of e^(-beta k) times the local one k away.
+    """Smooth sensitivity S of the (lower) median under "replace".
 
-    With x_1 <= ... <= x_n the values, x_i = low below and high above them, and r = ceil(n / 2), k replacements allow a
-    local sensitivity of max over t = 0..k+1 of x_(r+t) - x_(r+t-k-1). It may be used to scale noise of heavy tails
-    (Cauchy: epsilon-private with beta = epsilon / 6 and scale 6 S / epsilon); it is itself no public number.
+    It is the maximum over k of e^(-beta k) times the largest local sensitivity after k replacements. Let
+    x_1 <= ... <= x_n be the values, x_i = low for i < 1 and x_i = high for i > n, and r = ceil(n / 2). Then k
+    replacements allow a local sensitivity of max over t = 0..k+1 of x_(r+t) - x_(r+t-k-1).
+
+    It can scale noise with heavy tails: Cauchy noise is epsilon-private with beta = epsilon / 6 and scale
+    6 S / epsilon. S itself depends on the records and is not public.
 
     Parameters
     ----------
@@ -250,13 +256,13 @@ def median_smooth_sensitivity(values: ArrayLike, low: float, high: float, beta: 
     padded = np.concatenate([np.full(n + 1, low), ordered, np.full(n + 1, high)])
     best = 0.0
     for k in range(n + 1):
-        fade = math.exp(-beta * k)
-        if fade * (high - low) <= best:
+        decay = math.exp(-beta * k)
+        if decay * (high - low) <= best:
             break
-        # Position of x_i in `padded` is n + i.
+        # x_i has position n + i in `padded`.
         upper = np.clip(n + rank + np.arange(k + 2), 0, padded.size - 1)
         lower = np.clip(n + rank + np.arange(k + 2) - k - 1, 0, padded.size - 1)
-        best = max(best, fade * float((padded[upper] - padded[lower]).max()))
+        best = max(best, decay * float((padded[upper] - padded[lower]).max()))
     return best
 
 
@@ -267,26 +273,26 @@ def brute_force_sensitivity(
     removals: bool = True,
     additions: bool = True,
 ) -> float:
-    """Return the largest change of a query by removing each record of these, or adding one within the bounds.
+    """Local sensitivity by brute force: the largest change of a query over removals and additions of one record.
 
-    For teaching only: this is the *local* sensitivity of the data at hand, which itself gives them away. Ten equal
-    values have 0, and a mechanism scaled by it would add no noise. Noise needs the global sensitivity over the bounds.
+    For teaching only. The *local* sensitivity leaks information about the data. That of ten equal values is 0, and a
+    mechanism scaled by it would add no noise. Noise requires the global sensitivity over the bounds.
 
     Parameters
     ----------
     query : callable
-        From an array, shape (n,), to a number or an array; changes are measured in L1 norm.
+        Function of an array, shape (n,), that returns a number or an array; changes are measured in L1 norm.
     records : array_like, shape (n,)
         Numbers; clipped into the bounds first.
     bounds : tuple of float
         ``(low, high)``, public.
     removals, additions : bool
-        Which changes are tried. 101 even steps of the bounds are added, one at a time.
+        Which changes are tried. Additions try 101 evenly spaced values within the bounds, one at a time.
 
     Raises
     ------
     ValueError
-        If the bounds are refused, a record is NaN, or nothing can be tried.
+        If the bounds are refused, a record is NaN, or there is no change to try.
     """
     values = clip(records, *bounds).ravel()
     neighbours = [np.delete(values, row) for row in range(values.size)] if removals and values.size > 1 else []
@@ -294,5 +300,5 @@ def brute_force_sensitivity(
         neighbours += [np.append(values, value) for value in np.linspace(*bounds, 101)]
     if not neighbours or not values.size:
         raise ValueError("records must leave something to compare: at least two for removals, one for additions")
-    truth = np.asarray(query(values), dtype=float)
-    return max(float(np.abs(np.asarray(query(other), dtype=float) - truth).sum()) for other in neighbours)
+    exact = np.asarray(query(values), dtype=float)
+    return max(float(np.abs(np.asarray(query(other), dtype=float) - exact).sum()) for other in neighbours)

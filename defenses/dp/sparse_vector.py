@@ -1,4 +1,4 @@
-"""Which of a stream of values lie above a threshold, for the price of those that do."""
+"""The sparse vector technique: which values of a stream lie above a threshold."""
 
 from __future__ import annotations
 
@@ -26,23 +26,23 @@ from metrics.arrays import Booleans, Floats, Integers64
 
 
 class SparseVector(Mechanism):
-    """The sparse vector technique: answers whether values lie above a threshold, and stops after so many that do.
+    """Sparse vector technique (AboveThreshold): compares values with a threshold until `count` of them lie above.
 
     Parameters
     ----------
     epsilon : float
         In [2^-20, 2^20], for the whole stream.
     threshold : float
-        Public.
+        The public threshold.
     sensitivity : float
         Largest change of any value between neighbouring tables; positive.
     count : int
-        Answers "above" after which it stops, at least 1.
+        Number of answers "above" after which it stops, from 1 to 2^20.
 
     Attributes
     ----------
     bias : float
-        0: of a noisy value less the noisy threshold.
+        Bias of a noisy value less the noisy threshold, 0.
 
     Raises
     ------
@@ -52,19 +52,29 @@ class SparseVector(Mechanism):
     Notes
     -----
     Values and threshold are rounded to a lattice, on which values move by at most d steps between neighbours. The
-    threshold has noise r with P(r) proportional to e^(-epsilon_1 |r| / d), drawn once; every value has noise of its
-    own with rate epsilon_2 / (2 c d), c = `count`.
+    threshold has noise r with P(r) proportional to e^(-epsilon_1 |r| / d), drawn once. Every value has independent
+    noise with rate epsilon_2 / (2 c d), where c is `count`.
 
     Proof (Lyu, Su and Li, theorem 2). Compare the run on one table with threshold noise r and that on a neighbour with
-    r + d. "Below": the neighbour's value is at most d higher and its threshold d higher, so every "below" stays likely
-    without any cost. "Above": the value's noise must make up for 2 d, a factor of e^(epsilon_2 / c) each, c times. The
-    shift of r costs e^epsilon_1. Sum: epsilon_1 + epsilon_2 = epsilon, for any number of values. epsilon_1 : epsilon_2
-    is 1 : (2 c)^(2/3), which makes the variance of the comparison least. Exact noise (`defenses.dp.exact`). Published
-    variants that draw no noise for values, or do not scale it by c, are not private at all.
+    r + d. "Below": the neighbour's value is at most d higher and its threshold d higher, so every "below" is at least
+    as likely, at no cost. "Above": the value's noise must make up for 2 d, a factor of e^(epsilon_2 / c) each, c times.
+    The shift of r costs e^epsilon_1. In sum epsilon_1 + epsilon_2 = epsilon, for any number of values.
+
+    The ratio epsilon_1 : epsilon_2 is 1 : (2 c)^(2/3), which minimizes the variance of the comparison. Sampling is
+    exact (`defenses.dp.exact`). Published variants that draw no noise for values, or do not scale it by c, are not
+    private at all.
 
     References
     ----------
     Dwork, Naor, Reingold, Rothblum and Vadhan (2009); Lyu, Su and Li (2017), Understanding the sparse vector technique.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from defenses.dp import SparseVector
+    >>> mechanism = SparseVector(epsilon=20.0, threshold=100.0, count=1)
+    >>> mechanism.release([0.0, 0.0, 200.0, 200.0], np.random.default_rng(0)).tolist()
+    [False, False, True]
     """
 
     bias: float = 0.0
@@ -84,7 +94,7 @@ class SparseVector(Mechanism):
 
     @property
     def guarantee(self) -> Guarantee:
-        """Epsilon, for tables between which no value differs by more than the sensitivity."""
+        """Epsilon for tables between which no value differs by more than the sensitivity."""
         return Guarantee(
             epsilon=float(self.epsilon),
             delta=0.0,
@@ -94,7 +104,7 @@ class SparseVector(Mechanism):
 
     @property
     def shares(self) -> tuple[float, float]:
-        """Epsilon for the threshold and for the values."""
+        """Shares of epsilon for the threshold and for the values."""
         first = float(self.epsilon) / (1 + (2 * self.count) ** (2 / 3))
         return first, float(self.epsilon) - first
 
@@ -105,23 +115,24 @@ class SparseVector(Mechanism):
         return 2 * first**2 + 2 * second**2
 
     def error_bound(self, confidence: float, values: int) -> float:
-        """Return a > 0: with the confidence, none of so many values is called above while below threshold - a, or
-        below while above threshold + a.
+        """Return a margin a > 0 beyond which all comparisons are correct with the given confidence.
 
-        Each noise b-scaled exceeds b ln(2 / beta) and b ln(2 values / beta) with probability beta / 2 each.
+        That is, no value below threshold - a is called above, and none above threshold + a is called below. With
+        beta = 1 - confidence, the threshold's noise of scale b exceeds b ln(2 / beta) with probability beta / 2. Some
+        value's noise of scale b exceeds b ln(2 values / beta) with probability at most beta / 2.
 
         Parameters
         ----------
         confidence : float
             In (0, 1).
         values : int
-            Number of values asked about, at least 1.
+            Number of values that are compared, at least 1.
 
         Raises
         ------
         ValueError
             If a parameter is refused.
-        """  # noqa: D205
+        """
         check_confidence(confidence)
         check_integer("values", values, low=1)
         first, second = self._scales()
@@ -134,7 +145,7 @@ class SparseVector(Mechanism):
 
     @drawn_in_bulk
     def release(self, values: ArrayLike, rng: Generator) -> Booleans:
-        """Answer for each value in turn whether it lies above, until `count` do; shape (answers,).
+        """Return for each value in turn whether it lies above the threshold, until `count` do; shape (answers,).
 
         Raises
         ------
@@ -145,9 +156,9 @@ class SparseVector(Mechanism):
         return np.asarray(answers[answers >= 0] == 1)
 
     def repeated(self, values: ArrayLike, runs: int, rng: Generator) -> NDArray[np.int8]:
-        """Answer a stream over and over, each run by itself: 1 above, 0 below, -1 once stopped; shape (runs, values).
+        """Answer a stream in independent runs, shape (runs, values). For simulations: every run costs epsilon.
 
-        For simulations: every run costs epsilon.
+        An answer is 1 (above), 0 (below) or -1 (the run has stopped).
 
         Raises
         ------
@@ -190,7 +201,7 @@ class SparseVectorSession:
     Parameters
     ----------
     mechanism : SparseVector
-        What was agreed.
+        Its parameters.
     rng : Generator
         Draws the noise.
     """
@@ -202,14 +213,14 @@ class SparseVectorSession:
         self._threshold = mechanism._noisy_threshold(1, rng)
 
     def above(self, value: float) -> bool:
-        """Whether a value lies above the threshold.
+        """Return whether a value lies above the threshold.
 
         Raises
         ------
         ValueError
-            If the value is no finite number.
+            If the value is not a finite number.
         BudgetSpent
-            If `count` values were above before; nothing is computed then.
+            If `count` earlier values were above; nothing is computed then.
         """
         from defenses.base.queries import BudgetSpent
 

@@ -1,4 +1,4 @@
-"""Noise shaped like a staircase."""
+"""The staircase mechanism."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ from metrics.arrays import Floats, Integers64
 
 
 class Staircase(PureLatticeNoise):
-    """Noise for one number whose density falls by e^epsilon in steps of one sensitivity: the least expected error.
+    """Staircase mechanism: the noise of least expected absolute error for one number with an epsilon alone.
+
+    Its density is a step function that falls by a factor of e^epsilon within each sensitivity.
 
     Parameters
     ----------
@@ -39,16 +41,18 @@ class Staircase(PureLatticeNoise):
 
     Notes
     -----
-    On the lattice, with s = ceil(sensitivity / step) + 1 steps between neighbours' rounded values and m of them a
-    stair's first part, the probability of noise z is proportional to e^(-epsilon L), where |z| = k s + o with o < s
-    has the level L = k for o < m and k + 1 otherwise. Proof: L does not fall with |z| and rises by exactly 1 over s
-    steps, so levels of noises at most s apart differ by 1 at most. m = round(s / (1 + e^(epsilon / 2))) makes the
-    expected absolute error least (Geng and Viswanath); any m would be private.
+    On the lattice, rounded values of neighbours are at most s = ceil(sensitivity / step) + 1 steps apart. A stair has s
+    steps, of which m are its first part. The probability of noise z is proportional to e^(-epsilon L), where
+    |z| = k s + o with o < s has the level L = k for o < m and L = k + 1 otherwise. Proof: L does not fall with |z| and
+    rises by exactly 1 over s steps, so that levels of noises at most s apart differ by at most 1.
+    m = round(s / (1 + e^(epsilon / 2))) minimizes the expected absolute error (Geng and Viswanath); any m is private.
 
-    Exact: k is geometric, the part is chosen with probability m / (m + (s - m) e^-epsilon), the place in it evenly,
-    the sign by a fair bit, and a negative zero is drawn again; all with integers (`defenses.dp.exact`). Values beyond
-    2^40 times the smaller of sensitivity and scale, at least, are clamped to the lattice's end, where the bound on the
-    error does not hold.
+    Sampling is exact (`defenses.dp.exact`): k is geometric, the first part has probability
+    m / (m + (s - m) e^-epsilon), the position in a part is uniform, and the sign is a fair bit. A negative zero is
+    drawn again.
+
+    The lattice ends at 2^40 times the smaller of sensitivity and scale, at least. Values beyond are clamped to its end,
+    and the bound on the error does not hold for them.
 
     References
     ----------
@@ -57,17 +61,17 @@ class Staircase(PureLatticeNoise):
 
     @property
     def steps(self) -> tuple[int, int]:
-        """Steps between neighbours, s, and in the first part of a stair, m."""
+        """Number of steps s in a stair, and m in its first part."""
         s = steps_between(self.sensitivity, self.resolution)
         share = math.exp(-float(self.epsilon) / 2) / (1 + math.exp(-float(self.epsilon) / 2))
         return s, min(s, max(1, round(s * share)))
 
     @property
     def variance(self) -> float:
-        """Mean square of the noise, summed over the stairs."""
+        """Variance of the noise, summed over the stairs."""
         s, m = self.steps
-        q = self._fall
-        # Sums of the squares of k s + o over a part are quadratic in k; moments of the geometric k.
+        q = self._decay
+        # The sum of squares of k s + o over a part is quadratic in k, so it takes the first two moments of k.
         k1, k2 = q / (1 - q), q * (1 + q) / (1 - q) ** 2
 
         def part(low: int, high: int) -> float:
@@ -77,21 +81,24 @@ class Staircase(PureLatticeNoise):
 
         mass = (m + (s - m) * q) / (1 - q)
         total = (part(0, m) + q * part(m, s)) / (1 - q)
-        # Zero has one sign only.
+        # Zero is counted once, other magnitudes with two signs.
         return 2 * total / (2 * mass - 1) * self.resolution**2
 
     def error_bound(self, confidence: float) -> float:
-        """Smallest integer of steps that |noise| exceeds with probability 1 - confidence at most, and half one."""
+        """Return the least number of steps that |noise| exceeds with probability at most 1 - confidence, plus a half.
+
+        The half step is for the rounding of the value.
+        """
         check_confidence(confidence)
         s, m = self.steps
-        q = self._fall
+        q = self._decay
         mass = (m + (s - m) * q) / (1 - q)
-        # Weight of magnitudes above t, each with two signs.
+        # Largest weight allowed beyond the bound, on each side.
         allowed = (1 - confidence) * (2 * mass - 1) / 2
         k = 0
         if allowed < mass:
             k = max(0, math.floor(math.log(allowed / mass) / -float(self.epsilon)))
-            # At least `allowed` lies at k s and beyond: look inside this stair.
+            # At least `allowed` lies at k s and beyond, so the bound lies within this stair.
         beyond = mass * q**k
         first = min(m, max(0, math.ceil((beyond - allowed) / q**k)))
         rest = max(0, math.ceil((beyond - first * q**k - allowed) / q ** (k + 1)))
@@ -116,35 +123,35 @@ class Staircase(PureLatticeNoise):
         return float(steps[0] * self.resolution)
 
     def probability(self, steps: ArrayLike) -> Floats:
-        """Probability of noise of so many lattice steps, any shape."""
+        """Probability of noise of each number of lattice steps, in the shape of `steps`."""
         s, m = self.steps
-        q = self._fall
+        q = self._decay
         magnitude = np.abs(np.asarray(steps, dtype=np.int64))
         level = magnitude // s + (magnitude % s >= m)
         return np.asarray(q**level / (2 * (m + (s - m) * q) / (1 - q) - 1))
 
     @property
-    def _fall(self) -> float:
-        """e^-epsilon, where it is not below what floating point holds."""
+    def _decay(self) -> float:
+        """e^-epsilon, at least 1e-300 so that it does not underflow."""
         return max(math.exp(-float(self.epsilon)), 1e-300)
 
     def _sample_steps(self, size: int, rng: Generator) -> Integers64:
         s, m = self.steps
         rate = fraction(self.epsilon)
-        kept: list[Integers64] = []
+        accepted: list[Integers64] = []
         missing = size
         while missing > 0:
             stairs = geometric(rate, missing, rng)
             second = np.zeros(missing, dtype=np.int64)
             if m < s:
                 second = categories(LogisticChance(rate, Fraction(m), Fraction(s - m)), missing, rng)
-            place = rng.integers(np.where(second, m, 0), np.where(second, s, m))
-            magnitude = stairs * s + place
+            position = rng.integers(np.where(second, m, 0), np.where(second, s, m))
+            magnitude = stairs * s + position
             negative = rng.integers(0, 2, missing).astype(bool)
             drawn = np.where(negative, -magnitude, magnitude)[~(negative & (magnitude == 0))]
-            kept.append(drawn)
+            accepted.append(drawn)
             missing -= drawn.size
-        return np.concatenate(kept) if kept else np.zeros(0, dtype=np.int64)
+        return np.concatenate(accepted) if accepted else np.zeros(0, dtype=np.int64)
 
 
 def _sum(n: int) -> float:

@@ -1,4 +1,4 @@
-"""Local differential privacy: each person randomizes before sending, and counts are estimated from the reports."""
+"""Local differential privacy: each person randomizes a value before sending it, and the server estimates counts."""
 
 import lazy_loader
 

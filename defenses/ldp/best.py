@@ -1,4 +1,4 @@
-"""Which protocol estimates best."""
+"""Choice of the protocol with the least variance."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ CANDIDATES: tuple[type[FrequencyOracle], ...] = (
     CountMeanSketch,
     HadamardCountMeanSketch,
 )
-"""Protocols for a known domain of any size, with their default sketches."""
+"""Protocols for a known domain of any size, with default parameters of the sketches."""
 
-# Variances that differ by less are called equal.
+# Relative difference below which two variances count as equal.
 _EQUAL = 1e-9
 
 
 def best_protocol(
     epsilon: float, d: int, n: int, *, report_bits: int | None = None, server_steps: int | None = None
 ) -> FrequencyOracle:
-    """Return the protocol of least mean variance of the estimated counts, n persons being spread evenly over d values.
+    """Return the protocol of least mean variance of the estimated counts, for n persons spread evenly over d values.
 
-    Of equal ones it is the one with the shorter report.
+    Of protocols with equal variance it returns the one with the shortest report.
 
     Parameters
     ----------
@@ -48,20 +48,28 @@ def best_protocol(
     d : int
         Number of values, at least 2.
     n : int
-        Number of persons, at least 1; it matters to sketches, whose reports collide together.
+        Number of persons, at least 1; it matters to sketches, whose collisions are shared.
     report_bits : int, optional
-        Longest report allowed, in bits; any by default. Without a limit `SubsetSelection` or, where its sets have one
-        value, `GeneralizedRandomizedResponse` wins; below d bits mostly `OptimizedLocalHashing` (64 bits and its
-        bucket) or `HadamardResponse` (logarithm of d and more).
+        Largest length of a report, in bits; unlimited by default. Without a limit the result is `SubsetSelection` or,
+        where its sets have one value, `GeneralizedRandomizedResponse`. Below d bits it is mostly
+        `OptimizedLocalHashing` (64 bits and its bucket) or `HadamardResponse` (at least log2 d bits).
     server_steps : int, optional
-        Most elementary steps that the server may take; any by default. It takes n for randomized response, n d for
-        encodings, sets and local hashing, n + K log2 K for Hadamard response with K answers, n m and n + k m log2 m for
-        the two sketches and, for both, k d for reading the values.
+        Largest number of elementary steps of the server; unlimited by default. Randomized response takes n steps;
+        encodings, sets and local hashing n d; Hadamard response with K answers n + K log2 K. The two sketches take n m
+        and n + k m log2 m, and both k d more to read the values.
 
     Raises
     ------
     ValueError
-        If a parameter is out of range, or no protocol keeps to the limits.
+        If a parameter is out of range, or no protocol is within the limits.
+
+    Examples
+    --------
+    >>> from defenses.ldp import best_protocol
+    >>> type(best_protocol(epsilon=1.0, d=128, n=1000)).__name__
+    'SubsetSelection'
+    >>> type(best_protocol(epsilon=1.0, d=1024, n=1000, report_bits=70)).__name__
+    'OptimizedLocalHashing'
     """
     check_integer("n", n, low=1)
     for name, limit in (("report_bits", report_bits), ("server_steps", server_steps)):
@@ -76,14 +84,14 @@ def best_protocol(
             continue
         ranked.append((float(protocol.variance(n, np.full(d, 1 / d)).mean()), protocol))
     if not ranked:
-        raise ValueError(f"report_bits, server_steps: no protocol keeps to {report_bits} bits and {server_steps} steps")
+        raise ValueError(f"report_bits, server_steps: no protocol within {report_bits} bits and {server_steps} steps")
     least = min(variance for variance, _ in ranked)
-    near = [protocol for variance, protocol in ranked if variance <= least * (1 + _EQUAL)]
-    return min(near, key=lambda protocol: protocol.report_bits)
+    equally_good = [protocol for variance, protocol in ranked if variance <= least * (1 + _EQUAL)]
+    return min(equally_good, key=lambda protocol: protocol.report_bits)
 
 
 def steps(protocol: FrequencyOracle, n: int) -> int:
-    """Elementary steps, to first order, that a server takes to estimate all counts from n reports."""
+    """Number of elementary steps, to first order, in which a server estimates all counts from n reports."""
     if isinstance(protocol, GeneralizedRandomizedResponse):
         return n + protocol.d
     if isinstance(protocol, HadamardResponse):

@@ -16,16 +16,16 @@ from metrics.arrays import Booleans, Floats, Integers64
 
 
 class CountMeanSketch(Sketch):
-    """Hashes the value with one of k public functions to one of m columns and sends m signs and the function.
+    """Count-mean sketch: each person hashes the value to one of m columns and sends m randomized signs.
 
-    The sign is + in the value's column and - elsewhere; each is flipped with probability 1/(e^(epsilon/2) + 1). Two
-    columns differ in two signs, so that epsilon holds, as in `SymmetricUnaryEncoding`. The server debiases a report v
-    of function l to k (c v/2 + 1/2), c = (e^(epsilon/2) + 1)/(e^(epsilon/2) - 1), adds it to row l of its sketch, and
-    estimates as `mean_estimate` does.
+    Each person draws one of k public hash functions and sends its number, too. The sign is + in the value's column and
+    - elsewhere, and each is flipped with probability 1/(e^(epsilon/2) + 1). Two columns differ in two signs, so that
+    epsilon holds, as in `SymmetricUnaryEncoding`. The server debiases a report v of function l to k (c v/2 + 1/2) with
+    c = (e^(epsilon/2) + 1)/(e^(epsilon/2) - 1), adds it to row l of its sketch, and estimates by `mean_estimate`.
 
-    Given its function a report of another person adds to the row mean the indicator of a collision, of mean 1/m, which
-    the estimate takes off, plus noise of variance (c^2 - 1)/4 for every sign. Two persons of one value and function
-    collide together, so that with counts f' the variance over functions and flips is
+    Given its function, a report of another person adds the indicator of a collision to the row mean. Its mean is 1/m,
+    which the estimate subtracts. The report also adds noise of variance (c^2 - 1)/4 for every sign. Two persons with
+    the same value and function collide together, so that with counts f' the variance over functions and flips is
     (m/(m - 1))^2 (n (c^2 - 1)/4 + sum over other values of (f' + f'(f' - 1)/k) (1/m)(1 - 1/m)).
 
     Parameters
@@ -35,9 +35,9 @@ class CountMeanSketch(Sketch):
     d : int
         Number of values, at least 2.
     m, k : int
-        Columns, at least 2, and hash functions, at least 1.
+        Number of columns, at least 2, and of hash functions, at least 1; both at most 2^31.
     hash_seed : int
-        Which k functions; public.
+        Public seed of the k functions.
 
     Raises
     ------
@@ -61,7 +61,7 @@ class CountMeanSketch(Sketch):
 
     @property
     def q(self) -> float:
-        """Probability that a value not one's own is supported, over the draw of the functions."""
+        """Probability that a report supports a given other value, over the draw of the functions."""
         return float(self._flip * (1 - 1 / self.m) + self.p / self.m)
 
     @property
@@ -70,7 +70,7 @@ class CountMeanSketch(Sketch):
 
     @property
     def report_bits(self) -> int:
-        """The signs and the number of the function."""
+        """Length of the signs and of the function's number."""
         return int(self.m) + (int(self.k) - 1).bit_length()
 
     @property
@@ -90,8 +90,8 @@ class CountMeanSketch(Sketch):
         senders = np.bincount(functions, minlength=self.k)[:, None]
         return np.asarray(self.k * (self.c / 2 * (2 * positive - senders) + senders / 2))
 
-    def _supported(self, reports: ReportBatch, places: Integers64) -> Booleans:
-        return bits_at(reports.parts["bits"], np.arange(len(reports))[:, None], places)
+    def _supported(self, reports: ReportBatch, columns: Integers64) -> Booleans:
+        return bits_at(reports.parts["bits"], np.arange(len(reports))[:, None], columns)
 
     def _variance(self, n: int, shares: Floats) -> Floats:
         scale = (self.m / (self.m - 1)) ** 2

@@ -1,4 +1,4 @@
-"""The contract of a protocol of local differential privacy that estimates how often each value occurs."""
+"""The contract of frequency oracles: protocols of local differential privacy that estimate counts of values."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import Parametrized, check_integer, check_real
 from metrics.arrays import Booleans, Floats, Integers64
 
-# Below, e^epsilon - 1 loses its digits in the estimates; above, nothing is protected. Keys of hashes have 32 bits.
+# Below, e^epsilon - 1 loses its digits in the estimates; above, nothing is protected. The keys of hashes have 32 bits.
 SMALLEST_EPSILON, LARGEST_EPSILON = 1e-6, 100.0
 LARGEST_DOMAIN = 2**32
 
 
 @dataclass(frozen=True)
 class Part:
-    """What one array of a protocol's reports must be.
+    """Type, shape and range of one array of a protocol's reports.
 
     Parameters
     ----------
     dtype : type
-        Of NumPy, exactly.
+        The exact NumPy type.
     columns : int, optional
-        Entries a person; one plain number where not given.
+        Number of entries a person; by default the array is one-dimensional with one number a person.
     top : int, optional
-        Largest number, where not every one of the type is a report; the smallest is 0.
+        Largest number, if the range is smaller than the type's; the smallest is then 0.
     """
 
     dtype: Any
@@ -39,7 +39,7 @@ class Part:
     top: int | None = None
 
     def fits(self, array: Any) -> bool:
-        """Whether an array is such a part."""
+        """Return whether an array has this type, shape and range."""
         if not isinstance(array, np.ndarray) or array.dtype != self.dtype:
             return False
         if array.shape[1:] != (() if self.columns is None else (self.columns,)):
@@ -48,17 +48,17 @@ class Part:
 
     def __str__(self) -> str:
         shape = "(n,)" if self.columns is None else f"(n, {self.columns})"
-        within = "" if self.top is None else f", within 0..{self.top}"
-        return f"{np.dtype(self.dtype)}, shape {shape}{within}"
+        bounds = "" if self.top is None else f", within 0..{self.top}"
+        return f"{np.dtype(self.dtype)}, shape {shape}{bounds}"
 
 
 def numbers_to(top: int) -> Part:
-    """A part of one number a person, 0 to `top`, in the smallest type that holds them."""
+    """Return the part of one number a person, 0 to `top`, in the smallest type that holds them."""
     return Part(np.min_scalar_type(int(top)), top=int(top))
 
 
 def packed(width: int) -> Part:
-    """A part of `width` bits a person, eight to a byte."""
+    """Return the part of `width` bits a person, eight to a byte."""
     return Part(np.uint8, columns=-(-int(width) // 8))
 
 
@@ -69,14 +69,14 @@ class ReportBatch:
     Parameters
     ----------
     protocol : FrequencyOracle
-        What made them, and alone can read them.
+        The protocol that made the reports and that alone can read them.
     parts : mapping of str to ndarray
-        What each report consists of; every array holds one entry or row a person, in the persons' order.
+        Parts of the reports by name; every array holds one entry or row a person, in the persons' order.
 
     Raises
     ------
     ValueError
-        If there is no array, one is none, or they differ in length.
+        If there is no part, or the parts are not arrays of one length.
     """
 
     protocol: FrequencyOracle
@@ -94,7 +94,7 @@ class ReportBatch:
 
     @property
     def nbytes(self) -> int:
-        """Memory that the reports take, in bytes."""
+        """Memory of the reports, in bytes."""
         return sum(part.nbytes for part in self.parts.values())
 
     def take(self, positions: ArrayLike) -> ReportBatch:
@@ -104,7 +104,7 @@ class ReportBatch:
 
 
 class FrequencyOracle(Parametrized, ABC):
-    """A protocol: what a person's device sends, and how a server counts.
+    """Frequency oracle: the report that a person's device sends, and the server's estimates of counts.
 
     Parameters
     ----------
@@ -134,7 +134,7 @@ class FrequencyOracle(Parametrized, ABC):
 
     @property
     def guarantee(self) -> Guarantee:
-        """What one report promises; two reports of one value promise the sum of both."""
+        """Guarantee of one report; the epsilons of several reports of one value add up."""
         return Guarantee(
             epsilon=float(self.epsilon),
             delta=0.0,
@@ -149,7 +149,7 @@ class FrequencyOracle(Parametrized, ABC):
     @property
     @abstractmethod
     def parts(self) -> Mapping[str, Part]:
-        """What each report consists of, by name."""
+        """Format of each part of a report, by name."""
 
     def privatize(self, values: ArrayLike, rng: Generator) -> ReportBatch:
         """Randomize each person's value.
@@ -159,12 +159,12 @@ class FrequencyOracle(Parametrized, ABC):
         values : array_like of int, shape (n,)
             One value a person, in 0, ..., d - 1.
         rng : Generator
-            All randomness of the devices.
+            Draws the randomness of all devices.
 
         Raises
         ------
         ValueError
-            If the values are not integers of the domain, in one dimension.
+            If the values are not a one-dimensional array of integers of the domain.
         """
         array = np.asarray(values)
         if array.ndim != 1:
@@ -179,12 +179,12 @@ class FrequencyOracle(Parametrized, ABC):
         return ReportBatch(self, self._randomized(array.astype(np.int64, copy=False), rng))
 
     def estimate(self, reports: ReportBatch) -> Floats:
-        """Estimate without bias how many persons have each value, shape (d,); some may come out negative.
+        """Return unbiased estimates of the counts of values, shape (d,); some may be negative.
 
         Raises
         ------
         ValueError
-            If there is no report, another protocol made them, or they are not as `privatize` returns them.
+            If there is no report, another protocol made them, or their format is not that of `privatize`.
         """
         self.check_reports(reports)
         if not len(reports):
@@ -204,7 +204,7 @@ class FrequencyOracle(Parametrized, ABC):
         Raises
         ------
         ValueError
-            If `n` is no such number, or the shares are not d finite numbers of at least 0 that sum to 1.
+            If `n` is not an integer of at least 1, or the shares are not d finite numbers of at least 0 that sum to 1.
         """
         check_integer("n", n, low=1)
         shares = np.asarray(frequencies, dtype=float)
@@ -212,14 +212,14 @@ class FrequencyOracle(Parametrized, ABC):
             raise ValueError(f"frequencies must hold {self.d} shares, one a value, got shape {shares.shape}")
         if not (np.isfinite(shares).all() and shares.min() >= 0 and abs(shares.sum() - 1) < 1e-6):
             raise ValueError("frequencies must be finite shares of at least 0 that sum to 1")
-        # Differences of almost equal numbers, at a large epsilon, may fall below 0 by rounding.
+        # At a large epsilon, differences of almost equal numbers may round to slightly less than 0.
         return np.maximum(self._variance(n, shares), 0.0)
 
     @abstractmethod
     def log_likelihood(self, reports: ReportBatch) -> Floats:
         """Natural logarithm of each report's likelihood under each value, shape (n, d).
 
-        Up to a constant of each report, so that values compare, reports do not.
+        It is known up to a constant for each report: likelihoods are comparable between values, not between reports.
 
         Raises
         ------
@@ -228,7 +228,7 @@ class FrequencyOracle(Parametrized, ABC):
         """
 
     def check_reports(self, reports: ReportBatch) -> None:
-        """Raise ValueError unless this protocol, with these parameters, made the reports, and they are whole."""
+        """Raise ValueError unless this protocol with equal parameters made the reports, and their format is valid."""
         if not isinstance(reports, ReportBatch):
             raise ValueError(f"reports must be what privatize returns, got {type(reports).__name__}")
         maker = reports.protocol
@@ -242,26 +242,26 @@ class FrequencyOracle(Parametrized, ABC):
 
     @abstractmethod
     def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
-        """The reports' parts."""
+        """Parts of the reports of checked values, by name."""
 
     @abstractmethod
     def _estimated(self, reports: ReportBatch) -> Floats:
-        """Counts from at least one report of this protocol."""
+        """Estimated counts from at least one checked report."""
 
     @abstractmethod
     def _variance(self, n: int, shares: Floats) -> Floats:
-        """Variance from checked arguments."""
+        """Variance for checked arguments."""
 
 
 class PureOracle(FrequencyOracle):
-    """A protocol whose reports support some values each, its person's own with p and every other with q < p.
+    """Pure protocol: a report supports its person's own value with probability p and every other value with q < p.
 
-    With S_v reports in support of value v among n, E[S_v] = c_v p + (n - c_v) q, so that (S_v - n q)/(p - q) estimates
-    the count c_v without bias. A report of a person with value v supports it with variance p(1 - p), of another person
-    with q(1 - q); persons are independent, so that the variance of the estimate is
+    With S_v reports that support value v among n, E[S_v] = c_v p + (n - c_v) q, so that (S_v - n q)/(p - q) estimates
+    the count c_v without bias. The support of v by one report has variance p(1 - p) if its person has value v, and
+    q(1 - q) otherwise. Persons are independent, so that the variance of the estimate is
     [n q(1 - q) + c_v (p(1 - p) - q(1 - q))]/(p - q)^2 = n q(1 - q)/(p - q)^2 + c_v (1 - p - q)/(p - q).
 
-    A report's likelihood under a value depends only on whether it supports it.
+    A report's likelihood under a value depends only on whether the report supports the value.
     """
 
     @property
@@ -276,12 +276,12 @@ class PureOracle(FrequencyOracle):
 
     @property
     def support_odds(self) -> float:
-        """Logarithm of the likelihood of a report under a value that it supports over one that it does not."""
+        """Log-likelihood ratio of a report between a value that it supports and one that it does not."""
         return float(self.epsilon)
 
     @abstractmethod
     def supports(self, reports: ReportBatch) -> Booleans:
-        """Which values each report supports, shape (n, d).
+        """Return for each report and value whether the report supports the value, shape (n, d).
 
         Raises
         ------
@@ -291,10 +291,10 @@ class PureOracle(FrequencyOracle):
 
     @abstractmethod
     def support_counts(self, reports: ReportBatch) -> Integers64:
-        """How many reports support each value, shape (d,)."""
+        """Number of reports that support each value, shape (d,)."""
 
     def log_likelihood(self, reports: ReportBatch) -> Floats:
-        """Log-likelihood of each value up to a constant of each report: `support_odds` if supported, else 0."""
+        """Log-likelihood of each value up to a constant for each report: `support_odds` if supported, else 0."""
         return np.asarray(self.support_odds * self.supports(reports), dtype=float)
 
     def _estimated(self, reports: ReportBatch) -> Floats:

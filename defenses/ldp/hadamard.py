@@ -1,4 +1,4 @@
-"""Hadamard matrices of Sylvester's form: H[i, j] = (-1)^(number of bits that i and j share)."""
+"""Sylvester's Hadamard matrices: H[i, j] = (-1)^(number of bits set in both i and j)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from metrics.arrays import Booleans, Floats, Integers64
 
 
 def minus(rows: Integers64, columns: Integers64) -> Booleans:
-    """Where H is -1; rows and columns broadcast."""
+    """Return where H is -1; rows and columns broadcast."""
     shared = np.asarray(rows & columns)
     for shift in (32, 16, 8, 4, 2, 1):
         shared = shared ^ (shared >> shift)
@@ -16,7 +16,10 @@ def minus(rows: Integers64, columns: Integers64) -> Booleans:
 
 
 def transform(table: Floats) -> Floats:
-    """Product of each row with H, shape (rows, m), m a power of two, in rows m log2 m steps."""
+    """Fast Hadamard transform: the product of each row with H, shape (rows, m), m a power of two.
+
+    It takes m log2 m steps a row.
+    """
     rows, m = table.shape
     result = np.array(table, dtype=float)
     half = 1

@@ -16,15 +16,16 @@ from metrics.arrays import Booleans, Floats, Integers64
 
 
 class HadamardCountMeanSketch(Sketch):
-    """Hashes the value to a column x and sends one random coordinate l of its Hadamard transform, H[l, x].
+    """Hadamard count-mean sketch: each person hashes the value to a column and sends one randomized sign.
 
-    The sign is flipped with probability 1/(e^epsilon + 1), which gives epsilon, since function and coordinate are
-    drawn without regard to the value. The server adds k c w, c = (e^epsilon + 1)/(e^epsilon - 1), to coordinate l of
-    row j for a sign w, transforms the rows back, and estimates as `mean_estimate` does.
+    The sign is H[l, x], one random coordinate l of the Hadamard transform of the value's column x. It is flipped with
+    probability 1/(e^epsilon + 1), which gives epsilon, because function and coordinate are drawn independently of the
+    value. For a sign w of function j the server adds k c w with c = (e^epsilon + 1)/(e^epsilon - 1) to coordinate l of
+    row j. It then transforms the rows back and estimates by `mean_estimate`.
 
-    A report contributes c w H[l, x'] to a value in column x': of mean 1 if x' = x, else 0 (rows are orthogonal), and
-    of square c^2. With f the value's count and coll as in `CountMeanSketch` (its sum over other values) the variance
-    is (m/(m - 1))^2 (n c^2 - f - (n - f)/m + coll).
+    A report contributes c w H[l, x'] to a value in column x'. Its mean is 1 if x' = x, else 0 (rows are orthogonal),
+    and its square is c^2. Let f be the value's count and coll the sum over other values in the variance of
+    `CountMeanSketch`. Then the variance is (m/(m - 1))^2 (n c^2 - f - (n - f)/m + coll).
 
     Parameters
     ----------
@@ -33,9 +34,9 @@ class HadamardCountMeanSketch(Sketch):
     d : int
         Number of values, at least 2.
     m, k : int
-        Columns, a power of two of at least 2, and hash functions, at least 1.
+        Number of columns, a power of two of at least 2, and of hash functions, at least 1; both at most 2^31.
     hash_seed : int
-        Which k functions; public.
+        Public seed of the k functions.
 
     Raises
     ------
@@ -64,12 +65,12 @@ class HadamardCountMeanSketch(Sketch):
 
     @property
     def q(self) -> float:
-        """Probability that a value not one's own is supported, over the draw of the functions."""
+        """Probability that a report supports a given other value, over the draw of the functions."""
         return self.p / self.m + (1 - 1 / self.m) / 2
 
     @property
     def report_bits(self) -> int:
-        """A sign, a coordinate and the number of the function."""
+        """Length of a sign, a coordinate and the function's number."""
         return 1 + (int(self.m) - 1).bit_length() + (int(self.k) - 1).bit_length()
 
     @property
@@ -94,9 +95,9 @@ class HadamardCountMeanSketch(Sketch):
         sums = np.bincount(cells, signs, minlength=self.k * self.m).reshape(self.k, self.m).astype(float)
         return self.k * self.c * hadamard.transform(sums)
 
-    def _supported(self, reports: ReportBatch, places: Integers64) -> Booleans:
+    def _supported(self, reports: ReportBatch, columns: Integers64) -> Booleans:
         coordinate = reports.parts["coordinate"].astype(np.int64)[:, None]
-        return np.asarray(hadamard.minus(coordinate, places) == reports.parts["negative"][:, None])
+        return np.asarray(hadamard.minus(coordinate, columns) == reports.parts["negative"][:, None])
 
     def _variance(self, n: int, shares: Floats) -> Floats:
         counts, m = n * shares, self.m

@@ -1,13 +1,13 @@
-r"""A family of hash functions with 64-bit seeds, the same on devices and server.
+r"""A strongly universal family of hash functions with 64-bit seeds, equal on devices and server.
 
 The function with seed s maps a value v to one of g buckets: h(v) = floor(g u / 2^32) with u the upper half of
-a x(v) + b mod 2^64. The 32-bit key x(v) is a fixed scrambling of v that keeps values apart, and a and b are two 64-bit
-words made of the seed.
+a x(v) + b mod 2^64. The 32-bit key x(v) is a fixed bijection of v, and a and b are two 64-bit words derived from the
+seed.
 
-For a and b uniform and independent, u(v) and u(w) are independent and uniform for v != w (multiply-shift with words
-twice as long as keys is strongly universal), so that two values fall into one bucket with probability 1/g up to
-g 2^-32. The keys are scrambled so that small relations between values, as between neighbours, are none between keys:
-three or four values are then as good as independent too.
+For a and b uniform and independent, u(v) and u(w) are independent and uniform for v != w: multiply-shift with words
+twice as long as keys is strongly universal. So two values share a bucket with probability 1/g up to g 2^-32. The keys
+are scrambled, so that simple relations between values, such as equal distances, do not carry over to keys. Hashes of
+three or four values are then close to independent as well.
 
 References
 ----------
@@ -22,29 +22,29 @@ from numpy.typing import NDArray
 
 from metrics.arrays import Integers64, Words64
 
-# Products formed at a time, so that they stay in a core's cache.
+# Number of products computed at a time, so that they fit a core's cache.
 _AT_ONCE = 1 << 15
 _GOLDEN = 0x9E3779B97F4A7C15
 
 
 def words(seeds: Words64) -> tuple[Words64, Words64]:
-    """The multiplier a and the offset b of each seed."""
+    """Return the multiplier a and the offset b of each seed."""
     return _scrambled(seeds), _scrambled(seeds + np.uint64(_GOLDEN))
 
 
 def seeds_of(family: int, count: int) -> Words64:
-    """Seeds of `count` public functions; another `family` has other ones."""
+    """Return the seeds of `count` public functions; another `family` has other seeds."""
     start = _scrambled(np.array([family % (1 << 64)], dtype=np.uint64))
     return _scrambled(start + np.arange(1, count + 1, dtype=np.uint64) * np.uint64(2 * _GOLDEN % (1 << 64) + 1))
 
 
 def buckets(seeds: Words64, values: NDArray[np.integer], size: int) -> Integers64:
-    """Bucket of each value under its seed; the two broadcast.
+    """Return the bucket of each value under its seed; the two broadcast.
 
     Parameters
     ----------
     seeds : ndarray of uint64
-        Of the functions.
+        Seeds of the functions.
     values : ndarray of int
         In 0, ..., 2^32 - 1.
     size : int
@@ -56,12 +56,12 @@ def buckets(seeds: Words64, values: NDArray[np.integer], size: int) -> Integers6
 
 
 def hits(seeds: Words64, bucket: NDArray[np.integer], size: int, d: int) -> Integers64:
-    """How many functions map each of the values 0, ..., d - 1 into their bucket, shape (d,).
+    """Count the functions that map each of the values 0, ..., d - 1 into their given bucket, shape (d,).
 
     Parameters
     ----------
     seeds : ndarray of uint64, shape (n,)
-        Of the functions.
+        Seeds of the functions.
     bucket : ndarray of int, shape (n,)
         A bucket for each function.
     size : int
@@ -71,8 +71,8 @@ def hits(seeds: Words64, bucket: NDArray[np.integer], size: int, d: int) -> Inte
 
     Notes
     -----
-    floor(g u / 2^32) = y is the same as ceil(y 2^32/g) <= u < ceil((y + 1) 2^32/g), a test of a x + b alone: a
-    product, a sum and a comparison for each pair of function and value.
+    floor(g u / 2^32) = y is equivalent to ceil(y 2^32/g) <= u < ceil((y + 1) 2^32/g), a test of a x + b alone. It takes
+    a product, a sum and a comparison for each pair of function and value.
     """
     counts = np.zeros(d, dtype=np.int64)
     for start in range(0, seeds.size, _AT_ONCE):
@@ -93,7 +93,7 @@ def hits(seeds: Words64, bucket: NDArray[np.integer], size: int, d: int) -> Inte
 
 
 def keys(values: NDArray[np.integer]) -> Words64:
-    """The 32-bit key of each value: a bijection."""
+    """Return the 32-bit key of each value, a bijection."""
     key = np.array(values, dtype=np.uint32)
     for shift, factor in ((16, 0x85EBCA6B), (13, 0xC2B2AE35)):
         key ^= key >> np.uint32(shift)
@@ -103,7 +103,7 @@ def keys(values: NDArray[np.integer]) -> Words64:
 
 
 def _interval(bucket: NDArray[np.integer], size: int) -> tuple[Words64, Words64]:
-    """Start and length of the words a x + b of each bucket."""
+    """Start and length of the interval of words a x + b that fall into each bucket."""
     ends = [
         (((bucket.astype(np.uint64) + np.uint64(step)) << np.uint64(32)) + np.uint64(size - 1)) // np.uint64(size)
         for step in (0, 1)
@@ -112,7 +112,7 @@ def _interval(bucket: NDArray[np.integer], size: int) -> tuple[Words64, Words64]
 
 
 def _scrambled(seeds: Words64) -> Words64:
-    """A bijection of 64-bit words under which near words come out unrelated (splitmix64)."""
+    """Bijection of 64-bit words with unrelated images of near words (splitmix64)."""
     word = seeds + np.uint64(_GOLDEN)
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

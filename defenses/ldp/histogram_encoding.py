@@ -1,4 +1,4 @@
-"""Histogram encoding: a 0 or 1 for each value, with Laplace noise on every number."""
+"""Histogram encoding: the one-hot vector of the value, with Laplace noise on every entry."""
 
 from __future__ import annotations
 
@@ -13,17 +13,18 @@ from defenses.ldp.frequency_oracle import FrequencyOracle, Part, ReportBatch
 from defenses.ldp.unary_encoding import UnaryEncoding
 from metrics.arrays import Floats, Integers64
 
-# Numbers whose noise is drawn at a time.
+# Number of entries whose noise is drawn at a time.
 _AT_ONCE = 1 << 21
 
 
 class SummationHistogramEncoding(FrequencyOracle):
-    """Sends a number for each value: 1 for the own one and 0 for others, each plus Laplace noise; the server adds up.
+    """Summation with histogram encoding: a noisy number for each value, 1 for the own value and 0 for others.
 
-    Two values differ by 1 in two numbers, an L1 distance of 2, so that noise of scale 2/epsilon on each gives epsilon.
-    The noise is discrete, on a grid of 1/units on which 0 and 1 lie: the low digits of a double, which would tell the
-    value, do not exist. With t = units 2/epsilon >= 1024 the variance 2 e^(-1/t)/(1 - e^(-1/t))^2 / units^2 is
-    8/epsilon^2 up to 1/(12 t^2); that of an estimated count is n times it, whatever the counts.
+    The server sums the reports. Two values differ by 1 in two numbers, an L1 distance of 2, so that Laplace noise of
+    scale 2/epsilon on each number gives epsilon. The noise is discrete, on a grid of 1/units that contains 0 and 1. So
+    there are no low digits of a double that could leak the value. With t = units 2/epsilon >= 1024 the variance
+    2 e^(-1/t)/(1 - e^(-1/t))^2 / units^2 is 8/epsilon^2 up to 1/(12 t^2). The variance of an estimated count is n times
+    that, whatever the counts.
 
     Parameters
     ----------
@@ -39,22 +40,22 @@ class SummationHistogramEncoding(FrequencyOracle):
 
     @property
     def units(self) -> int:
-        """Grid points in 1: a power of two, so that the noise's scale is at least 1,024 grid points."""
+        """Number of grid steps between 0 and 1, a power of two that makes the noise's scale at least 1,024 steps."""
         return 1 << max(0, int(np.ceil(np.log2(512 * self.epsilon))))
 
     @property
     def scale(self) -> float:
-        """Scale of the noise, in grid points."""
+        """Scale of the noise, in grid steps."""
         return 2 * self.units / self.epsilon
 
     @property
     def report_bits(self) -> int:
-        """A 32-bit number a value."""
+        """Length of d 32-bit numbers."""
         return 32 * int(self.d)
 
     @property
     def parts(self) -> dict[str, Part]:
-        """The noisy numbers, in grid points."""
+        """The noisy numbers, in grid steps."""
         return {"number": Part(np.int32, columns=int(self.d))}
 
     def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
@@ -63,7 +64,7 @@ class SummationHistogramEncoding(FrequencyOracle):
         for start in range(0, values.size, step):
             own = values[start : start + step]
             shape = (own.size, self.d)
-            # The difference of two geometric numbers has the discrete Laplace distribution.
+            # The difference of two geometric variables has the discrete Laplace distribution.
             noisy = rng.geometric(success, shape) - rng.geometric(success, shape)
             noisy[np.arange(own.size), own] += self.units
             numbers[start : start + step] = noisy
@@ -77,19 +78,19 @@ class SummationHistogramEncoding(FrequencyOracle):
         return np.full(self.d, n * 2 * ratio / (1 - ratio) ** 2 / self.units**2)
 
     def log_likelihood(self, reports: ReportBatch) -> Floats:
-        """Log-likelihood of each value up to a constant of each report: (|x| - |x - 1|) epsilon/2 for its number x."""
+        """Log-likelihood of each value up to a constant for each report: (|x| - |x - 1|) epsilon/2 for its number x."""
         self.check_reports(reports)
         numbers = reports.parts["number"] / self.units
         return np.asarray((np.abs(numbers) - np.abs(numbers - 1)) * self.epsilon / 2)
 
 
 class ThresholdedHistogramEncoding(UnaryEncoding):
-    """Histogram encoding that sends of each noisy number only whether it exceeds a threshold.
+    """Thresholding with histogram encoding: one bit for each noisy number, set if the number exceeds a threshold.
 
     With Laplace noise of scale 2/epsilon, a 1 exceeds theta in (1/2, 1) with p = 1 - e^(epsilon(theta - 1)/2)/2 and a
     0 with q = e^(-epsilon theta/2)/2. The numbers are independent, so that drawing bits with p and q is the same
-    mechanism, without a double in it; thresholding is post-processing, so that epsilon holds (what is left, the
-    logarithm of p(1 - q)/((1 - p) q), is smaller).
+    mechanism and needs no doubles. Thresholding is post-processing, so that epsilon holds. The exact privacy of the
+    bits, the logarithm of p(1 - q)/((1 - p) q), is smaller.
 
     Parameters
     ----------
@@ -105,23 +106,24 @@ class ThresholdedHistogramEncoding(UnaryEncoding):
 
     @cached_property
     def threshold(self) -> float:
-        """The theta in (1/2, 1) of least variance q(1 - q)/(p - q)^2 for rare values."""
+        """Threshold theta in (1/2, 1) of least variance q(1 - q)/(p - q)^2 for rare values."""
         from scipy.optimize import minimize_scalar
 
-        def spread(theta: float) -> float:
-            unset, q = self._chances(theta)
+        def log_variance(theta: float) -> float:
+            unset, q = self._unset_and_q(theta)
             return float(np.log(q) + np.log1p(-q) - 2 * np.log(1 - unset - q))
 
-        found = minimize_scalar(spread, bounds=(0.5, 1), method="bounded", options={"xatol": 1e-9})
-        return float(found.x)
+        result = minimize_scalar(log_variance, bounds=(0.5, 1), method="bounded", options={"xatol": 1e-9})
+        return float(result.x)
 
-    def _chances(self, theta: float) -> tuple[float, float]:
+    def _unset_and_q(self, theta: float) -> tuple[float, float]:
+        """Probabilities that a 1 stays below theta and that a 0 exceeds it."""
         return float(np.exp(self.epsilon * (theta - 1) / 2) / 2), float(np.exp(-self.epsilon * theta / 2) / 2)
 
     @property
     def unset(self) -> float:
         """Probability that a 1 stays below the threshold."""
-        return self._chances(self.threshold)[0]
+        return self._unset_and_q(self.threshold)[0]
 
     @property
     def p(self) -> float:
@@ -131,4 +133,4 @@ class ThresholdedHistogramEncoding(UnaryEncoding):
     @property
     def q(self) -> float:
         """Probability that a 0 exceeds the threshold."""
-        return self._chances(self.threshold)[1]
+        return self._unset_and_q(self.threshold)[1]

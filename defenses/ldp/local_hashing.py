@@ -1,4 +1,4 @@
-"""Local hashing: each person draws a hash function and answers by randomized response on its few buckets."""
+"""Local hashing: each person draws a hash function and sends the value's bucket by randomized response."""
 
 from __future__ import annotations
 
@@ -13,16 +13,17 @@ from defenses.ldp.frequency_oracle import Part, PureOracle, ReportBatch, numbers
 from defenses.ldp.hashing import buckets, hits
 from metrics.arrays import Booleans, Integers64
 
-# More buckets than this spare no variance that could be measured, and would bend the probabilities 1/g.
+# More buckets would not reduce the variance measurably, and would make the probabilities 1/g inexact.
 _MOST_BUCKETS = 1 << 16
 
 
 class LocalHashing(PureOracle):
-    """Draws a hash function into g buckets and sends it with one's bucket, randomized over the g buckets.
+    """Local hashing: a person sends a random hash function into g buckets, and the randomized bucket of the value.
 
-    The function is drawn without regard to the value, so that the report's guarantee is that of randomized response on
-    g values, epsilon. A report supports every value that its function maps to the bucket sent: the own one with
-    p = e^epsilon/(e^epsilon + g - 1), another with q = 1/g, since a fresh function maps it to any bucket alike.
+    The function is drawn independently of the value, so that the report's guarantee is that of randomized response on
+    g values, epsilon. A report supports every value that its function maps to the reported bucket. It supports the own
+    value with p = e^epsilon/(e^epsilon + g - 1), and another with q = 1/g, because a fresh function maps it to each
+    bucket with equal probability.
 
     Parameters
     ----------
@@ -39,22 +40,22 @@ class LocalHashing(PureOracle):
 
     @property
     def p(self) -> float:
-        """Probability of the own bucket."""
+        """Probability that the reported bucket is that of the own value."""
         return float(np.exp(self.epsilon) / (np.exp(self.epsilon) + self.buckets - 1))
 
     @property
     def q(self) -> float:
-        """Probability that a value that is not the own falls into the bucket sent."""
+        """Probability that a given other value falls into the reported bucket."""
         return 1 / self.buckets
 
     @property
     def report_bits(self) -> int:
-        """A 64-bit seed and a bucket."""
+        """Length of a 64-bit seed and a bucket."""
         return 64 + (self.buckets - 1).bit_length()
 
     @property
     def parts(self) -> dict[str, Part]:
-        """The hash function's seed, and the bucket sent."""
+        """The hash function's seed, and the reported bucket."""
         return {"seed": Part(np.uint64), "bucket": numbers_to(self.buckets - 1)}
 
     def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
@@ -66,18 +67,18 @@ class LocalHashing(PureOracle):
         return {"seed": seeds, "bucket": sent.astype(self.parts["bucket"].dtype)}
 
     def supports(self, reports: ReportBatch) -> Booleans:
-        """Which values each report's function maps to its bucket, shape (n, d)."""
+        """Return for each report and value whether the function maps the value to the bucket, shape (n, d)."""
         self.check_reports(reports)
-        mapped = buckets(reports.parts["seed"][:, None], np.arange(self.d), self.buckets)
-        return np.asarray(mapped == reports.parts["bucket"][:, None])
+        hashed = buckets(reports.parts["seed"][:, None], np.arange(self.d), self.buckets)
+        return np.asarray(hashed == reports.parts["bucket"][:, None])
 
     def support_counts(self, reports: ReportBatch) -> Integers64:
-        """How many reports' functions map each value to their bucket, shape (d,), in n d steps."""
+        """Number of reports whose function maps each value to the reported bucket, shape (d,), in n d steps."""
         return hits(reports.parts["seed"], reports.parts["bucket"], self.buckets, self.d)
 
 
 class BinaryLocalHashing(LocalHashing):
-    """Local hashing into two buckets: one randomized bit.
+    """Binary local hashing (BLH): local hashing into two buckets, one randomized bit.
 
     Parameters
     ----------
@@ -98,11 +99,12 @@ class BinaryLocalHashing(LocalHashing):
 
 
 class OptimizedLocalHashing(LocalHashing):
-    """Local hashing into g = round(e^epsilon) + 1 buckets, the number of least variance for rare values.
+    """Optimized local hashing (OLH): local hashing into g = round(e^epsilon) + 1 buckets.
 
-    The variance q(1 - q)/(p - q)^2 = (e^epsilon + g - 1)^2/((g - 1)(e^epsilon - 1)^2) is least at g = e^epsilon + 1,
-    where it is 4 e^epsilon/(e^epsilon - 1)^2, that of `OptimizedUnaryEncoding`, at 64 bits instead of d. Above
-    epsilon = 11 the number stays at 65,536.
+    This number has the least variance for rare values. The variance a person,
+    q(1 - q)/(p - q)^2 = (e^epsilon + g - 1)^2/((g - 1)(e^epsilon - 1)^2), is least at g = e^epsilon + 1. There it is
+    4 e^epsilon/(e^epsilon - 1)^2, that of `OptimizedUnaryEncoding`, with 64 bits instead of d. Above epsilon = 11 the
+    number stays at 65,536.
 
     Parameters
     ----------
@@ -114,6 +116,21 @@ class OptimizedLocalHashing(LocalHashing):
     References
     ----------
     Wang et al. (2017), section 4.4.
+
+    Examples
+    --------
+    >>> import math
+    >>> import numpy as np
+    >>> from defenses.ldp import OptimizedLocalHashing
+    >>> protocol = OptimizedLocalHashing(epsilon=math.log(3), d=100)
+    >>> protocol.buckets
+    4
+    >>> shares = np.r_[1.0, np.zeros(99)]  # every person has value 0
+    >>> protocol.variance(1000, shares)[:2].round(6).tolist()  # 4 n e^epsilon/(e^epsilon - 1)^2 for absent values
+    [4000.0, 3000.0]
+    >>> reports = protocol.privatize(np.zeros(1000, dtype=int), np.random.default_rng(0))
+    >>> protocol.estimate(reports).shape
+    (100,)
     """
 
     @property

@@ -1,4 +1,4 @@
-"""Local reports: every person randomizes one column's value before sending it."""
+"""Local reports: each person randomizes the value of one column before sending it."""
 
 from __future__ import annotations
 
@@ -20,14 +20,9 @@ MISSING = ("refuse", "category")
 
 
 class LocalReports(Defense):
-    """Publishes each person's report on one column, made by a protocol of `defenses.ldp`, once or in several rounds.
+    """Local differential privacy: each person reports one column through a protocol of `defenses.ldp`.
 
-    Values are the positions of categories, or of public bins of numbers, in the column's declared domain.
-
-    Guarantee: epsilon for each report, between any two values of a row, whatever the other rows. Rounds are drawn anew
-    and add up, rounds x epsilon; memoized, the report of the first round is sent again in every other, so that all
-    rounds together tell no more than one report, epsilon, as long as the value stays the same (and tell that they come
-    from one sender). A person of several rows spends this for each of them.
+    The reported values are positions of categories, or of public bins of numbers, in the column's declared domain.
 
     Parameters
     ----------
@@ -37,21 +32,27 @@ class LocalReports(Defense):
     epsilon : float
         Privacy of one report, in [1e-6, 100].
     column : str, optional
-        What is reported; the first sensitive column by default, else the only released one.
+        The reported column; by default the first sensitive column, else the only released one.
     rounds : int
-        How often each person reports, at least 1.
+        Number of reports of each person, at least 1.
     memoize : bool
-        Whether each person sends one report again and again instead of fresh ones.
+        Whether each person repeats one report in every round instead of sending fresh ones.
     missing : {"refuse", "category"}
-        What becomes of missing values: records that have one are refused, or missing is a value more, the last one,
-        whether or not it occurs.
+        Treatment of missing values. "refuse" raises an error; "category" makes missing the last value of the domain,
+        even if no value is missing.
     options : mapping, optional
-        Further parameters of the protocol, as ``{"m": 256, "k": 64}`` of a sketch.
+        Further parameters of the protocol, for example ``{"m": 256, "k": 64}`` for a sketch.
 
     Raises
     ------
     ValueError
         If a parameter is out of range or the protocol refuses its own.
+
+    Notes
+    -----
+    Each report is epsilon-private between any two values of a row, whatever the other rows. Fresh rounds add up to
+    rounds x epsilon. Memoized rounds repeat the first report. Together they cost epsilon as long as the value stays the
+    same, although they show that they come from one sender. A person with several rows spends this for each row.
 
     References
     ----------
@@ -91,12 +92,12 @@ class LocalReports(Defense):
         self.protocol_for(2)
 
     def protocol_for(self, d: int) -> FrequencyOracle:
-        """The protocol for d values.
+        """Return the protocol for d values.
 
         Raises
         ------
         ValueError
-            If there is no such protocol, it does not take d values, or it refuses a parameter.
+            If the protocol does not exist, does not take d values, or refuses a parameter.
         """
         make = protocols().get(self.protocol)
         if make is None:
@@ -104,7 +105,7 @@ class LocalReports(Defense):
         parameters = dict(self.options or {}) | {"epsilon": self.epsilon}
         for name in self.options or {}:
             if name not in make.parameter_names() or name in ("epsilon", "d"):
-                raise ValueError(f"options: {self.protocol} takes no {name!r} there")
+                raise ValueError(f"options: {self.protocol} has no option {name!r}")
         if "d" in make.parameter_names():
             return make(**parameters, d=d)
         if d != 2:
@@ -114,10 +115,10 @@ class LocalReports(Defense):
     def guarantee(self, records: Microdata) -> Guarantee:
         """Epsilon of all rounds together."""
         self._values(records)
-        spent = float(self.epsilon) * (1 if self.memoize else self.rounds)
+        total = float(self.epsilon) * (1 if self.memoize else self.rounds)
         how = "one report, sent again" if self.memoize else "one fresh report"
         return Guarantee(
-            epsilon=spent,
+            epsilon=total,
             delta=0.0,
             statement=f"local, between any two values of {self._column(records)!r} in a row; {how} a round, "
             f"{self.rounds} in all",
@@ -129,12 +130,13 @@ class LocalReports(Defense):
         Raises
         ------
         ValueError
-            If the column does not exist, has no declared domain, or a value is missing and refused.
+            If the column does not exist, has no declared domain or a category outside of it, or a missing value is
+            refused.
         """
         values, d = self._values(records)
         protocol = self.protocol_for(d)
-        fresh = [protocol.privatize(values, each) for each in rng.spawn(1 if self.memoize else self.rounds)]
-        return ReportsRelease(tuple(fresh * (self.rounds // len(fresh))), protocol)
+        batches = [protocol.privatize(values, child) for child in rng.spawn(1 if self.memoize else self.rounds)]
+        return ReportsRelease(tuple(batches * (self.rounds // len(batches))), protocol)
 
     def _column(self, records: Microdata) -> str:
         released = records.released_columns
@@ -149,14 +151,14 @@ class LocalReports(Defense):
         return released[0]
 
     def _values(self, records: Microdata) -> tuple[Integers64, int]:
-        """Values of the column and their number."""
+        """Position of each row's value in the domain, and the size of the domain."""
         column = self._column(records)
         if column not in records.domains:
             raise ValueError(f"column: {column!r} has no declared domain, and one read from the records is not public")
         domain = records.domains[column]
         try:
             codes = domain.codes(records.frame[column]).astype(np.int64)
-        except ValueError:  # whose text names the value
+        except ValueError:  # Its message would disclose the value.
             raise ValueError(f"column: {column!r} holds a category that its domain does not declare") from None
         if self.missing == "refuse" and (codes == domain.size).any():
             row = int(np.flatnonzero(codes == domain.size)[0])
@@ -167,7 +169,7 @@ class LocalReports(Defense):
 
 
 def protocols() -> dict[str, type[FrequencyOracle]]:
-    """Protocols that take a domain of any size, or of two values, by class name."""
+    """Return the protocols that take a domain of any size, or of two values, by class name."""
     from defenses.ldp.best import CANDIDATES
     from defenses.ldp.randomized_response import BinaryRandomizedResponse
 

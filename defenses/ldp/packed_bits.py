@@ -1,4 +1,4 @@
-"""Rows of independent random bits, eight to a byte, and how often each column is set."""
+"""Rows of random bits, packed eight to a byte, and their sums by column."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from metrics.arrays import Booleans, Integers, Integers64
 
 Bytes = NDArray[np.uint8]
 
-# Bits drawn at a time, so that no table of single bits exceeds some megabytes.
+# Number of bits drawn at a time, so that tables of single bits take a few megabytes at most.
 _AT_ONCE = 1 << 22
 # A byte's eight bits as the eight bytes of a word: sums of up to 255 such words count each bit without a carry.
 _SPREAD = np.unpackbits(np.arange(256, dtype=np.uint8)[:, None], axis=1).view(np.uint64).ravel()
@@ -20,10 +20,10 @@ _WITHOUT_CARRY = 255
 
 
 def random_bits(count: int, probability: float, rng: Generator) -> Booleans:
-    """Independent bits, shape (count,), each set with `probability` < 1.
+    """Draw independent bits, shape (count,), each set with `probability` < 1.
 
-    A random byte below floor(256 probability) sets the bit; a tie, one in 256, is decided by the rest of the
-    probability, so that it holds to 2^-61 and is rounded up.
+    A random byte below floor(256 probability) sets the bit. A byte equal to it, one in 256, sets the bit with the
+    remaining probability. So the probability is correct up to 2^-61 and rounded up.
     """
     words = rng.integers(1 << 64, size=-(-count // 8), dtype=np.uint64)
     draws = words.view(np.uint8)[:count]
@@ -35,18 +35,18 @@ def random_bits(count: int, probability: float, rng: Generator) -> Booleans:
 
 
 def one_hot_reports(values: Integers64, width: int, unset: float, set_other: float, rng: Generator) -> Bytes:
-    """Rows that are set at `values` alone, each bit then randomized.
+    """Randomize the bits of one-hot rows.
 
     Parameters
     ----------
     values : ndarray of int, shape (n,)
-        The column in which each row is set.
+        The column in which each row is 1.
     width : int
         Number of columns.
     unset, set_other : float
-        Probabilities that the row's own column is not set, and that another column is.
+        Probabilities that the row's own bit becomes 0, and that another bit becomes 1.
     rng : Generator
-        Draws.
+        Draws the bits.
 
     Returns
     -------
@@ -64,12 +64,12 @@ def one_hot_reports(values: Integers64, width: int, unset: float, set_other: flo
 
 
 def bits_at(packed: Bytes, rows: Integers, columns: Integers) -> Booleans:
-    """Bits at rows and columns, which broadcast."""
+    """Return the bits at rows and columns, which broadcast."""
     return np.asarray((packed[rows, columns >> 3] >> (7 - (columns & 7)).astype(np.uint8) & 1).astype(bool))
 
 
 def column_counts(packed: Bytes, width: int) -> Integers64:
-    """How many rows are set in each column, shape (width,)."""
+    """Count the set bits of each column, shape (width,)."""
     counts = np.zeros(8 * packed.shape[1], dtype=np.int64)
     for start in range(0, len(packed), _WITHOUT_CARRY):
         counts += _counted(packed[start : start + _WITHOUT_CARRY])
@@ -77,7 +77,7 @@ def column_counts(packed: Bytes, width: int) -> Integers64:
 
 
 def grouped_counts(packed: Bytes, group: Integers, groups: int, width: int) -> NDArray[np.int32]:
-    """How many rows of each group are set in each column, shape (groups, width)."""
+    """Count the set bits of each column within each group of rows, shape (groups, width)."""
     counts = np.zeros((groups, 8 * packed.shape[1]), dtype=np.int32)
     order = np.argsort(group, kind="stable")
     starts = np.searchsorted(group[order], np.arange(groups + 1))
@@ -87,12 +87,12 @@ def grouped_counts(packed: Bytes, group: Integers, groups: int, width: int) -> N
 
 
 def _runs(order: Integers, starts: Integers) -> Iterator[tuple[int, Integers]]:
-    """Rows of each group that has any, at most as many at a time as sum without a carry."""
+    """Yield each nonempty group's number with its rows, at most as many at a time as can be summed without a carry."""
     for number in np.flatnonzero(np.diff(starts)).tolist():
         for start in range(int(starts[number]), int(starts[number + 1]), _WITHOUT_CARRY):
             yield number, order[start : min(start + _WITHOUT_CARRY, int(starts[number + 1]))]
 
 
 def _counted(packed: Bytes) -> Bytes:
-    """Bits set in each column of at most 255 packed rows."""
+    """Number of set bits in each column of at most 255 packed rows."""
     return np.asarray(_SPREAD[packed].sum(axis=0, dtype=np.uint64).view(np.uint8))

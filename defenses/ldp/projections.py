@@ -1,4 +1,4 @@
-"""Estimated counts without negative ones and with the right sum, at the price of a bias."""
+"""Consistent estimates: projections of estimated counts to nonnegative counts with a known sum."""
 
 from __future__ import annotations
 
@@ -10,39 +10,45 @@ from metrics.arrays import Floats
 
 
 def norm_sub(counts: ArrayLike, total: float) -> Floats:
-    """Set negative counts to 0 and shift the others alike, over and over, until all sum to `total`.
+    """Norm-sub: set negative counts to 0 and shift the others equally, repeatedly, until they sum to `total`.
 
     Parameters
     ----------
     counts : array_like of float, shape (d,)
-        Estimates, unbiased as a rule.
+        Estimates, usually unbiased ones.
     total : float
         The true sum, at least 0.
 
     Returns
     -------
     ndarray, shape (d,)
-        The same as `project_to_simplex` where the positive counts sum to at least `total`: every shift then goes down,
-        and what is 0 once stays so. Where they sum to less only they are raised. Without a positive count it is
-        `project_to_simplex` too.
+        Nonnegative counts with the given sum, at the price of a bias. If the positive counts sum to at least `total`,
+        or no count is positive, the result equals that of `project_to_simplex`. Otherwise only the positive counts are
+        raised.
 
     Raises
     ------
     ValueError
-        If there is no count, one is not finite, or `total` is no such number.
+        If there is no count, one is not finite, or `total` is not a finite number of at least 0.
 
     References
     ----------
     Wang et al. (2020), Locally differentially private frequency estimation with consistency, section 4.
+
+    Examples
+    --------
+    >>> from defenses.ldp import norm_sub
+    >>> norm_sub([5.0, -1.0, 3.0, 0.5], total=6).tolist()
+    [4.0, 0.0, 2.0, 0.0]
     """
     result = checked_counts(counts, total)
-    kept = result > 0
-    if not kept.any():
+    positive = result > 0
+    if not positive.any():
         return project_to_simplex(result, total)
     while True:
-        # Each round but the last drops at least one value, and never all: their sum is at least 0.
-        shift = (result[kept].sum() - total) / kept.sum()
-        negative = kept & (result < shift)
+        # Each round but the last drops at least one value, and never all, because their sum is at least 0.
+        shift = (result[positive].sum() - total) / positive.sum()
+        negative = positive & (result < shift)
         if not negative.any():
-            return np.where(kept, result - shift, 0.0)
-        kept &= ~negative
+            return np.where(positive, result - shift, 0.0)
+        positive &= ~negative

@@ -1,4 +1,4 @@
-"""Randomized response: send one's value, or with some probability another one."""
+"""Randomized response: send one's value or, with some probability, a random other one."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from metrics.arrays import Booleans, Integers64
 
 
 class GeneralizedRandomizedResponse(PureOracle):
-    """Sends one's value with p = e^epsilon/(e^epsilon + d - 1), each other value with q = 1/(e^epsilon + d - 1).
+    """Generalized randomized response (GRR), also called direct encoding.
 
-    Also called direct encoding. p/q = e^epsilon, which is the guarantee. Its variance grows with d: best for d below
-    about 3 e^epsilon + 2.
+    A person sends the own value with p = e^epsilon/(e^epsilon + d - 1) and each other value with
+    q = 1/(e^epsilon + d - 1). The ratio p/q = e^epsilon is the guarantee. The variance grows with d, so that the
+    protocol is best for d below about 3 e^epsilon + 2.
 
     Parameters
     ----------
@@ -32,17 +33,17 @@ class GeneralizedRandomizedResponse(PureOracle):
 
     @property
     def lie(self) -> float:
-        """Probability of sending another value than one's own."""
+        """Probability of sending a value other than the own one."""
         return float((self.d - 1) / (np.exp(self.epsilon) + self.d - 1))
 
     @property
     def p(self) -> float:
-        """Probability of the own value."""
+        """Probability of sending the own value."""
         return float(np.exp(self.epsilon) / (np.exp(self.epsilon) + self.d - 1))
 
     @property
     def q(self) -> float:
-        """Probability of a given other value."""
+        """Probability of sending a given other value."""
         return float(1 / (np.exp(self.epsilon) + self.d - 1))
 
     @property
@@ -56,7 +57,7 @@ class GeneralizedRandomizedResponse(PureOracle):
         return {"value": numbers_to(self.d - 1)}
 
     def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
-        # Comparing the lie, not the truth, with the double rounds the lie's probability up, never down.
+        # Comparing the double with the probability of lying rounds that probability up, never down.
         liars = np.flatnonzero(rng.random(values.size) < self.lie)
         other = rng.integers(self.d - 1, size=liars.size)
         sent = values.astype(self.parts["value"].dtype)
@@ -64,17 +65,17 @@ class GeneralizedRandomizedResponse(PureOracle):
         return {"value": sent}
 
     def supports(self, reports: ReportBatch) -> Booleans:
-        """Whether each value was sent, shape (n, d)."""
+        """Return for each report and value whether the value was sent, shape (n, d)."""
         self.check_reports(reports)
         return np.asarray(reports.parts["value"][:, None] == np.arange(self.d))
 
     def support_counts(self, reports: ReportBatch) -> Integers64:
-        """How often each value was sent, shape (d,)."""
+        """Number of reports of each value, shape (d,)."""
         return np.bincount(reports.parts["value"], minlength=self.d)
 
 
 class BinaryRandomizedResponse(GeneralizedRandomizedResponse):
-    """Randomized response on two values, 0 and 1: the truth with probability e^epsilon/(e^epsilon + 1).
+    """Warner's randomized response on two values, 0 and 1: the truth with probability e^epsilon/(e^epsilon + 1).
 
     Parameters
     ----------

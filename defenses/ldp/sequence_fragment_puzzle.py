@@ -1,4 +1,4 @@
-"""Sequence fragment puzzle: frequent words are put together from fragments, without a list of possible words."""
+"""Sequence fragment puzzle: frequent words are assembled from fragments, without a dictionary."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from defenses.ldp.frequency_oracle import LARGEST_DOMAIN, FrequencyOracle, Part,
 from defenses.ldp.hashing import buckets, seeds_of
 from metrics.arrays import Floats, Integers64
 
-# Values of the short hash that ties the fragments of a word together: 8 bits.
+# Number of values of the 8-bit hash that links the fragments of a word.
 PUZZLE = 256
 _FAMILY = 0x50555A5A
 
 
 @dataclass(frozen=True)
 class FrequentWords:
-    """Words that were found, the most frequent first.
+    """Discovered words, the most frequent first.
 
     Attributes
     ----------
-    values : ndarray of int, shape (found,)
-        The words as numbers; `SequenceFragmentPuzzle.decode` gives their text.
-    counts : ndarray of float, shape (found,)
+    values : ndarray of int, shape (words,)
+        The words as numbers; `SequenceFragmentPuzzle.decode` returns their text.
+    counts : ndarray of float, shape (words,)
         Estimated counts.
     """
 
@@ -40,35 +40,37 @@ class FrequentWords:
 
 
 class SequenceFragmentPuzzle(FrequencyOracle):
-    """Sends a whole word through one sketch, and a random fragment of it with a short hash of the word through another.
+    """Sequence fragment puzzle: discovers frequent words without a dictionary.
 
-    A word of `length` letters is the number whose digits they are, so that d = letters^length. Each person draws which
-    of the length/fragment places to report, without regard to the word, and spends epsilon fragment_share on the
-    fragment and its 8-bit hash and the rest on the word; the two sums compose to epsilon.
+    Each person sends the whole word through one sketch. Through another sketch goes a random fragment of the word with
+    an 8-bit hash of the word. A word is the number whose digits are its `length` letters, so that d = letters^length.
+    Each person draws which of the length/fragment fragments to report, independently of the word. The fragment and its
+    hash cost epsilon fragment_share, and the word costs the rest; together they cost epsilon.
 
-    `estimate` and `variance` are those of the word's sketch and take the whole domain, for small ones. `discover` needs
-    no list of words: at every place it takes the frequent pairs of fragment and hash, joins fragments of equal hashes
-    over all places to candidates, keeps those that have this hash, and scores them by the word's sketch.
+    `estimate` and `variance` are those of the word's sketch over the whole domain, which must be small. `discover`
+    needs no list of words. At every place it takes the frequent pairs of fragment and hash. It joins fragments with
+    equal hashes over all places to candidates, keeps the candidates that have this hash, and scores them by the word's
+    sketch.
 
     Parameters
     ----------
     epsilon : float
         Privacy of one report, both parts together, in [1e-6, 100].
     letters : str
-        The alphabet; its first letter fills up short words.
+        The alphabet; its first letter pads short words.
     length, fragment : int
-        Letters of a word, and of a fragment, which divides it.
+        Number of letters of a word, and of a fragment, which divides it.
     fragment_share : float
-        Share of epsilon that the fragment gets, in (0, 1).
+        Share of epsilon for the fragment, in (0, 1).
     m, k : int
-        Columns and hash functions of both sketches.
+        Number of columns and of hash functions of both sketches.
     hash_seed : int
-        Which functions; public.
+        Public seed of the functions.
 
     Raises
     ------
     ValueError
-        If a parameter is out of range, the alphabet has a letter twice, or there are more than 2^32 words.
+        If a parameter is out of range, the alphabet repeats a letter, or there are more than 2^32 words.
 
     References
     ----------
@@ -88,7 +90,7 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         hash_seed: int = 0,
     ) -> None:
         if not isinstance(letters, str) or len(letters) < 2 or len(set(letters)) < len(letters):
-            raise ValueError("letters must be a text of at least two letters, none of them twice")
+            raise ValueError("letters must be a text of at least two different letters")
         check_integer("length", length, low=1)
         check_integer("fragment", fragment, low=1)
         if length % fragment:
@@ -105,20 +107,20 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         self.m = m
         self.k = k
         self.hash_seed = hash_seed
-        # Built here, so that bad numbers are refused at once.
+        # Created here, so that bad parameters of the sketches are refused at once.
         self.word_sketch, self.fragment_sketch  # noqa: B018
 
     @cached_property
     def word_sketch(self) -> CountMeanSketch:
-        """The protocol of whole words."""
-        level = self.epsilon * (1 - self.fragment_share)
-        return CountMeanSketch(epsilon=level, d=self.d, m=self.m, k=self.k, hash_seed=self.hash_seed)
+        """Sketch of whole words."""
+        epsilon = self.epsilon * (1 - self.fragment_share)
+        return CountMeanSketch(epsilon=epsilon, d=self.d, m=self.m, k=self.k, hash_seed=self.hash_seed)
 
     @cached_property
     def fragment_sketch(self) -> CountMeanSketch:
-        """The protocol of pairs of fragment and hash: 256 fragment + hash."""
-        level, d = self.epsilon * self.fragment_share, len(self.letters) ** self.fragment * PUZZLE
-        return CountMeanSketch(epsilon=level, d=d, m=self.m, k=self.k, hash_seed=self.hash_seed + 1)
+        """Sketch of pairs of fragment and hash, as numbers 256 fragment + hash."""
+        epsilon, d = self.epsilon * self.fragment_share, len(self.letters) ** self.fragment * PUZZLE
+        return CountMeanSketch(epsilon=epsilon, d=d, m=self.m, k=self.k, hash_seed=self.hash_seed + 1)
 
     @property
     def places(self) -> int:
@@ -127,18 +129,18 @@ class SequenceFragmentPuzzle(FrequencyOracle):
 
     @property
     def report_bits(self) -> int:
-        """Both sketches' reports, and the place."""
+        """Length of both sketches' reports and of the place."""
         return (int(self.places) - 1).bit_length() + self.word_sketch.report_bits + self.fragment_sketch.report_bits
 
     @property
     def parts(self) -> dict[str, Part]:
         """The place, and the parts of both sketches' reports."""
-        own = {"word": self.word_sketch, "fragment": self.fragment_sketch}
-        sketched = {f"{name} {part}": what for name, sketch in own.items() for part, what in sketch.parts.items()}
-        return {"place": numbers_to(self.places - 1), **sketched}
+        sketches = {"word": self.word_sketch, "fragment": self.fragment_sketch}
+        formats = {f"{name} {part}": form for name, sketch in sketches.items() for part, form in sketch.parts.items()}
+        return {"place": numbers_to(self.places - 1), **formats}
 
     def encode(self, words: Sequence[str]) -> Integers64:
-        """Numbers of words, shape (n,); short ones are filled up.
+        """Return the numbers of words, shape (n,); short words are padded.
 
         Raises
         ------
@@ -148,27 +150,28 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         digit = {letter: number for number, letter in enumerate(self.letters)}
         for row, word in enumerate(words):
             if len(word) > self.length or not digit.keys() >= set(word):
-                raise ValueError(f"words must have at most {self.length} letters of the alphabet; row {row} has not")
-        known = {word: _number([digit[letter] for letter in word], len(digit), self.length) for word in set(words)}
-        return np.array([known[word] for word in words], dtype=np.int64)
+                raise ValueError(f"words must have at most {self.length} letters of the alphabet; row {row} does not")
+        numbers = {word: _number([digit[letter] for letter in word], len(digit), self.length) for word in set(words)}
+        return np.array([numbers[word] for word in words], dtype=np.int64)
 
     def decode(self, values: ArrayLike) -> list[str]:
-        """Text of words given as numbers, without what fills them up."""
+        """Return the text of words given as numbers, without padding."""
         digits = self._digits(np.asarray(values, dtype=np.int64), len(self.letters), self.length)
         return ["".join(self.letters[digit] for digit in row).rstrip(self.letters[0]) for row in digits.tolist()]
 
     def discover(self, reports: ReportBatch, most: int = 100) -> FrequentWords:
-        """Find frequent words.
+        """Discover frequent words.
 
-        A pair of fragment and hash counts as frequent, and a candidate as a word, where its estimate exceeds what
-        noise alone, taken as normal, would exceed once in all pairs and in one of 20 runs among all candidates.
+        Estimates are tested against a Gaussian approximation of their noise. For pairs of fragment and hash, the
+        threshold allows one false alarm in expectation over all pairs. For candidates, the false-alarm probability is
+        5 % over all candidates together.
 
         Parameters
         ----------
         reports : ReportBatch
-            Of this protocol, at least one.
+            Reports of this protocol, at least one.
         most : int
-            Most pairs kept at each place.
+            Largest number of pairs kept at each place.
 
         Raises
         ------
@@ -188,12 +191,12 @@ class SequenceFragmentPuzzle(FrequencyOracle):
             return FrequentWords(candidates, np.empty(0))
         part, sketch = self._part(reports, "word"), self.word_sketch
         counts = sketch.estimate_of(sketch.sketch(part), candidates, len(part))
-        kept = counts > ndtri(1 - 0.05 / candidates.size) * self._noise(sketch, len(part))
-        order = np.argsort(-counts[kept], kind="stable")
-        return FrequentWords(candidates[kept][order], counts[kept][order])
+        significant = counts > ndtri(1 - 0.05 / candidates.size) * self._noise(sketch, len(part))
+        order = np.argsort(-counts[significant], kind="stable")
+        return FrequentWords(candidates[significant][order], counts[significant][order])
 
     def _frequent(self, reports: ReportBatch, place: int, most: int, ndtri: Any) -> Integers64:
-        """Pairs of fragment and hash that stand out at one place."""
+        """Pairs of fragment and hash with a significant estimate at one place."""
         rows = np.flatnonzero(reports.parts["place"] == place)
         sketch = self.fragment_sketch
         if not rows.size:
@@ -204,17 +207,17 @@ class SequenceFragmentPuzzle(FrequencyOracle):
 
     @staticmethod
     def _noise(sketch: CountMeanSketch, n: int) -> float:
-        """Standard deviation of the estimate of a value that nobody has, without what collides."""
+        """Standard deviation of the estimate for a value that nobody holds, without shared collisions."""
         return float(sketch.m / (sketch.m - 1) * np.sqrt(n * (sketch.c**2 - 1) / 4 + n / sketch.m))
 
     def _joined(self, fragments: list[Integers64]) -> Integers64:
-        """Every word with one of the fragments at each place."""
+        """All words with one of the given fragments at each place."""
         base = len(self.letters) ** self.fragment
         start = np.zeros(1, dtype=np.int64)
         return reduce(lambda words, part: (words[:, None] * base + part).ravel(), fragments, start)
 
     def _fragments(self, values: Integers64) -> Integers64:
-        """Pair of fragment and hash at each place, shape (values, places)."""
+        """Pair of fragment and hash of each word at each place, shape (values, places)."""
         digits = self._digits(values, len(self.letters) ** self.fragment, self.places)
         return digits * PUZZLE + _tags(values)[:, None]
 
@@ -223,7 +226,7 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         return values[:, None] // base ** np.arange(count - 1, -1, -1) % base
 
     def _part(self, reports: ReportBatch, name: str) -> ReportBatch:
-        """The reports of one of the two sketches."""
+        """Reports of one of the two sketches."""
         sketch = self.word_sketch if name == "word" else self.fragment_sketch
         return ReportBatch(sketch, {part: reports.parts[f"{name} {part}"] for part in ("hash", "bits")})
 
@@ -231,11 +234,11 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         place = rng.integers(self.places, size=values.size)
         fragment = self._fragments(values)[np.arange(values.size), place]
         word_rng, fragment_rng = rng.spawn(2)
-        sent = {
+        batches = {
             "word": self.word_sketch.privatize(values, word_rng),
             "fragment": self.fragment_sketch.privatize(fragment, fragment_rng),
         }
-        parts = {f"{name} {part}": array for name, own in sent.items() for part, array in own.parts.items()}
+        parts = {f"{name} {part}": array for name, batch in batches.items() for part, array in batch.parts.items()}
         return {"place": place.astype(self.parts["place"].dtype), **parts}
 
     def _estimated(self, reports: ReportBatch) -> Floats:
@@ -245,7 +248,7 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         return self.word_sketch.variance(n, shares)
 
     def log_likelihood(self, reports: ReportBatch) -> Floats:
-        """Log-likelihood of each word up to a constant of each report, from both parts."""
+        """Log-likelihood of each word up to a constant for each report, from both sketches."""
         self.check_reports(reports)
         result = self.word_sketch.log_likelihood(self._part(reports, "word"))
         fragments = self._fragments(np.arange(self.d))
@@ -262,5 +265,5 @@ def _number(digits: list[int], base: int, length: int) -> int:
 
 
 def _tags(values: Integers64) -> Integers64:
-    """The short hash of each word, public and fixed."""
+    """The public 8-bit hash of each word."""
     return buckets(seeds_of(_FAMILY, 1), values, PUZZLE)

@@ -1,4 +1,4 @@
-"""Subset selection: send a set of values that contains one's own more often than not."""
+"""Subset selection: send a random set of values that is likely to contain one's own value."""
 
 from __future__ import annotations
 
@@ -12,17 +12,18 @@ from defenses.ldp.frequency_oracle import Part, PureOracle, ReportBatch, packed
 from defenses.ldp.packed_bits import column_counts
 from metrics.arrays import Booleans, Integers64
 
-# Keys drawn at a time.
+# Number of random keys drawn at a time.
 _AT_ONCE = 1 << 20
 
 
 class SubsetSelection(PureOracle):
-    """Sends w = round(d/(e^epsilon + 1)) of the d values: with p = w e^epsilon/(w e^epsilon + d - w) the own one and
-    w - 1 others, else w others, drawn without replacement.
+    """Subset selection: each person sends a set of w = round(d/(e^epsilon + 1)) of the d values.
 
-    A set that holds the value has the probability p/C(d - 1, w - 1), another (1 - p)/C(d - 1, w); their ratio is
-    p (d - w)/((1 - p) w) = e^epsilon. Another value is in the set with q = p (w - 1)/(d - 1) + (1 - p) w/(d - 1).
-    Its largest risk is the least of all protocols to first order in n.
+    With p = w e^epsilon/(w e^epsilon + d - w) the set holds the own value and w - 1 others, else w others, drawn
+    without replacement. A set that holds the own value has the probability p/C(d - 1, w - 1), any other set
+    (1 - p)/C(d - 1, w). Their ratio is p (d - w)/((1 - p) w) = e^epsilon. Another value is in the set with
+    q = p (w - 1)/(d - 1) + (1 - p) w/(d - 1). The protocol is minimax optimal to first order in n: its largest risk is
+    the least of all protocols.
 
     Parameters
     ----------
@@ -35,11 +36,11 @@ class SubsetSelection(PureOracle):
     ----------
     Ye and Barg (2018), Optimal schemes for discrete distribution estimation under locally differential privacy;
     Wang et al. (2016), Mutual information optimally local private discrete distribution estimation.
-    """  # noqa: D205
+    """
 
     @property
     def size(self) -> int:
-        """Number of values in a set, w; at least 1."""
+        """Number w of values in a set, at least 1."""
         return max(1, round(self.d / (float(np.exp(self.epsilon)) + 1)))
 
     @property
@@ -59,12 +60,12 @@ class SubsetSelection(PureOracle):
 
     @property
     def report_bits(self) -> int:
-        """A bit a value, or the set's values one by one where that is shorter."""
+        """Length of d bits, or of the list of the set's values where that is shorter."""
         return min(int(self.d), self.size * (int(self.d) - 1).bit_length())
 
     @property
     def parts(self) -> dict[str, Part]:
-        """The set, a bit a value."""
+        """The set, as one bit a value."""
         return {"bits": packed(self.d)}
 
     def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
@@ -72,20 +73,20 @@ class SubsetSelection(PureOracle):
         step = max(1, _AT_ONCE // self.d)
         for start in range(0, values.size, step):
             own = values[start : start + step]
-            # The w smallest of random keys are a random set; the own key is put before or behind all others.
-            order = rng.random((own.size, self.d))
-            order[np.arange(own.size), own] = np.where(rng.random(own.size) < self.left_out, 2.0, -1.0)
-            chosen = np.argpartition(order, self.size - 1, axis=1)[:, : self.size]
+            # The w smallest of random keys form a random set; the own key is set below or above all others.
+            keys = rng.random((own.size, self.d))
+            keys[np.arange(own.size), own] = np.where(rng.random(own.size) < self.left_out, 2.0, -1.0)
+            members = np.argpartition(keys, self.size - 1, axis=1)[:, : self.size]
             bits = np.zeros((own.size, self.d), dtype=bool)
-            np.put_along_axis(bits, chosen, True, axis=1)
+            np.put_along_axis(bits, members, True, axis=1)
             sets[start : start + step] = np.packbits(bits, axis=1)
         return {"bits": sets}
 
     def supports(self, reports: ReportBatch) -> Booleans:
-        """Which values are in each set, shape (n, d)."""
+        """Return for each report and value whether the value is in the set, shape (n, d)."""
         self.check_reports(reports)
         return np.unpackbits(reports.parts["bits"], axis=1, count=self.d).astype(bool)
 
     def support_counts(self, reports: ReportBatch) -> Integers64:
-        """In how many sets each value is, shape (d,)."""
+        """Number of sets that contain each value, shape (d,)."""
         return column_counts(reports.parts["bits"], self.d)

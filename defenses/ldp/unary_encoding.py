@@ -1,4 +1,4 @@
-"""Unary encoding: a bit for each value, the own one set, every bit flipped with some probability."""
+"""Unary encoding: the one-hot vector of the value, with every bit flipped with some probability."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from metrics.arrays import Booleans, Integers64
 
 
 class UnaryEncoding(PureOracle):
-    """Sends d bits, eight to a byte: the own one set with probability p, each other with q.
+    """Unary encoding: d bits, eight to a byte, the own bit set with probability p and each other bit with q.
 
-    Two values differ in two bits, so that the largest ratio of likelihoods is p(1 - q)/((1 - p) q); subclasses choose
+    Two values differ in two bits, so that the largest ratio of likelihoods is p(1 - q)/((1 - p) q). Subclasses choose
     p and q so that it is at most e^epsilon.
 
     Parameters
@@ -39,7 +39,7 @@ class UnaryEncoding(PureOracle):
 
     @property
     def report_bits(self) -> int:
-        """One bit a value."""
+        """Length of d bits."""
         return int(self.d)
 
     @property
@@ -51,19 +51,19 @@ class UnaryEncoding(PureOracle):
         return {"bits": one_hot_reports(values, self.d, self.unset, self.q, rng)}
 
     def supports(self, reports: ReportBatch) -> Booleans:
-        """Which bits are set, shape (n, d)."""
+        """Return the bits of each report, shape (n, d)."""
         self.check_reports(reports)
         return np.unpackbits(reports.parts["bits"], axis=1, count=self.d).astype(bool)
 
     def support_counts(self, reports: ReportBatch) -> Integers64:
-        """How often each bit is set, shape (d,)."""
+        """Number of reports in which each bit is set, shape (d,)."""
         return column_counts(reports.parts["bits"], self.d)
 
 
 class SymmetricUnaryEncoding(UnaryEncoding):
-    """Flips every bit with probability 1/(e^(epsilon/2) + 1), the own one and the others alike (basic RAPPOR).
+    """Symmetric unary encoding (basic RAPPOR): every bit is flipped with probability 1/(e^(epsilon/2) + 1).
 
-    p(1 - q)/((1 - p) q) = (e^(epsilon/2))^2 = e^epsilon: each bit has half of the budget, since two values differ in
+    p(1 - q)/((1 - p) q) = (e^(epsilon/2))^2 = e^epsilon: each bit has half of the budget, because two values differ in
     two bits.
 
     Parameters
@@ -95,10 +95,11 @@ class SymmetricUnaryEncoding(UnaryEncoding):
 
 
 class OptimizedUnaryEncoding(UnaryEncoding):
-    """Sets the own bit with p = 1/2 and each other with q = 1/(e^epsilon + 1).
+    """Optimized unary encoding (OUE): sets the own bit with p = 1/2 and each other bit with q = 1/(e^epsilon + 1).
 
-    p(1 - q)/((1 - p) q) = (1 - q)/q = e^epsilon. For rare values the variance n q(1 - q)/(p - q)^2 is the smallest of
-    all p, q with that ratio, 4 n e^epsilon/(e^epsilon - 1)^2: most of the budget goes to the many bits that are 0.
+    p(1 - q)/((1 - p) q) = (1 - q)/q = e^epsilon. Of all p and q with that ratio, these have the least variance for
+    rare values, n q(1 - q)/(p - q)^2 = 4 n e^epsilon/(e^epsilon - 1)^2. Most of the budget goes to the many bits
+    that are 0.
 
     Parameters
     ----------

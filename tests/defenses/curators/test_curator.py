@@ -1,6 +1,6 @@
-"""Curators: their answers' errors, their refusals, and what attackers get out of those who do not count.
+"""Curators: errors of answers, refusals, and attacks on curators without an account.
 
-Statistical tests have fixed seeds; each raises a false alarm once in 10,000 seeds at most.
+Statistical tests have fixed seeds; the false-alarm probability of each is at most 1 in 10,000 seeds.
 """
 
 import contextlib
@@ -384,11 +384,11 @@ def test_guarantees():
     assert pickle.loads(pickle.dumps(release)).open(np.random.default_rng(0)).remaining == 0.5
 
 
-TOLD_APART = [Count(where=(UJI,)), Sum("age"), Histogram("city"), Mean("age")]
+DISTINGUISHING_QUERIES = [Count(where=(UJI,)), Sum("age"), Histogram("city"), Mean("age")]
 
 
 def rates(query, curator, plays=700):
-    """Bounds at 99.995 % each on how often an event happens on a table, from below, and its neighbour, from above."""
+    """Confidence bounds at 99.995 % each on an event's probability: lower on a table, upper on its neighbour."""
     frame = records(20).frame
     frame.loc[0, ["age", "spent", "city"]] = [90, 1000.0, "Uji"]
     one = records(20).with_frame(frame)
@@ -404,9 +404,9 @@ def rates(query, curator, plays=700):
     towards = np.sign(truth - np.ravel(query.exact(other)))
 
     def hits(data):
-        """How often every part that differs is at least as far from the neighbour as the truth."""
-        found = np.array([np.ravel(curator.session(data, generator).answer(query)) for _ in range(plays)])
-        return (towards * (found - truth) >= 0).all(axis=1).sum()
+        """Count answers of which every differing part is at least as far from the neighbour as the exact answer."""
+        answers = np.array([np.ravel(curator.session(data, generator).answer(query)) for _ in range(plays)])
+        return (towards * (answers - truth) >= 0).all(axis=1).sum()
 
     own, others = hits(one), hits(other)
     return stats.beta.ppf(5e-5, own, plays - own + 1), stats.beta.ppf(1 - 5e-5, others + 1, plays - others)
@@ -414,14 +414,14 @@ def rates(query, curator, plays=700):
 
 @pytest.mark.parametrize("budget", [{"mechanism": "laplace"}, {"mechanism": "gaussian", "delta": 1e-3}])
 @pytest.mark.parametrize("neighbours", ["replace", "add or remove"])
-@pytest.mark.parametrize("query", TOLD_APART, ids=lambda query: type(query).__name__)
+@pytest.mark.parametrize("query", DISTINGUISHING_QUERIES, ids=lambda query: type(query).__name__)
 def test_answers_on_neighbours_are_as_alike_as_claimed(query, neighbours, budget):
     curator = Curator(epsilon=1.0, queries=1, neighbours=neighbours, **budget)
     low, high = rates(query, curator)
     assert low <= math.e * high + curator.delta
 
 
-@pytest.mark.parametrize("query", TOLD_APART, ids=lambda query: type(query).__name__)
+@pytest.mark.parametrize("query", DISTINGUISHING_QUERIES, ids=lambda query: type(query).__name__)
 def test_noise_for_half_the_sensitivity_would_be_caught(query):
     low, high = rates(query, Curator(epsilon=2.0, queries=1))
     assert low > math.e * high

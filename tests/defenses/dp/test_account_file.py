@@ -1,4 +1,4 @@
-"""The file of an account: what survives a crash, a full disk, other processes, a broken file."""
+"""The file of an account under crashes, disk errors, concurrent processes and broken contents."""
 
 import json
 import os

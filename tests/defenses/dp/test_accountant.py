@@ -1,4 +1,4 @@
-"""Accounts of a budget: what answers cost together, what is refused beyond the budget, and hostile callers."""
+"""Privacy accounts: total costs, refusals beyond the budget, and hostile callers."""
 
 import math
 from contextlib import suppress
@@ -22,10 +22,10 @@ BAD = [-1.0, math.nan, math.inf, "1", True, None]
 
 
 def randomized_response_delta(epsilon, times, at):
-    """Delta at an epsilon of so many answers by randomized response, exactly: losses add up to (2 k - n) epsilon."""
-    kept = 1 / (1 + math.exp(-epsilon))
+    """Exact delta of several answers by randomized response: their losses sum to (2 k - n) epsilon."""
+    truthful = 1 / (1 + math.exp(-epsilon))
     losses = (2 * np.arange(times + 1) - times) * epsilon
-    return float(np.sum(stats.binom.pmf(np.arange(times + 1), times, kept) * np.maximum(0, -np.expm1(at - losses))))
+    return float(np.sum(stats.binom.pmf(np.arange(times + 1), times, truthful) * np.maximum(0, -np.expm1(at - losses))))
 
 
 @pytest.mark.parametrize("account", ACCOUNTS)

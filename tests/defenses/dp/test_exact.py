@@ -11,7 +11,7 @@ from defenses.dp.exact import ExponentialChance, GeometricDigit, LogisticChance,
 
 
 class Scripted:
-    """A generator whose words are given."""
+    """A generator that returns given words."""
 
     def __init__(self, *words):
         self.words = list(words)

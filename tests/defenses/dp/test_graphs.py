@@ -1,4 +1,4 @@
-"""Counts on graphs: sensitivities against every small change, and what is refused."""
+"""Counts on graphs: sensitivities on random small graphs, and refusals."""
 
 import itertools
 import math
@@ -11,7 +11,7 @@ from defenses.dp.graphs import check_edges, degrees, edge_count_sensitivity, pro
 
 
 def graphs(trials, seed):
-    """Random small graphs: node pairs, which of them are joined, and a generator."""
+    """Random small graphs: all pairs of nodes, the joined ones among them, and a generator."""
     generator = np.random.default_rng(seed)
     for _ in range(trials):
         n = int(generator.integers(3, 8))
@@ -23,16 +23,16 @@ def graphs(trials, seed):
 def test_projection_bounds_degrees_and_sensitivity(bound):
     by_edge = by_node = 0
     for n, pairs, joined, generator in graphs(1500, bound):
-        kept = project(pairs[joined], n, bound)
-        assert degrees(kept, n).max(initial=0) <= bound
-        assert {tuple(edge) for edge in kept.tolist()} <= {tuple(edge) for edge in pairs[joined].tolist()}
+        projected = project(pairs[joined], n, bound)
+        assert degrees(projected, n).max(initial=0) <= bound
+        assert {tuple(edge) for edge in projected.tolist()} <= {tuple(edge) for edge in pairs[joined].tolist()}
         other = joined.copy()
         other[generator.integers(len(pairs))] ^= True
-        by_edge = max(by_edge, abs(len(project(pairs[other], n, bound)) - len(kept)))
+        by_edge = max(by_edge, abs(len(project(pairs[other], n, bound)) - len(projected)))
         other = joined.copy()
         at = (pairs == generator.integers(n)).any(axis=1)
         other[at] = generator.random(at.sum()) < generator.random()
-        by_node = max(by_node, abs(len(project(pairs[other], n, bound)) - len(kept)))
+        by_node = max(by_node, abs(len(project(pairs[other], n, bound)) - len(projected)))
     assert by_edge == edge_count_sensitivity(7, "edge", bound) == 1
     assert bound <= by_node <= edge_count_sensitivity(7, "node", bound)
 

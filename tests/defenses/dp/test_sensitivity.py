@@ -1,4 +1,4 @@
-"""Sensitivities: the formulas bound every pair of neighbours, and some pair reaches them."""
+"""Sensitivities: the formulas bound every pair of neighbours, and some pair attains them."""
 
 import math
 
@@ -181,7 +181,7 @@ def test_unknown_relations_are_refused():
 
 
 def local_median(values):
-    """Local sensitivity of the lower median under replacement, by trying both ends for every record."""
+    """Local sensitivity of the lower median under replacement: every record is replaced by either bound."""
     rank = math.ceil(len(values) / 2) - 1
     median = np.sort(values)[rank]
     return max(

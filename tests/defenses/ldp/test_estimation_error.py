@@ -1,10 +1,10 @@
-"""Estimates are unbiased, and their mean squared error is the variance that theory says.
+"""Estimates are unbiased, and their mean squared error equals the theoretical variance.
 
-A case runs S surveys of the same persons, randomness and hash functions new in each, and takes the mean over surveys
-and values of squared error / variance. For normal errors its standard error is about sqrt(2/(S d)), 0.0102 at most in
-the tests of one epsilon and 0.0063 in the long ones, so that the limits .95 and 1.05 are 4.9 standard errors away or
-more: a false alarm in 10^6 runs of a case. The bias is tested by the sum over values of squared mean errors, in
-standard units chi-square with d degrees of freedom, at 10^-7 a case.
+A case runs S surveys of the same persons, with fresh randomness and hash functions in each. It takes the mean over
+surveys and values of squared error / variance. For Gaussian errors its standard error is about sqrt(2/(S d)), at most
+0.0102 in the tests of one epsilon and 0.0063 in the long ones. So the limits .95 and 1.05 are at least 4.9 standard
+errors away, and a case has a false-alarm probability of 10^-6. The bias is tested by the sum over values of squared
+mean errors. In standard units it is chi-square with d degrees of freedom, and tested at 10^-7 a case.
 """
 
 import numpy as np
@@ -26,8 +26,8 @@ LETTERS = "abcdefghijklmnopqrstuvwxyz123456"
 SKETCH = {"m": 64, "k": 32}
 
 
-def made(make, epsilon, d, survey):
-    """A protocol with public hash functions of its own in each survey."""
+def protocol_of(make, epsilon, d, survey):
+    """Return the protocol with fresh public hash functions for each survey."""
     if make is BinaryRandomizedResponse:
         return make(epsilon=epsilon)
     if make is SequenceFragmentPuzzle:
@@ -39,14 +39,14 @@ def made(make, epsilon, d, survey):
 
 
 def errors(make, epsilon, d, surveys, n):
-    """Errors in standard units of every survey and value, shape (surveys, d)."""
+    """Return the errors of every survey and value in standard units, shape (surveys, d)."""
     rng = np.random.default_rng([d, int(10 * epsilon)])
     values = rng.choice(d, n, p=rng.dirichlet(np.full(d, 0.3)))
     counts = np.bincount(values, minlength=d)
-    deviation = np.sqrt(made(make, epsilon, d, 0).variance(n, counts / n))
+    deviation = np.sqrt(protocol_of(make, epsilon, d, 0).variance(n, counts / n))
     result = np.empty((surveys, d))
     for survey, each in enumerate(rng.spawn(surveys)):
-        protocol = made(make, epsilon, d, survey)
+        protocol = protocol_of(make, epsilon, d, survey)
         assert protocol.d == d
         result[survey] = (protocol.estimate(protocol.privatize(values, each)) - counts) / deviation
     return result
@@ -106,7 +106,7 @@ def test_error_of_sketches_whose_collisions_matter(make):
 
 
 class EightFunctions(LocalHashing):
-    """Local hashing as it is done wrongly: persons share 8 functions."""
+    """Broken local hashing: persons share 8 functions."""
 
     buckets = 4
 

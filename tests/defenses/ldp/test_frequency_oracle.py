@@ -28,31 +28,30 @@ SKETCH = {"m": 4, "k": 3}
 
 
 def protocols(epsilon, d):
-    """One of each protocol that takes d values."""
-    made = [make(epsilon=epsilon, d=d) for make in CANDIDATES if "m" not in make.parameter_names()]
-    made += [make(epsilon=epsilon, d=d, **SKETCH) for make in (CountMeanSketch, HadamardCountMeanSketch)]
+    """Return one of each protocol that takes d values."""
+    instances = [make(epsilon=epsilon, d=d) for make in CANDIDATES if "m" not in make.parameter_names()]
+    instances += [make(epsilon=epsilon, d=d, **SKETCH) for make in (CountMeanSketch, HadamardCountMeanSketch)]
     letters = "abcdefgh"[: round(d**0.5)]
     if len(letters) ** 2 == d:
-        made.append(SequenceFragmentPuzzle(epsilon=epsilon, letters=letters, length=2, fragment=1, **SKETCH))
-    return [*made, BinaryRandomizedResponse(epsilon=epsilon)] if d == 2 else made
+        instances.append(SequenceFragmentPuzzle(epsilon=epsilon, letters=letters, length=2, fragment=1, **SKETCH))
+    return [*instances, BinaryRandomizedResponse(epsilon=epsilon)] if d == 2 else instances
 
 
-def named(protocol):
+def class_name(protocol):
     return type(protocol).__name__
 
 
 class WholeBudgetOnEachBit(UnaryEncoding):
-    """The broken encoding that flips each bit as if it had the whole budget: its epsilon is twice the claim."""
+    """Broken encoding that flips each bit as if it had the whole budget: its epsilon is twice the claim."""
 
     p = property(lambda self: float(1 / (1 + np.exp(-self.epsilon))))
     q = property(lambda self: float(1 / (1 + np.exp(self.epsilon))))
 
 
 def odds(protocol, n=300_000):
-    """What reports say of values 0 and 1, as measured.
+    """Claimed and measured log-odds of reports between values 0 and 1, and the standard error of the measurement.
 
-    Reports are told apart by their likelihoods alone; for each kind that is frequent: the claimed and the measured
-    logarithm of the odds of 0 against 1, and the measurement's standard error.
+    Reports are classified by their likelihoods alone, and only frequent classes are returned.
     """
     kinds = []
     for value in (0, 1):
@@ -67,14 +66,16 @@ def odds(protocol, n=300_000):
     return claimed[often], measured[often], error
 
 
-@pytest.mark.parametrize("protocol", [p for p in protocols(1.0, 4) if p.d == 4 and named(p)[:3] != "Sum"], ids=named)
+@pytest.mark.parametrize(
+    "protocol", [p for p in protocols(1.0, 4) if p.d == 4 and class_name(p)[:3] != "Sum"], ids=class_name
+)
 def test_likelihoods_are_those_of_the_reports_and_epsilon_holds(protocol):
     # At most 12 kinds of reports each: 5 standard errors give a false alarm in 10^5 runs of all protocols.
     claimed, measured, error = odds(protocol)
     assert len(claimed) >= 2
     assert (np.abs(measured - claimed) <= 5 * error).all()
     assert (np.abs(claimed) <= 1 + 1e-9).all()
-    if named(protocol)[:11] != "Thresholded":
+    if class_name(protocol)[:11] != "Thresholded":
         assert np.abs(claimed).max() == pytest.approx(1.0)
 
 
@@ -116,7 +117,7 @@ def test_extreme_epsilons(epsilon, d):
         assert (np.abs(estimated - counts) <= 6 * np.sqrt(variance) + 2).all()
 
 
-@pytest.mark.parametrize("protocol", [*protocols(1.0, 9), *protocols(1.0, 2)], ids=named)
+@pytest.mark.parametrize("protocol", [*protocols(1.0, 9), *protocols(1.0, 2)], ids=class_name)
 def test_contract(protocol):
     assert isinstance(protocol, FrequencyOracle)
     rng = np.random.default_rng(0)
@@ -143,7 +144,7 @@ def test_contract(protocol):
         assert (protocol.supports(reports).sum(axis=0) == protocol.support_counts(reports)).all()
 
 
-@pytest.mark.parametrize("protocol", [*protocols(1.0, 4), BinaryRandomizedResponse()], ids=named)
+@pytest.mark.parametrize("protocol", [*protocols(1.0, 4), BinaryRandomizedResponse()], ids=class_name)
 def test_bad_input_is_refused(protocol):
     rng = np.random.default_rng(0)
     d = protocol.d
@@ -207,7 +208,7 @@ def test_bad_parameters_are_refused():
         ReportBatch(GeneralizedRandomizedResponse(), {"value": np.zeros(2), "other": np.zeros(3)})
 
 
-@pytest.mark.parametrize("protocol", [*protocols(1.0, 16), BinaryRandomizedResponse(epsilon=1.0)], ids=named)
+@pytest.mark.parametrize("protocol", [*protocols(1.0, 16), BinaryRandomizedResponse(epsilon=1.0)], ids=class_name)
 def test_tampered_reports_are_refused(protocol):
     reports = protocol.privatize(np.arange(8) % protocol.d, np.random.default_rng(0))
     assert np.isfinite(protocol.estimate(reports)).all()

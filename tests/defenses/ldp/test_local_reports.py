@@ -1,4 +1,4 @@
-"""LocalReports: what it publishes, promises and refuses."""
+"""LocalReports: its reports, its guarantee and its refusals."""
 
 import math
 
@@ -68,8 +68,8 @@ def test_numbers_are_reported_in_their_public_bins():
 
 def test_rounds_are_drawn_anew_unless_memoized():
     records = people()
-    fresh, kept = (LocalReports(rounds=3, memoize=memoize) for memoize in (False, True))
-    for defense, same in ((fresh, False), (kept, True)):
+    fresh, memoized = (LocalReports(rounds=3, memoize=memoize) for memoize in (False, True))
+    for defense, same in ((fresh, False), (memoized, True)):
         seeds = [reports.parts["seed"] for reports in defense.apply(records, np.random.default_rng(0)).reports]
         assert all(np.array_equal(seeds[0], other) == same for other in seeds[1:])
 
@@ -110,7 +110,7 @@ def test_missing_values():
     release = defense.apply(records, np.random.default_rng(0))
     assert release.protocol.d == 5
     assert np.flatnonzero(release.reports[0].parts["value"] == 4).tolist() == [3, 5]
-    # A value more whether or not it occurs, or the number of values would tell.
+    # The domain has one more value even if none is missing; otherwise its size would disclose missing values.
     assert defense.apply(people(), np.random.default_rng(0)).protocol.d == 5
     with pytest.raises(ValueError, match="two values, the column has 3"):
         LocalReports(protocol="BinaryRandomizedResponse", column="answer", missing="category").check(people())
