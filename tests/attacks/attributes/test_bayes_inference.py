@@ -15,8 +15,8 @@ def test_bayes_uses_what_is_known_of_people_like_the_target():
     mixed = MicrodataRelease(
         pd.DataFrame({"age": ["[30,49]"] * 4, "illness": ["flu", "flu", "cold", "cold"]}), [-1] * 4
     )
-    said = claims(BayesInference(), [32, 47], mixed, own)
-    assert said.values["illness"].tolist() == ["flu", "cold"]
+    answers = claims(BayesInference(), [32, 47], mixed, own)
+    assert answers.values["illness"].tolist() == ["flu", "cold"]
 
 
 def test_bayes_equals_enumeration_of_the_worlds_of_a_class():
@@ -36,6 +36,6 @@ def test_bayes_equals_enumeration_of_the_worlds_of_a_class():
     world = np.zeros(3)
     for values in permutations([0, 1, 1, 2]):
         world[values[0]] += target[values[0]] * np.prod(others[list(values[1:])])
-    said = claims(BayesInference(), [47], release, own)
+    answers = claims(BayesInference(), [47], release, own)
     # The one more person with the table's background that the attack adds moves it by less than 1 in 200.
-    assert_allclose(said.confidence[0], (world / world.sum()).max(), rtol=5e-3)
+    assert_allclose(answers.confidence[0], (world / world.sum()).max(), rtol=5e-3)

@@ -33,13 +33,13 @@ def test_two_hospitals_by_hand():
     second = MicrodataRelease(pd.DataFrame({"age": ["[25,34]"] * 3, "ill": ["c", "d", "e"]}), [-1] * 3)
     records = people(10, generator(0))
     known = OtherRelease(pd.DataFrame({"age": [28]}), records, None, second)
-    said = CompositionAttack().run(first, known, generator(0))
-    assert said.values["ill"].tolist() == ["c"]
-    assert said.confidence.tolist() == [1.0]
+    answers = CompositionAttack().run(first, known, generator(0))
+    assert answers.values["ill"].tolist() == ["c"]
+    assert answers.confidence.tolist() == [1.0]
     disjoint = MicrodataRelease(second.frame.assign(ill=["d", "e", "f"]), [-1] * 3)
-    said = CompositionAttack().run(first, OtherRelease(known.candidates, records, None, disjoint), generator(0))
-    assert sorted(said.values["ill"]) == ["a", "b", "c"]
-    assert said.weight.sum() == pytest.approx(1)
+    answers = CompositionAttack().run(first, OtherRelease(known.candidates, records, None, disjoint), generator(0))
+    assert sorted(answers.values["ill"]) == ["a", "b", "c"]
+    assert answers.weight.sum() == pytest.approx(1)
     with pytest.raises(NotApplicable, match="second release"):
         CompositionAttack().run(first, Knowledge(known.candidates, records), generator(0))
 

@@ -30,31 +30,31 @@ def scores(defense, count=200, attack=None):
 
 def test_classes_of_two_and_three_give_two_thirds_away_for_certain():
     # All numbers differ, so that Mondrian with k = 2 ends in classes of two and three: their ends are right, always.
-    found = scores(Mondrian(k=2))
-    assert found["downcoding"].trials == 200
-    assert found["downcoding"].rate >= 2 / 3
-    assert found["downcoding"].chance < 0.3
-    assert found.measures["risk_low"] > 0.4
+    results = scores(Mondrian(k=2))
+    assert results["downcoding"].trials == 200
+    assert results["downcoding"].rate >= 2 / 3
+    assert results["downcoding"].chance < 0.3
+    assert results.measures["risk_low"] > 0.4
 
 
 def test_larger_classes_give_away_their_ends():
-    found = scores(Mondrian(k=10))
+    results = scores(Mondrian(k=10))
     # Classes of at most 19 rows have two ends.
-    assert found["downcoding"].rate >= 2 / 19
-    assert found["downcoding"].trials == 200
+    assert results["downcoding"].rate >= 2 / 19
+    assert results["downcoding"].trials == 200
 
 
 def test_levels_of_a_whole_column_are_not_tight():
-    found = scores(GlobalRecoding(levels=1))
-    assert found["downcoding"].rate < scores(Mondrian(k=2))["downcoding"].rate
+    results = scores(GlobalRecoding(levels=1))
+    assert results["downcoding"].rate < scores(Mondrian(k=2))["downcoding"].rate
 
 
 @pytest.mark.parametrize("defense", [Incognito(k=5), GlobalRecoding(levels=1), CellSuppression(k=5), Mondrian(k=10)])
 def test_it_beats_values_drawn_from_other_people(defense, adult_attributes):
     # Some 1,500 cells a play; measured .03 to .11 above over six plays, with intervals of .01.
     game = DowncodingGame(records=adult_attributes, originals=500)
-    found = [play_alone(defense, Downcoding(), game, generator(play))[2] for play in range(2)]
-    assert np.mean([each["downcoding"].rate - each["downcoding"].chance for each in found]) > 0.01
+    results = [play_alone(defense, Downcoding(), game, generator(play))[2] for play in range(2)]
+    assert np.mean([each["downcoding"].rate - each["downcoding"].chance for each in results]) > 0.01
 
 
 def test_rows_whose_cells_are_not_tight_follow_the_attackers_own_people():
@@ -64,8 +64,8 @@ def test_rows_whose_cells_are_not_tight_follow_the_attackers_own_people():
     )
     for cell, expected in (("*", "aab"), ("{a|b|d}", "abd")):
         release = MicrodataRelease(pd.DataFrame({"city": [cell] * 3}), [-1] * 3)
-        said = Downcoding().run(release, Knowledge(records.frame.iloc[:0], records), generator(0))
-        assert sorted(said.values["city"]) == sorted(expected)
+        answers = Downcoding().run(release, Knowledge(records.frame.iloc[:0], records), generator(0))
+        assert sorted(answers.values["city"]) == sorted(expected)
 
 
 def test_a_plain_table_has_nothing_to_refine():
@@ -77,8 +77,8 @@ def test_sets_and_stars_by_hand():
         pd.DataFrame({"city": list("aaabbd"), "x": range(6)}), quasi_identifiers=("city",), domains={"city": CITY}
     )
     release = MicrodataRelease(pd.DataFrame({"city": ["{b|d}", "{b|d}", "{b|d}", "*", "a"]}), [-1] * 5)
-    said = Downcoding().run(release, Knowledge(records.frame.iloc[:0], records), generator(0))
-    assert said.values["city"].tolist() == ["b", "d", "b", "a", None]
+    answers = Downcoding().run(release, Knowledge(records.frame.iloc[:0], records), generator(0))
+    assert answers.values["city"].tolist() == ["b", "d", "b", "a", None]
 
 
 def test_overlap_counts_multisets_by_class():
@@ -90,8 +90,8 @@ def test_overlap_counts_multisets_by_class():
 
 
 def test_suppression_gives_its_attack_no_ends():
-    found = scores(CellSuppression(k=5))
-    assert found["downcoding"].rate < 0.2
+    results = scores(CellSuppression(k=5))
+    assert results["downcoding"].rate < 0.2
 
 
 def test_bad_claims_and_releases_are_refused():
@@ -101,9 +101,9 @@ def test_bad_claims_and_releases_are_refused():
     release = Mondrian(k=2).apply(secret.records, generator(0))
     with pytest.raises(TypeError, match="claimed values"):
         game.score(secret, release, None, generator(0))
-    said = Downcoding().run(release.take([0, 1]), game.knowledge(secret, Identity()), generator(0))
+    answers = Downcoding().run(release.take([0, 1]), game.knowledge(secret, Identity()), generator(0))
     with pytest.raises(ValueError, match="10 released rows"):
-        game.score(secret, release, said, generator(0))
+        game.score(secret, release, answers, generator(0))
     stranger = MicrodataRelease(pd.DataFrame({"other": [1]}), [-1])
     with pytest.raises(NotApplicable, match="quasi-identifier"):
         Downcoding().run(stranger, Knowledge(records.frame, records), generator(0))

@@ -41,25 +41,25 @@ def test_the_posterior_exceeds_one_in_l_and_equals_enumeration():
     assert_allclose(expected, [1 / 7] * 2 + [3 / 7] * 4)
     attack = Minimality(l=2, worlds=20000)
     known = Knowledge(SIX.frame[["zip"]], SIX)
-    said = attack.run(release, known, generator(0, "attack"))
+    answers = attack.run(release, known, generator(0, "attack"))
     # Standard error of a share among some 9000 kept worlds: .005; 4 of them.
-    assert_allclose(said.confidence, np.maximum(expected, 1 - expected), atol=0.02)
+    assert_allclose(answers.confidence, np.maximum(expected, 1 - expected), atol=0.02)
     plain = MajorityInClass().run(release, known, generator(0, "attack"))
     assert_allclose(plain.confidence, 4 / 6)
-    assert said.confidence[0] > 0.8
+    assert answers.confidence[0] > 0.8
 
 
 def test_worlds_that_could_have_been_cut_are_ruled_out_for_certain():
     # One with HIV among three: whoever lives alone cannot be told from l = 2; with two and two of each value,
     # a class of zips 1, 1, 2, 2 was not cut only if both values meet in no zip: 1 has (hiv, hiv) or (no, no).
     four = table([1, 1, 2, 2], ["hiv", "hiv", "no", "no"])
-    said = Minimality(worlds=2000).run(
+    answers = Minimality(worlds=2000).run(
         MicrodataRelease(pd.DataFrame({"zip": ["[1,2]"] * 4, "ill": four.frame["ill"]}), [-1] * 4),
         Knowledge(four.frame[["zip"]], four),
         generator(0),
     )
     assert_allclose(enumerated([1, 1, 2, 2], ["hiv", "hiv", "no", "no"]), 0.5)
-    assert_allclose(said.confidence, 0.5, atol=0.06)
+    assert_allclose(answers.confidence, 0.5, atol=0.06)
 
 
 def test_same_seed_and_strangers_among_the_people():

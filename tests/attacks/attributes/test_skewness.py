@@ -10,11 +10,11 @@ from scenarios.seeds import generator
 
 
 def test_skewness_bets_on_the_most_over_represented_value_of_distant_classes():
-    said = claims(Skewness(distance=0.3), [25, 35, 45])
+    answers = claims(Skewness(distance=0.3), [25, 35, 45])
     # The table has 1/2 flu, 5/12 cold, 1/12 ulcer; the second class is at distance 1/12.
-    assert said.about.tolist() == [0, 2]
-    assert said.values["illness"].tolist() == ["flu", "cold"]
-    assert_allclose(said.confidence, [1 / 2, 3 / 4 - 5 / 12 + 1 / 4 - 1 / 12])
+    assert answers.about.tolist() == [0, 2]
+    assert answers.values["illness"].tolist() == ["flu", "cold"]
+    assert_allclose(answers.confidence, [1 / 2, 3 / 4 - 5 / 12 + 1 / 4 - 1 / 12])
     assert claims(Skewness(distance=0.6), [25, 35, 45]).about.size == 0
 
 

@@ -24,39 +24,39 @@ def predicates(attack, frame=TABLE):
     return attack.run(release, Knowledge(frame.iloc[:0], microdata()), generator(0, "attack")).predicates
 
 
-def rate(found, frame):
-    return sum(predicate(frame).sum() == 1 for predicate in found) / len(found)
+def rate(claimed, frame):
+    return sum(predicate(frame).sum() == 1 for predicate in claimed) / len(claimed)
 
 
 def test_univariate_on_a_copy_by_enumeration():
-    found = predicates(UnivariateSinglingOut())
+    claimed = predicates(UnivariateSinglingOut())
     # Ages 31, 42, 64 and cities b and missing stand once; the smallest age stands twice, the largest once.
-    texts = {repr(predicate.predicates[0]) for predicate in found}
+    texts = {repr(predicate.predicates[0]) for predicate in claimed}
     expected = [Covered("age", age, DOMAINS["age"]) for age in (31, 42, 64)]
     expected += [Covered("city", city, DOMAINS["city"]) for city in ("b", None)]
     expected += [AtMost("age", 20.0), AtLeast("age", 64.0)]
-    assert len(found) == len(expected) == 7
-    assert {repr(condition).replace("np.int64(", "").replace(")", "") for condition in expected} == {
+    assert len(claimed) == len(expected) == 7
+    assert {repr(atom).replace("np.int64(", "").replace(")", "") for atom in expected} == {
         text.replace("np.int64(", "").replace(")", "") for text in texts
     }
-    assert rate(found, TABLE) == 6 / 7
+    assert rate(claimed, TABLE) == 6 / 7
 
 
 def test_multivariate_on_a_copy_by_enumeration():
-    found = predicates(MultivariateSinglingOut(columns=2, predicates=100, tries=50))
+    claimed = predicates(MultivariateSinglingOut(columns=2, predicates=100, tries=50))
     # With both columns, the median being 42: row 31 b is met by itself alone, 42 c (at most 42) and 64 missing too;
     # 53 c stands twice, 20 a twice. Every predicate that one row alone meets is found, and no other.
-    assert len(found) == len(set(found)) == 3
-    assert rate(found, TABLE) == 1
+    assert len(claimed) == len(set(claimed)) == 3
+    assert rate(claimed, TABLE) == 1
 
 
 @pytest.mark.parametrize("attack", [UnivariateSinglingOut(), MultivariateSinglingOut(columns=2)])
 def test_generalized_cells_are_read(attack):
     released = pd.DataFrame({"age": ["[20,39]", "[20,39]", "[40,69]"], "city": ["{a|b}", "{a|b}", "*"]})
-    found = predicates(attack, released)
-    assert found
-    assert all(predicate(pd.DataFrame({"age": [45], "city": ["d"]}))[0] for predicate in found)
-    assert not any(predicate(pd.DataFrame({"age": [30], "city": ["d"]}))[0] for predicate in found)
+    claimed = predicates(attack, released)
+    assert claimed
+    assert all(predicate(pd.DataFrame({"age": [45], "city": ["d"]}))[0] for predicate in claimed)
+    assert not any(predicate(pd.DataFrame({"age": [30], "city": ["d"]}))[0] for predicate in claimed)
 
 
 def big(count, rng):

@@ -76,16 +76,16 @@ def test_numbers_are_named_by_public_bins(adult_attributes):
     ages = secret.people()["age"]
     domain = adult_attributes.domains["age"]
     edges = np.array([domain.low, *domain.cuts])[domain.codes(ages)]
-    said = ValueClaims(pd.DataFrame({"age": edges}), np.ones(len(ages)))
+    answers = ValueClaims(pd.DataFrame({"age": edges}), np.ones(len(ages)))
     release = game.publish(Identity().apply(secret.records, generator(0)), generator(0))
-    assert game.score(secret, release, said, generator(0))["attribute"].rate == 1
+    assert game.score(secret, release, answers, generator(0))["attribute"].rate == 1
     assert play(Identity(), NearestRowInference(), game, generator(0, "play")).scores["attribute"].rate > 0.5
 
 
 def test_abstentions_and_missing_values():
     truth = np.array([0, 1, 3])
-    said = ValueClaims(pd.DataFrame({"illness": ["flu", None, "cold"]}), np.ones(3))
-    correct, answered = successes(said, "illness", ILLNESS, truth)
+    answers = ValueClaims(pd.DataFrame({"illness": ["flu", None, "cold"]}), np.ones(3))
+    correct, answered = successes(answers, "illness", ILLNESS, truth)
     assert correct.tolist() == [1, 0, 0]
     assert answered.tolist() == [1, 0, 1]
     shared = ValueClaims(
@@ -103,11 +103,11 @@ def test_bad_claims_are_refused():
         ValueClaims(pd.DataFrame({"a": ["x"]}), np.ones(2))
     with pytest.raises(ValueError, match="shares"):
         ValueClaims(pd.DataFrame({"a": ["x"]}), np.ones(1), np.array([0]), np.array([-0.1]))
-    said = ValueClaims(pd.DataFrame({"illness": ["flu"]}), np.ones(1), np.array([7]))
+    answers = ValueClaims(pd.DataFrame({"illness": ["flu"]}), np.ones(1), np.array([7]))
     with pytest.raises(ValueError, match="person 7"):
-        successes(said, "illness", ILLNESS, np.array([0]))
+        successes(answers, "illness", ILLNESS, np.array([0]))
     with pytest.raises(ValueError, match="no column"):
-        successes(said, "age", ILLNESS, np.array([0]))
+        successes(answers, "age", ILLNESS, np.array([0]))
     with pytest.raises(ValueError, match="scurvy"):
         successes(ValueClaims(pd.DataFrame({"illness": ["scurvy"]}), np.ones(1)), "illness", ILLNESS, np.array([0]))
     with pytest.raises(TypeError, match="claimed values"):

@@ -31,9 +31,9 @@ def by_enumeration(first, second, count):
 def test_expected_links_equal_enumeration(count):
     rng = generator(0, "distances")
     first, second = (rng.integers(0, 3, (7, 60)).astype(float) for _ in range(2))
-    found = common_row_probability(nearest_rows(first, count), nearest_rows(second, count))
+    links = common_row_probability(nearest_rows(first, count), nearest_rows(second, count))
     expected = [by_enumeration(first[:, person], second[:, person], count) for person in range(60)]
-    assert_allclose(found, expected, atol=1e-12)
+    assert_allclose(links, expected, atol=1e-12)
 
 
 def test_expected_links_of_large_tables():
