@@ -7,8 +7,9 @@ import pytest
 from defenses.dp import Laplace
 from scenarios import EpsilonAudit, read_plan
 from scenarios.auditing.names import mechanisms
-from scenarios.experiments import epsilon_audit
-from scenarios.experiments.epsilon_audit import GROUPS, grouped
+from scenarios.experiments import epsilon_measures
+from scenarios.experiments.epsilon_measures import GROUPS, audit_mechanism, grouped
+from scenarios.experiments.epsilon_report import mechanism_section
 from scenarios.experiments.experiment import read_experiment
 
 
@@ -42,7 +43,7 @@ FEW = ("Laplace", "DiscreteGaussian", "Exponential", "SubsetSelection")
 
 @pytest.mark.parametrize("names", [FEW, pytest.param(tuple(mechanisms()), marks=pytest.mark.long)])
 def test_report_holds_every_mechanism_and_no_broken_one(names, monkeypatch):
-    monkeypatch.setattr(epsilon_audit, "mechanisms", lambda: {name: mechanisms()[name] for name in sorted(names)})
+    monkeypatch.setattr(epsilon_measures, "mechanisms", lambda: {name: mechanisms()[name] for name in sorted(names)})
     experiment = EpsilonAudit(epsilon=[4.0, 2.0], runs=1000, releases=8)
     *sections, curators = experiment.run(2, 1, quiet)
     assert len(sections) == len(grouped())
@@ -66,9 +67,9 @@ class HalfTheNoise(Laplace):
 
 
 def test_a_broken_mechanism_is_shown_as_broken(monkeypatch):
-    monkeypatch.setattr(epsilon_audit, "mechanisms", lambda: {"Laplace": HalfTheNoise})
-    experiment = EpsilonAudit(epsilon=[2.0], runs=20_000)
-    section = experiment._section("", ["Laplace"], 1, 1)
+    monkeypatch.setattr(epsilon_measures, "mechanisms", lambda: {"Laplace": HalfTheNoise})
+    audits = audit_mechanism("Laplace", [2.0], 0.01, runs=20_000, plays=1, seed=1)
+    section = mechanism_section("", [audits], 20_000, 0.01)
     assert section.tables[0].rows[0][-1] == "BROKEN"
 
 
