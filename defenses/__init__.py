@@ -32,17 +32,16 @@ Recoding: generalization, rounding, top and bottom coding, suppression, pseudony
 
 Grouping: k-anonymity and related models, which release records in classes of at least k.
     Anatomy: Bucketization: records are put into groups of at least l different sensitive values, one record each.
-    FullDomainRelease: A released table whose columns stand on one level each.
+    FullDomainRelease: A table released by full-domain generalization, with one hierarchy level per column.
     GowerMicroaggregation: Microaggregation by MDAV under Gower's distance, where a column of numbers weighs no more
         than one of categories.
-    Incognito: Full-domain generalization: of all choices of one level a column, one of least loss with classes of
+    Incognito: Incognito full-domain k-anonymity: one hierarchy level per column, of minimum loss, with classes of
         at least k.
     KMeansMicroaggregation: Microaggregation of k-means clusters, repaired until every group holds k to 2k - 1
         records.
     Microaggregation: Microaggregation by MDAV: groups of k to 2k - 1 similar records that all release their group's
         representative.
-    Mondrian: Multidimensional recoding: records are cut into classes of at least k that are released as intervals
-        and sets.
+    Mondrian: Mondrian multidimensional k-anonymity: classes of at least k records, released as intervals and sets.
     UnivariateMicroaggregation: Every column of numbers microaggregated on its own, in groups of at least k with the
         least squared change.
 

@@ -1,4 +1,4 @@
-"""K-anonymous defenses whose classes meet further constraints."""
+"""Base of k-anonymous defenses with further constraints on their classes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from defenses.grouping.constraints import Constraint, make_constraints
 
 
 class ConstrainedDefense(KAnonymousDefense):
-    """A k-anonymous defense whose classes meet further constraints on the sensitive columns.
+    """A k-anonymous defense whose classes satisfy further constraints on the sensitive columns.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Incognito: k-anonymity by one level for each column, the best of all such choices."""
+"""Incognito full-domain k-anonymity."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from defenses.grouping.constrained import ConstrainedDefense
 from defenses.grouping.constraints import all_hold, check_apart, sensitive_columns
 from defenses.grouping.incognito.lattice import Lattice, build_lattice
 from defenses.grouping.incognito.losses import LOSSES
-from defenses.grouping.incognito.search import Demand, Found, minimal_nodes, optimum
+from defenses.grouping.incognito.search import ClassRequirements, SearchResult, minimal_nodes, optimum
 from metrics.cells import SUPPRESSED
 
 _NODES = 1 << 23
-"""Largest lattice that is searched."""
+"""Largest number of nodes in a lattice that is searched."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class FullDomainRelease(MicrodataRelease):
-    """A released table whose columns stand on one level each.
+    """A table released by full-domain generalization, with one hierarchy level per column.
 
     Parameters
     ----------
     levels : mapping of str to int
         Level of each generalized column.
     loss : float
-        What the release costs under the loss that was minimised.
+        Loss of the release, in the measure that was minimised.
     """
 
     levels: Mapping[str, int]
@@ -47,19 +47,22 @@ class FullDomainRelease(MicrodataRelease):
 
 
 class Incognito(ConstrainedDefense):
-    """Full-domain generalization: of all choices of one level a column, one of least loss with classes of at least k.
+    """Incognito full-domain k-anonymity: one hierarchy level per column, of minimum loss, with classes of at least k.
+
+    All values of a column are generalized to the same level. The search returns a global optimum over all choices of
+    levels. Classes may also be required to be l-diverse, t-close or (alpha, k)-anonymous.
 
     Parameters
     ----------
     k : int
-        Smallest class, at least 1.
+        Smallest class size, at least 1.
     max_suppression : float
-        Largest share of the records that may be suppressed, in [0, 1]: all columns ``*``, for records in classes that
-        fail. The number of records is rounded down.
+        Largest share of the records that may be suppressed, in [0, 1]; the number of records is rounded down. A
+        record is suppressed if its class violates a requirement; all generalized columns then release ``*``.
     loss : {"normalized", "precision", "discernibility", "average_class_size", "height"}
-        What is minimised; see Notes.
+        The loss to minimise; see Notes.
     l : float, optional
-        l-diversity of every sensitive column: an integer, or any number for entropy.
+        l-diversity of every sensitive column: an integer, or any number for entropy l-diversity.
     diversity : {"distinct", "entropy", "recursive"}
         Form of l-diversity.
     c : float, optional
@@ -67,8 +70,8 @@ class Incognito(ConstrainedDefense):
     t : float, optional
         t-closeness of every sensitive column to the table before suppression, in [0, 1].
     distance : {"equal", "ordered"}
-        Distance of two sensitive values under t-closeness: 1, or by their ranks (of numbers, or of the categories of
-        an ordered domain).
+        Ground distance of t-closeness: 1 for any two values, or their difference in rank. Ranks are those of numbers,
+        or of the categories of an ordered domain.
     alpha : float, optional
         Largest share of one sensitive value in a class, in (0, 1]: (alpha, k)-anonymity.
     columns : sequence of str, optional
@@ -77,38 +80,76 @@ class Incognito(ConstrainedDefense):
     Raises
     ------
     ValueError
-        If a parameter is out of range or unknown; on `apply`, `guarantee` and `minimal_nodes`, if `k` exceeds the
-        number of records or `l` that of the sensitive values, a column is unknown, has no hierarchy or a value that
-        its hierarchy lacks, or no choice of levels does.
+        If a parameter is out of range or unknown.
+        On `apply`, `guarantee` and `minimal_nodes`: if `k` exceeds the number of records.
+        On the same: if `l` exceeds the number of sensitive values.
+        On the same: if a column is unknown, has no hierarchy, or holds a value that its hierarchy lacks.
+        On `apply` and `guarantee`: if no choice of levels satisfies the requirements.
 
     Notes
     -----
-    Losses. *normalized*: mean over rows and columns of (leaves - 1) / (all leaves - 1), leaves the values that a cell
-    may stand for; *precision*: mean of level by height (1 - Sweeney's precision); both count 1 for suppressed cells.
-    *discernibility*: each row counts the size of its class, each suppressed row all n. *average_class_size*: rows by
-    classes, the suppressed rows being one class. *height*: sum of the levels. Of several optima (equal to 12 decimals)
-    the one with the smallest sum of levels is taken, then the one with the lowest levels from the first column on.
+    Losses, each to be minimised:
 
-    Search. Rows are counted once, into distinct combinations; all frequency sets are rolled up from there. What a
-    single column or a pair refutes is never looked at (subset property), nor is what is finer than a refuted choice
-    (generalization property), nor what cannot cost less than the best yet: no cell costs more than 1, so the loss
-    without suppression, a sum over the columns, is a lower bound. What remains is tried, and so the optimum is one
-    among all choices. Constraints prune as far as that is sound; see `Demand`.
+    - *normalized*: mean over rows and columns of (leaves - 1) / (all leaves - 1). Leaves are the values that a cell
+      may stand for. A suppressed cell counts 1.
+    - *precision*: mean of level / height, which is 1 - Sweeney's precision. A suppressed cell counts 1.
+    - *discernibility*: each row counts the size of its class, and each suppressed row counts n.
+    - *average_class_size*: rows divided by classes; the suppressed rows form one class.
+    - *height*: sum of the levels.
 
-    Cells. Rows keep their order, and other columns their values. A missing value is a value of its own up to a level
-    that is ``*``.
+    Losses are compared to 12 decimals. Ties go to the smallest sum of levels, then to the lowest levels from the first
+    column on.
 
-    Guarantee: k-anonymity of the quasi-identifiers, and the constraints. The suppressed rows are a class of their own,
-    whose size and diversity the search has no say in; the guarantee is computed with it for these very records: its k
-    is the number of suppressed rows where these are fewer than k, and what they lack in diversity is not promised.
-    Channel: containment in every column.
+    Search. Rows are counted once, into distinct combinations of values. All other frequency sets are rolled up from
+    these counts. Three rules exclude nodes, that is choices of levels:
+
+    - Subset property: a node is excluded if its levels in one column or a pair of columns violate k-anonymity.
+    - Generalization property: a node is excluded if a coarser node violates k-anonymity.
+    - Bound: a node is excluded if its loss without suppression exceeds the best loss so far. No cell costs more than
+      1, so this sum over the columns is a lower bound.
+
+    A violation counts only if it affects more rows than may be suppressed. Every remaining node is tested, so the
+    result is an optimum over all nodes. Constraints exclude nodes as far as
+    that is sound; see `ClassRequirements`.
+
+    Cells. Rows keep their order, and the other columns keep their values. A missing value is a value of its own on
+    every level that is not ``*``.
+
+    Guarantee: k-anonymity of the quasi-identifiers, and the constraints. The suppressed rows form a class of their
+    own, which the search does not control. The guarantee accounts for this class in these very records. If there are
+    fewer than k suppressed rows, the guaranteed k is their number. If they violate a constraint, no constraint is
+    guaranteed. Channel: containment in every column.
 
     References
     ----------
-    LeFevre, DeWitt and Ramakrishnan (2005), Incognito: efficient full-domain k-anonymity; Iyengar (2002),
-    Transforming data to satisfy privacy constraints, section 3.1; Sweeney (2002), Achieving k-anonymity privacy
-    protection using generalization and suppression, section 4; Bayardo and Agrawal (2005), Data privacy through
-    optimal k-anonymization, section 3.
+    LeFevre, DeWitt and Ramakrishnan (2005), Incognito: efficient full-domain k-anonymity.
+    Iyengar (2002), Transforming data to satisfy privacy constraints, section 3.1.
+    Sweeney (2002), Achieving k-anonymity privacy protection using generalization and suppression, section 4.
+    Bayardo and Agrawal (2005), Data privacy through optimal k-anonymization, section 3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from defenses import Hierarchy, Incognito, Microdata
+    >>> from defenses.base.hierarchy import TableHierarchy
+    >>> table = pd.DataFrame({"sex": list("MMMMFF"), "age": [25, 29, 38, 31, 25, 28]})
+    >>> levels = {
+    ...     "sex": TableHierarchy([["M", "*"], ["F", "*"]]),
+    ...     "age": Hierarchy.from_intervals([[30], []], 20, 39, integer=True),
+    ... }
+    >>> records = Microdata(table, quasi_identifiers=("sex", "age"), hierarchies=levels)
+    >>> release = Incognito(k=2, max_suppression=0).apply(records, np.random.default_rng(0))
+    >>> release.levels
+    {'sex': 0, 'age': 1}
+    >>> print(release.frame)
+      sex      age
+    0   M  [20,29]
+    1   M  [20,29]
+    2   M  [30,39]
+    3   M  [30,39]
+    4   F  [20,29]
+    5   F  [20,29]
     """
 
     def __init__(
@@ -133,12 +174,12 @@ class Incognito(ConstrainedDefense):
         self.loss = loss
 
     def apply(self, records: Microdata, rng: Generator) -> FullDomainRelease:
-        """Release the columns on the best levels; nothing is drawn."""
-        names, lattice, demand, combination = self._problem(records)
-        found = self._best(lattice, demand, len(records))
-        suppressed = lattice.members_of(found.node, found.classes, found.suppressed)[combination]
+        """Release the columns at their optimal levels; nothing is drawn."""
+        names, lattice, requirements, combination = self._problem(records)
+        best = self._best(lattice, requirements, len(records))
+        suppressed = lattice.members_of(best.node, best.classes, best.suppressed)[combination]
         frame = released_frame(records)
-        levels = dict(zip(names, found.node, strict=True))
+        levels = dict(zip(names, best.node, strict=True))
         for name, level in levels.items():
             cells = np.array(frame[name], dtype=object)
             if level:
@@ -147,44 +188,44 @@ class Incognito(ConstrainedDefense):
                 cells[suppressed] = SUPPRESSED
                 frame[name] = cells
         channel = Channel(tuple(Containment(name, records.domain(name)) for name in names))
-        return FullDomainRelease(frame, np.arange(len(records)), channel, levels=levels, loss=found.loss)
+        return FullDomainRelease(frame, np.arange(len(records)), channel, levels=levels, loss=best.loss)
 
     def check(self, records: Microdata) -> None:
         """Check the parameters without the search, which `guarantee` and `apply` make."""
         self._problem(records)
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Promise what the best levels give these records; takes as long as `apply`."""
-        _, lattice, demand, _ = self._problem(records)
-        found = self._best(lattice, demand, len(records))
-        rows = int(found.classes.sizes[found.suppressed].sum())
-        promised = k_anonymity_over(self.k, records, self._checked_columns(records), demand.constraints)
+        """Return what the optimal levels guarantee for these records; takes as long as `apply`."""
+        _, lattice, requirements, _ = self._problem(records)
+        best = self._best(lattice, requirements, len(records))
+        rows = int(best.classes.sizes[best.suppressed].sum())
+        promised = k_anonymity_over(self.k, records, self._checked_columns(records), requirements.constraints)
         if rows == 0 or promised.k is None:
             return promised
-        together = found.classes.put_together(found.suppressed)
+        suppressed_class = best.classes.put_together(best.suppressed)
         statement = f"{promised.statement}; the {rows} suppressed records are one class"
-        if all_hold(demand.constraints, demand.columns, together.histograms, 1).all():
+        if all_hold(requirements.constraints, requirements.columns, suppressed_class.histograms, 1).all():
             return replace(promised, k=min(self.k, rows), statement=statement)
         return Guarantee(k=min(self.k, rows), statement=f"{statement}, which does not")
 
     def minimal_nodes(self, records: Microdata) -> list[dict[str, int]]:
-        """Every choice of levels that meets all demands while no choice that is finer does.
+        """List the minimal nodes: choices of levels that satisfy all requirements while no finer choice does.
 
         Parameters
         ----------
         records : Microdata
-            The records, under at most `max_suppression`.
+            The records; at most a share of `max_suppression` is suppressed.
 
         Returns
         -------
         list of dict of str to int
-            Level of each column; by sum of the levels, then by the levels from the first column on.
+            Level of each column, sorted by the sum of the levels, then by the levels from the first column on.
         """
-        names, lattice, demand, _ = self._problem(records)
-        return [dict(zip(names, node, strict=True)) for node in minimal_nodes(lattice, demand)]
+        names, lattice, requirements, _ = self._problem(records)
+        return [dict(zip(names, node, strict=True)) for node in minimal_nodes(lattice, requirements)]
 
-    def _problem(self, records: Microdata) -> tuple[tuple[str, ...], Lattice, Demand, NDArray[np.intp]]:
-        """The columns, their lattice, what classes must hold, and the distinct combination of each record."""
+    def _problem(self, records: Microdata) -> tuple[tuple[str, ...], Lattice, ClassRequirements, NDArray[np.intp]]:
+        """The columns, their lattice, the requirements on classes, and the distinct combination of each record."""
         names = filled(records, self._checked_columns(records))
         if not names:
             raise ValueError("there is no column to generalize; name quasi-identifiers that hold values")
@@ -196,13 +237,14 @@ class Incognito(ConstrainedDefense):
                 f"there are {math.prod(lattice.shape)} choices of levels, more than {_NODES}; name fewer columns"
             )
         limit = math.floor(round(self.max_suppression * len(records), 6))
-        return names, lattice, Demand(self.k, limit, self._constraints(), sensitive), combination
+        return names, lattice, ClassRequirements(self.k, limit, self._constraints(), sensitive), combination
 
-    def _best(self, lattice: Lattice, demand: Demand, n: int) -> Found:
-        found = optimum(lattice, demand, LOSSES[self.loss])
-        if found is None:
-            demanded = " and ".join([f"{self.k}-anonymity", *map(str, demand.constraints)])
+    def _best(self, lattice: Lattice, requirements: ClassRequirements, n: int) -> SearchResult:
+        result = optimum(lattice, requirements, LOSSES[self.loss])
+        if result is None:
+            required = " and ".join([f"{self.k}-anonymity", *map(str, requirements.constraints)])
             raise ValueError(
-                f"no levels of the hierarchies give {demanded} with at most {demand.limit} of {n} records suppressed"
+                f"no levels of the hierarchies give {required} with at most {requirements.limit} of {n} records "
+                "suppressed"
             )
-        return found
+        return result

@@ -1,4 +1,4 @@
-"""The lattice of full-domain generalizations: one level for each column, and the classes that it makes."""
+"""The lattice of full-domain generalizations: one level per column, and the resulting classes."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from metrics.arrays import Booleans, Floats, Integers
 Node = tuple[int, ...]
 
 _CACHED = 32
-"""Frequency sets kept for roll-up."""
+"""Number of frequency sets cached for roll-up."""
 
 _DENSE = 8
-"""Largest table, in multiples of the number of keys, that is cheaper to fill than the keys are to hash."""
+"""Largest lookup table, in multiples of the number of keys, that is faster than hashing the keys."""
 
 
 @dataclass(frozen=True)
 class FrequencySet:
-    """The classes of one node, each with its number of rows.
+    """The equivalence classes of one node, with their sizes.
 
     Attributes
     ----------
     members : ndarray of int, shape (classes,)
-        One distinct combination of original values from each class.
+        A representative of each class: one of its distinct combinations of original values.
     sizes : ndarray of int, shape (classes,)
-        Rows of each class.
+        Number of rows in each class.
     histograms : tuple of csr_array, each of shape (classes, sensitive values)
-        For every sensitive column how often each class has each value.
+        Counts of each value in each class, for every sensitive column.
     """
 
     members: Integers
@@ -43,14 +43,14 @@ class FrequencySet:
     histograms: tuple[csr_array, ...]
 
     def merged(self, classes: Integers, count: int) -> FrequencySet:
-        """Classes put together: `classes` holds the new class, from 0 to `count` - 1, of each of these."""
+        """Merge classes: `classes` holds the new class of each one, from 0 to `count` - 1."""
         members = np.empty(count, dtype=np.intp)
         members[classes] = self.members
         sizes = np.bincount(classes, weights=self.sizes, minlength=count).astype(np.intp)
         return FrequencySet(members, sizes, tuple(_added(histogram, classes, count) for histogram in self.histograms))
 
     def put_together(self, which: Booleans) -> FrequencySet:
-        """Some of the classes as a single one."""
+        """Merge the classes selected by `which` into a single class."""
         histograms = tuple(histogram[which] for histogram in self.histograms)
         chosen = FrequencySet(self.members[which], self.sizes[which], histograms)
         return chosen.merged(np.zeros(chosen.sizes.size, dtype=np.intp), 1)
@@ -58,20 +58,20 @@ class FrequencySet:
 
 @dataclass(frozen=True)
 class LeveledColumn:
-    """One column on all levels of its hierarchy.
+    """One column at all levels of its hierarchy.
 
     Attributes
     ----------
     name : str
         The column's name.
     codes : ndarray of int, shape (combinations,)
-        Group on level 0 of each distinct combination of original values.
+        Level-0 group of each distinct combination of original values.
     groups : ndarray of int, shape (levels, groups on level 0)
-        On each level the group that each group of level 0 belongs to, numbered from 0.
+        Group at each level of each level-0 group, numbered from 0.
     counts : tuple of int
-        On each level the number of groups.
+        Number of groups at each level.
     losses : ndarray of float, shape (levels, groups on level 0)
-        Normalised loss of each value on each level.
+        Normalised loss of each value at each level.
     """
 
     name: str
@@ -81,22 +81,21 @@ class LeveledColumn:
     losses: Floats
 
     def at(self, level: int, members: Integers) -> Integers:
-        """Group on a level of each of these combinations."""
-        found: Integers = self.groups[level][self.codes[members]]
-        return found
+        """Group of each of these combinations at a level."""
+        return np.asarray(self.groups[level][self.codes[members]])
 
 
 class Lattice:
-    """All nodes, that is levels of the columns, with their frequency sets.
+    """The lattice of all nodes with their frequency sets; a node is a choice of one level per column.
 
-    A frequency set is rolled up from that of a finer node, one column at a time, and so never counts rows again.
+    A frequency set is rolled up from that of a finer node, one column at a time. Rows are counted only once.
 
     Parameters
     ----------
     columns : sequence of LeveledColumn
         The columns.
     finest : FrequencySet
-        Distinct combinations of original values, one class each.
+        Frequency set of the original values: each distinct combination is a class.
     """
 
     def __init__(self, columns: Sequence[LeveledColumn], finest: FrequencySet) -> None:
@@ -107,25 +106,25 @@ class Lattice:
         self._rolled = lru_cache(_CACHED)(self._roll)
 
     def frequency_set(self, node: Node) -> FrequencySet:
-        """Classes of a node."""
+        """Frequency set of a node."""
         return self._rolled(tuple(node[index] for index in self._order))
 
     def projected(self, subset: Sequence[int]) -> Lattice:
-        """Lattice of some of the columns, by position."""
+        """Lattice of the columns at the positions in `subset`."""
         columns = [self.columns[index] for index in subset]
         members = self.finest.members
         classes = number_tuples([column.at(0, members) for column in columns], [c.counts[0] for c in columns])
         return Lattice(columns, self.finest.merged(*classes))
 
     def members_of(self, node: Node, classes: FrequencySet, which: Booleans) -> Booleans:
-        """Whether each distinct combination of original values lies in one of some classes of a node."""
+        """Tell which distinct combinations of original values lie in the classes of a node selected by `which`."""
         number, count = self._classes(np.arange(self.finest.members.size), node)
         chosen = np.zeros(count, dtype=bool)
         chosen[number[classes.members]] = which
         return chosen[number]
 
     def _roll(self, levels: Node) -> FrequencySet:
-        """Frequency set with the first columns, in the order of rolling up, on `levels` and the others on level 0."""
+        """Frequency set with the first columns of the roll-up order at `levels` and the others at level 0."""
         if not levels:
             return self.finest
         finer = self._rolled(levels[:-1])
@@ -136,22 +135,22 @@ class Lattice:
         return finer.merged(*self._classes(finer.members, node))
 
     def _classes(self, members: Integers, node: Sequence[int]) -> tuple[Integers, int]:
-        leveled = list(zip(self.columns, node, strict=True))
-        codes = [column.at(level, members) for column, level in leveled]
-        return number_tuples(codes, [column.counts[level] for column, level in leveled])
+        levels = list(zip(self.columns, node, strict=True))
+        codes = [column.at(level, members) for column, level in levels]
+        return number_tuples(codes, [column.counts[level] for column, level in levels])
 
 
 def build_lattice(
     records: Microdata, names: Sequence[str], sensitive: Sequence[SensitiveColumn]
 ) -> tuple[Lattice, Integers]:
-    """Lattice of these columns, and the distinct combination of original values that each record holds, shape (n,).
+    """Build the lattice of these columns, and number the combination of original values of each record, shape (n,).
 
     Raises
     ------
     ValueError
         If a column has no hierarchy, or its hierarchy lacks a value; names the column.
     """
-    columns = [_leveled(records, name) for name in names]
+    columns = [_leveled_column(records, name) for name in names]
     combination, count = number_tuples([column.codes for column in columns], [c.counts[0] for c in columns])
     example = np.empty(count, dtype=np.intp)
     example[combination] = np.arange(len(records))
@@ -164,8 +163,8 @@ def build_lattice(
     return Lattice(columns, FrequencySet(np.arange(count), sizes, tuple(histograms))), combination
 
 
-def _leveled(records: Microdata, name: str) -> LeveledColumn:
-    """One column on all levels, with the code of each record."""
+def _leveled_column(records: Microdata, name: str) -> LeveledColumn:
+    """One column at all levels of its hierarchy, with the level-0 group of each record in `codes`."""
     hierarchy = records.hierarchies.get(name)
     if hierarchy is None:
         raise ValueError(f"column {name!r} has no hierarchy to generalize it by")
@@ -191,14 +190,14 @@ def number_tuples(codes: Sequence[Integers], sizes: Sequence[int]) -> tuple[Inte
     codes : sequence of ndarray of int, each of shape (n,)
         Codes from 0, at least one sequence.
     sizes : sequence of int
-        How many codes there are in each.
+        Number of codes in each sequence.
 
     Returns
     -------
     number : ndarray of int, shape (n,)
-        Equal where all codes are equal, from 0.
+        Number of each tuple, from 0; equal tuples have equal numbers.
     count : int
-        How many numbers there are.
+        Number of distinct tuples.
     """
     keys, bound = codes[0].astype(np.int64), sizes[0]
     for code, size in zip(codes[1:], sizes[1:], strict=True):
@@ -209,10 +208,10 @@ def number_tuples(codes: Sequence[Integers], sizes: Sequence[int]) -> tuple[Inte
 
 
 def _added(histogram: csr_array, classes: Integers, count: int) -> csr_array:
-    """Add up the rows of each class."""
+    """Add up the rows of the histogram in each class."""
     where = (classes, np.arange(classes.size))
-    together = csr_array((np.ones_like(classes), where), shape=(count, classes.size))
-    return csr_array(together @ histogram)
+    membership = csr_array((np.ones_like(classes), where), shape=(count, classes.size))
+    return csr_array(membership @ histogram)
 
 
 def _renumber(keys: Integers, bound: int) -> tuple[Integers, int]:

@@ -1,4 +1,4 @@
-"""What a node of the lattice of generalizations costs, suppressed rows included."""
+"""Losses of the nodes in the lattice of generalizations, including suppressed rows."""
 
 from __future__ import annotations
 
@@ -12,29 +12,29 @@ from metrics.arrays import Booleans, Floats
 
 
 class NodeLoss(ABC):
-    """A loss of nodes that does not fall along generalization where no row is suppressed."""
+    """A loss that generalization never reduces as long as no row is suppressed."""
 
     @abstractmethod
     def bounds(self, lattice: Lattice) -> Floats:
-        """For every node a number that its loss does not fall below, whatever is suppressed; shape of the lattice."""
+        """Lower bound on the loss of every node, for any set of suppressed rows; has the shape of the lattice."""
 
     @abstractmethod
     def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Booleans) -> float:
-        """Loss of a node with these classes, of which some are suppressed."""
+        """Loss of a node with these classes, some of them suppressed."""
 
 
 class CellLoss(NodeLoss):
-    """Mean over rows and columns of a loss per cell in [0, 1], 1 where suppressed.
+    """Mean over rows and columns of a loss per cell in [0, 1]; a suppressed cell costs 1.
 
-    As no cell loses more than 1, suppression only adds, and the mean without it is a lower bound.
+    No cell costs more than 1, so suppression never reduces the mean. The mean without suppression is a lower bound.
     """
 
     @abstractmethod
     def cells(self, lattice: Lattice, column: int) -> Floats:
-        """Loss on each level of each value of a column, shape (levels, groups on level 0)."""
+        """Loss of each value of a column at each level, shape (levels, groups on level 0)."""
 
     def bounds(self, lattice: Lattice) -> Floats:
-        """Mean without suppression: the sum of what each column loses by itself."""
+        """Mean without suppression, which is a sum over the columns."""
         sizes = lattice.finest.sizes
         means = []
         for index, column in enumerate(lattice.columns):
@@ -43,39 +43,39 @@ class CellLoss(NodeLoss):
         return outer_sum(means)
 
     def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Booleans) -> float:
-        """Sum the cells of the classes kept, and 1 for every other cell."""
-        kept = classes.members[~suppressed]
-        row = np.zeros(kept.size)
+        """Average the losses of the released cells, and 1 for every suppressed cell."""
+        members = classes.members[~suppressed]
+        row_loss = np.zeros(members.size)
         for index, (column, level) in enumerate(zip(lattice.columns, node, strict=True)):
-            row += self.cells(lattice, index)[level, column.codes[kept]]
+            row_loss += self.cells(lattice, index)[level, column.codes[members]]
         columns = len(node)
-        total = row @ classes.sizes[~suppressed] + columns * classes.sizes[suppressed].sum()
+        total = row_loss @ classes.sizes[~suppressed] + columns * classes.sizes[suppressed].sum()
         return float(total / (columns * classes.sizes.sum()))
 
 
 class NormalizedLoss(CellLoss):
-    """Share of the domain that a cell is blurred into: (leaves - 1) / (all leaves - 1)."""
+    """Normalised loss: the share (leaves - 1) / (all leaves - 1) of the domain that a cell covers."""
 
     def cells(self, lattice: Lattice, column: int) -> Floats:
-        """Losses of the hierarchy."""
+        """Losses given by the hierarchy."""
         return lattice.columns[column].losses
 
 
 class PrecisionLoss(CellLoss):
-    """Level by height of the hierarchy: 1 - Sweeney's precision."""
+    """Precision loss: level divided by the height of the hierarchy, which is 1 - Sweeney's precision."""
 
     def cells(self, lattice: Lattice, column: int) -> Floats:
-        """Level by height, the same for every value."""
+        """Level divided by height, equal for all values."""
         losses = lattice.columns[column].losses
         share = np.linspace(0.0, 1.0, len(losses)) if len(losses) > 1 else np.zeros(1)
         return np.broadcast_to(share[:, None], losses.shape)
 
 
 class HeightLoss(NodeLoss):
-    """Sum of the levels; suppression is free."""
+    """Height: sum of the levels; suppression costs nothing."""
 
     def bounds(self, lattice: Lattice) -> Floats:
-        """The loss itself."""
+        """Exact loss of every node."""
         return outer_sum([np.arange(levels, dtype=float) for levels in lattice.shape])
 
     def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Booleans) -> float:
@@ -84,27 +84,27 @@ class HeightLoss(NodeLoss):
 
 
 class DiscernibilityLoss(NodeLoss):
-    """Every row kept counts the rows of its class, every suppressed one all rows of the table."""
+    """Discernibility: each released row counts the size of its class, and each suppressed row the table's size."""
 
     def bounds(self, lattice: Lattice) -> Floats:
-        """Classes only grow: no node tells rows apart better than their original values."""
+        """Loss of the original values: classes only grow, so no node has a smaller one."""
         return np.full(lattice.shape, float((lattice.finest.sizes.astype(float) ** 2).sum()))
 
     def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Booleans) -> float:
-        """Sum the squares of the classes kept, and n for every suppressed row."""
+        """Sum the squared sizes of the released classes, and n for every suppressed row."""
         sizes = classes.sizes.astype(float)
         return float((sizes[~suppressed] ** 2).sum() + sizes[suppressed].sum() * sizes.sum())
 
 
 class AverageClassSizeLoss(NodeLoss):
-    """Mean number of rows in a class; all suppressed rows are one class."""
+    """Average class size; all suppressed rows form one class."""
 
     def bounds(self, lattice: Lattice) -> Floats:
-        """There are no more classes than distinct combinations of original values."""
+        """Average class size of the original values, which have the most classes."""
         return np.full(lattice.shape, float(lattice.finest.sizes.mean()))
 
     def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Booleans) -> float:
-        """Divide rows by classes."""
+        """Divide the number of rows by the number of classes."""
         return float(classes.sizes.sum() / ((~suppressed).sum() + suppressed.any()))
 
 
@@ -118,7 +118,7 @@ LOSSES: dict[str, NodeLoss] = {
 
 
 def outer_sum(terms: Sequence[Floats]) -> Floats:
-    """Sum of one term from each sequence, for all choices; shape (len(terms[0]), len(terms[1]), …)."""
+    """Sums of one term from each sequence, in all combinations; shape (len(terms[0]), len(terms[1]), …)."""
     total = np.zeros(())
     for term in terms:
         total = total[..., None] + term

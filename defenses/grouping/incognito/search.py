@@ -1,4 +1,4 @@
-"""Incognito's search: which nodes of the lattice of generalizations meet a demand, and which of them costs least."""
+"""Incognito's search of the lattice: which nodes satisfy the requirements, and which of them has the least loss."""
 
 from __future__ import annotations
 
@@ -14,27 +14,27 @@ from defenses.grouping.incognito.losses import NodeLoss, outer_sum
 from metrics.arrays import Booleans, Floats
 
 _LARGEST_SUBSET = 2
-"""Columns of the subsets searched first; with more, the search takes longer than what it saves (measured on Adult)."""
+"""Largest subset of columns that is searched first; larger ones cost more time than they save (measured on Adult)."""
 
 _CHUNK = 1024
-"""Nodes looked up at a time."""
+"""Number of nodes looked up at a time."""
 
 _DIGITS = 12
-"""Decimals to which losses are compared, so that rounding breaks no tie."""
+"""Decimals in comparisons of losses, so that rounding errors break no tie."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """How a node fares.
+    """Result of testing a node.
 
     Attributes
     ----------
     suppressed : ndarray of bool, shape (classes,)
-        The classes that fail the demand.
+        The classes that violate a requirement.
     accepted : bool
-        Whether they have no more rows than may be suppressed.
+        Whether these classes hold no more rows than may be suppressed.
     refutes : bool
-        Whether no finer node can be accepted either.
+        Whether all finer nodes must be rejected too.
     """
 
     suppressed: Booleans
@@ -43,26 +43,27 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Demand:
-    """What every class must hold, or else be suppressed.
+class ClassRequirements:
+    """Requirements on every class; a class that violates one is suppressed.
 
     Attributes
     ----------
     k : int
-        Smallest class.
+        Smallest class size.
     limit : int
         Largest number of rows that may be suppressed.
     constraints : sequence of Constraint
-        Further demands on the classes.
+        Further constraints on the classes.
     columns : sequence of SensitiveColumn
-        What they are about.
+        The columns that they constrain.
 
     Notes
     -----
-    Pruning. A class of fewer than k rows splits into such classes in every finer node and in every larger set of
-    columns, and so do classes with too few distinct values (`Constraint.spoils_all`). The rows in them only become
-    fewer by generalization: too many of them refute a node together with all finer ones. The other constraints do
-    that only where nothing may be suppressed. Then, too, whatever is accepted has accepted generalizations only.
+    Pruning. In every finer node and every larger set of columns, a class of fewer than k rows splits into classes of
+    fewer than k rows. The same holds for classes with too few distinct values (`Constraint.spoils_all`). Generalization
+    can therefore only reduce the number of rows in such classes. If a node has too many of them, it is rejected
+    together with all finer nodes. The other constraints allow this step only if no row may be suppressed. In that
+    case, all generalizations of an accepted node are accepted.
     """
 
     k: int
@@ -75,8 +76,8 @@ class Demand:
         """Whether every generalization of an accepted node is accepted."""
         return self.limit == 0 or all(constraint.spoils_all for constraint in self.constraints)
 
-    def judge(self, classes: FrequencySet) -> Verdict:
-        """Say how a node with these classes fares."""
+    def test(self, classes: FrequencySet) -> Verdict:
+        """Test a node with these classes."""
         failing = classes.sizes < self.k
         if self._rows(classes, failing) > self.limit:
             return Verdict(failing, accepted=False, refutes=True)
@@ -96,19 +97,19 @@ class Demand:
 
 
 @dataclass(frozen=True)
-class Found:
-    """An accepted node.
+class SearchResult:
+    """An accepted node with its loss and classes.
 
     Attributes
     ----------
     node : tuple of int
         Level of each column.
     loss : float
-        What it costs.
+        Its loss.
     classes : FrequencySet
         Its classes.
     suppressed : ndarray of bool, shape (classes,)
-        Those that are suppressed.
+        The classes that are suppressed.
     """
 
     node: Node
@@ -117,44 +118,44 @@ class Found:
     suppressed: Booleans
 
 
-def optimum(lattice: Lattice, demand: Demand, loss: NodeLoss) -> Found | None:
-    """Accepted node of least loss; of several the one of least height, then the first in the order of levels.
+def optimum(lattice: Lattice, requirements: ClassRequirements, loss: NodeLoss) -> SearchResult | None:
+    """Find the accepted node of least loss; ties go to the least height, then to the lowest levels.
 
-    Nodes are visited from the most general down, so that a refuted one closes many finer ones. An accepted one closes
-    all whose lower bound of the loss exceeds what it costs. With suppression a finer node may cost more than a more
-    general one, so no other accepted node is closed.
+    Nodes are visited from the most general to the finest, so that a rejected node closes many finer ones. An accepted
+    node closes all nodes whose lower bound exceeds its loss. Suppression can make a finer node cost more than a more
+    general one. For this reason no other nodes are closed.
     """
     bounds = np.round(loss.bounds(lattice), _DIGITS)
-    opened = _open(lattice, demand)
+    opened = _open(lattice, requirements)
     best: tuple[float, int, Node] | None = None
-    found: Found | None = None
+    result: SearchResult | None = None
     for node in _visit(opened, _finer_count(lattice.shape)):
         classes = lattice.frequency_set(node)
-        verdict = demand.judge(classes)
+        verdict = requirements.test(classes)
         if verdict.refutes:
             opened[_finer(node)] = False
         if not verdict.accepted:
             continue
-        cost = loss.of(lattice, node, classes, verdict.suppressed)
-        rank = (round(cost, _DIGITS), sum(node), node)
+        node_loss = loss.of(lattice, node, classes, verdict.suppressed)
+        rank = (round(node_loss, _DIGITS), sum(node), node)
         if best is None or rank < best:
-            best, found = rank, Found(node, cost, classes, verdict.suppressed)
+            best, result = rank, SearchResult(node, node_loss, classes, verdict.suppressed)
             opened &= bounds <= rank[0]
-    return found
+    return result
 
 
-def minimal_nodes(lattice: Lattice, demand: Demand) -> list[Node]:
-    """Accepted nodes that have no finer accepted one, by height and then in the order of levels."""
-    opened = _open(lattice, demand)
+def minimal_nodes(lattice: Lattice, requirements: ClassRequirements) -> list[Node]:
+    """List the accepted nodes without a finer accepted node, sorted by height and then by levels."""
+    opened = _open(lattice, requirements)
     accepted = np.zeros(lattice.shape, dtype=bool)
     finer = _finer_count(lattice.shape)
-    # A node settles those that are finer, or those that are coarser: first come those that settle many either way.
+    # A test decides all finer or all coarser nodes: nodes with many of both come first.
     for node in _visit(opened, np.minimum(finer, np.flip(finer))):
-        verdict = demand.judge(lattice.frequency_set(node))
+        verdict = requirements.test(lattice.frequency_set(node))
         accepted[node] |= verdict.accepted
         if verdict.refutes:
             opened[_finer(node)] = False
-        elif verdict.accepted and demand.monotone:
+        elif verdict.accepted and requirements.monotone:
             opened[_coarser(node)] = False
             accepted[_coarser(node)] = True
     below = np.zeros_like(accepted)
@@ -167,29 +168,29 @@ def minimal_nodes(lattice: Lattice, demand: Demand) -> list[Node]:
     return sorted(nodes, key=lambda node: (sum(node), node))
 
 
-def _open(lattice: Lattice, demand: Demand) -> Booleans:
-    """Nodes that no small subset of the columns refutes; each subset starts from what smaller ones left open."""
+def _open(lattice: Lattice, requirements: ClassRequirements) -> Booleans:
+    """Nodes that no small subset of the columns excludes; each subset starts from what smaller subsets left open."""
     opened = np.ones(lattice.shape, dtype=bool)
     dimensions = range(len(lattice.shape))
     for size in range(1, min(_LARGEST_SUBSET, len(lattice.shape) - 1) + 1):
         for subset in combinations(dimensions, size):
             others = tuple(axis for axis in dimensions if axis not in subset)
             part = lattice.projected(subset)
-            left = np.asarray(opened.any(axis=others))
-            for node in _visit(left, _finer_count(part.shape)):
-                if demand.judge(part.frequency_set(node)).refutes:
-                    left[_finer(node)] = False
-            opened &= np.expand_dims(left, others)
+            opened_part = np.asarray(opened.any(axis=others))
+            for node in _visit(opened_part, _finer_count(part.shape)):
+                if requirements.test(part.frequency_set(node)).refutes:
+                    opened_part[_finer(node)] = False
+            opened &= np.expand_dims(opened_part, others)
     return opened
 
 
 def _finer_count(shape: Node) -> Floats:
-    """Logarithm of the number of nodes as fine as each or finer."""
+    """Logarithm of the number of nodes that are equal to or finer than each node."""
     return outer_sum([np.log(np.arange(1, levels + 1)) for levels in shape])
 
 
 def _visit(opened: Booleans, priority: Floats) -> Iterator[Node]:
-    """Nodes by falling priority, those that are still open when their turn comes; `opened` is contiguous."""
+    """Yield the nodes that are still open when reached, by descending priority; `opened` is contiguous."""
     order = np.argsort(-priority, axis=None, kind="stable")
     flat = opened.reshape(-1)
     for start in range(0, order.size, _CHUNK):
@@ -200,10 +201,10 @@ def _visit(opened: Booleans, priority: Floats) -> Iterator[Node]:
 
 
 def _finer(node: Node) -> tuple[slice, ...]:
-    """Where the nodes lie that are as fine as this one or finer."""
+    """Index of the nodes that are equal to or finer than this one."""
     return tuple(slice(level + 1) for level in node)
 
 
 def _coarser(node: Node) -> tuple[slice, ...]:
-    """Where the nodes lie that are as general as this one or more general."""
+    """Index of the nodes that are equal to or coarser than this one."""
     return tuple(slice(level, None) for level in node)

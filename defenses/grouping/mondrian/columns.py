@@ -1,4 +1,4 @@
-"""Columns as Mondrian sees them: values in an order, what blurring them costs, and the cells that say so."""
+"""Columns in the order of Mondrian's cuts, with their certainty penalties and released cells."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from metrics.classes import count_pairs, group_starts
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 
 MISSING = 0
-"""Code of a missing value: it stands before all values."""
+"""Code of a missing value, which comes before all other values."""
 
 
 @dataclass(frozen=True)
 class OrderedColumn(ABC):
-    """A column whose distinct values are numbered in the order in which classes may be cut.
+    """A column whose distinct values are numbered in the order of possible cuts.
 
     Attributes
     ----------
     name : str
         The column's name.
     domain : Domain
-        What the values may be.
+        Domain of the values.
     codes : ndarray of int, shape (n,)
         Number of each row's value, from 1; 0 where missing.
     size : int
@@ -44,11 +44,24 @@ class OrderedColumn(ABC):
 
     @abstractmethod
     def spread(self, first: Integers, last: Integers, distinct: Integers) -> Floats:
-        """Share of the domain that classes cover which hold so many `distinct` codes, from `first` to `last`."""
+        """Share of the domain that each class covers, shape (classes,).
+
+        Parameters
+        ----------
+        first, last, distinct : ndarray of int, shape (classes,)
+            Smallest code, largest code and number of distinct codes of each class; no class mixes missing and others.
+        """
 
     @abstractmethod
     def name_classes(self, values: Integers, starts: Integers) -> tuple[Integers, list[str | None]]:
-        """Cell of each class, given the distinct codes of all classes one after the other and where each begins.
+        """Released cell of each class.
+
+        Parameters
+        ----------
+        values : ndarray of int
+            Distinct codes of the classes, class by class.
+        starts : ndarray of int, shape (classes,)
+            Position in `values` where each class begins.
 
         Returns
         -------
@@ -59,11 +72,11 @@ class OrderedColumn(ABC):
         """
 
     def loss(self, first: Integers, last: Integers, distinct: Integers) -> Floats:
-        """Normalised certainty penalty of such classes; 1 where missing values and others meet, released as ``*``."""
+        """Certainty penalty per record of each class; 1 if missing and other values meet, which release ``*``."""
         return np.where((first == MISSING) & (last != MISSING), 1.0, self.spread(first, last, distinct))
 
     def cells(self, classes: Integers, class_count: int) -> NDArray[Any]:
-        """Released cell of each row: what its class, from 0 to `class_count` - 1, covers; shape (n,)."""
+        """Released cell of each row, shape (n,), given its class from 0 to `class_count` - 1."""
         groups, values, _ = count_pairs(classes, self.codes, class_count, self.size)
         starts = group_starts(groups)
         cell, cells = self.name_classes(values, starts)
@@ -74,19 +87,19 @@ class OrderedColumn(ABC):
 
 @dataclass(frozen=True)
 class OrderedNumbers(OrderedColumn):
-    """Numbers by value.
+    """Numbers, ordered by value.
 
     Attributes
     ----------
     numbers : ndarray of float, shape (size,)
-        The number behind each code; 0 for a missing one.
+        Number of each code; 0 for the missing value.
     """
 
     domain: NumericDomain
     numbers: Floats
 
     def spread(self, first: Integers, last: Integers, distinct: Integers) -> Floats:
-        """Width of the interval by the width of the domain."""
+        """Width of each class's interval divided by the width of the domain."""
         width = self.domain.high - self.domain.low
         if width == 0:
             return np.zeros(first.shape)
@@ -103,19 +116,19 @@ class OrderedNumbers(OrderedColumn):
 
 @dataclass(frozen=True)
 class OrderedCategories(OrderedColumn):
-    """Categories in the order that `order_categories` gives them.
+    """Categories, in the order of possible cuts.
 
     Attributes
     ----------
     names : tuple of str
-        The category behind each code, from code 1 on.
+        Category of each code, from code 1 on.
     """
 
     domain: CategoricalDomain
     names: tuple[str, ...]
 
     def spread(self, first: Integers, last: Integers, distinct: Integers) -> Floats:
-        """Share of the domain's categories that the set holds; 0 for a single one."""
+        """Number of each class's categories divided by the number in the domain; 0 for a single category."""
         return np.where(distinct > 1, distinct / self.domain.size, 0.0)
 
     def name_classes(self, values: Integers, starts: Integers) -> tuple[Integers, list[str | None]]:
@@ -127,7 +140,7 @@ class OrderedCategories(OrderedColumn):
 
 
 def order_column(name: str, domain: Domain, coded: CodedColumn, hierarchy: Hierarchy | None) -> OrderedColumn:
-    """Number the values of a column, coded by its domain, in the order in which classes may be cut.
+    """Number the values of a column in the order of possible cuts, given its codes by domain.
 
     Raises
     ------
@@ -152,7 +165,7 @@ def order_column(name: str, domain: Domain, coded: CodedColumn, hierarchy: Hiera
 def _category_order(
     present: Integers, counts: Integers, domain: CategoricalDomain, hierarchy: Hierarchy | None
 ) -> Integers:
-    """Order of the categories that occur, given their codes in the domain, ascending, and their counts."""
+    """Order of the categories that occur, given their ascending codes in the domain and their counts."""
     if isinstance(hierarchy, TableHierarchy):
         rows = hierarchy.positions([domain.categories[code] for code in present])
         return _hierarchical_order(hierarchy.table[rows], counts)
@@ -171,14 +184,23 @@ def _hierarchical_order(groups: Integers, counts: Integers) -> Integers:
 
 
 def distinct_sequences(values: Integers, starts: Integers, size: int) -> tuple[Integers, list[Integers]]:
-    """Distinct sequences among consecutive slices of `values`, which lie in 0..size - 1.
+    """Distinct sequences among consecutive slices of `values`.
 
-    A sequence is a path in the tree of all prefixes; all slices walk down it together, one step a round.
+    Each sequence is a path in the tree of all prefixes. All slices walk down this tree together, one step a round.
+
+    Parameters
+    ----------
+    values : ndarray of int
+        Integers from 0 to `size` - 1.
+    starts : ndarray of int, shape (slices,)
+        Position in `values` where each slice begins.
+    size : int
+        One more than the largest possible value.
 
     Returns
     -------
-    which : ndarray of int, shape (slices,)
-        The sequence of each slice.
+    sequence_of_slice : ndarray of int, shape (slices,)
+        Position of each slice's sequence in `sequences`.
     sequences : list of ndarray of int
         The distinct sequences.
     """
@@ -190,7 +212,7 @@ def distinct_sequences(values: Integers, starts: Integers, size: int) -> tuple[I
         child, distinct = pd.factorize(node[longer] * size + values[starts[longer] + step])
         node[longer] = child + nodes
         nodes += len(distinct)
-    which, ends = pd.factorize(node)
+    sequence_of_slice, ends = pd.factorize(node)
     example = np.zeros(len(ends), dtype=np.intp)
-    example[which] = np.arange(starts.size)
-    return which, [values[starts[i] : starts[i] + lengths[i]] for i in example]
+    example[sequence_of_slice] = np.arange(starts.size)
+    return sequence_of_slice, [values[starts[i] : starts[i] + lengths[i]] for i in example]

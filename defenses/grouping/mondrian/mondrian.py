@@ -1,4 +1,4 @@
-"""Mondrian: k-anonymity by cutting the records into ever smaller boxes."""
+"""Mondrian multidimensional k-anonymity."""
 
 from __future__ import annotations
 
@@ -23,22 +23,25 @@ from defenses.grouping.microaggregation.representatives import (
     release_representatives,
 )
 from defenses.grouping.mondrian.columns import order_column
-from defenses.grouping.mondrian.sides import SideDemand
+from defenses.grouping.mondrian.sides import CutRequirements
 from defenses.grouping.mondrian.splits import partition
 
 
 class Mondrian(ConstrainedDefense):
-    """Multidimensional recoding: records are cut into classes of at least k that are released as intervals and sets.
+    """Mondrian multidimensional k-anonymity: classes of at least k records, released as intervals and sets.
+
+    The records are split recursively, each time at a value of one column. Each final class is released under the cells
+    that cover its values. Classes may also be required to be l-diverse, t-close or (alpha, k)-anonymous.
 
     Parameters
     ----------
     k : int
-        Smallest class, at least 1.
+        Smallest class size, at least 1.
     strict : bool
-        Whether records of equal value stay on one side of a cut. Relaxed, a cut may fall among them, and which of
-        them go where is drawn at random; classes are smaller, and may overlap.
+        Whether records of equal value stay on one side of a cut. If false (relaxed partitioning), a cut may separate
+        tied records, and a random draw decides their side. Classes are then smaller and may overlap.
     l : float, optional
-        l-diversity of every sensitive column: an integer, or any number for entropy.
+        l-diversity of every sensitive column: an integer, or any number for entropy l-diversity.
     diversity : {"distinct", "entropy", "recursive"}
         Form of l-diversity.
     c : float, optional
@@ -46,48 +49,66 @@ class Mondrian(ConstrainedDefense):
     t : float, optional
         t-closeness of every sensitive column to the whole table, in [0, 1].
     distance : {"equal", "ordered"}
-        Distance of two sensitive values under t-closeness: 1, or by their ranks (of numbers, or of the categories of
-        an ordered domain).
+        Ground distance of t-closeness: 1 for any two values, or their difference in rank. Ranks are those of numbers,
+        or of the categories of an ordered domain.
     alpha : float, optional
         Largest share of one sensitive value in a class, in (0, 1]: (alpha, k)-anonymity.
     columns : sequence of str, optional
         The columns to generalize; by default the quasi-identifiers.
     representative : {"mean", "median", "mode"}, optional
-        Release what stands for a class in the place of what covers it; see `Microaggregation`.
+        Release this representative of each class instead of the covering cells; see `Microaggregation`.
 
     Raises
     ------
     ValueError
-        If a parameter is out of range or unknown; on `apply` and `guarantee`, if `k` exceeds the number of records or
-        `l` that of the sensitive values, all records together fail a constraint, or a column is unknown; on `apply`,
-        if a column holds an infinity or a value that its domain or hierarchy lacks.
+        If a parameter is out of range or unknown.
+        On `apply` and `guarantee`: if `k` exceeds the number of records, or `l` the number of sensitive values.
+        On `apply` and `guarantee`: if all records together violate a constraint, or a column is unknown.
+        On `apply`: if a column holds an infinity, or a value that its domain or hierarchy lacks.
 
     Notes
     -----
-    Split rule. The normalised certainty penalty of a class of n records in one column is n s, s the share of the
-    domain that the class covers: the width of its interval by the domain's, u / d for u > 1 of d categories, 0 for a
-    single value. Of all cuts between neighbouring values in all columns that leave at least k records on both sides,
-    a class takes the one with the largest gain n s - (n_left s_left + n_right s_right), s in the column that is cut;
-    it is a lower bound of the whole gain, since the sides can only narrow in the other columns. Every class is cut
-    for as long as some cut is allowed. Relaxed, a cut may also leave exactly k records on one side. Under constraints
-    a cut must also leave sides that meet them.
+    Split rule. Let s be the share of a column's domain that a class covers. It is the width of the class's interval
+    divided by the width of the domain. For u > 1 of d categories it is u / d; for a single value it is 0. The
+    normalised certainty penalty of a class of n records in one column is n s. A cut lies between neighbouring values
+    of one column and must leave at least k records on both sides. The gain of a cut is
+    n s - (n_left s_left + n_right s_right), with s taken in the column that is cut. This is a lower bound on the gain
+    over all columns, because both sides can only narrow in the other columns. Each class takes the cut with the
+    largest gain, and classes are cut as long as a cut is allowed. Relaxed cuts may also leave exactly k records on one
+    side. Under constraints, both sides of a cut must satisfy them.
 
-    Order. Numbers are cut by value; categories in the order of their domain where that means something, so that
-    groups of the declared hierarchy stay together where there is one, and the most frequent first otherwise (which
-    soon releases them as they are).
+    Order. Numbers are cut by value. Categories with a hierarchy are ordered so that its groups stay together, and
+    categories of an ordered domain in the order of the domain. Other categories are ordered by descending frequency,
+    so that frequent ones are soon released unchanged.
 
-    Cells. A class releases the interval from its smallest to its largest number, the set of its categories, or the
-    single value; or else its `representative`. A missing value is a value of its own, before all others; where it
-    meets others, the class releases ``*``. Rows keep their order, and other columns their values.
+    Cells. A class releases the interval from its smallest to its largest number, the set of its categories, or its
+    single value. A missing value is a value of its own and comes before all others. A class that holds both missing
+    and other values releases ``*``. Rows keep their order, and the other columns keep their values.
 
-    Guarantee: k-anonymity over the columns, and thus over the quasi-identifiers if these are among them, with the
-    constraints; classes that happen to be released alike only merge, which no constraint minds. Channel: containment
-    in every column, or that of the representatives.
+    Guarantee: k-anonymity over the columns, with the constraints. It extends to the quasi-identifiers if all of them
+    are among the columns. Classes with equal released cells merge, which violates no constraint. Channel: containment
+    in every column, or the channel of the representatives.
 
     References
     ----------
-    LeFevre, DeWitt and Ramakrishnan (2006), Mondrian multidimensional k-anonymity; Xu, Wang, Pei, Wang, Shi and Fu
-    (2006), Utility-based anonymization using local recoding, section 2 (the penalty).
+    LeFevre, DeWitt and Ramakrishnan (2006), Mondrian multidimensional k-anonymity.
+    Xu, Wang, Pei, Wang, Shi and Fu (2006), Utility-based anonymization using local recoding, section 2 (the penalty).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from defenses import Microdata, Mondrian
+    >>> table = pd.DataFrame({"age": [20, 60, 21, 61, 22, 62], "job": list("xyxzxz"), "ill": list("uvwuvw")})
+    >>> records = Microdata(table, quasi_identifiers=("age", "job"), sensitive=("ill",))
+    >>> print(Mondrian(k=3).apply(records, np.random.default_rng(0)).frame)
+           age    job ill
+    0  [20,22]      x   u
+    1  [60,62]  {z|y}   v
+    2  [20,22]      x   w
+    3  [60,62]  {z|y}   u
+    4  [20,22]      x   v
+    5  [60,62]  {z|y}   w
     """
 
     def __init__(
@@ -113,13 +134,13 @@ class Mondrian(ConstrainedDefense):
         self.representative = representative
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release every class's records under the cells that cover them all."""
-        names, demand = self._checked(records)
+        """Release the records of each class under the cells that cover the class."""
+        names, requirements = self._checked(records)
         domains = {name: records.domain(name) for name in filled(records, names)}
         coded = {name: code_column(records.frame[name], domain) for name, domain in domains.items()}
         columns = [order_column(name, domains[name], coded[name], records.hierarchies.get(name)) for name in domains]
         order = np.arange(len(records)) if self.strict else rng.permutation(len(records))
-        classes, class_count = partition(columns, order, self.k, strict=self.strict, demand=demand)
+        classes, class_count = partition(columns, order, self.k, strict=self.strict, requirements=requirements)
         if self.representative is not None:
             replaced = [grouped_column(records.frame[name], domains[name], coded[name]) for name in domains]
             return release_representatives(records, replaced, classes, self.representative)
@@ -127,13 +148,13 @@ class Mondrian(ConstrainedDefense):
         return rowwise_release(frame, Channel(tuple(Containment(column.name, column.domain) for column in columns)))
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Promise k-anonymity and the constraints if all quasi-identifiers are generalized."""
-        names, demand = self._checked(records)
-        return k_anonymity_over(self.k, records, names, demand.constraints)
+        """Return k-anonymity and the constraints if all quasi-identifiers are generalized."""
+        names, requirements = self._checked(records)
+        return k_anonymity_over(self.k, records, names, requirements.constraints)
 
-    def _checked(self, records: Microdata) -> tuple[tuple[str, ...], SideDemand]:
+    def _checked(self, records: Microdata) -> tuple[tuple[str, ...], CutRequirements]:
         names = self._checked_columns(records)
-        demand = SideDemand(self._constraints(), sensitive_columns(records, self._constraints()))
-        check_apart(names, demand.columns)
-        check_whole_table(demand.constraints, demand.columns)
-        return names, demand
+        requirements = CutRequirements(self._constraints(), sensitive_columns(records, self._constraints()))
+        check_apart(names, requirements.columns)
+        check_whole_table(requirements.constraints, requirements.columns)
+        return names, requirements

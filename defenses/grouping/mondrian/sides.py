@@ -1,4 +1,4 @@
-"""Which cuts leave both sides with the sensitive values that constraints demand."""
+"""Constraints on both sides of a cut."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from defenses.grouping.constraints import Constraint, SensitiveColumn
 from metrics.arrays import Booleans, Integers
 
 _CELLS = 1 << 23
-"""Counts laid out at a time, as long as one class needs no more."""
+"""Largest table of counts held at a time; a single class may need a larger one."""
 
 
 @dataclass(frozen=True)
-class SideDemand:
-    """What both sides of a cut must hold besides their size.
+class CutRequirements:
+    """Constraints that both sides of a cut must satisfy, besides their size.
 
     Attributes
     ----------
     constraints : sequence of Constraint
-        The demands.
+        The constraints.
     columns : sequence of SensitiveColumn
-        What they are about, with a code for each record.
+        The columns that they constrain, with a code for each record.
     """
 
     constraints: Sequence[Constraint]
@@ -33,16 +33,21 @@ class SideDemand:
         return bool(self.constraints)
 
     def hold(self, rows: Integers, classes: Integers, keys: Integers, groups: Integers, left: Integers) -> Booleans:
-        """Whether both sides of each cut meet every demand.
+        """Tell for each cut whether both sides satisfy every constraint.
 
         Parameters
         ----------
-        rows, classes, keys : ndarray of int, shape (n,)
-            The records, class by class, the class of each, ascending without gaps from 0, and a number that ascends
-            by class and then by value.
-        groups, left : ndarray of int, shape (cuts,)
-            Class of each cut, ascending, and how many of its records, by value and then in the given order, go to
-            the left side; ascending within a class, and at least one record stays on either side.
+        rows : ndarray of int, shape (n,)
+            The records, class by class.
+        classes : ndarray of int, shape (n,)
+            Class of each of these records, from 0 without gaps, ascending.
+        keys : ndarray of int, shape (n,)
+            Sort key of each of these records; it ascends by class and then by value.
+        groups : ndarray of int, shape (cuts,)
+            Class of each cut, ascending.
+        left : ndarray of int, shape (cuts,)
+            Records on the left side of each cut, counted by value and then in the given order. The numbers ascend
+            within a class, and each side keeps at least one record.
 
         Returns
         -------
@@ -58,16 +63,17 @@ class SideDemand:
                 inside = slice(begins[first], begins[last + 1])
                 ends = begins[groups[cuts]] + left[cuts] - inside.start
                 starts = begins[first : last + 2] - inside.start
-                one_side, whole = _prefix_counts(codes[inside], column.table.size, ends, starts)
-                one_side -= whole[groups[cuts] - first]
-                other = np.diff(whole, axis=0)[groups[cuts] - first] - one_side
+                left_counts, before = _prefix_counts(codes[inside], column.table.size, ends, starts)
+                left_counts -= before[groups[cuts] - first]
+                right_counts = np.diff(before, axis=0)[groups[cuts] - first] - left_counts
                 for constraint in self.constraints:
-                    holds[cuts] &= constraint.holds(one_side, column.table) & constraint.holds(other, column.table)
+                    for counts in (left_counts, right_counts):
+                        holds[cuts] &= constraint.holds(counts, column.table)
         return holds
 
 
 def _prefix_counts(codes: Integers, size: int, ends: Integers, starts: Integers) -> tuple[Integers, Integers]:
-    """How often each code stands before each of these positions, shapes (ends, size) and (starts, size)."""
+    """Counts of each code before each of these positions, shapes (ends, size) and (starts, size)."""
     edges = np.union1d(ends, starts)
     segment = np.searchsorted(edges, np.arange(codes.size), side="right")
     counts = np.bincount(segment * size + codes, minlength=(edges.size + 1) * size).reshape(-1, size)
@@ -76,7 +82,7 @@ def _prefix_counts(codes: Integers, size: int, ends: Integers, starts: Integers)
 
 
 def _blocks(groups: Integers, size: int) -> Iterator[slice]:
-    """Slices of the cuts, each of whole classes and with about as many counts as are laid out at a time."""
+    """Slices of the cuts that keep classes whole, each with about `_CELLS` counts."""
     step = max(1, _CELLS // size)
     start = 0
     while start < groups.size:

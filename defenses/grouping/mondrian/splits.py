@@ -1,4 +1,4 @@
-"""Mondrian's partition, breadth first: one pass of array operations cuts every class of a level."""
+"""Mondrian's recursive partition, computed level by level with array operations."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from defenses.grouping.mondrian.columns import OrderedColumn
-from defenses.grouping.mondrian.sides import SideDemand
+from defenses.grouping.mondrian.sides import CutRequirements
 from metrics.arrays import Floats, Integers
 from metrics.classes import count_pairs, group_starts
 
@@ -21,11 +21,11 @@ class Cuts:
     Attributes
     ----------
     gain : ndarray of float, shape (classes,)
-        Loss that the cut saves, summed over the records; -inf where no cut is allowed.
+        Reduction of the certainty penalty, summed over the records; -inf if no cut is allowed.
     value : ndarray of int, shape (classes,)
         Code of the last value on the left side.
     left : ndarray of int, shape (classes,)
-        Records on the left side; fewer than have values up to `value` where the cut falls among ties.
+        Number of records on the left side. It leaves out tied records that go right.
     """
 
     gain: Floats
@@ -34,7 +34,7 @@ class Cuts:
 
 
 def partition(
-    columns: Sequence[OrderedColumn], order: Integers, k: int, *, strict: bool, demand: SideDemand
+    columns: Sequence[OrderedColumn], order: Integers, k: int, *, strict: bool, requirements: CutRequirements
 ) -> tuple[Integers, int]:
     """Partition records into classes of at least `k` by cutting one column after another.
 
@@ -43,20 +43,20 @@ def partition(
     columns : sequence of OrderedColumn
         The columns to cut.
     order : ndarray of int, shape (n,)
-        The records, n >= k, in the order in which tied ones go to the left side.
+        The records, n >= k, in the order in which tied records fill the left side.
     k : int
-        Smallest class.
+        Smallest class size.
     strict : bool
-        Whether records of equal value stay together in a cut.
-    demand : SideDemand
-        What classes must hold besides; all records together hold it.
+        Whether records of equal value stay on one side of a cut.
+    requirements : CutRequirements
+        Further constraints on classes, which all records together satisfy.
 
     Returns
     -------
     classes : ndarray of int, shape (n,)
         The class of each record.
     count : int
-        How many there are.
+        Number of classes.
     """
     finished = np.empty(order.size, dtype=np.intp)
     count = 0
@@ -65,7 +65,7 @@ def partition(
     while rows.size:
         sizes = np.bincount(classes)
         cuts = [
-            best_cuts(column, rows, classes, code, sizes, k, strict, demand)
+            best_cuts(column, rows, classes, code, sizes, k, strict, requirements)
             for column, code in zip(columns, codes, strict=True)
         ]
         column, best = _best_columns(cuts, sizes.size)
@@ -75,9 +75,9 @@ def partition(
         count += int((~split).sum())
         right = _right_sides(column, best, classes, codes)
         children = 2 * (np.cumsum(split) - 1)[classes] + right
-        kept = np.flatnonzero(~ended)
-        kept = kept[np.argsort(children[kept], kind="stable")]
-        rows, classes, codes = rows[kept], children[kept], [code[kept] for code in codes]
+        open_rows = np.flatnonzero(~ended)
+        open_rows = open_rows[np.argsort(children[open_rows], kind="stable")]
+        rows, classes, codes = rows[open_rows], children[open_rows], [code[open_rows] for code in codes]
     return finished, count
 
 
@@ -89,24 +89,24 @@ def best_cuts(
     sizes: Integers,
     k: int,
     strict: bool,
-    demand: SideDemand,
+    requirements: CutRequirements,
 ) -> Cuts:
-    """Cut of each class in one column that saves most of the column's loss and leaves both sides what they must hold.
+    """Find the allowed cut of each class in one column with the largest gain.
 
     Parameters
     ----------
     column : OrderedColumn
         The column.
     rows, classes, codes : ndarray of int, shape (n,)
-        The records in order of their classes; class and value of each.
+        The records in order of their classes, and the class and the value of each.
     sizes : ndarray of int, shape (classes,)
-        Records of each class.
+        Number of records in each class.
     k : int
-        Smallest side.
+        Smallest number of records on a side.
     strict : bool
-        Whether a cut must not fall among records of equal value.
-    demand : SideDemand
-        What both sides must hold besides.
+        Whether records of equal value stay on one side of a cut.
+    requirements : CutRequirements
+        Further constraints on both sides.
     """
     groups, values, counts = count_pairs(classes, codes, sizes.size, column.size)
     starts = group_starts(groups)
@@ -117,12 +117,14 @@ def best_cuts(
     rank = np.arange(groups.size) - starts[groups] + 1
     distinct = (ends - starts + 1)[groups]
     following = np.append(values[1:], 0)
-    whole = size * column.loss(first, last, distinct)
+    uncut = size * column.loss(first, last, distinct)
 
     def gains(left: Integers, right_first: Integers, right_distinct: Integers, allowed: NDArray[np.bool_]) -> Floats:
-        if demand and allowed.any():
-            allowed[allowed] = demand.hold(rows, classes, classes * column.size + codes, groups[allowed], left[allowed])
-        saved = whole - left * column.loss(first, values, rank)
+        if requirements and allowed.any():
+            allowed[allowed] = requirements.hold(
+                rows, classes, classes * column.size + codes, groups[allowed], left[allowed]
+            )
+        saved = uncut - left * column.loss(first, values, rank)
         saved -= (size - left) * column.loss(right_first, last, right_distinct)
         return np.where(allowed, saved, -np.inf)
 
@@ -141,7 +143,7 @@ def best_cuts(
 
 
 def _best_columns(cuts: Sequence[Cuts], class_count: int) -> tuple[Integers, Cuts]:
-    """Column of each class whose cut gains most, and those cuts."""
+    """Column with the largest gain for each class, and the cuts in these columns."""
     if not cuts:
         nowhere = np.zeros(class_count, dtype=np.intp)
         return nowhere, Cuts(np.full(class_count, -np.inf), nowhere, nowhere)
@@ -153,7 +155,7 @@ def _best_columns(cuts: Sequence[Cuts], class_count: int) -> tuple[Integers, Cut
 
 
 def _right_sides(column: Integers, cuts: Cuts, classes: Integers, codes: Sequence[Integers]) -> NDArray[np.bool_]:
-    """Whether each record lies on the right side of its class's cut; tied records fill up the left side in order."""
+    """Tell which records lie on the right side of their class's cut; tied records fill the left side in order."""
     column_of_row = column[classes]
     code = np.zeros_like(classes)
     for index, codes_of_column in enumerate(codes):

@@ -13,7 +13,7 @@ from defenses import Microdata, Mondrian
 from defenses.base.columns import code_column
 from defenses.base.hierarchy import TableHierarchy
 from defenses.grouping.mondrian.columns import distinct_sequences, order_column
-from defenses.grouping.mondrian.sides import SideDemand
+from defenses.grouping.mondrian.sides import CutRequirements
 from defenses.grouping.mondrian.splits import partition
 from metrics import CategoricalDomain, NumericDomain, k_anonymity, normalized_certainty_penalty, read_cells
 from metrics.cells import holds_generalized
@@ -78,7 +78,11 @@ def test_every_allowed_cut_is_made(table: pd.DataFrame, k: int, strict: bool) ->
     columns = [order_column(name, domain, code_column(table[name], domain), None) for name, domain in domains.items()]
     k = min(k, len(table))
     classes, count = partition(
-        columns, np.random.default_rng(2).permutation(len(table)), k, strict=strict, demand=SideDemand((), ())
+        columns,
+        np.random.default_rng(2).permutation(len(table)),
+        k,
+        strict=strict,
+        requirements=CutRequirements((), ()),
     )
     assert sorted(set(classes)) == list(range(count))
     for index in range(count):
