@@ -79,21 +79,21 @@ Synthetic tables drawn from a model of the records.
         privacy.
 
 Curators that answer queries about the records.
-    Curator: Answers counts, sums, means, quantiles, histograms and the like with noise, until the budget is spent.
-    ExactCurator: Answers every query exactly, as often as it is asked: what other curators are measured against.
-    UnaccountedCurator: Answers as `Curator` does, as often as it is asked: each answer is private, a conversation
+    Curator: Differentially private curator: answers statistical queries with noise until the privacy budget is
+        spent.
+    ExactCurator: Exact curator, the baseline of the other curators: answers every query exactly and without limit.
+    UnaccountedCurator: Curator without an account: each answer is differentially private, a session of many answers
         is not.
 
-Central differential privacy: mechanisms on numbers and scores, sensitivities, composition, and the account of it.
+Central differential privacy: mechanisms on numbers and scores, sensitivities, composition and privacy accounts.
     More names: help(defenses.dp)
 
-Local differential privacy: each person randomizes before sending, and counts are estimated from the reports.
-    LocalReports: Publishes each person's report on one column, made by a protocol of `defenses.ldp`, once or in
-        several rounds.
+Local differential privacy: each person randomizes a value before sending it, and the server estimates counts.
+    LocalReports: Local differential privacy: each person reports one column through a protocol of `defenses.ldp`.
     More names: help(defenses.ldp)
 
-Federated learning: models trained where the records are, noise up and down, and sums that nobody sees into.
-    FederatedAveraging: A model trained by federated averaging; what is published is what the server sees.
+Federated learning: averaging, noise on updates and models, secure aggregation.
+    FederatedAveraging: Federated averaging, with the server as adversary.
     More names: help(defenses.federated)
 """
 
