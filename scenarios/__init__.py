@@ -47,17 +47,16 @@ Games: what the attacker knows, what it claims, and how claims are scored.
 
 Experiments: scenarios that report in tables and pictures instead of a board.
     Emoji: The count-mean sketches at work: a histogram of emoji, popular sites, new words, and pool inference.
-    EpsilonAudit: Audits every mechanism of `defenses.dp` and `defenses.ldp`, and the defenses that publish through
-        them.
+    EpsilonAudit: Audits of every mechanism of `defenses.dp` and `defenses.ldp`, and of defenses that use them.
     Experiment: Something to be run and reported on.
     FederatedCurves: Loss gap F(w_T) - F(w*) of noisy federated averaging, and the shape that the theory gives it.
     PramHistogram: Histograms after retention-replacement and after optimal PRAM, beside the published figures.
-    Survey: Asks columns of Adult and of the bank under every protocol that takes a domain of any size.
+    Survey: Survey of columns of Adult and bank data under every local protocol that takes a domain of any size.
 
-Auditing claimed epsilons: what is run, on which neighbours, and what is measured.
-    Audit: What an audit found.
-    Neighbours: Two neighbouring inputs of a mechanism.
-    Subject: A mechanism whose claim is to be audited.
+Audits of claimed epsilons: mechanisms run on neighbouring inputs, and lower bounds on their true epsilon.
+    Audit: Result of an audit.
+    Neighbours: A pair of neighbouring inputs of a mechanism.
+    Subject: A mechanism with its claim and the neighbouring inputs on which the claim is audited.
 
 The runner: plays the missing trials of a plan in worker processes within limits of time and memory.
     Plan: What is to be played.

@@ -8,12 +8,7 @@ from statistics_tools import disclosure_rate, newcomer_table, rng
 from attacks import Averaging, Differencing
 from defenses import Curator, ExactCurator
 from defenses.base.queries import Mean
-from scenarios import Newcomer, SecretBits, VisitingHours, load, play
-
-
-@pytest.fixture(scope="module")
-def bits(bank):
-    return SecretBits(records=bank, column="housing", category="yes", persons=60)
+from scenarios import Newcomer, VisitingHours, load, play
 
 
 def test_the_newcomers_1_020_000():

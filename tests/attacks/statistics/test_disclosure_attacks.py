@@ -9,16 +9,10 @@ from defenses import Curator, ExactCurator
 from scenarios import (
     Indistinguishability,
     Newcomer,
-    SecretBits,
     SecretNumbers,
     load,
     play,
 )
-
-
-@pytest.fixture(scope="module")
-def bits(bank):
-    return SecretBits(records=bank, column="housing", category="yes", persons=60)
 
 
 @pytest.mark.parametrize("attack", [Differencing(), Averaging(repeats=2), Reconstruction()])

@@ -5,12 +5,6 @@ from statistics_tools import disclosure_rate, rng
 
 from attacks import Reconstruction
 from defenses import Curator, ExactCurator, UnaccountedCurator
-from scenarios import SecretBits
-
-
-@pytest.fixture(scope="module")
-def bits(bank):
-    return SecretBits(records=bank, column="housing", category="yes", persons=60)
 
 
 @pytest.mark.parametrize("solver", ["least_squares", "linear_program"])
