@@ -1,6 +1,6 @@
-"""How much more a class says about a sensitive column than the table does: delta-disclosure, beta-likeness.
+"""Attribute disclosure: delta-disclosure privacy and beta-likeness.
 
-Both compare the shares p of sensitive values in a class with their shares q in the whole table, value by value; a
+Both compare the shares p of the sensitive values in a class with their shares q in the whole table, value by value. A
 missing value is a value of its own.
 """
 
@@ -18,9 +18,9 @@ from metrics.diversity import sensitive_counts
 def delta_disclosure(
     frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensitive: str, *, classes: Integers | None = None
 ) -> float:
-    """Largest |ln(p / q)| over classes and sensitive values; infinite where a class lacks a value.
+    """Delta-disclosure: largest |ln(p / q)| over classes and sensitive values; infinite where a class lacks a value.
 
-    A table is delta-disclosure private for every delta above it.
+    A table is delta-disclosure private for every delta above this number.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def delta_disclosure(
     sensitive : str
         The column to protect.
     classes : ndarray of int, shape (n,), optional
-        The classes by `equivalence_classes`, where they are known already.
+        The classes of `equivalence_classes`, if already computed.
 
     Raises
     ------
@@ -51,9 +51,9 @@ def delta_disclosure(
 def beta_likeness(
     frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensitive: str, *, classes: Integers | None = None
 ) -> float:
-    """Basic beta-likeness: the largest relative gain (p - q) / q over classes and sensitive values, at least 0.
+    """Basic beta-likeness: largest relative gain (p - q) / q over classes and sensitive values, at least 0.
 
-    Parameters and errors as for `delta_disclosure`.
+    Parameters and errors are those of `delta_disclosure`.
 
     References
     ----------
@@ -65,26 +65,26 @@ def beta_likeness(
 def enhanced_beta_likeness(
     frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensitive: str, *, classes: Integers | None = None
 ) -> float:
-    """Smallest beta with every gain (p - q) / q at most min(beta, -ln q); infinite where a gain exceeds -ln q.
+    """Enhanced beta-likeness: smallest beta with every gain at most min(beta, -ln q); infinite if a gain exceeds -ln q.
 
-    Parameters and errors as for `delta_disclosure`.
+    The gain of a value is (p - q) / q. Parameters and errors are those of `delta_disclosure`.
 
     References
     ----------
     Cao and Karras (2012), definition 3.
     """
     gains, shares = _gains(frame, quasi_identifiers, sensitive, classes)
-    # A share of 1 leaves nothing to gain; rounding must not make it something.
-    gained = gains > 1e-12
-    if (gains[gained] > -np.log(shares[gained])).any():
+    # With a share of 1 the gain is 0; rounding errors must not count as a gain.
+    positive = gains > 1e-12
+    if (gains[positive] > -np.log(shares[positive])).any():
         return float(np.inf)
-    return float(gains[gained].max(initial=0.0))
+    return float(gains[positive].max(initial=0.0))
 
 
 def _gains(
     frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensitive: str, classes: Integers | None
 ) -> tuple[Floats, Floats]:
-    """Relative gain of each value present in a class, and its share in the table."""
+    """Relative gain of each value that occurs in a class, and its share in the table."""
     counts = sensitive_counts(frame, quasi_identifiers, sensitive, classes)
     table = counts.table[counts.values]
     return (counts.shares - table) / table, table

@@ -2,9 +2,9 @@ r"""The grammar of released cells, and released columns in coded form.
 
 A released cell is a plain value (``35``, ``admin.``), an interval (``[20,29]`` with both ends, ``[20,30)`` without
 its upper end), a set (``{admin.|services}``), or ``*`` (suppressed: any value). A missing value (an empty field) is a
-value of its own. Text that contains one of ``\ | [ { *`` is written with a backslash before each of them.
+value of its own. In text, each of the characters ``\ | [ { *`` is escaped by a backslash.
 
-A column is read once into its distinct cells and one code per row; everything else is computed on distinct cells.
+A column is read once, into its distinct cells and one code per row. All further computations use the distinct cells.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def unescape(cell: str) -> str:
 
 
 def escape_column(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Original values as released cells: text escaped, numbers as they are, missing values kept."""
+    """Original values as released cells: text is escaped, numbers and missing values are unchanged."""
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         return column
     codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=True)
@@ -48,14 +48,14 @@ def escape_column(column: pd.Series[Any]) -> pd.Series[Any]:
 
 
 def holds_generalized(column: pd.Series[Any]) -> bool:
-    """Whether a released column holds an interval, a set or ``*``."""
+    """Return whether a released column holds an interval, a set or ``*``."""
     if pd.api.types.is_numeric_dtype(column):
         return False
     return any(str(cell).startswith(("[", "{", SUPPRESSED)) for cell in column.dropna().unique())
 
 
 def plain_values(column: pd.Series[Any], domain: Domain | None) -> pd.Series[Any]:
-    """Original values of a released column that holds plain cells only: text unescaped, numbers of a numeric domain."""
+    """Original values of a released column of plain cells: text is unescaped, a numeric domain gives numbers."""
     if pd.api.types.is_numeric_dtype(column):
         return column
     if isinstance(domain, NumericDomain):
@@ -66,20 +66,20 @@ def plain_values(column: pd.Series[Any], domain: Domain | None) -> pd.Series[Any
 
 
 def named_categories(column: pd.Series[Any]) -> set[str]:
-    """Categories that the cells of a released column name, alone or in sets."""
+    """Categories that occur in the cells of a released column, alone or in sets."""
     texts = [str(cell) for cell in column.dropna().unique() if str(cell) != SUPPRESSED]
     sets = [_split(text[1:-1]) if text.startswith("{") and text.endswith("}") else [text] for text in texts]
     return {unescape(part) for parts in sets for part in parts}
 
 
 def set_cell(categories: Iterable[str]) -> str:
-    """Cell for a set of categories, or the plain cell where there is only one."""
+    """Cell for a set of categories; a plain cell for a single category."""
     names = [escape(name) for name in categories]
     return names[0] if len(names) == 1 else "{" + "|".join(names) + "}"
 
 
 def interval_cell(low: float, high: float, *, closed: bool = True) -> str:
-    """Cell for the numbers from `low` to `high`, with `high` itself where `closed`; plain where both are equal."""
+    """Cell for the numbers from `low` to `high`, including `high` if `closed`; a plain cell if both are equal."""
     if low == high and closed:
         return format_number(low)
     return f"[{format_number(low)},{format_number(high)}{']' if closed else ')'}"
@@ -92,7 +92,7 @@ class Cells(ABC):
     Attributes
     ----------
     domain : Domain
-        What the original values may be.
+        The domain of the original values.
     codes : ndarray of int, shape (n,)
         The distinct cell of each row.
     suppressed, missing : ndarray of bool, shape (distinct,)
@@ -107,7 +107,7 @@ class Cells(ABC):
     @property
     @abstractmethod
     def plain(self) -> NDArray[np.bool_]:
-        """Which distinct cells hold one value (a missing one included), shape (distinct,)."""
+        """Which distinct cells hold a single value (or a missing one), shape (distinct,)."""
 
     @abstractmethod
     def contains(self, values: ArrayLike) -> NDArray[np.bool_]:
@@ -115,9 +115,10 @@ class Cells(ABC):
 
     @abstractmethod
     def mass(self) -> NDArray[np.float64]:
-        """Each distinct cell spread evenly over what it covers, shape (distinct, domain.size + 1); rows sum to 1.
+        """Share of each distinct cell in each bin, shape (distinct, domain.size + 1); rows sum to 1.
 
-        The last column is the missing value; ``*`` spreads over the whole domain without it.
+        A cell spreads evenly over the values that it covers. The last column is the missing value; ``*`` spreads over
+        the whole domain without it.
         """
 
 
@@ -128,11 +129,11 @@ class NumericCells(Cells):
     Attributes
     ----------
     owner : ndarray of int, shape (segments,)
-        The distinct cell that each segment belongs to, ascending.
+        The distinct cell of each segment, ascending.
     low, high : ndarray of float, shape (segments,)
-        Ends of the segments; both equal for a plain number.
+        Ends of the segments; equal for a plain number.
     closed : ndarray of bool, shape (segments,)
-        Whether `high` itself belongs to the segment.
+        Whether `high` belongs to the segment.
     """
 
     domain: NumericDomain
@@ -143,7 +144,7 @@ class NumericCells(Cells):
 
     @property
     def plain(self) -> NDArray[np.bool_]:
-        """Which distinct cells hold one value (a missing one included), shape (distinct,)."""
+        """Which distinct cells hold a single value (or a missing one), shape (distinct,)."""
         count = np.bincount(self.owner, minlength=self.missing.size)
         wide = np.bincount(self.owner, weights=self.low < self.high, minlength=self.missing.size)
         plain: NDArray[np.bool_] = self.missing | ((count == 1) & (wide == 0))
@@ -158,7 +159,7 @@ class NumericCells(Cells):
         return np.where(self.missing, np.nan, low), np.where(self.missing, np.nan, high)
 
     def midpoint(self) -> NDArray[np.float64]:
-        """Middle of each distinct cell, shape (distinct,); the middle of the domain for ``*``, NaN where missing."""
+        """Midpoint of each distinct cell, shape (distinct,); that of the domain for ``*``, NaN where missing."""
         low, high = self.hull()
         return (np.clip(low, self.domain.low, None) + np.clip(high, None, self.domain.high)) / 2
 
@@ -174,13 +175,13 @@ class NumericCells(Cells):
         return covered
 
     def mass(self) -> NDArray[np.float64]:
-        """Each distinct cell spread evenly over what it covers, shape (distinct, domain.size + 1); rows sum to 1."""
+        """Share of each distinct cell in each bin, shape (distinct, domain.size + 1); rows sum to 1."""
         domain = self.domain
         low = np.maximum(self.low, domain.low)
         high = np.where(np.isinf(self.high), domain.edges[-1], self.high)
         if domain.integer:
-            whole = np.isfinite(self.high) & self.closed & (self.low < self.high)
-            high = np.where(whole, np.floor(high) + 1, high)
+            closed_interval = np.isfinite(self.high) & self.closed & (self.low < self.high)
+            high = np.where(closed_interval, np.floor(high) + 1, high)
         width = high - low
         cuts = np.asarray(domain.cuts, dtype=float)[None, :]
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -211,7 +212,7 @@ class CategoricalCells(Cells):
 
     @property
     def plain(self) -> NDArray[np.bool_]:
-        """Which distinct cells hold one value (a missing one included), shape (distinct,)."""
+        """Which distinct cells hold a single value (or a missing one), shape (distinct,)."""
         single: NDArray[np.bool_] = (self.member.sum(axis=1) == 1) & ~self.suppressed
         return self.missing | single
 
@@ -221,7 +222,7 @@ class CategoricalCells(Cells):
         return full[:, self.domain.codes(values)]
 
     def mass(self) -> NDArray[np.float64]:
-        """Each distinct cell spread evenly over what it covers, shape (distinct, domain.size + 1); rows sum to 1."""
+        """Share of each distinct cell in each category, shape (distinct, domain.size + 1); rows sum to 1."""
         full = np.column_stack([self.member, self.missing]).astype(float)
         mass: NDArray[np.float64] = full / full.sum(axis=1, keepdims=True)
         return mass
@@ -235,22 +236,20 @@ def read_cells(column: pd.Series[Any], domain: Domain) -> NumericCells | Categor
     column : Series, shape (n,)
         Numbers, or text in the grammar of this module.
     domain : Domain
-        What the original values may be; says whether text is read as numbers or as categories.
+        The domain of the original values; it decides whether text is read as numbers or as categories.
 
     Raises
     ------
     ValueError
-        If a cell is no value, interval or set of this domain; names column, row (from 0) and cell.
+        If a cell is not a value, interval or set of this domain; names column, row (from 0) and cell.
 
     Examples
     --------
     >>> import pandas as pd
-    >>> from metrics import NumericDomain
-    >>> cells = read_cells(pd.Series(["25", "[20,29]", "*"]), NumericDomain(0, 99, integer=True))
-    >>> cells.contains([25, 28, 70])
-    array([[ True, False, False],
-           [ True,  True, False],
-           [ True,  True,  True]])
+    >>> from metrics import NumericDomain, read_cells
+    >>> cells = read_cells(pd.Series(["35", "[20,29]", "*"], name="age"), NumericDomain(0, 99, integer=True))
+    >>> cells.contains([25, 35]).tolist()
+    [[False, True], [True, False], [True, True]]
     """
     if isinstance(domain, NumericDomain):
         return _read_numeric(column, domain)

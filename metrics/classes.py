@@ -1,4 +1,4 @@
-"""Equivalence classes: the records that a table's quasi-identifiers cannot tell apart."""
+"""Equivalence classes: records with equal quasi-identifiers."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import pandas as pd
 from metrics.arrays import Integers
 
 _DENSE = 8
-"""Largest table of counts, in multiples of the number of rows, that is cheaper to fill than the rows are to sort."""
+"""Up to this size in multiples of the number of rows, filling a table of counts is faster than sorting the rows."""
 
 
 def equivalence_classes(frame: pd.DataFrame, quasi_identifiers: Sequence[str]) -> Integers:
-    """Class of each row: rows have the same number where they agree on every quasi-identifier.
+    """Equivalence class of each row: rows with equal quasi-identifiers have the same number.
 
     Parameters
     ----------
     frame : DataFrame, shape (n, columns)
         Original values or released cells. A missing value is a value of its own, and so is each distinct cell.
     quasi_identifiers : sequence of str
-        The columns to compare; without any, all rows are one class.
+        The columns to compare; with none, all rows form one class.
 
     Returns
     -------
@@ -32,12 +32,6 @@ def equivalence_classes(frame: pd.DataFrame, quasi_identifiers: Sequence[str]) -
     ------
     ValueError
         If the frame lacks a column.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> equivalence_classes(pd.DataFrame({"age": ["30-39", "20-29", "30-39"]}), ["age"])
-    array([0, 1, 0])
     """
     check_columns(frame, quasi_identifiers)
     classes: Integers = np.zeros(len(frame), dtype=np.intp)
@@ -47,25 +41,27 @@ def equivalence_classes(frame: pd.DataFrame, quasi_identifiers: Sequence[str]) -
     return classes
 
 
-def known_classes(frame: pd.DataFrame, quasi_identifiers: Sequence[str], classes: Integers | None) -> Integers:
-    """Classes as they were given, or found where they were not.
+def given_or_computed_classes(
+    frame: pd.DataFrame, quasi_identifiers: Sequence[str], classes: Integers | None
+) -> Integers:
+    """Return the given classes after a check, or compute them where none are given.
 
     Raises
     ------
     ValueError
-        If given classes are not one integer a row, from 0 without a gap.
+        If given classes are not one integer per row, from 0 without a gap.
     """
     if classes is None:
         return equivalence_classes(frame, quasi_identifiers)
     given = np.asarray(classes)
-    whole = given.shape == (len(frame),) and np.issubdtype(given.dtype, np.integer)
-    if not whole or (given.size and (given.min() < 0 or not np.bincount(given).all())):
+    is_integer = given.shape == (len(frame),) and np.issubdtype(given.dtype, np.integer)
+    if not is_integer or (given.size and (given.min() < 0 or not np.bincount(given).all())):
         raise ValueError(f"classes must hold one integer for each of the {len(frame)} rows, from 0 without a gap")
     return given
 
 
 def class_sizes(classes: Integers) -> Integers:
-    """Rows of each class, shape (classes,).
+    """Number of rows of each class, shape (classes,).
 
     Raises
     ------
@@ -78,7 +74,7 @@ def class_sizes(classes: Integers) -> Integers:
 
 
 def k_anonymity(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, classes: Integers | None = None) -> int:
-    """Size of the smallest equivalence class.
+    """k-anonymity: the size of the smallest equivalence class.
 
     Parameters
     ----------
@@ -87,7 +83,7 @@ def k_anonymity(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, classe
     quasi_identifiers : sequence of str
         The columns that an attacker may know.
     classes : ndarray of int, shape (n,), optional
-        The classes by `equivalence_classes`, where they are known already.
+        The classes of `equivalence_classes`, if already computed.
 
     Raises
     ------
@@ -101,11 +97,13 @@ def k_anonymity(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, classe
     Examples
     --------
     >>> import pandas as pd
-    >>> k_anonymity(pd.DataFrame({"age": ["20-29", "20-29", "30-39", "30-39", "30-39"]}), ["age"])
+    >>> from metrics import k_anonymity
+    >>> frame = pd.DataFrame({"age": ["[20,29]"] * 3 + ["[30,39]"] * 2, "zip": ["47*"] * 5})
+    >>> k_anonymity(frame, ["age", "zip"])
     2
     """
-    known = known_classes(frame, quasi_identifiers, classes)
-    return int(class_sizes(known).min())
+    class_of_row = given_or_computed_classes(frame, quasi_identifiers, classes)
+    return int(class_sizes(class_of_row).min())
 
 
 def count_pairs(
@@ -116,14 +114,14 @@ def count_pairs(
     Parameters
     ----------
     groups, values : ndarray of int, shape (n,)
-        Two codes a row, from 0 to their count - 1.
+        Two codes per row, from 0 to their count - 1.
     group_count, value_count : int
-        How many codes there are of each.
+        Number of codes of each.
 
     Returns
     -------
     groups, values, counts : ndarray of int, shape (pairs,)
-        The pairs and their rows.
+        The pairs and their numbers of rows.
     """
     keys = groups * value_count + values
     if group_count * value_count <= _DENSE * keys.size:
@@ -132,12 +130,12 @@ def count_pairs(
         counts = table[pairs]
     else:
         pairs, counts = np.unique(keys, return_counts=True)
-    of_group = pairs // value_count
-    return of_group, pairs - of_group * value_count, counts
+    pair_groups = pairs // value_count
+    return pair_groups, pairs - pair_groups * value_count, counts
 
 
 def group_starts(groups: Integers) -> Integers:
-    """Where each group begins in an ascending sequence of groups, shape (distinct groups,)."""
+    """Start of each group in an ascending sequence of groups, shape (distinct groups,)."""
     return np.flatnonzero(np.diff(groups, prepend=-1))
 
 

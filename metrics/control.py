@@ -1,4 +1,4 @@
-"""What an attack reaches beyond what it reaches where there is nothing to leak."""
+"""Attack risk relative to the success rate on a control group."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from metrics.estimate import Estimate, wilson
 def risk_after_control(
     successes: float, trials: int, control_successes: float, control_trials: int, confidence: float = 0.95
 ) -> Estimate:
-    r"""Risk (a - c) / (1 - c) of an attack with success rate a, whose rate on people outside the table is c.
+    """Risk (a - c) / (1 - c) of an attack with success rate a, where c is its success rate on people outside the table.
 
     Parameters
     ----------
     successes, control_successes : float
-        Expected number of successes on the people of the table, and on those outside.
+        Expected number of successes on the people of the table, and on the control group outside.
     trials, control_trials : int
         Number of people in each group, at least 1.
     confidence : float
@@ -24,8 +24,9 @@ def risk_after_control(
     Returns
     -------
     Estimate
-        Not clipped: an attack that does worse on the table's people has a negative risk. Where every attempt on the
-        control group succeeds there is nothing to learn: 0, with an interval from 0 to 1. `n` is the number of trials.
+        The risk, not clipped: it is negative if the attack does worse on the people of the table. Where every attempt
+        on the control group succeeds, there is nothing to learn, and the risk is 0 with the interval from 0 to 1. `n`
+        is the number of trials.
 
     Raises
     ------
@@ -34,23 +35,17 @@ def risk_after_control(
 
     Notes
     -----
-    The risk is 1 - R with the ratio R = (1 - a) / (1 - c) of two failure rates. With f and g these rates, estimated
-    from separate people, and their Wilson intervals [f₁, f₂] and [g₁, g₂], the interval of R by the method of variance
-    estimates recovery solves (fg)² - … = 0 for R: with u = f₁ (2f - f₁), v = g₂ (2g - g₂) for the lower end and
-    u = f₂ (2f - f₂), v = g₁ (2g - g₁) for the upper one, the ends are (fg ∓ √((fg)² - uv)) / v. The lower one is
-    computed as u / (fg + √((fg)² - uv)), which stays exact as v goes to 0.
+    The risk is 1 - R with the ratio R = (1 - a) / (1 - c) of two failure rates, f = 1 - a and g = 1 - c. They are
+    estimated from separate people, with Wilson intervals [f₁, f₂] and [g₁, g₂]. The method of variance estimates
+    recovery gives the interval of R. With u = f₁ (2f - f₁), v = g₂ (2g - g₂) for the lower end and u = f₂ (2f - f₂), v
+    = g₁ (2g - g₁) for the upper one, the ends are (fg ∓ √((fg)² - uv)) / v. The lower end is computed as u / (fg +
+    √((fg)² - uv)), which stays exact as v goes to 0.
 
     References
     ----------
     Giomi, Boenisch, Wehmeyer and Tasnádi (2023), A unified framework for quantifying privacy risk in synthetic data,
     section 4; Donner and Zou (2012), Closed-form confidence intervals for functions of the normal mean and standard
     deviation, section 2.
-
-    Examples
-    --------
-    >>> risk = risk_after_control(60, 100, 20, 100)
-    >>> print(f"{risk.value:.2f} in [{risk.low:.2f}, {risk.high:.2f}]")
-    0.50 in [0.36, 0.62]
     """
     attack = wilson(trials - successes, trials, confidence)
     control = wilson(control_trials - control_successes, control_trials, confidence)

@@ -1,7 +1,7 @@
-"""How much an equivalence class says about a sensitive column: l-diversity, t-closeness, alpha.
+"""l-diversity, t-closeness and alpha-anonymity of a sensitive column.
 
-Every measure is the worst over the classes, looks at one sensitive column and takes a missing value for a value of
-its own. `classes` shares what `equivalence_classes` has found already.
+Every measure is the worst one over all equivalence classes and concerns one sensitive column. A missing value is a
+value of its own. The parameter `classes` passes on the result of `equivalence_classes`, so that it is computed once.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from metrics.arrays import Floats, Integers
-from metrics.classes import check_columns, class_sizes, count_pairs, group_starts, known_classes
+from metrics.classes import check_columns, class_sizes, count_pairs, given_or_computed_classes, group_starts
 
 
 def l_diversity(
@@ -31,7 +31,7 @@ def l_diversity(
     sensitive : str
         The column to protect.
     classes : ndarray of int, shape (n,), optional
-        The classes by `equivalence_classes`, where they are known already.
+        The classes of `equivalence_classes`, if already computed.
 
     Raises
     ------
@@ -45,9 +45,10 @@ def l_diversity(
     Examples
     --------
     >>> import pandas as pd
-    >>> table = pd.DataFrame({"age": ["20-29", "20-29", "30-39", "30-39"], "illness": ["flu", "cold", "flu", "flu"]})
-    >>> l_diversity(table, ["age"], "illness")
-    1
+    >>> from metrics import l_diversity
+    >>> frame = pd.DataFrame({"age": ["[20,29]"] * 3 + ["[30,39]"] * 2, "disease": list("abaab")})
+    >>> l_diversity(frame, ["age"], "disease")
+    2
     """
     counts = sensitive_counts(frame, quasi_identifiers, sensitive, classes)
     return int(np.bincount(counts.groups).min())
@@ -58,8 +59,8 @@ def entropy_l_diversity(
 ) -> float:
     """Entropy l-diversity: the largest l with an entropy of at least log l in every class.
 
-    Parameters, errors and source as for `l_diversity`. It is exp(H) of the class with the least entropy
-    H = -sum p log p, between 1 and the number of sensitive values.
+    This is exp(H) of the class with the least entropy H = -sum p log p, between 1 and the number of sensitive values.
+    Parameters, errors and source are those of `l_diversity`.
     """
     counts = sensitive_counts(frame, quasi_identifiers, sensitive, classes)
     entropy = np.bincount(counts.groups, weights=-counts.shares * np.log(counts.shares))
@@ -76,8 +77,8 @@ def recursive_l_diversity(
 ) -> int:
     """Recursive (c, l)-diversity: the largest l with r_1 < c (r_l + r_(l+1) + … + r_m) in every class.
 
-    Here r_1 >= r_2 >= … >= r_m are the counts of a class's sensitive values; 0 where not even l = 1 holds.
-    Parameters, errors and source as for `l_diversity`.
+    Here r_1 >= r_2 >= … >= r_m are the counts of the sensitive values in a class. The result is 0 if l = 1 does not
+    hold. Parameters, errors and source are those of `l_diversity`.
 
     Parameters
     ----------
@@ -99,7 +100,7 @@ def alpha_anonymity(
 ) -> float:
     """Alpha of (alpha, k)-anonymity: the largest share of one sensitive value in a class.
 
-    Parameters and errors as for `l_diversity`.
+    Parameters and errors are those of `l_diversity`.
 
     References
     ----------
@@ -111,14 +112,15 @@ def alpha_anonymity(
 def t_closeness_equal(
     frame: pd.DataFrame, quasi_identifiers: Sequence[str], sensitive: str, *, classes: Integers | None = None
 ) -> float:
-    """t-closeness where all sensitive values are equally far apart.
+    """t-closeness with equal distances between all sensitive values.
 
-    Parameters and errors as for `l_diversity`.
+    Parameters and errors are those of `l_diversity`.
 
     Notes
     -----
-    With ground distance 1 between any two values the earth mover's distance of a class's shares p from the table's
-    shares q is the total variation sum |p - q| / 2 = sum max(p - q, 0): only values that the class has count.
+    Let p be the shares of the values in a class and q those in the table. With ground distance 1 between any two
+    values, the earth mover's distance is the total variation distance sum |p - q| / 2 = sum max(p - q, 0). Only values
+    that occur in the class contribute to the second sum.
 
     References
     ----------
@@ -137,14 +139,14 @@ def t_closeness_ordered(
     order: Sequence[Any] | None = None,
     classes: Integers | None = None,
 ) -> float:
-    """t-closeness where the sensitive values stand in an order, as far apart as their ranks.
+    """t-closeness with ordered sensitive values, whose distance is the difference of their ranks.
 
-    Parameters and errors as for `l_diversity`.
+    Parameters and errors are those of `l_diversity`.
 
     Parameters
     ----------
     order : sequence, optional
-        Every sensitive value, from first to last; by default the values present, in their natural order.
+        All sensitive values, from first to last; by default the values that occur, in their natural order.
 
     Raises
     ------
@@ -153,10 +155,10 @@ def t_closeness_ordered(
 
     Notes
     -----
-    With ground distance |i - j| / (m - 1) between the ranks of m values the earth mover's distance is
-    sum_i |P_i - Q_i| / (m - 1), P and Q the cumulative shares of class and table. P is constant from one value that
-    the class has to the next; on such a run [v, w) the ascending Q crosses P once, at x, and the sum is
-    P (x - v) - (Q_v + … + Q_(x-1)) + (Q_x + … + Q_(w-1)) - P (w - x), read off prefix sums of Q.
+    With ground distance |i - j| / (m - 1) between the ranks of m values, the earth mover's distance is sum_i |P_i -
+    Q_i| / (m - 1), where P and Q are the cumulative shares in the class and in the table. P is constant from one value
+    of the class to the next. On such a run [v, w), the ascending Q crosses P once, at x, and the sum is P (x - v) -
+    (Q_v + … + Q_(x-1)) + (Q_x + … + Q_(w-1)) - P (w - x), computed from prefix sums of Q.
 
     References
     ----------
@@ -181,14 +183,14 @@ def t_closeness_ordered(
 
 @dataclass(frozen=True)
 class SensitiveCounts:
-    """How often each sensitive value stands in each class.
+    """Counts of the sensitive values in each class.
 
     Attributes
     ----------
     groups, values, counts : ndarray of int, shape (pairs,)
-        The pairs of a class and a value that occur, ascending, and their rows.
+        The pairs of a class and a value that occur, ascending, and their numbers of rows.
     starts, sizes : ndarray of int, shape (classes,)
-        Where each class begins among the pairs, and its rows.
+        Position of the first pair of each class, and its number of rows.
     table : ndarray of float, shape (values,)
         Share of each value in the whole table.
     """
@@ -202,7 +204,7 @@ class SensitiveCounts:
 
     @property
     def shares(self) -> Floats:
-        """Share of the value in its class, shape (pairs,)."""
+        """Share of each pair's value in its class, shape (pairs,)."""
         shares: Floats = self.counts / self.sizes[self.groups]
         return shares
 
@@ -214,17 +216,23 @@ def sensitive_counts(
     classes: Integers | None,
     ranks: tuple[Integers, int] | None = None,
 ) -> SensitiveCounts:
-    """Count a column's values by class; errors as for `l_diversity`, `ranks` where the values are coded already."""
+    """Count the values of a sensitive column by class; errors are those of `l_diversity`.
+
+    Parameters
+    ----------
+    ranks : tuple of (ndarray of int, int), optional
+        Codes of the values, shape (n,), and the number of codes; by default the column is coded here.
+    """
     check_columns(frame, [*quasi_identifiers, sensitive])
     if sensitive in quasi_identifiers:
         raise ValueError(f"column {sensitive!r} is a quasi-identifier and cannot be the sensitive column too")
-    known = known_classes(frame, quasi_identifiers, classes)
-    sizes = class_sizes(known)
+    class_of_row = given_or_computed_classes(frame, quasi_identifiers, classes)
+    sizes = class_sizes(class_of_row)
     if ranks is None:
         codes, distinct = pd.factorize(frame[sensitive], use_na_sentinel=False)
         ranks = codes, len(distinct)
     values, value_count = ranks
-    groups, present, counts = count_pairs(known, values, sizes.size, value_count)
+    groups, present, counts = count_pairs(class_of_row, values, sizes.size, value_count)
     table = np.bincount(values, minlength=value_count) / len(frame)
     return SensitiveCounts(groups, present, counts, group_starts(groups), sizes, table)
 

@@ -1,4 +1,4 @@
-"""Public domains of columns: what a value may be, and the bins in which numbers are compared."""
+"""Public domains of columns: their possible values, and bins for numbers."""
 
 from __future__ import annotations
 
@@ -30,11 +30,6 @@ class NumericDomain:
     ------
     ValueError
         If a number is not finite, `low` exceeds `high`, or the cuts do not ascend inside the range.
-
-    Examples
-    --------
-    >>> NumericDomain(18, 95, integer=True, cuts=(30, 40, 50)).size
-    4
     """
 
     low: float
@@ -59,18 +54,18 @@ class NumericDomain:
 
     @property
     def edges(self) -> NDArray[np.float64]:
-        """Ends of the bins, shape (size + 1,); an integer range ends one above its largest value."""
+        """Edges of the bins, shape (size + 1,); an integer range ends one above its largest value."""
         return np.array([self.low, *self.cuts, self.high + (1 if self.integer else 0)], dtype=float)
 
     def codes(self, values: ArrayLike) -> NDArray[np.intp]:
-        """Bin of each value, shape (n,); `size` for a missing one; values outside the range join the nearest bin."""
+        """Bin of each value, shape (n,); `size` if missing. Values outside the range belong to the nearest bin."""
         numbers = pd.to_numeric(pd.Series(np.asarray(values).ravel())).to_numpy(dtype=float, na_value=np.nan)
         codes = np.searchsorted(self.cuts, numbers, side="right")
         codes[np.isnan(numbers)] = self.size
         return codes
 
     def cells(self) -> list[str]:
-        """Each bin written as a released cell."""
+        """Each bin as a released cell."""
         edges = [format_number(edge) for edge in (self.low, *self.cuts, self.high)]
         closing = [")"] * (self.size - 1) + ["]"]
         return [f"[{low},{high}{end}" for (low, high), end in zip(pairwise(edges), closing, strict=True)]
@@ -85,17 +80,12 @@ class CategoricalDomain:
     categories : tuple of str
         Every category that may occur, each once.
     ordered : bool
-        Whether the order of `categories` means something.
+        Whether the order of `categories` is meaningful.
 
     Raises
     ------
     ValueError
-        If a category stands twice or none is given.
-
-    Examples
-    --------
-    >>> CategoricalDomain(("clerk", "cook", "nurse")).size
-    3
+        If a category is listed twice or none is given.
     """
 
     categories: tuple[str, ...]
@@ -122,7 +112,7 @@ class CategoricalDomain:
         Raises
         ------
         ValueError
-            If a value is no category; names it.
+            If a value is not a category; names it.
         """
         codes, distinct = pd.factorize(np.asarray(values, dtype=object), use_na_sentinel=True)
         unknown = [value for value in distinct if str(value) not in self._position]
@@ -136,12 +126,12 @@ Domain = NumericDomain | CategoricalDomain
 
 
 def infer_domain(column: pd.Series[Any], bins: int = 10) -> Domain:
-    """Domain of a column for which none was declared, read from its values (and therefore not public).
+    """Infer the domain of a column from its values; such a domain is not public.
 
     Parameters
     ----------
     column : Series
-        Numbers give a `NumericDomain` with cuts at quantiles, anything else a `CategoricalDomain` in sorted order.
+        Numbers give a `NumericDomain` with cuts at quantiles, all others a `CategoricalDomain` in sorted order.
     bins : int
         Largest number of bins for numbers.
 
@@ -165,10 +155,10 @@ def infer_domain(column: pd.Series[Any], bins: int = 10) -> Domain:
 
 
 def format_number(value: float) -> str:
-    """Shortest text that reads back as `value`, without a trailing ``.0``."""
+    """Shortest text that `float` reads as `value`, without a trailing ``.0``."""
     return str(int(value)) if float(value).is_integer() else repr(float(value))
 
 
 def _shorten(names: Sequence[str], most: int = 8) -> str:
-    shown = ", ".join(names[:most])
-    return shown if len(names) <= most else f"{shown}, … ({len(names)} in all)"
+    listed = ", ".join(names[:most])
+    return listed if len(names) <= most else f"{listed}, … ({len(names)} in all)"

@@ -1,4 +1,4 @@
-"""What repeated runs of a mechanism prove about its epsilon."""
+"""Empirical lower bounds on epsilon from repeated runs of a mechanism."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from metrics.estimate import Estimate, check_confidence, check_successes
 
 
 def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> Estimate:
-    """Rate of successes in `n` independent trials with the exact interval of Clopper and Pearson.
+    """Success rate in `n` independent trials with the exact interval of Clopper and Pearson.
 
-    The interval covers the true rate with at least `confidence`, whatever the rate and however small `n`; each side
-    fails with at most half of the rest.
+    The interval covers the true rate with probability at least `confidence`, for every rate and every `n`. Each side
+    misses it with probability at most (1 - confidence) / 2.
 
     Parameters
     ----------
@@ -31,12 +31,6 @@ def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> Estimat
     References
     ----------
     Clopper and Pearson (1934), The use of confidence or fiducial limits illustrated in the case of the binomial.
-
-    Examples
-    --------
-    >>> rate = clopper_pearson(9, 20)
-    >>> print(f"{rate.value:.2f} in [{rate.low:.2f}, {rate.high:.2f}]")
-    0.45 in [0.23, 0.68]
     """
     check_successes(successes, n)
     check_confidence(confidence)
@@ -47,27 +41,27 @@ def clopper_pearson(successes: int, n: int, confidence: float = 0.95) -> Estimat
 def epsilon_lower_bound(
     first: ArrayLike, first_runs: int, second: ArrayLike, second_runs: int, *, delta: float = 0.0, confidence: float
 ) -> NDArray[np.float64]:
-    r"""Lower bound on epsilon from how often an event happened on two neighbouring inputs.
+    """Lower bound on epsilon from the frequencies of an event on two neighbouring inputs.
 
-    An (epsilon, delta) private mechanism has p <= e^epsilon q + delta for every event, p and q its probabilities on
-    neighbours. With p >= p₋ and q <= q₊, each with probability 1 - (1 - confidence)/2 (Clopper and Pearson),
-    epsilon >= ln((p₋ - delta) / q₊) with probability `confidence`. The event must have been fixed before these runs.
+    For every event with probabilities p and q on neighbouring inputs, an (epsilon, delta) private mechanism has p <=
+    e^epsilon q + delta. By Clopper and Pearson, p >= p₋ and q <= q₊ hold with probability 1 - (1 - confidence)/2 each.
+    Hence epsilon >= ln((p₋ - delta) / q₊) with probability `confidence`. The event must be fixed before these runs.
 
     Parameters
     ----------
     first, second : array_like of int, any common shape
-        In how many runs on the first and on the second input the event happened; one bound each.
+        Number of runs with the event on the first and on the second input; one bound for each pair of entries.
     first_runs, second_runs : int
-        How many runs there were on each.
+        Number of runs on each input.
     delta : float
         The claimed delta, in [0, 1).
     confidence : float
-        Of each bound, in (0, 1).
+        Confidence level of each bound, in (0, 1).
 
     Returns
     -------
     ndarray of float, shape of `first`
-        0 where nothing is proved.
+        The bounds; 0 where the runs prove nothing.
 
     Raises
     ------
@@ -78,17 +72,17 @@ def epsilon_lower_bound(
     ----------
     Jagielski, Ullman and Oprea (2020), Auditing differentially private machine learning, section 4.
     """
-    hits, misses = np.asarray(first), np.asarray(second)
-    for name, counts, runs in (("first", hits, first_runs), ("second", misses, second_runs)):
+    first_counts, second_counts = np.asarray(first), np.asarray(second)
+    for name, counts, runs in (("first", first_counts, first_runs), ("second", second_counts, second_runs)):
         if runs < 1 or (counts.size and not (counts.min() >= 0 and counts.max() <= runs)):
             raise ValueError(f"{name} must lie in 0..{name}_runs with {name}_runs >= 1")
     if not 0 <= delta < 1:
         raise ValueError(f"delta must lie in [0, 1), got {delta}")
     check_confidence(confidence)
     tail = (1 - confidence) / 2
-    excess = np.maximum(_lower(hits, first_runs, tail) - delta, 0)
+    excess = np.maximum(_lower(first_counts, first_runs, tail) - delta, 0)
     with np.errstate(divide="ignore"):
-        bound: NDArray[np.float64] = np.log(excess) - np.log(_upper(misses, second_runs, tail))
+        bound: NDArray[np.float64] = np.log(excess) - np.log(_upper(second_counts, second_runs, tail))
     return np.maximum(bound, 0.0)
 
 
@@ -96,7 +90,7 @@ def _lower(successes: ArrayLike, n: int, tail: float) -> NDArray[np.float64]:
     from scipy.special import betaincinv
 
     counts = np.asarray(successes, dtype=float)
-    # With no success the rate may be 0; the distribution Beta(0, ·) does not exist.
+    # Without a success the bound is 0; the distribution Beta(0, ·) does not exist.
     low: NDArray[np.float64] = np.where(counts > 0, betaincinv(np.maximum(counts, 1), n - counts + 1, tail), 0.0)
     return low
 

@@ -1,4 +1,4 @@
-"""Estimated rates with their intervals."""
+"""Estimated rates with confidence intervals."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Estimate:
     low, high : float
         Ends of the interval.
     n : int
-        How many independent observations stand behind it (plays, not rows).
+        Number of independent observations (plays, not rows).
     """
 
     value: float
@@ -29,7 +29,7 @@ class Estimate:
 
 
 def wilson(successes: float, n: int, confidence: float = 0.95) -> Estimate:
-    """Rate of successes in `n` independent trials with Wilson's score interval.
+    """Success rate in `n` independent trials with Wilson's score interval.
 
     Parameters
     ----------
@@ -51,9 +51,10 @@ def wilson(successes: float, n: int, confidence: float = 0.95) -> Estimate:
 
     Examples
     --------
-    >>> rate = wilson(9, 20)
-    >>> print(f"{rate.value:.2f} in [{rate.low:.2f}, {rate.high:.2f}]")
-    0.45 in [0.26, 0.66]
+    >>> from metrics import wilson
+    >>> rate = wilson(76, 100)
+    >>> print(f"{rate.value} [{rate.low:.4f}, {rate.high:.4f}]")
+    0.76 [0.6677, 0.8331]
     """
     from scipy.special import ndtri
 
@@ -69,8 +70,9 @@ def wilson(successes: float, n: int, confidence: float = 0.95) -> Estimate:
 def across_plays(rates: ArrayLike, confidence: float = 0.95, *, trials: int = 1) -> Estimate:
     """Mean of per-play rates with Student's t interval, clipped to [0, 1].
 
-    Rows of one play are not independent of each other, plays are: each play counts once. A single play, and plays
-    that all came out the same, have no spread to learn from; the interval then is Wilson's for all their trials.
+    Plays are independent of each other, but the rows of one play are not, so that each play counts as one observation.
+    A single play, or plays with equal rates, give no estimate of the variance. The interval is then Wilson's interval
+    for the trials of all plays.
 
     Parameters
     ----------
@@ -79,7 +81,7 @@ def across_plays(rates: ArrayLike, confidence: float = 0.95, *, trials: int = 1)
     confidence : float
         Level of the interval, in (0, 1).
     trials : int
-        How many trials (rows, persons) the rate of one play is a share of.
+        Number of trials (rows, persons) behind the rate of one play.
 
     Raises
     ------
@@ -106,7 +108,7 @@ def across_plays(rates: ArrayLike, confidence: float = 0.95, *, trials: int = 1)
 
 
 def check_successes(successes: float, n: int) -> None:
-    """Raise ValueError unless there are trials, and no more successes among them."""
+    """Raise ValueError unless `n` is at least 1 and `successes` lies in [0, n]."""
     if n < 1 or not 0 <= successes <= n:
         raise ValueError(f"successes must lie in 0..n with n >= 1, got {successes} of {n}")
 

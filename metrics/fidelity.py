@@ -1,7 +1,7 @@
-"""How well a released table keeps the original's statistics: marginals, associations, range counts.
+"""Fidelity of a released table's statistics: marginals, associations and range counts.
 
-Each measure lies in [0, 1] with 1 for the original itself, and is *not* anchored: a table of constants scores well
-above 0 on most. `metrics.utility` anchors them.
+Each measure lies in [0, 1] and is 1 for the original table. The measures are *not* anchored: a table of constants
+scores well above 0 on most of them. `metrics.utility` anchors them.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from metrics.profile import Profile
 
 
 def marginal_fidelity(original: Profile, released: Profile) -> float:
-    """1 - the total variation distance between the marginals of a column, averaged over the columns."""
+    """1 - the total variation distance between original and released marginals, averaged over the columns."""
     difference = np.abs(original.counts / original.rows - released.counts / released.rows)
     return float(1 - np.add.reduceat(difference, original.starts).mean() / 2)
 
 
 def association_fidelity(original: Profile, released: Profile) -> float:
-    """1 - the difference of `association`, averaged over pairs of columns."""
+    """1 - the absolute difference of `association`, averaged over pairs of columns."""
     return float(1 - np.abs(association(original) - association(released)).mean())
 
 
 def association(table: Profile) -> NDArray[np.float64]:
     """Bias-corrected Cramer's V of every pair of columns, shape (pairs,), in [0, 1].
 
-    The correction takes off what independent columns would show in a sample of this size, so that associations that
-    are only noise count as none. Numbers are compared by their public bins, which makes the measure one for mixed
-    types.
+    The correction subtracts the expected value for independent columns in a sample of this size, so that associations
+    from sampling noise count as none. Numbers are compared by their public bins, so that one measure serves columns of
+    all types.
 
     References
     ----------
@@ -60,12 +60,12 @@ def association(table: Profile) -> NDArray[np.float64]:
 
 @dataclass(frozen=True)
 class RangeQueries:
-    """Random count queries: how many rows lie in a range of one column and in a range of another.
+    """Random count queries: the number of rows in a range of one column and a range of another.
 
     Attributes
     ----------
     first, second : ndarray of float, shape (bins, queries)
-        1 where a bin belongs to the query's range of its first, and of its second, column.
+        1 where a bin belongs to the query's range in its first, and in its second, column.
     """
 
     first: NDArray[np.float64]
@@ -73,9 +73,9 @@ class RangeQueries:
 
     @classmethod
     def random(cls, domains: Mapping[str, Domain], count: int, rng: Generator) -> RangeQueries:
-        """Draw queries over two columns each (over one where there is only one).
+        """Draw queries over two different columns each (over the same column twice if there is only one).
 
-        A range is a run of bins for numbers and ordered categories, and a random half of the others.
+        A range is a run of bins for numbers and ordered categories, and a random half of the categories otherwise.
         """
         columns = list(domains.values())
         starts = np.cumsum([0, *(domain.size + 1 for domain in columns)])
@@ -90,13 +90,16 @@ class RangeQueries:
         return cls(tables[0], tables[1])
 
     def answers(self, table: Profile) -> NDArray[np.float64]:
-        """Expected share of rows that satisfy each query, shape (queries,)."""
+        """Expected share of rows in the ranges of each query, shape (queries,)."""
         shares: NDArray[np.float64] = ((table.mass @ self.first) * (table.mass @ self.second)).mean(axis=0)
         return shares
 
 
 def query_fidelity(original: Profile, released: Profile, queries: RangeQueries) -> float:
-    """1 - mean relative error of range counts; an error counts 1 at most and is relative to one row at least."""
+    """1 - mean relative error of range counts.
+
+    An error is relative to the true share, or to one row if that is more, and at most 1.
+    """
     truth, answer = queries.answers(original), queries.answers(released)
     error = np.abs(answer - truth) / np.maximum(truth, 1 / original.rows)
     return float(1 - np.minimum(error, 1.0).mean())

@@ -1,4 +1,4 @@
-"""What generalization takes: precision by levels, and information by how frequent the values are."""
+"""Information loss of generalization: Sweeney's precision and non-uniform entropy."""
 
 from __future__ import annotations
 
@@ -22,16 +22,17 @@ def generalization_precision(
     Parameters
     ----------
     levels : mapping of str to int
-        The level that each column was generalized to.
+        The generalization level of each column.
     heights : mapping of str to int
         The coarsest level of each of these columns.
     suppressed : float
-        Share of the records that are suppressed, whose cells count as generalized to the top, in [0, 1].
+        Share of suppressed records, in [0, 1]; their cells count as generalized to the coarsest level.
 
     Raises
     ------
     ValueError
-        If there is no column, a height is missing, a level lies outside 0 to the height, or the share is none.
+        If there is no column, a height is missing, a level lies outside 0 to the height, or `suppressed` outside [0,
+        1].
 
     Notes
     -----
@@ -50,34 +51,34 @@ def generalization_precision(
             raise ValueError(f"heights lacks column {name!r}")
         if not 0 <= level <= heights[name]:
             raise ValueError(f"levels: column {name!r} has levels 0 to {heights[name]}, got {level!r}")
-    blurred = [level / heights[name] if heights[name] else 0.0 for name, level in levels.items()]
-    top = [float(heights[name] > 0) for name in levels]
-    return float(1 - (1 - suppressed) * np.mean(blurred) - suppressed * np.mean(top))
+    level_loss = [level / heights[name] if heights[name] else 0.0 for name, level in levels.items()]
+    suppressed_loss = [float(heights[name] > 0) for name in levels]
+    return float(1 - (1 - suppressed) * np.mean(level_loss) - suppressed * np.mean(suppressed_loss))
 
 
 def non_uniform_entropy(original: pd.DataFrame, released: pd.DataFrame, domains: Mapping[str, Domain]) -> float:
-    """Bits that are lost of the bits there are: 0 for the original, 1 for a table that is suppressed as a whole.
+    """Non-uniform entropy: share of information lost, 0 for the original table and 1 for a fully suppressed one.
 
     Parameters
     ----------
     original : DataFrame, shape (n, columns)
         Original values.
     released : DataFrame, shape (n, columns)
-        Generalized cells, row i stemming from record i.
+        Generalized cells; row i stems from record i.
     domains : mapping of str to Domain
-        The columns to look at, each with what its original values may be.
+        The columns to measure, with the domains of their original values.
 
     Raises
     ------
     ValueError
-        If there is no row or no column, the tables differ in length, lack a column, or a cell does not cover the
-        value that it stems from.
+        If there is no row or no column, the tables differ in length, lack a column, or a cell does not cover its
+        original value.
 
     Notes
     -----
-    Seeing a cell g that stands for the value a, one guesses a with probability c(a) / c(g), where c counts the
-    original records with that value, or with any value that the cell covers: -log2(c(a) / c(g)) bits are lost. Summed
-    over rows and columns and divided by the sum of -log2(c(a) / n); 0 where all columns are constant.
+    Let c(a) be the number of original records with the value a, and c(g) the number with any value that the cell g
+    covers. Given g, the value a has probability c(a) / c(g), so that -log2(c(a) / c(g)) bits are lost. The result is
+    the sum over rows and columns, divided by the sum of -log2(c(a) / n); it is 0 if all columns are constant.
 
     References
     ----------
@@ -114,7 +115,7 @@ def non_uniform_entropy(original: pd.DataFrame, released: pd.DataFrame, domains:
 def _numbers_covered(
     cells: NumericCells, distinct: Floats, codes: Integers, count: Integers
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Records that each distinct cell covers, and whether each row's cell covers the row's own value.
+    """Number of records that each distinct cell covers, and whether each row's cell covers the row's own value.
 
     A segment of a cell covers a run of the sorted values, so that no table of cells by values is needed.
     """
@@ -124,18 +125,18 @@ def _numbers_covered(
     closed, open_ = (np.searchsorted(ordered, cells.high, side) for side in ("right", "left"))
     end = np.where(cells.closed, closed, open_)
     before = np.append(0, np.cumsum(count[order][: ordered.size]))
-    held = (before[end] - before[start]).astype(float)
-    covered: Floats = np.bincount(cells.owner, weights=held, minlength=cells.missing.size).astype(float)
+    records_inside = (before[end] - before[start]).astype(float)
+    covered: Floats = np.bincount(cells.owner, weights=records_inside, minlength=cells.missing.size).astype(float)
     absent = cells.missing | cells.suppressed
     covered += absent * count[np.isnan(distinct)].sum()
     rank = np.empty_like(order)
     rank[order] = np.arange(order.size)
-    # Every row next to each of the segments of its cell.
+    # One entry for each pair of a row and a segment of its cell.
     segments = np.bincount(cells.owner, minlength=cells.missing.size)
     first = np.cumsum(segments) - segments
     rows = np.repeat(np.arange(codes.size), segments[cells.codes])
-    place = np.arange(rows.size) - np.searchsorted(rows, rows)
-    segment = first[cells.codes[rows]] + place
+    offset = np.arange(rows.size) - np.searchsorted(rows, rows)
+    segment = first[cells.codes[rows]] + offset
     own = rank[codes[rows]]
     hits = np.bincount(rows, weights=(start[segment] <= own) & (own < end[segment]), minlength=codes.size)
     return covered, (hits > 0) | (absent[cells.codes] & np.isnan(distinct)[codes])

@@ -1,4 +1,4 @@
-"""How much a generalized table blurs its cells, and how large its classes are."""
+"""Information loss of generalized tables: certainty penalty, Iyengar's loss, discernibility, class size."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import pandas as pd
 
 from metrics.arrays import Floats, Integers
 from metrics.cells import CategoricalCells, Cells, NumericCells, read_cells
-from metrics.classes import check_columns, class_sizes, known_classes
+from metrics.classes import check_columns, class_sizes, given_or_computed_classes
 from metrics.domains import Domain
 
 
 def normalized_certainty_penalty(released: pd.DataFrame, domains: Mapping[str, Domain]) -> float:
-    """Normalised certainty penalty: mean share of its domain that a cell is blurred over, in [0, 1].
+    """Normalized certainty penalty: mean share of the domain that a cell covers, in [0, 1].
 
-    An interval counts its width by the width of the domain, a set of u among d categories u / d, a single value or a
-    missing one 0, and ``*`` 1; averaged over rows and columns.
+    The penalty of an interval is its width relative to the domain's, that of a set of u among d categories u / d. A
+    single value or a missing one has penalty 0, and ``*`` has 1. The mean is over rows and columns.
 
     Parameters
     ----------
     released : DataFrame, shape (n, columns)
         Released cells.
     domains : mapping of str to Domain
-        The columns to look at, each with what its original values may be.
+        The columns to measure, with the domains of their original values.
 
     Raises
     ------
@@ -48,8 +48,8 @@ def normalized_certainty_penalty(released: pd.DataFrame, domains: Mapping[str, D
 def generalization_loss(released: pd.DataFrame, domains: Mapping[str, Domain]) -> float:
     """Iyengar's loss: mean of (u - 1) / (d - 1) over cells that cover u of d categories, in [0, 1].
 
-    An interval of numbers counts its width by the width of the domain, a missing value 0 and ``*`` 1; averaged over
-    rows and columns. Parameters and errors as for `normalized_certainty_penalty`.
+    The loss of an interval of numbers is its width relative to the domain's. A missing value has loss 0, and ``*`` has
+    1. The mean is over rows and columns. Parameters and errors are those of `normalized_certainty_penalty`.
 
     References
     ----------
@@ -66,7 +66,7 @@ def generalization_loss(released: pd.DataFrame, domains: Mapping[str, Domain]) -
 
 
 def discernibility(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, classes: Integers | None = None) -> int:
-    """Discernibility penalty: each record counts the size of its class, hence the sum of squared class sizes.
+    """Discernibility penalty: the sum of squared class sizes, since each record is penalized by the size of its class.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def discernibility(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, cla
     quasi_identifiers : sequence of str
         The columns that an attacker may know.
     classes : ndarray of int, shape (n,), optional
-        The classes by `equivalence_classes`, where they are known already.
+        The classes of `equivalence_classes`, if already computed.
 
     Raises
     ------
@@ -86,25 +86,25 @@ def discernibility(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, cla
     ----------
     Bayardo and Agrawal (2005), Data privacy through optimal k-anonymization, section 3.
     """
-    known = known_classes(frame, quasi_identifiers, classes)
-    return int((class_sizes(known).astype(np.int64) ** 2).sum())
+    class_of_row = given_or_computed_classes(frame, quasi_identifiers, classes)
+    return int((class_sizes(class_of_row).astype(np.int64) ** 2).sum())
 
 
 def average_class_size(
     frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, classes: Integers | None = None
 ) -> float:
-    """Mean number of rows in a class; parameters and errors as for `discernibility`.
+    """Mean size of the equivalence classes; parameters and errors are those of `discernibility`.
 
     References
     ----------
     LeFevre, DeWitt and Ramakrishnan (2006), Mondrian multidimensional k-anonymity, section 5 (there divided by k).
     """
-    known = known_classes(frame, quasi_identifiers, classes)
-    return float(class_sizes(known).mean())
+    class_of_row = given_or_computed_classes(frame, quasi_identifiers, classes)
+    return float(class_sizes(class_of_row).mean())
 
 
 def _width(cells: Cells) -> Floats:
-    """Width of each distinct numeric cell, inside the domain and as a share of its width, shape (distinct,)."""
+    """Width of each distinct numeric cell inside the domain, relative to the domain's width, shape (distinct,)."""
     assert isinstance(cells, NumericCells)  # noqa: S101 (the only other kind of cells)
     domain = cells.domain
     if domain.low == domain.high:
@@ -114,7 +114,7 @@ def _width(cells: Cells) -> Floats:
 
 
 def _mean_loss(released: pd.DataFrame, domains: Mapping[str, Domain], loss: Callable[[Cells], Floats]) -> float:
-    """Mean over rows and columns of a loss per distinct cell, ``*`` at 1."""
+    """Mean over rows and columns of a loss of distinct cells; ``*`` counts 1."""
     if len(released) == 0 or not domains:
         raise ValueError(f"a loss needs rows and columns, got {len(released)} rows and {len(domains)} domains")
     check_columns(released, tuple(domains))

@@ -1,4 +1,4 @@
-"""Tables spread over public bins: the common ground on which originals and generalized releases are compared."""
+"""Tables spread over public bins, for comparing original and generalized tables."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class Profile:
     Attributes
     ----------
     mass : ndarray of float, shape (rows, bins)
-        How much of each row lies in each bin; a row sums to 1 in every block. A generalized cell spreads evenly over
-        the values that it covers; the last bin of a block is the missing value.
+        Share of each row in each bin; a row sums to 1 in every block. A generalized cell spreads evenly over the values
+        that it covers. The last bin of a block is the missing value.
     starts : ndarray of int, shape (columns,)
         First bin of each block.
     """
@@ -52,12 +52,12 @@ class Profile:
 
 
 def profile(released: pd.DataFrame, domains: Mapping[str, Domain]) -> Profile:
-    """Spread a released table over the bins of `domains`, columns in their order.
+    """Spread a released table over the bins of `domains`, with columns in the order of `domains`.
 
     Raises
     ------
     ValueError
-        If a column is missing or a cell cannot be read (column, row and cell named).
+        If a column is missing or a cell cannot be read; names column, row and cell.
     """
     blocks = []
     for name, domain in domains.items():
@@ -76,7 +76,7 @@ def original_profile(original: pd.DataFrame, domains: Mapping[str, Domain]) -> P
 
 
 def check_comparable(original: pd.DataFrame, released: pd.DataFrame, domains: Mapping[str, Domain], need: str) -> None:
-    """Raise ValueError unless both tables have rows and there is a column to compare; `need` is who needs it."""
+    """Raise ValueError unless both tables have rows and there is a column to compare; `need` starts the message."""
     for title, table in (("original", original), ("released", released)):
         if len(table) == 0:
             raise ValueError(f"the {title} table has no rows")

@@ -1,4 +1,4 @@
-"""Whether a classifier can tell a released table from the original."""
+"""Propensity scores: how well a classifier separates a released table from the original."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from metrics.profile import Profile, check_comparable, original_profile, profile
 def propensity_mean_squared_error(
     original: pd.DataFrame, released: pd.DataFrame, domains: Mapping[str, Domain], *, order: int = 2
 ) -> float:
-    """Mean squared distance of the predicted chance of being a released row from the share of released rows.
+    """Propensity score mean squared error: mean squared distance of the scores from the share of released rows.
+
+    A propensity score is the predicted probability that a row belongs to the released table.
 
     Parameters
     ----------
@@ -25,16 +27,16 @@ def propensity_mean_squared_error(
     released : DataFrame, shape (m, columns)
         Released cells.
     domains : mapping of str to Domain
-        The columns to look at, with their public bins.
+        The columns to compare, with their public bins.
     order : {1, 2}
-        1 lets the model see columns one by one, 2 pairs of columns too, without which it overlooks that independent
-        columns have lost their associations.
+        With 1 the model has the single columns as features, with 2 also all pairs of columns. Without pairs it does not
+        notice lost associations between columns.
 
     Returns
     -------
     float
-        From 0, where nothing tells the tables apart, to c (1 - c), where everything does, with c = m / (n + m): to
-        1/4 for tables of one length.
+        From 0, if the tables cannot be separated, to c (1 - c) with c = m / (n + m), if they can be separated
+        perfectly; this maximum is 1/4 for tables of equal length.
 
     Raises
     ------
@@ -43,10 +45,10 @@ def propensity_mean_squared_error(
 
     Notes
     -----
-    The model is a logistic regression of "released" on the bins of every column (with a ridge penalty of weight 1,
-    since bins repeat each other); a generalized cell is spread over its bins. Without a penalty and with the two
-    tables drawn from one distribution its expected value is about (p - 1) (1 - c)² c / (n + m) for p parameters, so
-    that small tables are told apart by chance already.
+    The model is a logistic regression of "released" on the bins of every column. It has a ridge penalty of weight 1,
+    since the bins are collinear; a generalized cell is spread over its bins. Suppose that there is no penalty, and that
+    both tables are drawn from one distribution. The expected value is then about (p - 1) (1 - c)² c / (n + m) for p
+    parameters. Small tables are therefore separated to some degree by chance.
 
     References
     ----------
@@ -59,8 +61,8 @@ def propensity_mean_squared_error(
     if order not in (1, 2):
         raise ValueError(f"order must be 1 or 2, got {order!r}")
     check_comparable(original, released, domains, "propensity needs")
-    sides = original_profile(original, domains), profile(released, domains)
-    features = sparse.vstack([_features(side, order) for side in sides]).tocsr()
+    profiles = original_profile(original, domains), profile(released, domains)
+    features = sparse.vstack([_features(table, order) for table in profiles]).tocsr()
     label = np.repeat([0, 1], [len(original), len(released)])
     model = LogisticRegression(max_iter=300, tol=1e-3).fit(features, label)
     share = len(released) / label.size

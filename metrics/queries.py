@@ -1,4 +1,4 @@
-"""How far answers to count queries are off when they are read from a released table."""
+"""Relative error of count queries that are answered from a released table."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ def query_error(
     original : DataFrame, shape (n, columns)
         Original values.
     released : DataFrame, shape (m, columns)
-        Released cells; a generalized one counts in a range by the share of it that lies there.
+        Released cells; a generalized cell counts by the share of it inside the range.
     domains : mapping of str to Domain
-        The columns to ask about, with their public bins.
+        The columns to query, with their public bins.
     rng : Generator
         Draws the queries; see `metrics.fidelity.RangeQueries`.
     count : int
@@ -42,7 +42,7 @@ def query_error(
 
     Notes
     -----
-    An error is relative to the true share, or to one row where that is less, and counts 1 at most.
+    An error is relative to the true share, or to one row if that is more, and at most 1.
     """
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ValueError(f"count must be an integer of at least 1, got {count!r}")

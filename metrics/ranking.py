@@ -1,4 +1,4 @@
-"""How well scores rank positives above negatives."""
+"""Area under the ROC curve."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from numpy.typing import ArrayLike
 
 
 def area_under_curve(scores: ArrayLike, positive: ArrayLike) -> float:
-    """Probability that a random positive has a higher score than a random negative, ties counting half.
+    """Area under the ROC curve: probability that a random positive scores above a random negative; ties count half.
 
     Parameters
     ----------
     scores : array_like of float, shape (n,)
-        No NaN; infinities are fine.
+        Scores without NaN; infinities are allowed.
     positive : array_like of bool, shape (n,)
-        Which are positives.
+        True for the positives.
 
     Raises
     ------
     ValueError
-        If positives or negatives are missing: the area is then undefined.
+        If there are no positives or no negatives; the area is then undefined.
     """
     from scipy.stats import rankdata
 

@@ -15,12 +15,12 @@ from metrics.domains import Domain, NumericDomain
 
 PARTS = ("items", "ratings", "dates", "item_means", "pairs")
 POPULAR = 50
-# Items with fewer original ratings have no mean worth keeping.
+# The means of items with fewer original ratings are too noisy to compare.
 FEWEST = 10
 
 
 class RatingUtility:
-    """Scores releases of one table of dated ratings.
+    """Utility of releases of one table of dated ratings.
 
     Every component is 1 for the original and 0 for a table of constants, clipped to [0, 1].
 
@@ -65,18 +65,19 @@ class RatingUtility:
         -------
         dict
             ``utility_items``, ``utility_ratings`` and ``utility_dates``: 1 - total variation distance of the items'
-            popularity, the ratings and the dates (in public bins), over what a constant table keeps of them;
-            ``utility_item_means``: share of the variance of items' mean ratings that the released means explain, over
-            items with at least 10 original ratings, None where there are none; ``utility_pairs``: 1 - (sum of squared
-            errors) / (sum of squares) of the correlations between any two of the 50 most popular items of who rated
-            them, persons' activity set aside, which is what recommendations live on. 0 where a column is missing.
+            popularity, the ratings and the dates (in public bins), anchored at a constant table.
+            ``utility_item_means``: share of the variance of the items' mean ratings that the released means explain,
+            over items with at least 10 original ratings; None if there are none. ``utility_pairs``: 1 - (sum of squared
+            errors) / (sum of squares) of the correlations between the 50 most popular items. Two items correlate if the
+            same persons rated them, beyond what the persons' activity explains; recommendations depend on these
+            correlations. A component is 0 where its column is missing.
         """
         if released.empty:
             return dict.fromkeys((f"utility_{name}" for name in PARTS), 0.0)
         codes = self._items(released)
-        found = np.bincount(codes[codes >= 0], minlength=self.popularity.size) / len(released)
+        popularity = np.bincount(codes[codes >= 0], minlength=self.popularity.size) / len(released)
         return {
-            "utility_items": _anchored(self.popularity, found),
+            "utility_items": _anchored(self.popularity, popularity),
             "utility_ratings": self._marginal(released, self.rating),
             "utility_dates": self._marginal(released, self.date),
             "utility_item_means": self._item_means(released, codes),
@@ -100,14 +101,14 @@ class RatingUtility:
         return np.array([*numbers, -1], dtype=np.intp)[codes]
 
     def _together(self, frame: pd.DataFrame, codes: NDArray[np.intp]) -> Floats:
-        """Correlations over persons of who rated the popular items, shape (popular, popular), 0 on the diagonal."""
+        """Correlations over persons of which popular items they rated, shape (popular, popular), 0 on the diagonal."""
         number = np.full(self.counts.size + 1, -1)
         number[self.popular] = np.arange(self.popular.size)
         persons = pd.factorize(frame[self.person], use_na_sentinel=False)[0]
         rated = np.zeros((int(persons.max(initial=-1)) + 1, self.popular.size))
         column = number[codes]
         rated[persons[column >= 0], column[column >= 0]] = 1.0
-        # Whoever rates much rates any two items: what is expected of independent persons and items is taken off.
+        # Active persons rate many pairs of items: subtract the expected value for independent persons and items.
         centered = rated - np.outer(rated.sum(axis=1), rated.sum(axis=0)) / max(1.0, rated.sum())
         norm = np.sqrt(np.square(centered).sum(axis=0))
         scaled = centered / np.where(norm > 0, norm, 1.0)
@@ -125,9 +126,9 @@ class RatingUtility:
         return float(np.clip(1 - error / size, 0, 1))
 
     def _item_means(self, released: pd.DataFrame, codes: NDArray[np.intp]) -> float | None:
-        kept = self.counts >= FEWEST
-        weight, means = self.counts[kept], self.means[kept]
-        if not kept.any() or np.ptp(means) == 0:
+        frequent = self.counts >= FEWEST
+        weight, means = self.counts[frequent], self.means[frequent]
+        if not frequent.any() or np.ptp(means) == 0:
             return None
         if self.rating not in released:
             return 0.0
@@ -135,15 +136,15 @@ class RatingUtility:
         assert isinstance(cells, NumericCells)  # noqa: S101 (the domain is numeric)
         stars = cells.midpoint()[cells.codes]
         usable = (codes >= 0) & ~np.isnan(stars)
-        found = _means(codes[usable], stars[usable], self.counts.size)[kept]
+        released_means = _means(codes[usable], stars[usable], self.counts.size)[frequent]
         center = np.average(means, weights=weight)
-        # An item of which no rating is left is taken for an average one.
-        error = np.average((np.where(np.isnan(found), center, found) - means) ** 2, weights=weight)
+        # An item without released ratings counts as an average item.
+        error = np.average((np.where(np.isnan(released_means), center, released_means) - means) ** 2, weights=weight)
         return float(np.clip(1 - error / np.average((means - center) ** 2, weights=weight), 0, 1))
 
 
 def _anchored(original: Floats, released: Floats) -> float:
-    """1 - total variation distance, rescaled so that everything in the original's most frequent place is 0."""
+    """1 - total variation distance, rescaled so that all mass in the original's most frequent place gives 0."""
     distance = np.abs(original - released).sum() / 2 + max(0.0, 1 - released.sum()) / 2
     worst = 1 - original.max()
     return float(np.clip(1 - distance / worst, 0, 1)) if worst > 0 else float(distance < 1e-12)

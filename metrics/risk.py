@@ -1,4 +1,4 @@
-"""Models of the risk that a released record is linked with the right person."""
+"""Re-identification risk: prosecutor, journalist and marketer models."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metrics.arrays import Integers
-from metrics.classes import check_columns, class_sizes, equivalence_classes, known_classes
+from metrics.classes import check_columns, class_sizes, equivalence_classes, given_or_computed_classes
 
 
 @dataclass(frozen=True)
 class ReidentificationRisk:
-    """How likely records are linked with the right person, when an attacker picks at random among those that match.
+    """Re-identification risk: probability of a correct link, if the attacker picks uniformly among matching records.
 
     Attributes
     ----------
     highest, mean : float
-        Over the records, in [0, 1].
+        Maximum and mean over the records, in [0, 1].
     at_risk : float
         Share of the records whose risk exceeds the threshold, in [0, 1].
     """
@@ -37,7 +37,7 @@ def prosecutor_risk(
     threshold: float = 0.2,
     classes: Integers | None = None,
 ) -> ReidentificationRisk:
-    """Risk from somebody who knows that their target is in the table: 1 / size of the record's class.
+    """Prosecutor risk: the attacker knows that the target is in the table; 1 / size of the record's class.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def prosecutor_risk(
     threshold : float
         The risk above which a record counts as at risk, in [0, 1).
     classes : ndarray of int, shape (n,), optional
-        The classes by `equivalence_classes`, where they are known already.
+        The classes of `equivalence_classes`, if already computed.
 
     Raises
     ------
@@ -63,30 +63,31 @@ def prosecutor_risk(
     Examples
     --------
     >>> import pandas as pd
-    >>> risk = prosecutor_risk(pd.DataFrame({"age": ["20-29", "20-29", "30-39"]}), ["age"])
-    >>> risk.highest, round(risk.mean, 3)
-    (1.0, 0.667)
+    >>> from metrics import prosecutor_risk
+    >>> frame = pd.DataFrame({"age": ["[20,29]", "[20,29]", "[30,39]", "[40,49]"]})
+    >>> prosecutor_risk(frame, ["age"], threshold=0.5)
+    ReidentificationRisk(highest=1.0, mean=0.75, at_risk=0.5)
     """
-    known = known_classes(frame, quasi_identifiers, classes)
-    return _summary(1 / class_sizes(known)[known], threshold)
+    class_of_row = given_or_computed_classes(frame, quasi_identifiers, classes)
+    return _summary(1 / class_sizes(class_of_row)[class_of_row], threshold)
 
 
 def journalist_risk(
     frame: pd.DataFrame, population: pd.DataFrame, quasi_identifiers: Sequence[str], *, threshold: float = 0.2
 ) -> ReidentificationRisk:
-    """Risk from somebody who knows the population but not who is in the table: 1 / size of the class there.
+    """Journalist risk: the attacker knows the population, but not who is in the table; 1 / size of the class there.
 
-    Parameters, errors and source as for `prosecutor_risk`.
+    Parameters, errors and source are those of `prosecutor_risk`.
 
     Parameters
     ----------
     population : DataFrame, shape (N, columns)
-        Everybody that the table was drawn from, its cells generalized as those of the table.
+        Everybody that the table was drawn from, with cells generalized like those of the table.
 
     Raises
     ------
     ValueError
-        If the table has more records of some class than the population has.
+        If the table has more records of some class than the population.
     """
     return _summary(1 / _population_sizes(frame, population, quasi_identifiers), threshold)
 
@@ -98,10 +99,10 @@ def marketer_risk(
     population: pd.DataFrame | None = None,
     classes: Integers | None = None,
 ) -> float:
-    """Share of the records that somebody links rightly who links them all, in [0, 1].
+    """Marketer risk: share of the records linked correctly by an attacker who links all records, in [0, 1].
 
-    Parameters, errors and source as for `prosecutor_risk` and `journalist_risk`: it is the mean of the latter where a
-    population is given, and of the former, classes / n, where the table holds everybody.
+    It is the mean of `journalist_risk` if a population is given. Otherwise the table holds everybody, and it is the
+    mean of `prosecutor_risk`, classes / n. Parameters, errors and source are those of these two functions.
     """
     if population is not None:
         return journalist_risk(frame, population, quasi_identifiers).mean
@@ -111,7 +112,7 @@ def marketer_risk(
 def _population_sizes(
     frame: pd.DataFrame, population: pd.DataFrame, quasi_identifiers: Sequence[str]
 ) -> NDArray[np.intp]:
-    """Size in the population of each row's class, shape (n,)."""
+    """Size of each row's class in the population, shape (n,)."""
     check_columns(frame, quasi_identifiers)
     check_columns(population, quasi_identifiers)
     names = list(quasi_identifiers)

@@ -1,4 +1,4 @@
-"""True positives at a small rate of false positives."""
+"""True positive rate at a given false positive rate."""
 
 from __future__ import annotations
 
@@ -9,40 +9,41 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.estimate import Estimate, across_plays
 
-# Below this many false positives that are to be expected, a rate of them is a matter of single people.
+# With fewer expected false positives, the rate depends on single people.
 FEWEST = 10
 
 
 def true_positive_rate(scores: ArrayLike, positive: ArrayLike, false_positive_rate: float) -> float:
-    r"""Share of positives found where a given share of negatives is found too.
+    """True positive rate at a given false positive rate.
 
-    The threshold is the negative of rank k = f (n + 1) from above, of n negatives, at the false positive rate f;
-    between whole ranks the rate is interpolated, and is 0 at rank 0. Whoever scores as high as others does so in random
-    order, over which the rate is averaged: of q negatives and p positives with one score, p j / (q + 1) positives
-    stand above the j-th negative.
+    With n negatives and the false positive rate f, the threshold is the score of the negative of rank k = f (n + 1),
+    the highest negative having rank 1. The rate is interpolated between integer ranks, and is 0 at rank 0. It is
+    averaged over the random orders of equal scores. Among q negatives and p positives with one score, p j / (q + 1)
+    positives are expected above the j-th negative.
 
-    Where scores say nothing, all orders are alike, and k / (n + 1) of the positives stand above the k-th negative: the
-    expected rate is exactly f, which makes rates comparable, and averages over plays free of bias, however few
-    negatives there are. (The share above a threshold that lets k of n negatives pass would be (k + 1) / (n + 1).)
+    If scores are uninformative, all orders are equally likely, and a share k / (n + 1) of the positives is expected
+    above the k-th negative. The expected rate is then exactly f for any number of negatives, so that rates are
+    comparable and their averages over plays unbiased. (The share above a threshold that admits k of n negatives would
+    be (k + 1) / (n + 1).)
 
     Parameters
     ----------
     scores : array_like of float, shape (n,)
-        No NaN; infinities are fine.
+        Scores without NaN; infinities are allowed.
     positive : array_like of bool, shape (n,)
-        Which are positives.
+        True for the positives.
     false_positive_rate : float
-        In [0, 1].
+        The false positive rate, in [0, 1].
 
     Raises
     ------
     ValueError
-        If positives or negatives are missing, a score is NaN or the rate is outside [0, 1].
+        If there are no positives or no negatives, a score is NaN or the rate lies outside [0, 1].
 
     References
     ----------
-    Carlini and others (2022), Membership inference attacks from first principles, section III, for why small rates of
-    false positives matter; Fawcett (2006), An introduction to ROC analysis, section 7, for averaging over plays.
+    Carlini and others (2022), Membership inference attacks from first principles, section III, for the importance of
+    small false positive rates; Fawcett (2006), An introduction to ROC analysis, section 7, for averaging over plays.
     """
     values, labels = _checked(scores, positive)
     if not 0 <= false_positive_rate <= 1:
@@ -52,27 +53,27 @@ def true_positive_rate(scores: ArrayLike, positive: ArrayLike, false_positive_ra
     negatives = np.bincount(group[~labels], minlength=group.max() + 1)
     rank = false_positive_rate * (negatives.sum() + 1)
     low = int(np.floor(rank))
-    ends = [_above(positives, negatives, k) for k in (low, low + 1)]
-    found = ends[0] + (rank - low) * (ends[1] - ends[0])
-    return float(found / positives.sum())
+    counts = [_above(positives, negatives, k) for k in (low, low + 1)]
+    expected = counts[0] + (rank - low) * (counts[1] - counts[0])
+    return float(expected / positives.sum())
 
 
 def _above(positives: NDArray[np.intp], negatives: NDArray[np.intp], rank: int) -> float:
     """Expected number of positives above the negative of a rank, from counts by score, highest first."""
     if rank == 0:
         return 0.0
-    total = np.cumsum(negatives)
-    if rank > total[-1]:
+    cumulative = np.cumsum(negatives)
+    if rank > cumulative[-1]:
         return float(positives.sum())
-    place = int(np.searchsorted(total, rank))
-    inside = rank - (total[place] - negatives[place])
-    return float(positives[:place].sum() + positives[place] * inside / (negatives[place] + 1))
+    position = int(np.searchsorted(cumulative, rank))
+    inside = rank - (cumulative[position] - negatives[position])
+    return float(positives[:position].sum() + positives[position] * inside / (negatives[position] + 1))
 
 
 def pooled_true_positive_rate(
     rates: Sequence[float], negatives: Sequence[float], false_positive_rate: float, confidence: float = 0.95
 ) -> Estimate | None:
-    """Mean over plays of `true_positive_rate`, where there are negatives enough to say anything.
+    """Mean of `true_positive_rate` over plays, if there are enough negatives for an estimate.
 
     Parameters
     ----------
@@ -81,14 +82,14 @@ def pooled_true_positive_rate(
     negatives : sequence of float
         Number of negatives of each play.
     false_positive_rate : float
-        At which the rates were measured, in [0, 1].
+        The false positive rate of these rates, in [0, 1].
     confidence : float
         Level of the interval, in (0, 1).
 
     Returns
     -------
     Estimate or None
-        None where fewer than 10 false positives are to be expected in all plays together.
+        None if fewer than 10 false positives are expected in all plays together.
     """
     if false_positive_rate * sum(negatives) < FEWEST:
         return None

@@ -1,4 +1,4 @@
-"""Special uniques: the smallest combinations of columns that single a record out."""
+"""Special uniques (SUDA): minimal sets of columns that make a record unique."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Subset = tuple[str, ...]
 def minimal_sample_uniques(
     frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, max_size: int = 3
 ) -> Iterator[tuple[Subset, NDArray[np.intp]]]:
-    """Find the rows that a set of columns singles out and none of its proper subsets does.
+    """Minimal sample uniques: for each set of columns, the rows that it makes unique while none of its subsets does.
 
     Parameters
     ----------
@@ -27,14 +27,14 @@ def minimal_sample_uniques(
     quasi_identifiers : sequence of str
         The columns that an attacker may know.
     max_size : int
-        Largest set of columns to look at, at least 1.
+        Largest number of columns in a set, at least 1.
 
     Yields
     ------
     columns : tuple of str
-        A set of columns, small ones first.
+        A set of columns, small sets first.
     rows : ndarray of int
-        The rows for which it is minimal, at least one.
+        The rows for which the set is minimal, at least one.
 
     Raises
     ------
@@ -44,9 +44,9 @@ def minimal_sample_uniques(
 
     Notes
     -----
-    A set of columns makes a row unique if any subset does. Level by level, the classes of a set are those of a
-    subset with one column less, split by that column; rows are singled out for the first time where no subset with
-    one column less had done so. That is one pass over the rows for each of the sets.
+    A set of columns makes a row unique if any of its subsets does. The search goes level by level. The classes of a set
+    are those of a subset with one column less, split by that column. The set is minimal for the rows that it makes
+    unique and that no subset with one column less makes unique. This is one pass over the rows for each set.
 
     References
     ----------
@@ -76,20 +76,20 @@ def minimal_sample_uniques(
 
 
 def suda_scores(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, max_size: int = 3) -> NDArray[np.float64]:
-    """How special each row is: the more and the smaller its minimal sample uniques, the higher.
+    """SUDA scores: a row's score grows with the number of its minimal sample uniques, and with their smallness.
 
-    Parameters and errors as for `minimal_sample_uniques`.
+    Parameters and errors are those of `minimal_sample_uniques`.
 
     Returns
     -------
     ndarray of float, shape (n,)
-        0 for a row without any of at most `max_size` columns.
+        0 for a row without a minimal sample unique of at most `max_size` columns.
 
     Notes
     -----
     With m columns and M = min(max_size, m - 1), a minimal sample unique of k columns adds
-    (m - k) (m - k - 1) … (m - M) = (m - k)! / (m - 1 - M)!, which is 1 where k = m: about the number of ways in which
-    larger sets contain it.
+    (m - k) (m - k - 1) … (m - M) = (m - k)! / (m - 1 - M)!, which is 1 where k = m. This is about the number of ways in
+    which larger sets contain it.
 
     References
     ----------

@@ -1,8 +1,8 @@
-"""Records that are unique in a sample, and how many of them are unique in the population too.
+"""Estimates of the number of population uniques in a sample.
 
-Every estimator answers the same question, so that their answers compare: how many records of the sample are unique in
-the population that it was drawn from. Under simple random sampling this is the sampling rate times the number of
-population uniques. None exceeds the number of sample uniques, and it is that number where everybody is in the sample.
+All estimators estimate the same number: the records that are unique both in the sample and in the population. Under
+simple random sampling, its expected value is the sampling rate times the number of population uniques. No estimate
+exceeds the number of sample uniques, and all equal it where the sample is the whole population.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from scipy import optimize, special, stats
 
 from metrics.arrays import Floats, Integers
-from metrics.classes import class_sizes, known_classes
+from metrics.classes import class_sizes, given_or_computed_classes
 
 
 def sample_uniques(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, classes: Integers | None = None) -> int:
-    """Number of rows that no other row shares its quasi-identifiers with.
+    """Sample uniques: the number of rows whose quasi-identifiers no other row shares.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def sample_uniques(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, cla
     quasi_identifiers : sequence of str
         The columns that an attacker may know.
     classes : ndarray of int, shape (n,), optional
-        The classes by `equivalence_classes`, where they are known already.
+        The classes of `equivalence_classes`, if already computed.
 
     Raises
     ------
@@ -47,7 +47,7 @@ def poisson_gamma_uniques(
     cells: int,
     classes: Integers | None = None,
 ) -> float:
-    """Records unique in sample and population, where the sizes of cells are Poisson with a gamma distributed rate.
+    """Population uniques in the sample by the Poisson-gamma model: cell sizes are Poisson with gamma-distributed rates.
 
     Parameters
     ----------
@@ -56,11 +56,11 @@ def poisson_gamma_uniques(
     quasi_identifiers : sequence of str
         The columns that an attacker may know.
     population : int
-        Number of people that the sample was drawn from, N >= n.
+        Size of the population that the sample was drawn from, N >= n.
     cells : int
-        Number of possible combinations of values, K: all of them, whether anybody has them or not.
+        Number of possible combinations of values, K, including those that nobody has.
     classes : ndarray of int, shape (n,), optional
-        The classes by `equivalence_classes`, where they are known already.
+        The classes of `equivalence_classes`, if already computed.
 
     Raises
     ------
@@ -70,16 +70,17 @@ def poisson_gamma_uniques(
 
     Notes
     -----
-    A cell's expected size is gamma distributed with mean N / K and shape a, so that its size in the sample, with the
-    rate r = n / N, is negative binomial with mean m = n / K and variance m + m²/a. From the unbiased variance v of
-    the sample's K cell sizes, 1/a = (v/m - 1) K / n; written with beta = 1/(a K) that is beta = (v/m - 1) / n. A cell
-    with 1 person in the sample and nobody else has probability r (N/K) (1 + N beta)^-(1 + a), one with 1 person in
-    the sample (n/K) (1 + n beta)^-(1 + a); their ratio is the chance that a sample unique, of which there are s_1, is
-    a population unique:
+    A cell's expected size is gamma distributed with mean N / K and shape a. With the sampling rate r = n / N, its size
+    in the sample is therefore negative binomial with mean m = n / K and variance m + m²/a. From the unbiased variance v
+    of the sample's K cell sizes, 1/a = (v/m - 1) K / n; with beta = 1/(a K), that is beta = (v/m - 1) / n.
+
+    A cell has one person in the sample and no other in the population with probability r (N/K) (1 + N beta)^-(1 + a).
+    It has one person in the sample with probability (n/K) (1 + n beta)^-(1 + a). The ratio of the two is the
+    probability that a sample unique is a population unique. With s_1 sample uniques, the estimate is
 
         U = s_1 ((1 + n beta) / (1 + N beta))^(1 + 1/(K beta)).
 
-    For beta <= 0 cells vary no more than by chance; the limit beta -> 0 is U = s_1 exp(-(N - n)/K).
+    For beta <= 0 the cell sizes vary no more than by chance; the limit beta -> 0 is U = s_1 exp(-(N - n)/K).
 
     References
     ----------
@@ -101,17 +102,16 @@ def poisson_gamma_uniques(
 def zayatz_uniques(
     frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, population: int, classes: Integers | None = None
 ) -> float:
-    """Records unique in sample and population, where the population's classes are sized as the sample's are.
+    """Population uniques in the sample by Zayatz: class sizes are distributed alike in sample and population.
 
-    Parameters and errors as for `poisson_gamma_uniques`, without cells.
+    Parameters and errors are those of `poisson_gamma_uniques`, without cells.
 
     Notes
     -----
-    With u_i of the sample's u classes of size i, P(F = i) = u_i / u is taken for the population too. A simple random
-    sample holds one of a class's i people with the hypergeometric probability h(i) = P(f = 1 | F = i), h(1) = n / N.
-    By Bayes' rule a sample unique is a population unique with the probability
-    P(F = 1) h(1) / sum_i P(F = i) h(i). Since a sample's classes are smaller than the population's, it tends to
-    overestimate.
+    If u_i of the sample's u classes have size i, P(F = i) = u_i / u is assumed for the population too. A simple random
+    sample contains exactly one of a class's i people with the hypergeometric probability h(i) = P(f = 1 | F = i), with
+    h(1) = n / N. By Bayes' rule, a sample unique is a population unique with probability P(F = 1) h(1) / sum_i P(F = i)
+    h(i). Since a sample's classes are smaller than the population's, the estimate tends to be too high.
 
     References
     ----------
@@ -128,21 +128,22 @@ def zayatz_uniques(
 def pitman_uniques(
     frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, population: int, classes: Integers | None = None
 ) -> float:
-    """Records unique in sample and population, where classes form as in Pitman's sampling formula.
+    """Population uniques in the sample by Pitman's sampling formula, which models how classes form.
 
-    Parameters and errors as for `poisson_gamma_uniques`, without cells.
+    Parameters and errors are those of `poisson_gamma_uniques`, without cells.
 
     Notes
     -----
-    People arrive one after the other. With t there, in u classes, the next one starts a class with probability
-    (theta + u alpha) / (theta + t) and joins a class of size j with probability (j - alpha) / (theta + t),
-    0 <= alpha < 1, theta > -alpha. The likelihood of the sample's class sizes is therefore
+    People arrive one after the other. After t people in u classes, the next one starts a class with probability
+    (theta + u alpha) / (theta + t) and joins a class of size j with probability (j - alpha) / (theta + t), where
+    0 <= alpha < 1 and theta > -alpha. The likelihood of the sample's class sizes, which is maximised, is therefore
 
         prod_{i<u} (theta + i alpha) prod_{i<n} 1/(theta + i) prod_classes prod_{i<size} (i - alpha),
 
-    each from i = 1, and is maximised. The first one (and the order does not matter, so anybody) is alone among N with
-    probability prod_{t<N} (theta + t - 1 + alpha) / (theta + t), which Hoshino writes asymptotically as
-    N^(alpha - 1) Gamma(theta + 1) / Gamma(theta + alpha). It is computed exactly and times n the estimate.
+    each product from i = 1. The first person is alone among N with probability prod_{t<N} (theta + t - 1 + alpha) /
+    (theta + t). Since the order does not matter, this holds for everybody. Hoshino writes this probability
+    asymptotically as N^(alpha - 1) Gamma(theta + 1) / Gamma(theta + alpha). The estimate is n times this probability,
+    which is computed exactly here.
 
     References
     ----------
@@ -151,7 +152,7 @@ def pitman_uniques(
     """
     sizes, n = _sample(frame, quasi_identifiers, classes, population)
     uniques = int((sizes == 1).sum())
-    # No class of two or more, or none of one, leaves nothing to fit: the sample's uniques are then the bound.
+    # Without a class of size 1, or without a larger one, the model cannot be fitted: return the sample uniques.
     if uniques in (0, n) or population == n:
         return float(uniques)
     size, count = np.unique(sizes, return_counts=True)
@@ -172,21 +173,21 @@ def pitman_uniques(
 def snb_uniques(
     frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, population: int, classes: Integers | None = None
 ) -> float:
-    """Records unique in sample and population, where sizes less one are negative binomial (the SNB model).
+    """Population uniques in the sample by the shifted negative binomial model (SNB) of class sizes.
 
-    Parameters and errors as for `poisson_gamma_uniques`, without cells.
+    Parameters and errors are those of `poisson_gamma_uniques`, without cells.
 
     Notes
     -----
-    A class has F = 1 + G people, G negative binomial with P(G = g) = C(a + g - 1, g) p^a (1 - p)^g. Everybody is
-    sampled with probability r = n / N: the one by a coin, and the thinned G is negative binomial with the same shape
-    a and q = p / (p + r (1 - p)). A class hence shows f people with probability
+    A class has F = 1 + G people, where G is negative binomial with P(G = g) = C(a + g - 1, g) p^a (1 - p)^g. Everybody
+    is sampled independently with probability r = n / N. The number sampled among the G is negative binomial with the
+    same shape a and q = p / (p + r (1 - p)). A class hence shows f people in the sample with probability
 
         P(f) = (1 - r) nb(f; a, q) + r nb(f - 1; a, q),
 
-    and is seen if f > 0. The likelihood of the sizes seen, P(f) / (1 - P(0)), is maximised. The sample's u classes
-    stand for K = u / (1 - P(0)) ones in the population, of which K p^a are uniques, r K p^a of them in the sample.
-    Chen and Keller-McNulty equate moments where this maximises the likelihood.
+    and is observed if f > 0. The likelihood of the observed sizes, P(f) / (1 - P(0)), is maximised. The sample's u
+    classes correspond to K = u / (1 - P(0)) classes in the population. Of these K p^a are uniques, and r K p^a of them
+    are in the sample. Chen and Keller-McNulty equate moments; here the likelihood is maximised.
 
     References
     ----------
@@ -194,17 +195,18 @@ def snb_uniques(
     """
     sizes, n = _sample(frame, quasi_identifiers, classes, population)
     uniques = int((sizes == 1).sum())
-    # No class of two or more, or none of one, leaves nothing to fit: the sample's uniques are then the bound.
+    # Without a class of size 1, or without a larger one, the model cannot be fitted: return the sample uniques.
     if uniques in (0, n) or population == n:
         return float(uniques)
     size, count = np.unique(sizes, return_counts=True)
     rate = n / population
 
-    def log_probabilities(point: Floats, shown: NDArray[Any]) -> Floats:
+    def log_probabilities(point: Floats, sizes_shown: NDArray[Any]) -> Floats:
         shape, mean = np.exp(point)
-        kept = shape / (shape + rate * mean)
-        apart = np.log1p(-rate) + stats.nbinom.logpmf(shown, shape, kept)
-        return np.asarray(np.logaddexp(apart, np.log(rate) + stats.nbinom.logpmf(shown - 1, shape, kept)))
+        success = shape / (shape + rate * mean)
+        first_unsampled = np.log1p(-rate) + stats.nbinom.logpmf(sizes_shown, shape, success)
+        first_sampled = np.log(rate) + stats.nbinom.logpmf(sizes_shown - 1, shape, success)
+        return np.asarray(np.logaddexp(first_unsampled, first_sampled))
 
     def loss(point: Floats) -> float:
         unseen = float(np.exp(log_probabilities(point, np.zeros(1))[0]))
@@ -219,20 +221,20 @@ def snb_uniques(
 
 
 def _pitman_parameters(point: Floats) -> tuple[float, float]:
-    """Alpha in (0, 1) and theta > -alpha, from a point of the plane."""
+    """Alpha in (0, 1) and theta > -alpha, from an unconstrained point of the plane."""
     alpha = float(special.expit(point[0]))
     return alpha, float(np.exp(point[1])) - alpha
 
 
 def _minimum(loss: Callable[[Floats], float], start: Floats) -> Floats:
-    """Where a smooth loss of two parameters on logarithmic scales is smallest."""
+    """Minimizer of a smooth loss of two parameters on logarithmic scales."""
     bounds = optimize.Bounds(start - 20, start + 20)
-    found = optimize.minimize(loss, start, method="Nelder-Mead", bounds=bounds, tol=1e-9)
-    return np.asarray(found.x, dtype=float)
+    result = optimize.minimize(loss, start, method="Nelder-Mead", bounds=bounds, tol=1e-9)
+    return np.asarray(result.x, dtype=float)
 
 
 def _sizes(frame: pd.DataFrame, quasi_identifiers: Sequence[str], classes: Integers | None) -> Integers:
-    return class_sizes(known_classes(frame, quasi_identifiers, classes))
+    return class_sizes(given_or_computed_classes(frame, quasi_identifiers, classes))
 
 
 def _sample(

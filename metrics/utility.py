@@ -1,4 +1,4 @@
-"""Utility of a released table: anchored fidelity of its statistics, and what a classifier learns from it."""
+"""Utility of a released table: anchored fidelity of its statistics, and of a classifier trained on it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ QUERIES = 200
 
 
 class TableUtility:
-    """Scores releases of one original table.
+    """Utility of releases of one original table.
 
-    Naive measures flatter: a table of constants keeps half of everything. Every component is therefore *anchored*:
-    with c the naive measure of the table whose every column is constant at the original's most frequent bin, the
-    component is (naive - c) / (1 - c), clipped to [0, 1]; constants score 0, the original 1.
+    Plain fidelity measures are too favourable: a table of constants scores about a half. Every component is therefore
+    *anchored*. Let c be the plain measure of the table in which every column is constant at the original's most
+    frequent bin. The component is (measure - c) / (1 - c), clipped to [0, 1]; constants score 0, the original 1.
 
     Parameters
     ----------
@@ -33,9 +33,28 @@ class TableUtility:
     held_out : DataFrame, shape (m, columns)
         Other real records, for testing classifiers; may be empty.
     target : str, optional
-        The column that a classifier is to predict from the others; None, or no held-out records, leaves that part out.
+        The column that a classifier predicts from the others. Without it, or without held-out records, there is no
+        classifier.
     rng : Generator
         Draws the range queries.
+
+    Raises
+    ------
+    ValueError
+        If the original table is empty.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from metrics import CategoricalDomain, TableUtility
+    >>> original = pd.DataFrame({"city": ["Nara", "Nara", "Uji", "Uji"]})
+    >>> domains = {"city": CategoricalDomain(("Nara", "Uji"))}
+    >>> utility = TableUtility(original, domains, original, None, np.random.default_rng(0))
+    >>> utility.score(original)["marginals"]
+    1.0
+    >>> utility.score(original.assign(city="Nara"))["marginals"]
+    0.0
     """
 
     def __init__(
@@ -63,11 +82,12 @@ class TableUtility:
         Returns
         -------
         dict
-            ``marginals`` (1 - mean total variation distance), ``associations`` (1 - mean difference of Cramer's V),
-            ``queries`` (1 - mean relative error of range counts), each anchored, in [0, 1]; ``classifier_auc`` and
-            ``classifier_auc_original``, in [0, 1], of a logistic regression trained on the release and on the
-            original and tested on held-out records (.5 where the release has one class or no row), None where there
-            is nothing to predict. They are anchored after pooling over plays, since a single play's ratio is noise.
+            ``marginals`` (1 - mean total variation distance), ``associations`` (1 - mean difference of Cramer's V) and
+            ``queries`` (1 - mean relative error of range counts), each anchored, in [0, 1]. ``classifier_auc`` and
+            ``classifier_auc_original``: areas under the ROC curve, in [0, 1], of a logistic regression trained on the
+            release and on the original, tested on held-out records. They are .5 if the release has one class or no row,
+            and None without a classifier. They are anchored after pooling over plays, since the ratio of a single play
+            is too noisy.
 
         Raises
         ------
@@ -78,8 +98,10 @@ class TableUtility:
             empty: dict[str, float | None] = dict.fromkeys(self.floor, 0.0)
             return {**empty, **self._classifier(None if self.original_auc is None else 0.5)}
         table = profile(released, self.domains)
-        naive = self._fidelity(table)
-        components: dict[str, float | None] = {name: anchored(value, self.floor[name]) for name, value in naive.items()}
+        measures = self._fidelity(table)
+        components: dict[str, float | None] = {
+            name: anchored(value, self.floor[name]) for name, value in measures.items()
+        }
         return {**components, **self._classifier(self._auc(table))}
 
     def _fidelity(self, table: Profile) -> dict[str, float]:
@@ -106,12 +128,12 @@ class TableUtility:
 
 
 def anchored(value: float, floor: float) -> float:
-    """Rescale a measure so that `floor` becomes 0 and 1 stays 1, clipped to [0, 1]; 1 or nothing where floor is 1."""
+    """Rescale a measure so that `floor` becomes 0 and 1 stays 1, clipped to [0, 1]; if floor is 1, only 1 stays 1."""
     return float(np.clip((value - floor) / (1 - floor), 0, 1)) if floor < 1 else float(value >= 1)
 
 
 def prediction_target(sensitive: tuple[str, ...], domains: Mapping[str, Domain]) -> str | None:
-    """The column that a classifier is to predict: the first sensitive one with two or more categories."""
+    """The column that a classifier predicts: the first sensitive one with two or more categories."""
     for name in sensitive:
         domain = domains.get(name)
         if isinstance(domain, CategoricalDomain) and domain.size > 1:
@@ -120,7 +142,7 @@ def prediction_target(sensitive: tuple[str, ...], domains: Mapping[str, Domain])
 
 
 def _constant(original: Profile) -> Profile:
-    """Every column constant at the bin that most originals share."""
+    """Every column constant at the bin with the most originals."""
     ends = np.append(original.starts[1:], original.mass.shape[1])
     counts = original.counts
     mass = np.zeros_like(original.mass)

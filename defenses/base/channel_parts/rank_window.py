@@ -15,7 +15,7 @@ from defenses.base.columns import plain_codes, plain_numbers
 from metrics.arrays import Floats
 from metrics.domains import CategoricalDomain
 
-Whole = NDArray[np.int64]
+Ranks = NDArray[np.int64]
 
 
 class SwapLaw:
@@ -55,7 +55,7 @@ class SwapLaw:
         tent = self.block - np.abs(np.arange(-self.block, self.block + 1))
         self._near = np.cumsum(np.cumsum(tent))
 
-    def between(self, low: Whole, low_count: Whole, high: Whole, high_count: Whole) -> Floats:
+    def between(self, low: Ranks, low_count: Ranks, high: Ranks, high_count: Ranks) -> Floats:
         """Sum of P(i, j) over ranks i of a run from `low` on, and higher ranks j of a run from `high` on."""
         low_end, high_end = low + low_count, high + high_count
         swapped = self.pair * self._offsets(low, low_end, high, high_end)
@@ -63,7 +63,7 @@ class SwapLaw:
         last = high_count * (self._swaps[self.total - low] - self._swaps[self.total - low_end])
         return np.asarray((swapped + first + last) / self.block)
 
-    def within(self, start: Whole, count: Whole) -> Floats:
+    def within(self, start: Ranks, count: Ranks) -> Floats:
         """Sum of P(i, j) over all i and j of one run of ranks."""
         end, n = start + count, self.total
         swapped = self.pair * (self._offsets(start, end, start, end) - self.block * count)
@@ -78,17 +78,17 @@ class SwapLaw:
         sums[: self.block - 1] = np.cumsum((chance - chance[-1])[-2::-1])[::-1]
         return sums[: self.total]
 
-    def _offsets(self, low: Whole, low_end: Whole, high: Whole, high_end: Whole) -> Whole:
+    def _offsets(self, low: Ranks, low_end: Ranks, high: Ranks, high_end: Ranks) -> Ranks:
         """Sum of max(B - |j - i|, 0) over two runs of ranks."""
 
-        def upto(t: Whole) -> Whole:
+        def upto(t: Ranks) -> Ranks:
             """Sum over d <= t of the sums of max(B - |e|, 0) over e <= d."""
             inside = self._near[np.clip(t + self.block, 0, 2 * self.block)]
             return np.asarray(inside + self.block**2 * np.maximum(t - self.block, 0))
 
         return upto(high_end - 1 - low) - upto(high_end - 1 - low_end) - upto(high - 1 - low) + upto(high - 1 - low_end)
 
-    def _ramp(self, start: Whole, end: Whole) -> Floats:
+    def _ramp(self, start: Ranks, end: Ranks) -> Floats:
         """Sum of C(t) (t - start) over start <= t < end."""
         swaps = self._swaps[end] - self._swaps[start]
         return np.asarray(self._ramps[end] - self._ramps[start] - start * swaps)
