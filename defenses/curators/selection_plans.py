@@ -10,7 +10,8 @@ from defenses.base.microdata import Microdata
 from defenses.base.queries import Histogram, Maximum, Median, Minimum, Mode, Quantile, Query, labels
 from defenses.curators.answer_noise import AnswerNoise
 from defenses.curators.number_plans import AnswerPlan, bounds
-from defenses.dp.selection import Exponential, ReportNoisyMax
+from defenses.dp.exponential import Exponential
+from defenses.dp.report_noisy_max import ReportNoisyMax
 from defenses.dp.sensitivity import quantile_score_sensitivity, rank_scores
 from metrics.domains import NumericDomain
 

@@ -22,8 +22,8 @@ from .mechanism import Mechanism as Mechanism
 from .randomized_response import RandomizedResponse as RandomizedResponse
 from .renyi_accountant import LossDistributionAccountant as LossDistributionAccountant
 from .renyi_accountant import RenyiAccountant as RenyiAccountant
-from .selection import Exponential as Exponential
-from .selection import ReportNoisyMax as ReportNoisyMax
+from .exponential import Exponential as Exponential
+from .report_noisy_max import ReportNoisyMax as ReportNoisyMax
 from .sensitivity import brute_force_sensitivity as brute_force_sensitivity
 from .sensitivity import clip as clip
 from .sparse_vector import SparseVector as SparseVector

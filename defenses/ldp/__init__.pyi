@@ -1,8 +1,8 @@
 from .best import best_protocol as best_protocol
 from .count_mean_sketch import CountMeanSketch as CountMeanSketch
 from .frequency_oracle import FrequencyOracle as FrequencyOracle
-from .frequency_oracle import PureOracle as PureOracle
-from .frequency_oracle import ReportBatch as ReportBatch
+from .pure_oracle import PureOracle as PureOracle
+from .report_batch import ReportBatch as ReportBatch
 from .hadamard_count_mean_sketch import HadamardCountMeanSketch as HadamardCountMeanSketch
 from .hadamard_response import HadamardResponse as HadamardResponse
 from .histogram_encoding import SummationHistogramEncoding as SummationHistogramEncoding

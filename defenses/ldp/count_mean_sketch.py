@@ -8,9 +8,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.frequency_oracle import Part, ReportBatch, numbers_to, packed
 from defenses.ldp.hashing import buckets
 from defenses.ldp.packed_bits import bits_at, grouped_counts, one_hot_reports
+from defenses.ldp.report_batch import Part, ReportBatch, numbers_to, packed
 from defenses.ldp.sketch import Sketch
 from metrics.arrays import Booleans, Floats, Integers64
 

@@ -9,8 +9,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.ldp import hadamard
-from defenses.ldp.frequency_oracle import Part, ReportBatch, numbers_to
 from defenses.ldp.hashing import buckets
+from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
 from defenses.ldp.sketch import Sketch
 from metrics.arrays import Booleans, Floats, Integers64
 

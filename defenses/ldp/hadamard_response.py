@@ -10,7 +10,8 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.ldp import hadamard
-from defenses.ldp.frequency_oracle import FrequencyOracle, Part, ReportBatch, numbers_to
+from defenses.ldp.frequency_oracle import FrequencyOracle
+from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
 from metrics.arrays import Floats, Integers64
 
 

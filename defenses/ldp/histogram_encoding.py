@@ -9,7 +9,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.frequency_oracle import FrequencyOracle, Part, ReportBatch
+from defenses.ldp.frequency_oracle import FrequencyOracle
+from defenses.ldp.report_batch import Part, ReportBatch
 from defenses.ldp.unary_encoding import UnaryEncoding
 from metrics.arrays import Floats, Integers64
 

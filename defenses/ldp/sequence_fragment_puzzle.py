@@ -14,8 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.parameters import check_integer, check_real
 from defenses.ldp.count_mean_sketch import CountMeanSketch
-from defenses.ldp.frequency_oracle import LARGEST_DOMAIN, FrequencyOracle, Part, ReportBatch, numbers_to
+from defenses.ldp.frequency_oracle import LARGEST_DOMAIN, FrequencyOracle
 from defenses.ldp.hashing import buckets, seeds_of
+from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
 from metrics.arrays import Floats, Integers64
 
 # Number of values of the 8-bit hash that links the fragments of a word.

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.parameters import check_integer
-from defenses.ldp.frequency_oracle import PureOracle, ReportBatch
 from defenses.ldp.hashing import buckets, seeds_of
+from defenses.ldp.pure_oracle import PureOracle
+from defenses.ldp.report_batch import ReportBatch
 from metrics.arrays import Booleans, Floats, Integers64, Words64
 
 # Number of hashes computed at a time.

@@ -8,8 +8,9 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.frequency_oracle import Part, PureOracle, ReportBatch, packed
 from defenses.ldp.packed_bits import column_counts
+from defenses.ldp.pure_oracle import PureOracle
+from defenses.ldp.report_batch import Part, ReportBatch, packed
 from metrics.arrays import Booleans, Integers64
 
 # Number of random keys drawn at a time.

@@ -20,8 +20,8 @@ from defenses.base.release import MicrodataRelease
 from defenses.base.simplex import project_to_simplex
 from defenses.dp.composition import zcdp_rho
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
+from defenses.dp.exponential import Exponential
 from defenses.dp.mechanism import check_delta
-from defenses.dp.selection import Exponential
 from metrics.arrays import Floats, Integers
 from metrics.cells import escape
 from metrics.domains import Domain, NumericDomain

@@ -17,7 +17,8 @@ from defenses.dp.mechanism import NoiseMechanism
 from defenses.dp.randomized_response import RandomizedResponse
 from defenses.dp.selection import Selection
 from defenses.dp.sparse_vector import SparseVector
-from defenses.ldp.frequency_oracle import FrequencyOracle, ReportBatch
+from defenses.ldp.frequency_oracle import FrequencyOracle
+from defenses.ldp.report_batch import ReportBatch
 from metrics.arrays import Floats
 from scenarios.auditing.audit import Neighbours, Subject
 from scenarios.auditing.tables import of_defense

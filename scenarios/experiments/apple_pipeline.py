@@ -10,7 +10,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.parameters import check_real
-from defenses.ldp.frequency_oracle import FrequencyOracle, ReportBatch
+from defenses.ldp.frequency_oracle import FrequencyOracle
+from defenses.ldp.report_batch import ReportBatch
 from metrics.arrays import Floats
 
 

@@ -1,0 +1,63 @@
+"""Pure protocols: reports support some values, and counts follow from the numbers of supporting reports."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from defenses.ldp.frequency_oracle import FrequencyOracle
+from defenses.ldp.report_batch import ReportBatch
+from metrics.arrays import Booleans, Floats, Integers64
+
+
+class PureOracle(FrequencyOracle):
+    """Pure protocol: a report supports its person's own value with probability p and every other value with q < p.
+
+    With S_v reports that support value v among n, E[S_v] = c_v p + (n - c_v) q, so that (S_v - n q)/(p - q) estimates
+    the count c_v without bias. The support of v by one report has variance p(1 - p) if its person has value v, and
+    q(1 - q) otherwise. Persons are independent, so that the variance of the estimate is
+    [n q(1 - q) + c_v (p(1 - p) - q(1 - q))]/(p - q)^2 = n q(1 - q)/(p - q)^2 + c_v (1 - p - q)/(p - q).
+
+    A report's likelihood under a value depends only on whether the report supports the value.
+    """
+
+    @property
+    @abstractmethod
+    def p(self) -> float:
+        """Probability that a report supports its person's own value."""
+
+    @property
+    @abstractmethod
+    def q(self) -> float:
+        """Probability that a report supports a given other value."""
+
+    @property
+    def support_odds(self) -> float:
+        """Log-likelihood ratio of a report between a value that it supports and one that it does not."""
+        return float(self.epsilon)
+
+    @abstractmethod
+    def supports(self, reports: ReportBatch) -> Booleans:
+        """Return for each report and value whether the report supports the value, shape (n, d).
+
+        Raises
+        ------
+        ValueError
+            If another protocol made the reports.
+        """
+
+    @abstractmethod
+    def support_counts(self, reports: ReportBatch) -> Integers64:
+        """Number of reports that support each value, shape (d,)."""
+
+    def log_likelihood(self, reports: ReportBatch) -> Floats:
+        """Log-likelihood of each value up to a constant for each report: `support_odds` if supported, else 0."""
+        return np.asarray(self.support_odds * self.supports(reports), dtype=float)
+
+    def _estimated(self, reports: ReportBatch) -> Floats:
+        return np.asarray((self.support_counts(reports) - len(reports) * self.q) / (self.p - self.q))
+
+    def _variance(self, n: int, shares: Floats) -> Floats:
+        p, q = self.p, self.q
+        return n * q * (1 - q) / (p - q) ** 2 + n * shares * (1 - p - q) / (p - q)
