@@ -17,18 +17,18 @@ from metrics.arrays import Floats
 
 @dataclass(frozen=True)
 class Sent:
-    """What devices sent of one use case.
+    """Reports that devices sent for one use case.
 
     Attributes
     ----------
     use_case : str
-        What it is about.
+        What the events are about.
     person : ndarray of int, shape (n,)
-        Which device sent each report, as its address tells.
+        Device that sent each report, known from its address.
     minute : ndarray of int, shape (n,)
-        When.
+        Minute of the day at which each report was sent.
     reports : ReportBatch
-        The privatized records.
+        The privatized events.
     """
 
     use_case: str
@@ -39,16 +39,16 @@ class Sent:
 
 @dataclass(frozen=True)
 class Published:
-    """What the aggregator publishes of one use case.
+    """Counts that the aggregator publishes for one use case.
 
     Attributes
     ----------
     values : ndarray of int, shape (published,)
         Values above the threshold, the most frequent first.
     counts : ndarray of float, shape (published,)
-        Their estimated counts, among the reports.
+        Their estimated counts among the reports.
     threshold : float
-        What a count must exceed.
+        Published counts exceed this.
     """
 
     values: NDArray[np.intp]
@@ -59,33 +59,33 @@ class Published:
 def send(
     use_case: str, person: ArrayLike, values: ArrayLike, protocol: FrequencyOracle, share: float, rng: Generator
 ) -> Sent:
-    """Devices privatize every event, keep a random share of the records and send them within a day.
+    """Privatize every event on its device, and send a random share of the reports within a day.
 
-    Privatizing comes before sampling, so that nothing in the clear waits on the device.
+    Events are privatized before sampling, so that no event waits on the device in the clear.
 
     Parameters
     ----------
     use_case : str
-        What the events are.
+        What the events are about.
     person, values : array_like of int, shape (events,)
-        Whose event, and its value.
+        Person and value of each event.
     protocol : FrequencyOracle
-        Randomizes each.
+        Randomizes each event.
     share : float
-        Share of the records that is sent, in (0, 1].
+        Share of the reports that are sent, in (0, 1].
     rng : Generator
-        All randomness of the devices.
+        Source of all randomness of the devices.
     """
     check_real("share", share, low=0, high=1, open_low=True)
     reports = protocol.privatize(values, rng)
-    kept = np.flatnonzero(rng.random(len(reports)) < share)
-    minute = np.sort(rng.integers(24 * 60, size=kept.size))
-    kept = rng.permutation(kept)
-    return Sent(use_case, np.asarray(person)[kept], minute, reports.take(kept))
+    sampled = np.flatnonzero(rng.random(len(reports)) < share)
+    minute = np.sort(rng.integers(24 * 60, size=sampled.size))
+    sampled = rng.permutation(sampled)
+    return Sent(use_case, np.asarray(person)[sampled], minute, reports.take(sampled))
 
 
 def ingest(batches: Sequence[Sent], rng: Generator) -> dict[str, list[ReportBatch]]:
-    """The ingestor drops who and when, splits by use case, and shuffles."""
+    """Remove sender and time, split the reports by use case, and shuffle each batch."""
     split: dict[str, list[ReportBatch]] = {}
     for batch in batches:
         shuffled = batch.reports.take(rng.permutation(len(batch.reports)))
@@ -94,14 +94,14 @@ def ingest(batches: Sequence[Sent], rng: Generator) -> dict[str, list[ReportBatc
 
 
 def aggregate(reports: ReportBatch, false_alarms: float = 0.05) -> Published:
-    """The aggregator estimates all counts and publishes those above a threshold.
+    """Estimate all counts and publish those above a threshold.
 
     Parameters
     ----------
     reports : ReportBatch
-        Of one use case, at least one.
+        Reports of one use case, at least one.
     false_alarms : float
-        False-alarm probability, in (0, 1): that any value which nobody holds exceeds the threshold.
+        False-alarm probability, in (0, 1): some value that nobody holds exceeds the threshold.
     """
     from scipy.special import ndtri
 

@@ -12,7 +12,7 @@ from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain
 
 TONES = ("yellow", "light", "medium-light", "medium", "medium-dark", "dark")
-# Which tone people prefer, and how often they use it.
+# Share of people who prefer each tone, and how often they use the preferred tone.
 TONE_SHARES = (0.35, 0.20, 0.17, 0.12, 0.09, 0.07)
 LOYALTY = 0.85
 GESTURES = (
@@ -32,7 +32,7 @@ def power_law(d: int, exponent: float = 1.0) -> NDArray[np.float64]:
 
 
 def emoji(persons: int, each: int, rng: Generator) -> Microdata:
-    """Emoji with a skin tone, `each` of every person; a person uses the preferred tone in 85 of 100.
+    """Emoji with a skin tone, `each` of every person; a person uses the preferred tone in 85 of 100 emoji.
 
     Gestures follow a power law and are independent of tones. Level 1 of the emoji's hierarchy is its tone.
     """
@@ -60,7 +60,7 @@ def emoji(persons: int, each: int, rng: Generator) -> Microdata:
 
 
 def words(count: int, rng: Generator) -> list[str]:
-    """Words typed: 45 of 100 are one of `WORDS`, the sooner the more often; the others are rare and all but unique."""
+    """Typed words: 45 of 100 come from `WORDS`, earlier ones more often; the others are random and almost unique."""
     letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
     typed = rng.choice(letters, (count, 6)).astype("<U1").view("<U6").ravel()
     new = rng.random(count) < 0.45

@@ -1,4 +1,4 @@
-"""Experiments: scenarios that are no board of defenses against attacks, and report in tables and pictures."""
+"""Experiments: scenarios that report tables and charts of their own instead of a board."""
 
 from __future__ import annotations
 
@@ -16,33 +16,33 @@ from scenarios.methods import build
 
 
 class Experiment(Parametrized, ABC):
-    """Something to be run and reported on."""
+    """A study that runs by itself and reports in sections."""
 
     @abstractmethod
     def run(self, plays: int, seed: int, say: Callable[[str], None]) -> tuple[Section, ...]:
-        """Run it.
+        """Run the experiment.
 
         Parameters
         ----------
         plays : int
-            How often whatever is random is repeated.
+            Number of repetitions of whatever is random.
         seed : int
-            Of everything; equal seeds give equal reports.
+            Seed of all randomness; equal seeds give equal reports.
         say : callable
-            Told in a line what goes on.
+            Called with one line of progress at a time.
         """
 
 
 @dataclass(frozen=True)
 class ExperimentPlan:
-    """An experiment that is to be run.
+    """An experiment as a scenario file describes it.
 
     Attributes
     ----------
     name, title : str
-        The scenario's.
+        Name and title of the scenario.
     experiment : Experiment
-        What to run.
+        The experiment.
     plays, seed : int
         See `Experiment.run`.
     """
@@ -67,7 +67,7 @@ class _ExperimentFile(ScenarioTable):
 
 
 def read_experiment(source: str) -> ExperimentPlan | None:
-    """Read a scenario that is an experiment; None where its file has no table ``experiment``.
+    """Read a scenario that is an experiment; None if its file has no table ``experiment``.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ def read_experiment(source: str) -> ExperimentPlan | None:
     Raises
     ------
     ValueError
-        If there is no such scenario, or a table or key of it is wrong; names file, table and key.
+        If there is no such scenario, or a table or key is wrong; names file, table and key.
     """
     path = scenario_path(source)
     tables = scenario_tables(path)
