@@ -5,6 +5,15 @@ import numpy as np
 from scenarios import play
 
 
-def mean_score(defense, attack, game, name="membership", plays=2):
-    scores = [play(defense, attack, game, np.random.default_rng(seed)).scores[name] for seed in range(plays)]
-    return np.mean([score.rate for score in scores])
+def mean_score(defense, attack, game, plays=2):
+    """Mean rate of correct membership decisions."""
+    return np.mean([score["membership"].rate for score in _scores(defense, attack, game, plays)])
+
+
+def mean_measure(defense, attack, game, name, plays=2):
+    """Mean of a further measure, such as the true positive rate at 1 % false positives."""
+    return np.mean([score.measures[name] for score in _scores(defense, attack, game, plays)])
+
+
+def _scores(defense, attack, game, plays):
+    return [play(defense, attack, game, np.random.default_rng(seed)).scores for seed in range(plays)]

@@ -20,7 +20,7 @@ def city(spending, high=2_000_000):
 
 def disclosure_rate(defense, attack, game, plays, seed=0):
     return float(
-        np.mean([play(defense, attack, game, rng(seed + number)).scores["disclosure"] for number in range(plays)])
+        np.mean([play(defense, attack, game, rng(seed + number)).scores["disclosure"].rate for number in range(plays)])
     )
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from membership_tools import mean_score
+from membership_tools import mean_measure
 
 from attacks import Decisions, DistanceToClosestRecord
 from attacks.base.attack import Knowledge
@@ -18,8 +18,8 @@ def test_calibration_finds_more_at_small_rates_of_false_positives(game):
 
             return Decisions(-_closest(release, knowledge))
 
-    plain = mean_score(Mondrian(k=5), Uncalibrated(), game, "tpr_at_1_percent_fpr", plays=4)
-    calibrated = mean_score(Mondrian(k=5), DistanceToClosestRecord(), game, "tpr_at_1_percent_fpr", plays=4)
+    plain = mean_measure(Mondrian(k=5), Uncalibrated(), game, "tpr_at_1_percent_fpr", plays=4)
+    calibrated = mean_measure(Mondrian(k=5), DistanceToClosestRecord(), game, "tpr_at_1_percent_fpr", plays=4)
     assert calibrated > plain + 0.05
 
 
