@@ -1,4 +1,4 @@
-"""The Pk game's best answer: the pair of row and record with the largest posterior."""
+"""Optimal attack on the Pk game: answer the pair of row and record with the largest posterior."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ TABLES = ("worst", "drawn")
 
 
 class BestPosterior(Attack):
-    """Knows the whole table and names the row and record that belong together with the largest exact posterior.
+    """Answer the pair of row and record with the largest exact posterior, knowing the whole table.
 
-    Nothing wins the Pk game more often on the same table: given what is seen, a pair wins with its posterior.
+    This is the optimal attack on a given table, since a pair wins with the probability of its posterior.
 
     Parameters
     ----------
     table : {"worst", "drawn"}
-        Pick the table that the mechanism protects least, one record alone in its category and all others together in
-        one other, or leave the table to be drawn from real records.
+        "worst": the adversary picks the table that the mechanism protects least. One record is alone in its category,
+        and all others share one other category. "drawn": the table is drawn from real records.
 
     Raises
     ------
     ValueError
-        If `table` is neither.
+        If `table` is unknown.
 
     References
     ----------
@@ -49,17 +49,17 @@ class BestPosterior(Attack):
         self.table = table
 
     def choose(self, knowledge: Knowledge, rng: Generator) -> pd.DataFrame | None:
-        """Pick the worst table under the matrix, which the defense run on a table of that form discloses.
+        """Worst table under the matrix that the defense discloses when it is simulated on a table of this form.
 
         Raises
         ------
         NotApplicable
-            If the mechanism is not known or has no transition matrix.
+            If the mechanism is unknown or has no transition matrix.
         """
         if self.table == "drawn":
             return None
         if knowledge.simulate is None:
-            raise NotApplicable("the worst table takes knowledge of the mechanism")
+            raise NotApplicable("the worst table requires knowledge of the mechanism")
         column, count = str(knowledge.candidates.columns[0]), len(knowledge.candidates)
         domain = knowledge.auxiliary.domain(column)
         table = _lone_record(knowledge.auxiliary, column, 0, min(1, domain.size - 1), count)
@@ -68,7 +68,7 @@ class BestPosterior(Attack):
         return _lone_record(knowledge.auxiliary, column, alone, others, count).frame
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
-        """Name one row and one record, ties at random, with their posterior as score; or nothing.
+        """Answer one row and one record with their posterior as score, ties at random, or abstain.
 
         Raises
         ------
@@ -82,32 +82,39 @@ class BestPosterior(Attack):
         categories, records = np.unique(domain.codes(knowledge.candidates[column]), return_inverse=True)
         likelihood = matrix[np.ix_(cells, categories)]
         try:
-            chances = posterior_from_counts(likelihood, np.bincount(rows), np.bincount(records))
+            posteriors = posterior_from_counts(likelihood, np.bincount(rows), np.bincount(records))
         except ValueError as error:
             raise NotApplicable(str(error)) from None
-        best = float(chances.max())
+        best = float(posteriors.max())
         if not self._answers(best, matrix, len(records)):
             return RankedAnswers(len(rows), len(records), *np.empty((3, 0)))
-        cell, category = rng.choice(np.argwhere(chances == best))
+        cell, category = rng.choice(np.argwhere(posteriors == best))
         row, record = rng.choice(np.flatnonzero(rows == cell)), rng.choice(np.flatnonzero(records == category))
         return RankedAnswers(len(rows), len(records), np.array([row]), np.array([record]), np.array([best]))
 
     def _answers(self, best: float, matrix: Floats, count: int) -> bool:
-        """Whether a posterior is worth an answer."""
+        """Whether to answer rather than abstain."""
         return True
 
 
 def most_informative_pair(matrix: Floats) -> tuple[int, int, float]:
-    """Categories a, b and the largest (P[x, a]/P[x, b]) / (P[y, a]/P[y, b]) over all a, b and releases x, y.
+    """Categories a, b with the largest ratio (P[x, a]/P[x, b]) / (P[y, a]/P[y, b]) over all releases x, y.
 
-    With one record in a and n - 1 in b, the release of one x among n - 1 of y gives the posterior 1/(1 + (n - 1)/ratio)
-    that x is the lone record's, the largest of any table.
+    Take one record in a and n - 1 in b. The release of one x among n - 1 of y gives the posterior
+    1/(1 + (n - 1)/ratio) that x is the lone record's. This is the largest posterior of any table.
+
+    Returns
+    -------
+    alone, others : int
+        The categories a and b.
+    largest : float
+        The ratio; 1 if no pair of categories can be distinguished.
     """
     alone, others, largest = 0, 0, 1.0
     with np.errstate(divide="ignore", invalid="ignore"):
         for a in range(len(matrix)):
             odds = matrix[:, [a]] / matrix
-            # A release that neither category has gives no odds.
+            # Releases that are impossible under both categories have no odds.
             spread = np.nanmax(odds, axis=0) / np.nanmin(odds, axis=0)
             b = int(np.argmax(spread))
             if spread[b] > largest:
@@ -116,7 +123,7 @@ def most_informative_pair(matrix: Floats) -> tuple[int, int, float]:
 
 
 def _lone_record(records: Microdata, column: str, alone: int, others: int, count: int) -> Microdata:
-    """Records of which the first has one category and all others have another."""
+    """Table whose first record has one category and whose other records all have another."""
     codes = np.full(count, others)
     codes[:1] = alone
     chosen = values(records.domain(column)).iloc[codes].reset_index(drop=True)

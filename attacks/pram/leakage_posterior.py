@@ -1,4 +1,4 @@
-"""The Pk game's patient adversary: it answers on informative releases only."""
+"""Pk attack that answers only after informative releases."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from metrics.arrays import Floats
 
 
 class LeakagePosterior(BestPosterior):
-    """Picks the worst table and abstains unless the posterior comes near the most that any release can give.
+    """Pick the worst table, and abstain unless the posterior is close to the largest of any release.
 
-    So it wins about as often as Pk-anonymity allows among the answers that it gives; with many records a release that
-    is informative enough practically never comes.
+    The win rate among its answers is about the largest that Pk-anonymity allows. With many records, sufficiently
+    informative releases practically never occur.
 
     Parameters
     ----------
     share : float
-        In (0, 1]: which share of 1/k, k that of the matrix, a posterior must reach.
+        Share of 1/k that a posterior must reach, in (0, 1]; k is the matrix's exact Pk-anonymity.
 
     Raises
     ------
@@ -35,5 +35,5 @@ class LeakagePosterior(BestPosterior):
 
     def _answers(self, best: float, matrix: Floats, count: int) -> bool:
         _, _, ratio = most_informative_pair(matrix)
-        # A posterior of exactly 1/k may come out a rounding below it.
+        # Rounding may put a posterior of exactly 1/k slightly below it.
         return best * (1 + 1e-9) >= self.share / (1 + (count - 1) / ratio)

@@ -1,4 +1,4 @@
-"""The attack on a published matrix that was tuned to the records: it reads the histogram out of it."""
+"""Reconstruction of the histogram from a published matrix that is optimal for it."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from metrics.arrays import Floats
 
 
 def histogram_from_matrix(matrix: ArrayLike) -> Floats:
-    """Relative counts of the categories, read from a transition matrix that is optimal for them.
+    """Relative counts of the categories, read from a transition matrix that is optimal for their histogram.
 
-    Away from its bounds an optimal flip probability q_i = 1 - P[i, i] makes v_i q_i the same for all categories, so
-    counts go with 1/q_i. The two smallest and the two largest q, and what ties with them, may stand at a bound.
+    For optimal flip probabilities q_i = 1 - P[i, i] away from their bounds, v_i q_i is the same for all categories. So
+    counts are proportional to 1/q_i. The two smallest and the two largest q, and their ties, may be at a bound.
 
     Parameters
     ----------
@@ -22,8 +22,8 @@ def histogram_from_matrix(matrix: ArrayLike) -> Floats:
     Returns
     -------
     ndarray, shape (d,)
-        1/q_i scaled to a sum of 1 over the categories that can be read; NaN for those that may be clipped. If the
-        matrix is not tuned to the records, the numbers say nothing of them.
+        1/q_i, scaled to a sum of 1 over the categories that can be read; NaN for those that may be at a bound. The
+        numbers are meaningful only if the matrix is tuned to the records.
 
     Raises
     ------
@@ -36,7 +36,7 @@ def histogram_from_matrix(matrix: ArrayLike) -> Floats:
     """
     array = np.asarray(matrix, dtype=float)
     if array.ndim != 2 or array.shape[0] != array.shape[1]:
-        raise ValueError(f"matrix must be square with one row and one column a category, got shape {array.shape}")
+        raise ValueError(f"matrix must be square with one row and one column per category, got shape {array.shape}")
     flips = 1 - np.diag(array)
     if flips.size < 5:
         return np.full(flips.size, np.nan)

@@ -1,18 +1,18 @@
-"""Exact posterior of which record a released row stems from, where the attacker knows the whole table.
+"""Exact posterior of the record behind a released row, for an adversary who knows the whole table.
 
-The table's n records were randomized one by one and shuffled, all orders alike. So the probability that row i is record
-j is the sum of prod_rows P(row | its record) over the one-to-one assignments that send i to j, divided by the sum over
-all of them: a ratio of permanents. Only counts matter, as equal rows and equal records are exchangeable.
+The table's n records are randomized independently and shuffled uniformly. The probability that row i is record j is a
+ratio of permanents: the sum of prod_rows P(row | its record) over the one-to-one assignments that map i to j, divided
+by the sum over all assignments. Equal rows and equal records are exchangeable, so only counts matter.
 
-Independent form: let every row draw a record value for itself, y with probability w[x, y] proportional to
-m_y P(x | y), m_y the number of records of value y. Given that every value was drawn as often as it has records, the
-draws are distributed as in the random assignment (each assignment of values stands for prod m_y! assignments of
-records, and factors of m_y and of a row's total cancel). Hence
+Independent form: every row independently draws a record value, y with probability w[x, y] proportional to
+m_y P(x | y), where m_y is the number of records of value y. Condition on every value being drawn as often as it has
+records. The draws are then distributed as in the random assignment: each assignment of values stands for prod m_y!
+assignments of records, and factors of m_y and of a row's total cancel. Hence
 
     Pr(row of value x has record value y) is proportional to w[x, y] Pr(the other rows draw the counts m - 1_y).
 
 The last probabilities come from adding rows one by one (a Poisson multinomial distribution). Only sums, products and
-quotients are taken, so that fractions stay fractions.
+quotients are used, so exact fractions remain exact.
 """
 
 from __future__ import annotations
@@ -25,30 +25,30 @@ from numpy.typing import NDArray
 Numbers = NDArray[Any]
 
 MOST_STEPS = 100_000_000
-"""Additions up to which the posterior of a general table is computed."""
+"""Largest number of additions for the posterior of a general table."""
 
 
 def posterior_from_counts(likelihood: Numbers, released: NDArray[np.intp], records: NDArray[np.intp]) -> Numbers:
-    """Probability that one row of value x stems from one record of value y.
+    """Posterior probability that a row of value x stems from a record of value y, from the counts of both sides.
 
     Parameters
     ----------
     likelihood : ndarray, shape (X, Y)
         Probability of released value x under record value y; floats, or fractions in an array of objects.
     released : ndarray of int, shape (X,)
-        How many rows have each released value; positive.
+        Number of rows of each released value; positive.
     records : ndarray of int, shape (Y,)
-        How many records have each value; positive, with the same sum.
+        Number of records of each value; positive, with the same sum.
 
     Returns
     -------
     ndarray, shape (X, Y)
-        Of the likelihood's kind of number.
+        Numbers of the likelihood's type.
 
     Raises
     ------
     ValueError
-        If the sums differ, the release cannot stem from the table, or there are too many counts to go through.
+        If the sums differ, the release is impossible for the table, or there are too many counts to enumerate.
     """
     if released.sum() != records.sum():
         raise ValueError(f"there are {released.sum()} rows and {records.sum()} records; they must be as many")
@@ -57,12 +57,12 @@ def posterior_from_counts(likelihood: Numbers, released: NDArray[np.intp], recor
             raise ValueError("the release cannot stem from the table")
         return np.full((released.size, 1), 1 / (0 * likelihood[0, 0] + records[0]))
     if records.size == 2 and records.min() == 1:
-        return _of_the_lone(likelihood, released, records)
-    return _by_counting(likelihood, released, records)
+        return _lone_record_posterior(likelihood, released, records)
+    return _counted_posterior(likelihood, released, records)
 
 
-def _of_the_lone(likelihood: Numbers, released: NDArray[np.intp], records: NDArray[np.intp]) -> Numbers:
-    """Posterior in a table of one record of its own value, all others alike: r_x / sum_y c_y r_y, r the odds."""
+def _lone_record_posterior(likelihood: Numbers, released: NDArray[np.intp], records: NDArray[np.intp]) -> Numbers:
+    """Posterior where one record has a value of its own and all others agree: r_x / sum_y c_y r_y, with r the odds."""
     alone = int(np.argmin(records))
     certain = likelihood[:, 1 - alone] == 0
     if certain.any():
@@ -79,8 +79,8 @@ def _of_the_lone(likelihood: Numbers, released: NDArray[np.intp], records: NDArr
     return result
 
 
-def _by_counting(likelihood: Numbers, released: NDArray[np.intp], records: NDArray[np.intp]) -> Numbers:
-    # The count of the value in `last` follows from the others', so it needs no axis.
+def _counted_posterior(likelihood: Numbers, released: NDArray[np.intp], records: NDArray[np.intp]) -> Numbers:
+    # The count of the value `last` follows from the other counts, so it needs no axis.
     order = np.argsort(records, kind="stable")
     last, shape = order[-1], tuple(records[order[:-1]] + 1)
     if float(np.prod([float(size) for size in shape])) * released.sum() * released.size * records.size > MOST_STEPS:
@@ -108,19 +108,19 @@ def _by_counting(likelihood: Numbers, released: NDArray[np.intp], records: NDArr
 
 
 def with_row(law: Numbers, weights: Numbers) -> Numbers:
-    """Law of counts after one more row has drawn its value.
+    """Distribution of counts after one more row has drawn its value.
 
     Parameters
     ----------
     law : ndarray, shape (n_1 + 1, n_2 + 1, ...)
-        Probability of each vector of counts of all values but the last; counts beyond the shape are left out.
+        Probability of each vector of counts, for all values except the last; larger counts are left out.
     weights : ndarray, shape (values,)
-        Probability of each value, one more of them than `law` has axes.
+        Probability of each value; there is one value more than `law` has axes.
     """
-    fresh: Numbers = law * weights[-1]
+    updated: Numbers = law * weights[-1]
     for axis in range(law.ndim):
         up = [slice(None)] * law.ndim
         down = [slice(None)] * law.ndim
         up[axis], down[axis] = slice(1, None), slice(None, -1)
-        fresh[tuple(up)] += law[tuple(down)] * weights[axis]
-    return fresh
+        updated[tuple(up)] += law[tuple(down)] * weights[axis]
+    return updated

@@ -1,7 +1,7 @@
-"""Retention probability, differential privacy and Pk-anonymity of retention-replacement, converted into each other.
+"""Conversions between retention probability, epsilon and k of retention-replacement.
 
-Retention-replacement keeps a category with probability p and otherwise draws one of the d - 1 others evenly. Each row
-of its matrix holds p and (1 - p)/(d - 1), so that e^epsilon = p (d - 1)/(1 - p); its exact k for n records is
+Retention-replacement keeps a category with probability p and otherwise draws one of the d - 1 others uniformly. Each
+row of its matrix holds p and (1 - p)/(d - 1), so e^epsilon = p (d - 1)/(1 - p). Its exact k for n records is
 k = 1 + (n - 1) e^(-2 epsilon).
 """
 
@@ -15,19 +15,24 @@ from defenses.base.parameters import check_integer, check_real
 
 
 def retention_for_epsilon(epsilon: float, d: int) -> float:
-    """Largest retention probability under epsilon-differential privacy.
+    """Largest retention probability that is epsilon-differentially private.
 
     Parameters
     ----------
     epsilon : float
         Positive; infinity keeps every value.
     d : int
-        Number of categories; the one value of d = 1 is always kept.
+        Number of categories; a lone category is always kept.
 
     Raises
     ------
     ValueError
         If `epsilon` is not positive or `d` is not an integer of at least 1.
+
+    Examples
+    --------
+    >>> round(retention_for_epsilon(1.0, 4), 3)
+    0.475
     """
     check_epsilon(epsilon)
     check_integer("d", d, low=1)
@@ -40,14 +45,14 @@ def epsilon_for_retention(p: float, d: int) -> float:
     Parameters
     ----------
     p : float
-        In [0, 1]; 1 where d = 1.
+        In [0, 1]; must be 1 if d = 1.
     d : int
-        Number of categories; with one of them a release says nothing, and epsilon is 0.
+        Number of categories; with one category a release carries no information, and epsilon is 0.
 
     Raises
     ------
     ValueError
-        If `p` is no probability, or `d` not an integer of at least 1.
+        If `p` is not a probability, or `d` is not an integer of at least 1.
     """
     check_integer("d", d, low=1)
     check_real("p", p, low=0, high=1)
@@ -65,8 +70,8 @@ def epsilon_for_k(k: float, n: int) -> float:
     Parameters
     ----------
     k : float
-        In [1, n]; k = 1 asks nothing and gives infinity, k = n asks for a release that says nothing and gives 0, which
-        is no epsilon of any mechanism here: release the uniform distribution then.
+        In [1, n]. k = 1 is no requirement and gives infinity. k = n requires a release without information and gives
+        0. No mechanism here accepts epsilon 0; release uniform draws instead.
     n : int
         Number of records.
 
@@ -74,6 +79,11 @@ def epsilon_for_k(k: float, n: int) -> float:
     ------
     ValueError
         If `n` is not an integer of at least 1, or `k` lies outside [1, n].
+
+    Examples
+    --------
+    >>> round(epsilon_for_k(2, 32_561), 3)
+    5.195
     """
     check_integer("n", n, low=1)
     check_real("k", k, low=1, high=n)
@@ -83,7 +93,7 @@ def epsilon_for_k(k: float, n: int) -> float:
 def k_for_epsilon(epsilon: float, n: int) -> float:
     """Pk-anonymity that epsilon implies for `n` records: 1 + (n - 1) e^(-2 epsilon).
 
-    It is exact for retention-replacement and a lower bound on the k of any other matrix (`pk` has the exact one).
+    It is exact for retention-replacement and a lower bound for any other matrix; `pk` computes the exact k.
 
     Parameters
     ----------
@@ -103,7 +113,9 @@ def k_for_epsilon(epsilon: float, n: int) -> float:
 
 
 def given_epsilon(epsilon: float | None, k: float | None, n: int) -> float:
-    """Epsilon as given, or from Pk-anonymity for `n` records; infinity where neither bounds it, as without records.
+    """Epsilon as given, or derived from `k` for `n` records.
+
+    Infinity where neither is given, or where only `k` is given and there are no records.
 
     Raises
     ------
@@ -118,7 +130,7 @@ def given_epsilon(epsilon: float | None, k: float | None, n: int) -> float:
 
 
 def check_epsilon(epsilon: Any, name: str = "epsilon") -> None:
-    """Raise ValueError naming the parameter unless `epsilon` is a positive number; infinity is one."""
-    number = isinstance(epsilon, int | float | np.number) and not isinstance(epsilon, bool)
-    if not number or not epsilon > 0:
+    """Raise ValueError, naming the parameter, unless `epsilon` is a positive number; infinity is allowed."""
+    is_number = isinstance(epsilon, int | float | np.number) and not isinstance(epsilon, bool)
+    if not is_number or not epsilon > 0:
         raise ValueError(f"{name} must be a positive number, got {epsilon!r}")

@@ -1,7 +1,7 @@
-"""The original histogram, estimated from a released one and the matrix it came through.
+"""Estimation of the original histogram from a release and its transition matrix.
 
-A vector of retention probabilities p stands for P = diag(D) + 1 r', with r_j = (1 - p_j)/(d - 1) and D = p - r: in
-column j every row has r_j, and row j has p_j - r_j on top. That makes all products and the inverse O(d).
+A vector of retention probabilities p stands for P = diag(D) + 1 r', with r_j = (1 - p_j)/(d - 1) and D = p - r. In
+column j every row has r_j, and row j has p_j - r_j in addition. All products and the inverse therefore take O(d).
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ from defenses.pram.matrix import check_histogram, check_matrix, check_retention
 from metrics.arrays import Floats
 
 ILL_CONDITIONED = 1e3
-"""Condition number (1-norm) from which on an inverse is warned of."""
+"""Condition number (1-norm) above which inversion raises a warning."""
 
 
 @dataclass(frozen=True)
 class HistogramEstimate:
-    """An estimated histogram.
+    """An estimated histogram with standard errors.
 
     Parameters
     ----------
     counts : ndarray, shape (d,)
-        Estimated counts; those of the inverse may be negative.
+        Estimated counts; estimates by the inverse may be negative.
     errors : ndarray, shape (d,)
-        Standard error of each count, of the randomisation alone.
+        Standard error of each count due to the randomisation.
     """
 
     counts: Floats
@@ -38,10 +38,10 @@ class HistogramEstimate:
 
 
 def estimate_histogram(released: ArrayLike, mechanism: ArrayLike) -> HistogramEstimate:
-    """Unbiased estimate P^-1 y of the original histogram v from the released one, y.
+    """Unbiased estimate P^-1 y of the original histogram v from the released histogram y.
 
-    Given v, y has covariance diag(P v) - P diag(v) P', so P^-1 y has P^-1 diag(P v) P^-T - diag(v). With y for P v and
-    the estimate for v this is estimated without bias: error_i^2 = sum_x (P^-1[i, x])^2 y_x - estimate_i.
+    Given v, y has covariance diag(P v) - P diag(v) P', so P^-1 y has P^-1 diag(P v) P^-T - diag(v). Replacing P v by y
+    and v by the estimate gives an unbiased variance: error_i^2 = sum_x (P^-1[i, x])^2 y_x - estimate_i.
 
     Parameters
     ----------
@@ -58,13 +58,23 @@ def estimate_histogram(released: ArrayLike, mechanism: ArrayLike) -> HistogramEs
     Warns
     -----
     RuntimeWarning
-        If the matrix is so ill-conditioned (above 1,000) that errors may exceed the counts.
+        If the matrix is ill-conditioned (condition number above 1,000), so that errors may exceed the counts.
+
+    Examples
+    --------
+    Half of the records keep their category; the others draw one of the two other categories.
+
+    >>> estimate = estimate_histogram([50, 40, 30], [0.5, 0.5, 0.5])
+    >>> estimate.counts.round(1).tolist()
+    [80.0, 40.0, 0.0]
+    >>> estimate.errors.round(1).tolist()
+    [21.0, 20.0, 19.0]
     """
-    counts, channel = _checked(released, mechanism)
-    condition = channel.condition()
+    counts, operator = _checked(released, mechanism)
+    condition = operator.condition()
     if not condition < 1e15:
         raise ValueError(
-            "mechanism has no inverse: released counts leave the original ones open; use bayesian_histogram"
+            "mechanism has no inverse: released counts do not determine the original ones; use bayesian_histogram"
         )
     if condition > ILL_CONDITIONED:
         warnings.warn(
@@ -72,19 +82,19 @@ def estimate_histogram(released: ArrayLike, mechanism: ArrayLike) -> HistogramEs
             RuntimeWarning,
             stacklevel=2,
         )
-    estimate = channel.solve(counts)
-    variances = channel.squared_solve(counts) - estimate
+    estimate = operator.solve(counts)
+    variances = operator.squared_solve(counts) - estimate
     return HistogramEstimate(estimate, np.sqrt(np.maximum(variances, 0)))
 
 
 def bayesian_histogram(
     released: ArrayLike, mechanism: ArrayLike, *, iterations: int = 10_000, tolerance: float = 1e-9
 ) -> Floats:
-    """Likeliest original histogram (not negative, same total) by iterative Bayesian updates.
+    """Maximum-likelihood estimate of the original histogram by iterative Bayesian updates (EM).
 
-    Each step shares every released count out by the posterior under the current estimate, the EM step for the shares
-    of independent records: v_j <- v_j sum_i P[i, j] y_i/(P v)_i. Where P^-1 y is positive, both agree in the limit,
-    and its standard errors hold.
+    The estimate is non-negative and has the total of the release. Each step distributes every released count by the
+    posterior under the current estimate: v_j <- v_j sum_i P[i, j] y_i/(P v)_i. Where P^-1 y is positive, both
+    estimates agree in the limit, and the standard errors of `estimate_histogram` hold.
 
     Parameters
     ----------
@@ -93,9 +103,9 @@ def bayesian_histogram(
     mechanism : array_like, shape (d,) or (d, d)
         Retention probabilities or a transition matrix, which need not have an inverse.
     iterations : int
-        Most steps.
+        Largest number of steps.
     tolerance : float
-        Stop when a step moves less than this share of the records.
+        Stop when a step moves at most this share of the records.
 
     Raises
     ------
@@ -106,27 +116,27 @@ def bayesian_histogram(
     -----
     Source: Agrawal and Aggarwal (2001), Section 4.
     """
-    counts, channel = _checked(released, mechanism)
+    counts, operator = _checked(released, mechanism)
     check_integer("iterations", iterations, low=1)
     check_real("tolerance", tolerance, low=0)
     total = counts.sum()
     estimate = np.full(counts.size, total / counts.size)
-    expected = channel.times(estimate)
+    expected = operator.times(estimate)
     impossible = np.flatnonzero((counts > 0) & (expected <= 0))
     if impossible.size:
         raise ValueError(f"released: category {impossible[0]} has records, but the mechanism never releases it")
     for _ in range(iterations):
         ratio = np.divide(counts, expected, out=np.zeros_like(counts), where=expected > 0)
-        fresh = estimate * channel.transposed_times(ratio)
-        moved = np.abs(fresh - estimate).sum()
-        estimate, expected = fresh, channel.times(fresh)
-        if moved <= tolerance * total:
+        updated = estimate * operator.transposed_times(ratio)
+        change = np.abs(updated - estimate).sum()
+        estimate, expected = updated, operator.times(updated)
+        if change <= tolerance * total:
             break
     return estimate
 
 
-class _Channel(ABC):
-    """A transition matrix P, as far as estimation needs it."""
+class _TransitionOperator(ABC):
+    """Operations on a transition matrix P that estimation needs."""
 
     @abstractmethod
     def times(self, vector: Floats) -> Floats:
@@ -138,7 +148,7 @@ class _Channel(ABC):
 
     @abstractmethod
     def condition(self) -> float:
-        """Condition number of P in the 1-norm; infinity or NaN where it has no inverse."""
+        """Condition number of P in the 1-norm; infinity or NaN for a singular P."""
 
     @abstractmethod
     def solve(self, vector: Floats) -> Floats:
@@ -146,10 +156,10 @@ class _Channel(ABC):
 
     @abstractmethod
     def squared_solve(self, vector: Floats) -> Floats:
-        """Product of the squared entries of P^-1, each for itself, with x."""
+        """Product with x of the matrix of squared entries of P^-1."""
 
 
-class _Dense(_Channel):
+class _DenseOperator(_TransitionOperator):
     def __init__(self, matrix: Floats) -> None:
         self.matrix = matrix
         try:
@@ -174,12 +184,12 @@ class _Dense(_Channel):
         return squared
 
 
-class _Replacing(_Channel):
+class _ReplacementOperator(_TransitionOperator):
     """P = diag(D) + 1 r'; by Sherman and Morrison P^-1[i, x] = ((1 if i = x else 0) - w_x)/D_i.
 
-    Columns of P sum to 1, hence those of P^-1 too, which gives w_x = (1 - D_x) u_x/sum(u) with u = D_k/D, k the
-    category of the smallest |D|. Row k of P^-1 is 1 less the sum of the others: no difference of near equals is
-    divided by D_k, which may be 0.
+    Columns of P sum to 1, hence those of P^-1 too. This gives w_x = (1 - D_x) u_x/sum(u) with u = D_k/D, where k is the
+    category of the smallest |D|. Row k of P^-1 is 1 minus the sum of the other rows. So no difference of nearly equal
+    numbers is divided by D_k, which may be 0.
     """
 
     def __init__(self, retention: Floats) -> None:
@@ -221,12 +231,13 @@ class _Replacing(_Channel):
         return squared
 
 
-def _checked(released: ArrayLike, mechanism: ArrayLike) -> tuple[Floats, _Channel]:
+def _checked(released: ArrayLike, mechanism: ArrayLike) -> tuple[Floats, _TransitionOperator]:
     counts = check_histogram(released)
     array = np.asarray(mechanism, dtype=float)
     size = array.shape[0] if array.ndim else 0
-    vector = array.ndim == 1
-    channel: _Channel = _Replacing(check_retention(array)) if vector else _Dense(check_matrix(array))
+    is_vector = array.ndim == 1
+    operator: _TransitionOperator
+    operator = _ReplacementOperator(check_retention(array)) if is_vector else _DenseOperator(check_matrix(array))
     if size != counts.size:
         raise ValueError(f"released has {counts.size} categories, the mechanism {size}")
-    return counts, channel
+    return counts, operator

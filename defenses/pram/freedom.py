@@ -1,16 +1,16 @@
-"""Matrices beyond one retention probability per category: what is lost by that form, and what is best without it.
+"""Optimal protocols without the A-type form of one retention probability per category.
 
-With all d (d - 1) entries free the distance |P v - v| is no guide any more: the matrix with every column v/N has
-distance 0 and epsilon 0, tells nothing of any record, and its column is the histogram. So protocols are judged by what
-an analyst gets of their reports: the variance of the unbiased estimate, or mutual information with the original.
+With all d (d - 1) entries free, the distance |P v - v| is degenerate. The matrix with every column v/N has distance 0
+and epsilon 0 and reveals nothing about any record, but its column is the histogram. Protocols are therefore judged by
+the utility of their reports: variance of the unbiased estimate, or mutual information with the original.
 
 A protocol is a matrix Q of shape (outputs, d) whose columns sum to 1. It is epsilon-private if every row is a multiple
 of a pattern of entries between 1 and e = exp(epsilon). Both measures are sums over rows of a convex function that is
-homogeneous of degree 1, and so do not lose when a row is split into extreme patterns, whose entries are 1 or e
-("staircase"). So the best protocol weighs the 2^d staircase patterns s_k: with weights w >= 0, sum w_k s_k = 1.
+homogeneous of degree 1. Splitting a row into extreme patterns, whose entries are 1 or e ("staircase"), therefore does
+not reduce them. So the best protocol weights the 2^d staircase patterns s_k: with weights w >= 0, sum w_k s_k = 1.
 
-- Mutual information is linear in w: a linear program. A basic solution has at most d outputs, hence is a d x d matrix.
-- The Fisher information of the counts is sum w_k s_k s_k' / (s_k' v), linear in w, and the variance the trace of its
+- Mutual information is linear in w: a linear program. A basic solution has at most d outputs, so it is a d x d matrix.
+- The Fisher information of the counts, sum w_k s_k s_k' / (s_k' v), is linear in w. The variance is the trace of its
   inverse: a convex program, whose solution may need more outputs than categories.
 
 Source: Kairouz, Oh and Viswanath (2016), Theorems 4 and 6, for the patterns and the linear program.
@@ -31,14 +31,14 @@ from defenses.pram.matrix import check_histogram
 from metrics.arrays import Floats
 
 MOST_CATEGORIES = 10
-"""Number of categories up to which staircase patterns are enumerated."""
+"""Largest number of categories for which staircase patterns are enumerated."""
 
 SMALLEST_EPSILON = 0.01
-"""Below it the program of least variance is too near to singular for its solver."""
+"""Smallest epsilon for which the program of least variance is regular enough for its solver."""
 
 
 def degenerate_matrix(histogram: ArrayLike) -> Floats:
-    """Matrix with every column v/N: P v = v and epsilon 0 as a fixed matrix, and it publishes the histogram itself.
+    """Matrix with every column v/N: P v = v and, as a fixed matrix, epsilon 0; it publishes the histogram itself.
 
     Raises
     ------
@@ -50,9 +50,9 @@ def degenerate_matrix(histogram: ArrayLike) -> Floats:
 
 
 def subset_selection(d: int, epsilon: float) -> Floats:
-    """Protocol whose report is a set of w categories, e times likelier if it contains the original one.
+    """Subset selection: the report is a set of w categories, e times as likely if it contains the original one.
 
-    It is best for even histograms, with w near d/(e + 1); for w = 1 it is retention-replacement.
+    It is optimal for uniform histograms, with w near d/(e + 1). For w = 1 it is retention-replacement.
 
     Parameters
     ----------
@@ -89,9 +89,9 @@ def subset_selection(d: int, epsilon: float) -> Floats:
 
 
 def estimation_variance(protocol: ArrayLike, histogram: ArrayLike) -> float:
-    """Sum over categories of the variances of the best linear unbiased estimate of the histogram from reports.
+    """Total variance of the best linear unbiased estimate of the histogram from reports, summed over categories.
 
-    With y reports of expectation Q v, that is the trace of (Q' diag(1/(Q v)) Q)^-1 less the number of records; for a
+    For reports y with expectation Q v it is the trace of (Q' diag(1/(Q v)) Q)^-1 minus the number of records. For a
     square matrix the estimate is Q^-1 y. Infinite where no unbiased estimate exists.
 
     Raises
@@ -107,7 +107,7 @@ def estimation_variance(protocol: ArrayLike, histogram: ArrayLike) -> float:
 
 
 def mutual_information(protocol: ArrayLike, histogram: ArrayLike) -> float:
-    """Mutual information, in nats, of a record drawn from the histogram with its report.
+    """Mutual information, in nats, between a record drawn from the histogram and its report.
 
     Raises
     ------
@@ -119,14 +119,15 @@ def mutual_information(protocol: ArrayLike, histogram: ArrayLike) -> float:
 
 
 def most_informative_matrix(histogram: ArrayLike, epsilon: float) -> Floats:
-    """Transition matrix of greatest mutual information under epsilon, for at most 10 categories.
+    """Transition matrix with the largest mutual information under epsilon, for at most 10 categories.
 
-    Its at most d outputs are named so that as many records as possible keep their category; spare rows are zero.
+    It has at most d outputs. They are labelled so that as many records as possible keep their category; unused rows
+    are zero.
 
     Parameters
     ----------
     histogram : array_like, shape (d,)
-        A public histogram: the matrix is made of it.
+        A public histogram: the matrix reveals it.
     epsilon : float
         Positive and at most 30.
 
@@ -137,7 +138,7 @@ def most_informative_matrix(histogram: ArrayLike, epsilon: float) -> Floats:
     """
     counts, patterns = _patterns(histogram, epsilon)
     gains = _row_information(patterns, counts / counts.sum())
-    # The solver's tolerance is absolute: at small epsilon all gains are smaller.
+    # Scaled, because the solver's tolerance is absolute and gains are tiny at small epsilon.
     solution = linprog(
         -gains / max(gains.max(), np.finfo(float).tiny), A_eq=patterns.T, b_eq=np.ones(counts.size), method="highs-ds"
     )
@@ -151,14 +152,14 @@ def most_informative_matrix(histogram: ArrayLike, epsilon: float) -> Floats:
 
 
 def least_variance_protocol(histogram: ArrayLike, epsilon: float) -> Floats:
-    """Protocol of least `estimation_variance` under epsilon, for at most 10 categories.
+    """Protocol with the smallest `estimation_variance` under epsilon, for at most 10 categories.
 
     Parameters
     ----------
     histogram : array_like, shape (d,)
-        A public histogram: the protocol is made of it.
+        A public histogram: the protocol reveals it.
     epsilon : float
-        At least .01 and at most 30: below, the program is too near to singular.
+        At least .01 and at most 30; below, the program is nearly singular.
 
     Returns
     -------
@@ -180,7 +181,7 @@ def least_variance_protocol(histogram: ArrayLike, epsilon: float) -> Floats:
     scaled = patterns / np.sqrt(patterns @ shares)[:, None]
 
     def objective(x: object = None, z: object = None) -> object:
-        """Trace of the inverse information, its gradient and curvature; None outside of its domain."""
+        """Trace of the inverse information, its gradient and Hessian; None outside of its domain."""
         if x is None:
             return 0, cvxopt.matrix(1 / patterns.sum(axis=0).mean(), (size, 1))
         information = scaled.T @ (np.array(x) * scaled)
@@ -209,7 +210,7 @@ def least_variance_protocol(histogram: ArrayLike, epsilon: float) -> Floats:
 
 
 def _settled(protocol: Floats, epsilon: float) -> Floats:
-    """Columns made to sum to 1 exactly, and mixed with as little of each row's mean as keeps the rows private."""
+    """Protocol with columns that sum to 1 exactly, mixed with each row's mean just enough to be epsilon-private."""
     settled: Floats = protocol / protocol.sum(axis=0)
     means = settled.mean(axis=1, keepdims=True)
     share = 0.0
@@ -221,7 +222,7 @@ def _settled(protocol: Floats, epsilon: float) -> Floats:
 
 
 def _patterns(histogram: ArrayLike, epsilon: float) -> tuple[Floats, Floats]:
-    """Counts, and the staircase patterns, shape (2^d - 1, d); that of ones stands for that of e as well."""
+    """Counts, and the staircase patterns, shape (2^d - 1, d); the pattern of ones also stands for its multiple of e."""
     counts = check_histogram(histogram)
     check_epsilon(epsilon)
     if epsilon > 30:

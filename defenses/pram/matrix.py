@@ -1,8 +1,8 @@
-"""Transition matrices: how they are made and checked, and what they guarantee.
+"""Transition matrices of PRAM: construction, validation, epsilon and Pk-anonymity.
 
 `P[i, j]` is the probability that category j is released as i, so columns sum to 1. A vector of retention
-probabilities p stands for the matrix with `P[j, j] = p_j` and `P[i, j] = (1 - p_j)/(d - 1)` elsewhere; functions named
-after retentions take that vector and never form the matrix.
+probabilities p stands for the matrix with `P[j, j] = p_j` and `P[i, j] = (1 - p_j)/(d - 1)` elsewhere. Functions whose
+name starts with `retention_` take this vector and never form the matrix.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ def check_matrix(matrix: ArrayLike) -> Floats:
     Raises
     ------
     ValueError
-        If it is no square array of probabilities, or a column does not sum to 1 (to 1e-9); names the column.
+        If it is not a square array of probabilities, or a column does not sum to 1 (to 1e-9); names the column.
     """
     array = np.asarray(matrix, dtype=float)
     if array.ndim != 2 or array.shape[0] != array.shape[1] or not array.size:
-        raise ValueError(f"matrix must be square with one row and one column a category, got shape {array.shape}")
+        raise ValueError(f"matrix must be square with one row and one column per category, got shape {array.shape}")
     wrong = np.argwhere(~((array >= 0) & (array <= 1)).T)
     if wrong.size:
         column, row = wrong[0].tolist()
-        raise ValueError(f"matrix: column {column}, row {row} is no probability: {array[row, column]}")
+        raise ValueError(f"matrix: column {column}, row {row} is not a probability: {array[row, column]}")
     totals = array.sum(axis=0)
     off = np.flatnonzero(np.abs(totals - 1) > 1e-9)
     if off.size:
@@ -42,14 +42,14 @@ def check_retention(retention: ArrayLike) -> Floats:
     Raises
     ------
     ValueError
-        If they are no vector of probabilities (names the category), or a lone category is not always kept.
+        If they are not a vector of probabilities (names the category), or a lone category is not always kept.
     """
     array = np.asarray(retention, dtype=float)
     if array.ndim != 1 or not array.size:
-        raise ValueError(f"retention must be a vector with one probability a category, got shape {array.shape}")
+        raise ValueError(f"retention must be a vector with one probability per category, got shape {array.shape}")
     wrong = np.flatnonzero(~((array >= 0) & (array <= 1)))
     if wrong.size:
-        raise ValueError(f"retention of category {wrong[0]} is no probability: {array[wrong[0]]}")
+        raise ValueError(f"retention of category {wrong[0]} is not a probability: {array[wrong[0]]}")
     if array.size == 1 and array[0] != 1:
         raise ValueError(f"retention must be 1 where there is one category, got {array[0]}")
     return array
@@ -61,14 +61,14 @@ def check_histogram(histogram: ArrayLike) -> Floats:
     Raises
     ------
     ValueError
-        If it is no vector of finite, non-negative counts (names the category), or all of them are zero.
+        If it is not a vector of finite, non-negative counts (names the category), or all counts are zero.
     """
     try:
         array = np.asarray(histogram, dtype=float)
     except (TypeError, ValueError):
-        raise ValueError("histogram must hold numbers, one count a category") from None
+        raise ValueError("histogram must hold numbers, one count per category") from None
     if array.ndim != 1 or not array.size:
-        raise ValueError(f"histogram must be a vector with one count a category, got shape {array.shape}")
+        raise ValueError(f"histogram must be a vector with one count per category, got shape {array.shape}")
     wrong = np.flatnonzero(~(np.isfinite(array) & (array >= 0)))
     if wrong.size:
         raise ValueError(f"histogram: count {array[wrong[0]]} of category {wrong[0]} is not finite and non-negative")
@@ -78,7 +78,7 @@ def check_histogram(histogram: ArrayLike) -> Floats:
 
 
 def transition_matrix(retention: ArrayLike) -> Floats:
-    """Matrix that keeps category j with probability p_j and otherwise draws one of the others evenly.
+    """A-type transition matrix: keeps category j with probability p_j, otherwise draws another one uniformly.
 
     Parameters
     ----------
@@ -93,24 +93,30 @@ def transition_matrix(retention: ArrayLike) -> Floats:
     Raises
     ------
     ValueError
-        If `retention` is no vector of probabilities.
+        If `retention` is not a vector of probabilities.
+
+    Examples
+    --------
+    >>> transition_matrix([0.5, 0.75, 1.0]).tolist()
+    [[0.5, 0.125, 0.0], [0.25, 0.75, 0.0], [0.25, 0.125, 1.0]]
     """
-    kept = check_retention(retention)
-    d = kept.size
-    matrix = np.broadcast_to((1 - kept) / max(d - 1, 1), (d, d)).copy()
-    np.fill_diagonal(matrix, kept)
+    probabilities = check_retention(retention)
+    d = probabilities.size
+    matrix = np.broadcast_to((1 - probabilities) / max(d - 1, 1), (d, d)).copy()
+    np.fill_diagonal(matrix, probabilities)
     return matrix
 
 
 def epsilon(matrix: ArrayLike) -> float:
-    """Differential privacy of releasing each record through a fixed matrix; neighbours replace one record.
+    """Epsilon of releasing each record through a fixed matrix; neighbouring tables differ in one record's values.
 
-    It is tight: the largest log-ratio of two entries in a row. A zero beside a non-zero gives infinity.
+    It is tight: the largest log-ratio of two entries in a row. A row with both zero and non-zero entries gives
+    infinity.
 
     Raises
     ------
     ValueError
-        If `matrix` is no transition matrix.
+        If `matrix` is not a transition matrix.
 
     Notes
     -----
@@ -126,27 +132,27 @@ def epsilon(matrix: ArrayLike) -> float:
 def retention_epsilon(retention: ArrayLike) -> float:
     """Epsilon of ``transition_matrix(retention)`` in O(d).
 
-    Row i holds 1 - q_i and the others' q_j/(d - 1), q = 1 - p. Over all rows the extreme ratios are those of the two
-    smallest and the two largest q, and, from a third row, of the largest to the smallest.
+    With q = 1 - p, row i holds 1 - q_i and q_j/(d - 1) for the other categories j. The largest ratio lies in the rows
+    of the two smallest or the two largest q, or in a third row, between the largest and the smallest q.
 
     Raises
     ------
     ValueError
-        If `retention` is no vector of probabilities.
+        If `retention` is not a vector of probabilities.
     """
-    kept = check_retention(retention)
-    return extremes_epsilon(extremes(kept), kept.size)
+    probabilities = check_retention(retention)
+    return extremes_epsilon(extremes(probabilities), probabilities.size)
 
 
 def extremes(values: Floats) -> Floats:
-    """Two smallest and two largest of some values, ascending, shape (4,); these overlap where there are fewer."""
+    """Two smallest and two largest values, ascending, shape (4,); they overlap if there are fewer than four."""
     d = values.size
     ranks = [0, min(1, d - 1), max(d - 2, 0), d - 1]
     return np.partition(values, sorted(set(ranks)))[ranks]
 
 
 def extremes_epsilon(kept: Floats, d: int) -> float:
-    """Epsilon of the matrix of `d` categories whose retention probabilities have these `extremes`."""
+    """Epsilon of the A-type matrix of `d` categories whose retention probabilities have these extremes."""
     if d == 1:
         return 0.0
     first, second, last_but_one, last = kept
@@ -165,12 +171,12 @@ def extremes_epsilon(kept: Floats, d: int) -> float:
 
 
 def pk(matrix: ArrayLike, n: int) -> float:
-    """Largest k for which releasing `n` shuffled records through a matrix is Pk-anonymous, exactly.
+    """Exact Pk-anonymity: the largest k when `n` shuffled records are released through a matrix.
 
-    The worst table has one record alone in its category a and n - 1 in one other, b. Of a released row of value x the
-    odds to be the lone record's go with r_x = P[x, a]/P[x, b]; they are highest for one released x among n - 1 of y:
-    r_x/(r_x + (n - 1) r_y). So k = 1 + (n - 1) min r_y/r_x over a, b, x, y, and log(r_x/r_y) is at most the spread of
-    log P[:, a] - log P[:, b] over the values that a or b can take.
+    The worst table has one record in category a and n - 1 records in another category b. The odds that a released row
+    of value x is the lone record's are proportional to r_x = P[x, a]/P[x, b]. The posterior is largest for one
+    released x among n - 1 of y: r_x/(r_x + (n - 1) r_y). So k = 1 + (n - 1) min r_y/r_x over a, b, x, y. Here
+    log(r_x/r_y) is at most the spread of log P[:, a] - log P[:, b] over the values that a or b can take.
 
     Parameters
     ----------
@@ -182,7 +188,12 @@ def pk(matrix: ArrayLike, n: int) -> float:
     Raises
     ------
     ValueError
-        If `matrix` is no transition matrix or `n` not an integer of at least 1.
+        If `matrix` is not a transition matrix or `n` is not an integer of at least 1.
+
+    Examples
+    --------
+    >>> round(pk([[0.75, 0.25], [0.25, 0.75]], 10), 6)
+    2.0
 
     Notes
     -----
@@ -203,33 +214,33 @@ def pk(matrix: ArrayLike, n: int) -> float:
 def retention_pk(retention: ArrayLike, n: int) -> float:
     """Exact k of ``transition_matrix(retention)`` for `n` records in O(d).
 
-    With s_j = log(p_j (d - 1)/q_j), the differences log P[:, a] - log P[:, b] are, up to a constant, s_a in row a,
-    -s_b in row b and 0 elsewhere. Their spread is s_a + s_b where both are positive, -s_a - s_b where both are
-    negative and max(|s_a|, |s_b|) otherwise: the extremes are among the two largest and the two smallest s.
+    Let s_j = log(p_j (d - 1)/q_j). The differences log P[:, a] - log P[:, b] are, up to a constant, s_a in row a, -s_b
+    in row b and 0 elsewhere. Their spread is s_a + s_b if both are positive, -s_a - s_b if both are negative, and
+    max(|s_a|, |s_b|) otherwise. The largest spread is therefore among the two largest and the two smallest s.
 
     Raises
     ------
     ValueError
-        If `retention` is no vector of probabilities or `n` not an integer of at least 1.
+        If `retention` is not a vector of probabilities or `n` is not an integer of at least 1.
     """
-    kept = check_retention(retention)
+    probabilities = check_retention(retention)
     check_integer("n", n, low=1)
-    d = kept.size
+    d = probabilities.size
     if d < 3:
-        return pk(transition_matrix(kept), n)
+        return pk(transition_matrix(probabilities), n)
     with np.errstate(divide="ignore"):
-        scores = np.log(kept) + np.log(d - 1) - np.log1p(-kept)
+        scores = np.log(probabilities) + np.log(d - 1) - np.log1p(-probabilities)
     scores = np.partition(scores, sorted({0, 1, d - 2, d - 1}))
     spread = max(np.maximum(scores[-2:], 0).sum(), np.maximum(-scores[:2], 0).sum())
     return float(1 + (n - 1) * np.exp(-spread))
 
 
 def invariant(matrix: ArrayLike, histogram: ArrayLike) -> Floats:
-    """Matrix after which a histogram is the same in expectation.
+    """Invariant PRAM: a matrix under which the expected released histogram equals the original.
 
-    Release i of `matrix` P is sent back to a category drawn from the posterior of what it was,
-    Q[j, i] = P[i, j] v_j / (P v)_i, so that Q P v = v. As Q is applied to what P released, epsilon of the fixed matrix
-    Q P is at most that of P; the matrix itself is made of the histogram and must not be taken as private.
+    Each release i of `matrix` P is replaced by a category drawn from the posterior of its original,
+    Q[j, i] = P[i, j] v_j / (P v)_i, so Q P v = v. Q post-processes the release of P, so epsilon of the fixed matrix Q P
+    is at most that of P. The matrix itself depends on the histogram and is not private.
 
     Parameters
     ----------
@@ -241,7 +252,7 @@ def invariant(matrix: ArrayLike, histogram: ArrayLike) -> Floats:
     Raises
     ------
     ValueError
-        If either is refused or their sizes differ.
+        If an argument is refused or their sizes differ.
 
     Notes
     -----
@@ -252,8 +263,8 @@ def invariant(matrix: ArrayLike, histogram: ArrayLike) -> Floats:
         raise ValueError(f"histogram has {counts.size} categories, the matrix {array.shape[0]}")
     shares = counts / counts.sum()
     expected = array @ shares
-    back = np.eye(shares.size)
+    posterior = np.eye(shares.size)
     occurring = expected > 0
-    back[:, occurring] = array[occurring].T * shares[:, None] / expected[occurring]
-    product: Floats = back @ array
+    posterior[:, occurring] = array[occurring].T * shares[:, None] / expected[occurring]
+    product: Floats = posterior @ array
     return product

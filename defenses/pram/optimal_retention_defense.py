@@ -1,4 +1,4 @@
-"""PRAM with the matrix that changes a histogram least: that of the records, or a public one."""
+"""PRAM with the optimal matrix for the records' histogram, or for a public one."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from metrics.arrays import Floats
 
 
 class OptimalRetention(RetentionVectors):
-    """PRAM with the matrix that is optimal for the very histogram to be released.
+    """PRAM with the matrix that is optimal for the records' own histogram.
 
     Parameters
     ----------
     epsilon : float, optional
-        Differential privacy of the fixed matrix, for a record's columns together; positive.
+        Epsilon of the fixed matrix, for all columns of a record together; positive.
     k : float, optional
-        Pk-anonymity of the fixed matrix, from 1 to the number of records. Give one of the two.
+        Pk-anonymity of the fixed matrix, from 1 to the number of records. Give exactly one of the two.
     columns : sequence of str, optional
         All quasi-identifiers where not given.
     jointly : bool
-        Whether combinations of the columns' categories are randomized, instead of each column by itself.
+        Whether to randomize combinations of the columns' categories, instead of each column separately.
 
     Raises
     ------
@@ -41,16 +41,16 @@ class OptimalRetention(RetentionVectors):
 
     Notes
     -----
-    A matrix that is fixed beforehand has this epsilon. Here it is made of the records, and tells of them (away from
-    its bounds, flip probabilities are proportional to 1/count): the procedure as a whole is not differentially
-    private, whether the matrix is published or not, and promises nothing.
+    A matrix fixed in advance has this epsilon. Here it depends on the records and leaks information about them: away
+    from their bounds, flip probabilities are proportional to 1/count. The procedure as a whole is therefore not
+    differentially private, whether the matrix is published or not, and has no guarantee.
 
     Source: Miura and Hasegawa, Algorithm 1.
     """
 
     @classmethod
     def example(cls) -> Self:
-        """The paper's form at epsilon 1."""
+        """Epsilon 1 for the fixed matrix."""
         return cls(epsilon=1.0)
 
     def __init__(
@@ -72,7 +72,7 @@ class OptimalRetention(RetentionVectors):
         self.k = k
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Return nothing for the procedure; the statement says what the matrix would have, were it fixed."""
+        """No guarantee for the procedure; the statement gives the fixed matrix's epsilon and Pk."""
         budget = given_epsilon(self.epsilon, self.k, len(records))
         if not self._groups(records):
             return Guarantee(statement="none: no column is randomized")
@@ -82,7 +82,8 @@ class OptimalRetention(RetentionVectors):
         elif budget > 0:
             fixed = f"ε of at most {budget:.4g} and Pk of at least {k_for_epsilon(budget, len(records)):.4g}"
         return Guarantee(
-            statement=f"none: the matrix is made of these records and tells of them; held fixed, it would have {fixed}"
+            statement=f"none: the matrix is made of these records and leaks information about them; as a "
+            f"fixed matrix it has {fixed}"
         )
 
     def _retention(
@@ -93,30 +94,30 @@ class OptimalRetention(RetentionVectors):
 
 
 class OptimalRetentionWithPrior(RetentionVectors):
-    """PRAM with the matrix that is optimal for a public histogram, such as a former year's.
+    """PRAM with the matrix that is optimal for a public histogram, such as last year's.
 
     Parameters
     ----------
     prior : mapping of str to sequence of float
-        For each column the counts of its categories or bins (and of missing, where a value is), from public knowledge.
-        Jointly randomized columns take the product of theirs.
+        Public counts of each column's categories or bins, and of missing values if the column has any. Jointly
+        randomized columns use the product of their priors.
     epsilon : float
-        Differential privacy of a record's columns together; positive.
+        Epsilon of all columns of a record together; positive.
     columns : sequence of str, optional
         All quasi-identifiers where not given.
     jointly : bool
-        Whether combinations of the columns' categories are randomized, instead of each column by itself.
+        Whether to randomize combinations of the columns' categories, instead of each column separately.
 
     Raises
     ------
     ValueError
-        If a prior is no histogram or `epsilon` is not positive.
+        If a prior is not a histogram or `epsilon` is not positive.
 
     Notes
     -----
-    The matrix P does not depend on the records, so of two records in a column the probabilities of one release differ
-    by at most the largest ratio in a row of P, e^epsilon; independent columns multiply. The guarantee is recomputed
-    from the final matrices.
+    The matrix P does not depend on the records. For two records, the probabilities of a column's released value differ
+    at most by the largest ratio in a row of P, e^epsilon. Ratios of independent columns multiply. The guarantee is
+    recomputed from the final matrices.
     """
 
     def __init__(
@@ -137,7 +138,7 @@ class OptimalRetentionWithPrior(RetentionVectors):
         self.epsilon = epsilon
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Return epsilon and Pk of the matrices in use."""
+        """Epsilon and Pk, computed from the matrices in use."""
         missing = self._not_public(records)
         if missing is not None:
             return missing

@@ -1,18 +1,19 @@
-"""Retention probabilities tuned to a histogram by a step that is differentially private itself.
+"""Differentially private tuning of retention probabilities to a histogram.
 
-Neighbours replace one record: with n records (n is public), the shares s = v/n change by u = (e_a - e_b)/n. The
-distance to be minimised over the private flip probabilities, a convex set C in [0, 1]^d that d and epsilon fix, is
-F(q; s) = q' M q / 2 with M(s) = diag(s^2) - s s'/d. Both perturbations below rest on how far F can change.
+Neighbouring tables differ in one record's value. With n records (n is public), the shares s = v/n change by
+u = (e_a - e_b)/n. The flip probabilities q are restricted to the private ones, a convex set C in [0, 1]^d that depends
+only on d and epsilon. The objective is F(q; s) = q' M q / 2 with M(s) = diag(s^2) - s s'/d. Both perturbations below
+need bounds on the change of F.
 
 Gradient. grad F = s (s q - mean(s q)). With t = s + u, its change is u (t q - mean(t q)) + s (u q - mean(u q)). In
-the first term the bracket is at most 1 and |u| = sqrt(2)/n; in the second |s u q| <= (s_a + s_b)/n <= 1/n, and
-mean(u q) is at most 1/(d n) with |s| <= 1. So it changes by at most G = (sqrt(2) + 1 + 1/d)/n.
+the first term the bracket is at most 1 and |u| = sqrt(2)/n. In the second |s u q| <= (s_a + s_b)/n <= 1/n, and
+mean(u q) is at most 1/(d n) with |s| <= 1. So the gradient changes by at most G = (sqrt(2) + 1 + 1/d)/n.
 
 Curvature. M(t) - M(s) = diag(u (s + t)) - (s u' + u s' + u u')/d. The first has nuclear norm at most
 (s_a + t_a + s_b + t_b)/n <= 2/n, the second at most (2 |s| |u| + |u|^2)/d, so T = (2 + (2 sqrt(2) + 2/n)/d)/n bounds
 the sum of the absolute eigenvalues of the change.
 
-Regularisation. L |q - r|^2 / 2 draws q to the flip probability r of conventional replacement, which is public.
+Regularisation. L |q - r|^2 / 2 pulls q towards the flip probability r of retention-replacement, which is public.
 """
 
 from __future__ import annotations
@@ -30,15 +31,15 @@ from metrics.arrays import Floats
 
 
 def noisy_histogram(counts: ArrayLike, epsilon: float, rng: Generator) -> Floats:
-    """Epsilon-private histogram: integer noise, then the nearest histogram of the same (public) total.
+    """Epsilon-private histogram by the geometric mechanism, projected to the public total.
 
-    Replacing a record moves one count down by 1 and another up by 1, an L1 distance of 2; noise z of probability
-    proportional to e^(-epsilon |z| / 2) then changes by a factor e^epsilon at most. What follows sees only the noisy
-    counts.
+    Replacing a record lowers one count by 1 and raises another by 1, an L1 distance of 2. Noise z with probability
+    proportional to e^(-epsilon |z| / 2) then changes probabilities by a factor of at most e^epsilon. The projection is
+    post-processing.
 
     Parameters
     ----------
-    counts : array_like of integers , shape (d,)
+    counts : array_like of int, shape (d,)
         The histogram.
     epsilon : float
         Positive.
@@ -60,22 +61,24 @@ def noisy_histogram(counts: ArrayLike, epsilon: float, rng: Generator) -> Floats
 
 
 def retention_by_objective(counts: ArrayLike, epsilon_matrix: float, epsilon_release: float, rng: Generator) -> Floats:
-    """Retention probabilities 1 - q, q the least F(q; s) + L |q - r|^2 / 2 + b' q over C, b random.
+    """Retention probabilities 1 - q by objective perturbation.
 
-    Proof of epsilon_1-privacy, epsilon_1 = `epsilon_matrix`. Replace "over C" by the smooth convex penalty
+    q minimises F(q; s) + L |q - r|^2 / 2 + b' q over C, with b random.
+
+    Proof of epsilon_1-privacy, epsilon_1 = `epsilon_matrix`. Replace the constraint C by the smooth convex penalty
     j dist(q, C)^2, which does not depend on the records. Then b = -(grad F + L (q - r) + grad penalty) maps q to b one
-    to one, so that q has density nu(b(q)) det(M + L I + penalty's curvature). Between neighbours b(q) moves by at most
-    G; nu, proportional to e^(-epsilon_1 |b| / (2 G)), changes by a factor of at most e^(epsilon_1 / 2). The ratio of
-    determinants is at most the product of 1 + |mu_i|/L over the eigenvalues mu of the change of M, below e^(T/L);
-    L = 2 T/epsilon_1 makes that e^(epsilon_1 / 2). As j grows the minima converge to those over C, and the bound stays.
-    The proof is for exact minima; they are computed to about 1e-12.
+    to one, so q has density nu(b(q)) det(M + L I + penalty's curvature). Between neighbouring tables b(q) moves by at
+    most G. The density nu, proportional to e^(-epsilon_1 |b| / (2 G)), changes by a factor of at most
+    e^(epsilon_1 / 2). The ratio of determinants is at most the product of 1 + |mu_i|/L over the eigenvalues mu of the
+    change of M, below e^(T/L). L = 2 T/epsilon_1 makes this e^(epsilon_1 / 2). As j grows, the minima converge to those
+    over C, and the bound remains. The proof is for exact minima; they are computed to about 1e-12.
 
     Parameters
     ----------
-    counts : array_like of integers , shape (d,)
+    counts : array_like of int, shape (d,)
         The histogram.
     epsilon_matrix, epsilon_release : float
-        Positive: the privacy of the result, and of releasing records through it.
+        Epsilon of the matrix, and of releasing records through it; positive.
 
     Raises
     ------
@@ -98,19 +101,21 @@ def retention_by_objective(counts: ArrayLike, epsilon_matrix: float, epsilon_rel
 
 
 def retention_by_output(counts: ArrayLike, epsilon_matrix: float, epsilon_release: float, rng: Generator) -> Floats:
-    """Retention probabilities 1 - q, q in C nearest to the minimum of F(q; s) + L |q - r|^2 / 2 plus noise.
+    """Retention probabilities 1 - q by output perturbation.
 
-    Proof of epsilon_1-privacy, epsilon_1 = `epsilon_matrix`. The objective is L-strongly convex, so minima over the
-    same convex set under gradients that differ by at most G are at most G/L apart. Noise of density proportional to
-    e^(-epsilon_1 L |b| / G) then changes by a factor of at most e^epsilon_1, and the projection sees nothing else. Any
-    L fixed beforehand is right; L = 10 d G/epsilon_1 makes the noise's expected length 1/10.
+    q is the point of C nearest to the minimiser of F(q; s) + L |q - r|^2 / 2 plus noise.
+
+    Proof of epsilon_1-privacy, epsilon_1 = `epsilon_matrix`. The objective is L-strongly convex. Minima over the same
+    convex set under gradients that differ by at most G are therefore at most G/L apart. Noise with density
+    proportional to e^(-epsilon_1 L |b| / G) then changes densities by a factor of at most e^epsilon_1. The projection
+    is post-processing. Any L fixed in advance is valid; L = 10 d G/epsilon_1 makes the noise's expected length 1/10.
 
     Parameters
     ----------
-    counts : array_like of integers , shape (d,)
+    counts : array_like of int, shape (d,)
         The histogram.
     epsilon_matrix, epsilon_release : float
-        Positive: the privacy of the result, and of releasing records through it.
+        Epsilon of the matrix, and of releasing records through it; positive.
 
     Raises
     ------
@@ -143,7 +148,7 @@ def _shares(counts: ArrayLike, epsilon_matrix: float, epsilon_release: float) ->
 
 
 def _changes(d: int, n: float) -> tuple[float, float]:
-    """G and T: largest change of the gradient and of the curvature between neighbours."""
+    """G and T: bounds on the change of gradient and curvature between neighbouring tables."""
     return (np.sqrt(2) + 1 + 1 / d) / n, (2 + (2 * np.sqrt(2) + 2 / n) / d) / n
 
 

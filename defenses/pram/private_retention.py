@@ -1,4 +1,4 @@
-"""PRAM whose matrix is tuned to the records with differential privacy."""
+"""PRAM with matrices tuned to the records under differential privacy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from metrics.arrays import Floats
 
 
 class _PrivatelyTuned(RetentionVectors):
-    """PRAM whose matrix is tuned to the records by a differentially private step of its own."""
+    """Base of PRAM defenses that spend one budget on the matrix and one on the release."""
 
     _step: ClassVar[str]
 
@@ -44,7 +44,7 @@ class _PrivatelyTuned(RetentionVectors):
         self.epsilon_release = epsilon_release
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Return the sum of both epsilons, and the Pk that it implies."""
+        """Sum of both epsilons, and the Pk that it implies."""
         missing = self._not_public(records)
         if missing is not None:
             return missing
@@ -63,13 +63,13 @@ class OptimalRetentionFromNoisyHistogram(_PrivatelyTuned):
     Parameters
     ----------
     epsilon_matrix : float
-        Spent on the histogram, for a record's columns together; positive.
+        Epsilon spent on the histogram, for all columns of a record together; positive.
     epsilon_release : float
-        Spent on the release through the matrix; positive.
+        Epsilon spent on the release through the matrix; positive.
     columns : sequence of str, optional
         All quasi-identifiers where not given.
     jointly : bool
-        Whether combinations of the columns' categories are randomized, instead of each column by itself.
+        Whether to randomize combinations of the columns' categories, instead of each column separately.
 
     Raises
     ------
@@ -78,10 +78,10 @@ class OptimalRetentionFromNoisyHistogram(_PrivatelyTuned):
 
     Notes
     -----
-    One record replaced by another moves one count down by 1 and one up: the histogram's L1 sensitivity is 2. Integer
-    noise z with probability proportional to e^(-epsilon_1 |z| / 2) makes it epsilon_1-private. The optimiser sees the
-    noisy counts and the public number of records alone, so the matrix is epsilon_1-private too. Given the matrix, the
-    release is epsilon_2-private. By composition the pair, and so the published matrix with the release, is
+    Replacing one record lowers one count by 1 and raises another by 1: the histogram's L1 sensitivity is 2. Integer
+    noise z with probability proportional to e^(-epsilon_1 |z| / 2) makes it epsilon_1-private. The optimiser uses only
+    the noisy counts and the public number of records, so the matrix is epsilon_1-private too. Given the matrix, the
+    release is epsilon_2-private. By composition, the published matrix together with the release is
     (epsilon_1 + epsilon_2)-private.
     """
 
@@ -95,18 +95,20 @@ class OptimalRetentionFromNoisyHistogram(_PrivatelyTuned):
 
 
 class OptimalRetentionByObjective(_PrivatelyTuned):
-    """PRAM with a matrix that minimises the distance plus a random linear function of the flip probabilities.
+    """PRAM with a matrix tuned by objective perturbation.
+
+    The flip probabilities minimise the expected distance plus a random linear function.
 
     Parameters
     ----------
     epsilon_matrix : float
-        Spent on the objective, for a record's columns together; positive.
+        Epsilon spent on the objective, for all columns of a record together; positive.
     epsilon_release : float
-        Spent on the release through the matrix; positive.
+        Epsilon spent on the release through the matrix; positive.
     columns : sequence of str, optional
         All quasi-identifiers where not given.
     jointly : bool
-        Whether combinations of the columns' categories are randomized, instead of each column by itself.
+        Whether to randomize combinations of the columns' categories, instead of each column separately.
 
     Raises
     ------
@@ -115,8 +117,8 @@ class OptimalRetentionByObjective(_PrivatelyTuned):
 
     Notes
     -----
-    `defenses.pram.perturbation` proves that the matrix is epsilon_1-private; with the release, as the sum. Solves the
-    full program: for at most a few hundred categories, and needs many records for each.
+    `defenses.pram.perturbation` proves that the matrix is epsilon_1-private. With the release, both epsilons add up.
+    The full quadratic program is solved, so it suits at most a few hundred categories, each with many records.
 
     Source: objective perturbation is suggested by Miura and Hasegawa, 5.2.2.
     """
@@ -130,18 +132,18 @@ class OptimalRetentionByObjective(_PrivatelyTuned):
 
 
 class OptimalRetentionByOutput(_PrivatelyTuned):
-    """PRAM with the flip probabilities of a regularised optimum, plus noise.
+    """PRAM with a matrix tuned by output perturbation: noise on the flip probabilities of a regularised optimum.
 
     Parameters
     ----------
     epsilon_matrix : float
-        Spent on the noise, for a record's columns together; positive.
+        Epsilon spent on the noise, for all columns of a record together; positive.
     epsilon_release : float
-        Spent on the release through the matrix; positive.
+        Epsilon spent on the release through the matrix; positive.
     columns : sequence of str, optional
         All quasi-identifiers where not given.
     jointly : bool
-        Whether combinations of the columns' categories are randomized, instead of each column by itself.
+        Whether to randomize combinations of the columns' categories, instead of each column separately.
 
     Raises
     ------
@@ -150,8 +152,8 @@ class OptimalRetentionByOutput(_PrivatelyTuned):
 
     Notes
     -----
-    `defenses.pram.perturbation` proves that the matrix is epsilon_1-private; with the release, as the sum. Solves the
-    full program: for at most a few hundred categories, and needs many records for each.
+    `defenses.pram.perturbation` proves that the matrix is epsilon_1-private. With the release, both epsilons add up.
+    The full quadratic program is solved, so it suits at most a few hundred categories, each with many records.
 
     Source: output perturbation is suggested by Miura and Hasegawa, 5.2.2.
     """

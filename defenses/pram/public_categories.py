@@ -1,4 +1,4 @@
-"""Whether the categories of randomized columns are public, as guarantees need them to be."""
+"""Check that the categories of randomized columns are public, as PRAM's guarantees require."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from defenses.base.microdata import Microdata
 
 
 def unless_public(records: Microdata, names: Sequence[str]) -> Guarantee | None:
-    """The empty guarantee where no column is randomized, or a column's categories are read from the records."""
+    """The empty guarantee if no column is randomized or a column's categories derive from the records, else None."""
     if not names:
         return Guarantee(statement="none: no column is randomized")
-    read = [name for name in names if name not in records.domains]
-    if read:
-        return Guarantee(statement=f"none: the domain of {', '.join(read)} is not public but read from the records")
-    holes = [name for name in names if category_count(records, name) > records.domain(name).size]
-    if holes:
+    not_public = [name for name in names if name not in records.domains]
+    if not_public:
         return Guarantee(
-            statement=f"none: that a value of {', '.join(holes)} is missing, which makes missing a category, is "
+            statement=f"none: the domain of {', '.join(not_public)} is not public but read from the records"
+        )
+    with_missing = [name for name in names if category_count(records, name) > records.domain(name).size]
+    if with_missing:
+        return Guarantee(
+            statement=f"none: that a value of {', '.join(with_missing)} is missing, which makes missing a category, is "
             "read from the records"
         )
     return None

@@ -1,4 +1,4 @@
-"""The full quadratic program of the optimal matrix, with every pair's rows, for comparison at small sizes.
+"""Full quadratic program of the optimal matrix, with the constraints of every pair, for comparison at small sizes.
 
 Source: Miura and Hasegawa, Section 3.4 and Algorithm 1, line 4.
 """
@@ -12,7 +12,7 @@ from metrics.arrays import Floats
 
 
 def pair_rows(d: int, e: float) -> tuple[sparse.csr_array, Floats]:
-    """G and h of the rows G q <= h that every ordered pair of categories gives; largest coefficient of a row 1.
+    """Constraints G q <= h of every ordered pair of categories, each row scaled to a largest coefficient of 1.
 
     For i != j: q_j <= e q_i (for d > 2), e q_j + (d - 1) q_i >= d - 1 and q_j + e (d - 1) q_i <= e (d - 1).
     """
@@ -33,7 +33,7 @@ def pair_rows(d: int, e: float) -> tuple[sparse.csr_array, Floats]:
 
 
 def program_flips(counts: Floats, e: float) -> Floats:
-    """Flip probabilities q that minimise |v q - mean(v q)| under every pair's rows.
+    """Flip probabilities q that minimise |v q - mean(v q)| under the constraints of every pair.
 
     Parameters
     ----------
@@ -52,13 +52,13 @@ def program_flips(counts: Floats, e: float) -> Floats:
 
 
 def distance_matrix(counts: Floats) -> Floats:
-    """M, shape (d, d), with |v q - mean(v q)|^2 = q' M q."""
+    """Matrix M, shape (d, d), with |v q - mean(v q)|^2 = q' M q."""
     matrix: Floats = np.diag(counts**2) - np.outer(counts, counts) / counts.size
     return matrix
 
 
 def private_minimum(quadratic: Floats, linear: Floats, e: float) -> Floats:
-    """The q that minimises q' Q q / 2 + c' q under every pair's rows and 0 <= q <= 1.
+    """Flip probabilities q that minimise q' Q q / 2 + c' q under the constraints of every pair and 0 <= q <= 1.
 
     Parameters
     ----------
@@ -89,7 +89,7 @@ def private_minimum(quadratic: Floats, linear: Floats, e: float) -> Floats:
         options = {"show_progress": False, "reltol": tolerance, "abstol": 1e-4 * tolerance, "feastol": tolerance}
         try:
             solution = cvxopt.solvers.qp(*objective, values, limits, options={**options, "maxiters": 200})
-        except (ArithmeticError, ValueError):  # its iterates left the cone by rounding: the tolerance is too fine
+        except (ArithmeticError, ValueError):  # the tolerance is too small: iterates left the cone by rounding
             continue
         flips: Floats = np.clip(np.array(solution["x"], dtype=float).ravel(), 0, 1)
         return flips

@@ -1,4 +1,4 @@
-"""Values kept with a probability and otherwise replaced by another one."""
+"""Retention-replacement (generalized randomized response)."""
 
 from __future__ import annotations
 
@@ -29,21 +29,21 @@ from defenses.pram.public_categories import unless_public
 
 
 class RetentionReplacement(MicrodataDefense):
-    """Each value is kept with one probability and otherwise replaced by each other value of its domain alike.
+    """Retention-replacement PRAM: keep a value with probability p, otherwise draw another one uniformly.
 
-    A column takes the categories of its domain; one with numbers takes its public bins, and a number is released
-    as its bin or another. In a column in which a value is missing, the missing value is one more category. With d
-    categories a value is kept with probability p of at least 1/d: a smaller retention is raised to 1/d, at which a
-    released value says nothing. Records and columns are randomized independently.
+    The categories of a column are those of its domain, or the public bins of numbers; a number is released as a bin.
+    Missing values form a further category of columns that have any. With d categories p is at least 1/d: a smaller
+    retention is raised to 1/d, at which a released value carries no information. Records and columns are randomized
+    independently.
 
     Parameters
     ----------
     retention : float, optional
         Probability p in [0, 1], the same for all columns.
     epsilon : float, optional
-        Differential privacy of a record's columns together, positive; it is split evenly over the columns.
+        Epsilon of all columns of a record together, positive; it is split evenly over the columns.
     k : float, optional
-        Pk-anonymity of the columns together, from 1 to the number of records. Give one of the three.
+        Pk-anonymity of the columns together, from 1 to the number of records. Give exactly one of the three.
     columns : sequence of str, optional
         All quasi-identifiers where not given.
 
@@ -52,12 +52,26 @@ class RetentionReplacement(MicrodataDefense):
     ValueError
         If not exactly one of `retention`, `epsilon` and `k` is given, or it is out of range.
 
+    Examples
+    --------
+    With four categories, e^epsilon = 0.7 * 3 / 0.3 = 7.
+
+    >>> import pandas as pd
+    >>> from defenses import Microdata
+    >>> from metrics import CategoricalDomain
+    >>> grades = CategoricalDomain(("A", "B", "C", "D"))
+    >>> frame = pd.DataFrame({"grade": ["A", "B", "B", "D", "C"]})
+    >>> records = Microdata(frame, quasi_identifiers=("grade",), domains={"grade": grades})
+    >>> promise = RetentionReplacement(retention=0.7).guarantee(records)
+    >>> round(promise.epsilon, 3), round(promise.pk, 3)
+    (1.946, 1.082)
+
     Notes
     -----
-    In one column, the probabilities of one released value under two originals have ratio e^epsilon = p (d - 1) /
-    (1 - p) at most, and this ratio is attained; columns are independent, so that their epsilons add up. Of two
-    records a, b and two releases x, y, the smallest P(y|a) P(x|b) / (P(x|a) P(y|b)) is e^(-2 epsilon), at x = a and
-    y = b, so that the columns together are Pk-anonymous with k = 1 + (n - 1) e^(-2 epsilon) exactly.
+    In one column, the probabilities of a released value under two originals have a ratio of at most e^epsilon =
+    p (d - 1) / (1 - p), which is attained. Columns are independent, so their epsilons add up. For two records a, b and
+    two releases x, y, the smallest P(y|a) P(x|b) / (P(x|a) P(y|b)) is e^(-2 epsilon), at x = a and y = b. The columns
+    together are therefore Pk-anonymous with k = 1 + (n - 1) e^(-2 epsilon) exactly.
 
     Sources: Agrawal, Srikant and Thomas (2005), "Privacy preserving OLAP", retention replacement; Ikarashi et al.
     (2015), Pk-anonymity; Warner (1965) for two categories.
@@ -89,7 +103,7 @@ class RetentionReplacement(MicrodataDefense):
 
     @classmethod
     def example(cls) -> Self:
-        """Values kept with probability 0.7."""
+        """Retention probability 0.7."""
         return cls(retention=0.7)
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
@@ -102,7 +116,7 @@ class RetentionReplacement(MicrodataDefense):
         return rowwise_release(frame, Channel(parts))
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Return epsilon and Pk of the randomized columns, from the probabilities in use."""
+        """Epsilon and Pk of the randomized columns, computed from the probabilities in use."""
         parts = self._parts(records)
         names = [part.column for part in parts]
         missing = unless_public(records, names)
@@ -123,15 +137,15 @@ class RetentionReplacement(MicrodataDefense):
             domain = records.domain(name)
             count = category_count(records, name)
             if self.retention is not None:
-                kept = max(float(self.retention), 1 / count)
+                retention = max(float(self.retention), 1 / count)
             else:
-                kept = retention_for_epsilon(budget, count) if budget > 0 else 1 / count
-            parts.append(Retention(name, domain, kept if count > 1 else 1.0, count))
+                retention = retention_for_epsilon(budget, count) if budget > 0 else 1 / count
+            parts.append(Retention(name, domain, retention if count > 1 else 1.0, count))
         return tuple(parts)
 
 
 def _replaced(codes: NDArray[np.intp], part: Retention, rng: Generator) -> NDArray[np.intp]:
-    """Draw the released category of each original one."""
+    """Released category of each original one."""
     if part.categories == 1:
         return codes
     other = rng.integers(part.categories - 1, size=codes.size)

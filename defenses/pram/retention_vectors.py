@@ -1,4 +1,4 @@
-"""The base of PRAM defenses with a retention probability for each category."""
+"""Base of PRAM defenses with one retention probability per category."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from defenses.pram.sampling import replace
 from metrics.arrays import Floats
 
 MOST_CELLS = 10_000_000
-"""Combinations of categories up to which columns are randomized jointly."""
+"""Largest number of combinations of categories that are randomized jointly."""
 
 
 class RetentionVectors(MicrodataDefense):
-    """PRAM with a retention probability for each category; how these come about is the subclass's.
+    """PRAM with one retention probability per category, which subclasses choose.
 
-    A column takes the categories of its domain; one with numbers takes its public bins, and a number is released as
-    its bin or another. In a column in which a value is missing, the missing value is one more category. Columns are
-    randomized independently and share the budget evenly, or jointly: then their combinations are the categories.
+    The categories of a column are those of its domain, or the public bins of numbers; a number is released as a bin.
+    Missing values form a further category of columns that have any. Columns are randomized independently and share the
+    budget evenly, or jointly, with the combinations of their values as categories.
 
     Parameters
     ----------
     columns : sequence of str, optional
         All quasi-identifiers where not given.
     jointly : bool
-        Whether combinations of the columns' categories are randomized, instead of each column by itself.
+        Whether to randomize combinations of the columns' categories, instead of each column separately.
 
     Raises
     ------
     ValueError
-        If `columns` is no list of different names or `jointly` no truth value.
+        If `columns` is not a list of different names or `jointly` is not a boolean.
     """
 
     def __init__(self, *, columns: Sequence[str] | None, jointly: bool) -> None:
@@ -73,7 +73,7 @@ class RetentionVectors(MicrodataDefense):
     def _retention(
         self, records: Microdata, names: tuple[str, ...], counts: NDArray[np.intp], share: int, rng: Generator
     ) -> Floats:
-        """Retention probabilities of a group of columns that gets one of `share` parts of the budget."""
+        """Retention probabilities of a group of columns; its budget is one of `share` equal parts."""
 
     def _groups(self, records: Microdata) -> tuple[tuple[str, ...], ...]:
         names = filled(records, chosen_columns(records, self.columns, records.quasi_identifiers))
@@ -87,7 +87,7 @@ class RetentionVectors(MicrodataDefense):
         return tuple((name,) for name in names)
 
     def _not_public(self, records: Microdata) -> Guarantee | None:
-        """Return the empty guarantee where the categories themselves are read from the records."""
+        """The empty guarantee if categories derive from the records, else None."""
         return unless_public(records, [name for group in self._groups(records) for name in group])
 
     def _about(self, records: Microdata) -> str:

@@ -1,4 +1,4 @@
-"""Releasing records through a transition matrix."""
+"""Sampling of releases from a transition matrix."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from metrics.arrays import Integers
 
 
 def replace(codes: ArrayLike, retention: ArrayLike, rng: Generator) -> Integers:
-    """Keep each category with its retention probability, otherwise draw one of the others evenly; O(N + d).
+    """Keep each category with its retention probability, otherwise draw another one uniformly; O(N + d).
 
     Parameters
     ----------
@@ -23,13 +23,13 @@ def replace(codes: ArrayLike, retention: ArrayLike, rng: Generator) -> Integers:
     Raises
     ------
     ValueError
-        If a code is no category or `retention` no vector of probabilities.
+        If a code is not a category or `retention` is not a vector of probabilities.
     """
-    kept = check_retention(retention)
-    released = check_codes(codes, kept.size).copy()
-    flipped = np.flatnonzero(rng.random(released.size) >= kept[released])
+    probabilities = check_retention(retention)
+    released = check_codes(codes, probabilities.size).copy()
+    flipped = np.flatnonzero(rng.random(released.size) >= probabilities[released])
     if flipped.size:
-        others = rng.integers(0, kept.size - 1, flipped.size)
+        others = rng.integers(0, probabilities.size - 1, flipped.size)
         released[flipped] = others + (others >= released[flipped])
     return released
 
@@ -47,7 +47,7 @@ def draw(codes: ArrayLike, matrix: ArrayLike, rng: Generator) -> Integers:
     Raises
     ------
     ValueError
-        If a code is no category or `matrix` no transition matrix.
+        If a code is not a category or `matrix` is not a transition matrix.
     """
     array = check_matrix(matrix)
     original = check_codes(codes, array.shape[0])
@@ -69,11 +69,11 @@ def check_codes(codes: ArrayLike, d: int) -> Integers:
     Raises
     ------
     ValueError
-        If they are not a vector of integers from 0 to d - 1; names the row.
+        If they are not a vector of integers from 0 to d - 1; the message names the row.
     """
     array = np.asarray(codes)
     if array.ndim != 1 or (array.size and array.dtype.kind not in "iu"):
-        raise ValueError(f"codes must be a vector of integers , got shape {array.shape} of {array.dtype}")
+        raise ValueError(f"codes must be a vector of integers, got shape {array.shape} of {array.dtype}")
     wrong = np.flatnonzero((array < 0) | (array >= d))
     if wrong.size:
         raise ValueError(f"codes: row {wrong[0]} has category {array[wrong[0]]}, known are 0 to {d - 1}")

@@ -1,37 +1,39 @@
-"""The optimal flip probabilities of a sorted histogram, found through five scalars.
+"""Optimal flip probabilities of a sorted histogram, by minimisation over five scalars.
 
-Problem: minimise sum (v_i q_i - m)^2, m the mean of v q, over the q = 1 - p whose matrix is epsilon-private. With
+Problem: minimise sum (v_i q_i - m)^2, with m the mean of v q, over the q = 1 - p whose matrix is epsilon-private. Let
 e = exp(epsilon), A = max(e, d - 1), B = min(e, d - 1), K = e (d - 1) and order statistics q_(1) <= ... <= q_(d):
 
     private  <=>  A q_(1) + B q_(2) >= d - 1,   q_(d-1) + K q_(d) <= K,   q_(d) <= e q_(1).
 
-A row of the matrix holds 1 - q_i and q_j/(d - 1). Its ratios ask for every pair that e q_j + (d - 1) q_i >= d - 1,
-q_j + K q_i <= K and q_j <= e q_i; each holds for all pairs once it holds for the worst: the first with the larger
-coefficient on q_(1), the second (as K >= 1) on q_(d), the third for q_(d) and q_(1).
+A row of the matrix holds 1 - q_i and q_j/(d - 1). Its ratios require e q_j + (d - 1) q_i >= d - 1, q_j + K q_i <= K
+and q_j <= e q_i for every pair. Each constraint holds for all pairs if it holds for the worst pair. The worst pair has
+the larger coefficient on q_(1) in the first, on q_(d) in the second (as K >= 1), and is q_(d), q_(1) in the third.
 
-Scalars. Let a = q_(1), f = q_(d) and [b, c] hold all other q. The sum is least over m too (at the mean), so m is a
-variable. Given who has a and who has f, any other category does best with q_i = clip(m/v_i, b, c): it costs nothing
-unless clipped, and what is clipped at b is a prefix of v sorted descending, at c a suffix. So the cost is a convex,
-piecewise quadratic, continuously differentiable function of (a, b, c, f, m); prefix sums of v and v^2 give each piece.
+Scalars. Let a = q_(1), f = q_(d), and let [b, c] contain all other q. The sum is also minimal over m (at the mean), so
+m is a variable. Fix the categories that take a and f. Every other category is best at q_i = clip(m/v_i, b, c), which
+costs nothing unless clipped. With v sorted descending, a prefix is clipped at b and a suffix at c. So the cost is a
+convex, piecewise quadratic, continuously differentiable function of (a, b, c, f, m). Prefix sums of v and v^2 give each
+piece.
 
-Who has a: moving from b to a changes a category's cost by (b - a) v (2 m - v (a + b)). Where a < b at an optimum, the
-category with a has v a >= m (or raising a would lower the cost, and let b fall); so the largest v gains most.
+Category with a: moving from b to a changes a category's cost by (b - a) v (2 m - v (a + b)). If a < b at an optimum,
+the category with a has v a >= m; otherwise raising a would lower the cost and let b fall. So the largest v gains most.
 
-Who has f, T: moving from c to f gains (f - c) v (2 m - v (c + f)) where v c <= m, a parabola in v: most at the v
-nearest to m/(c + f). T need not be the smallest count, which is why q is not always ascending. Where c < f at an
-optimum, v f is at most m for T, or f could fall.
+Category T with f: moving from c to f gains (f - c) v (2 m - v (c + f)) where v c <= m. This is a parabola in v, largest
+at the v nearest to m/(c + f). T need not have the smallest count, so q is not always ascending. If c < f at an optimum,
+v f is at most m for T; otherwise f could fall.
 
-Corners. Where the optimum is positive the first row is an equality, or else q could be scaled down. The tuples with
+Corners. If the optimum is positive, the first row is an equality; otherwise q could be scaled down. The tuples with
 A a + B b = d - 1 and a <= b <= c <= f <= e a are the mixtures of four: multiples of (1, 1, 1, 1), (1, 1, 1, e),
-(1, 1, e, e), (1, e, e, e). The second row cuts off some; corners of what remains are those inside and the crossings
-of edges. Minimising one quadratic piece over mixtures of corners is a non-negative least squares problem of a dozen
-numbers. A step goes to the optimum of the current piece, or as far towards it as the cost falls.
+(1, 1, e, e), (1, e, e, e). The second row cuts off some of them. The corners of the remaining set are the corners
+inside and the intersections of edges with the row. Minimising one quadratic piece over mixtures of corners is a
+non-negative least squares problem of a dozen numbers. A step goes to the optimum of the current piece, or as far
+towards it as the cost falls.
 
-Optimal: the steps end where the cost does not fall towards the optimum of the current piece with the current T. As it
-is convex, the scalars then are optimal among all q in which the first category is lowest and T highest. All private q
-form a convex set (each row holds for all pairs), so a local optimum is global. If a < b and c < f no other q is near.
-If a = b or c = f, a neighbouring q may have another category lowest or highest among those tied; but the gains above,
-whose limits are the derivatives, are largest for the chosen ones, so no such direction descends either.
+Optimality. The steps end where the cost does not fall towards the optimum of the current piece with the current T. The
+cost is convex, so the scalars are optimal among all q in which the first category is lowest and T is highest. All
+private q form a convex set (each row holds for all pairs), so a local optimum is global. If a < b and c < f, all nearby
+q have this form. If a = b or c = f, a nearby q may have another of the tied categories lowest or highest. But the gains
+above, whose limits are the derivatives, are largest for the chosen categories, so no such direction descends either.
 """
 
 from __future__ import annotations
@@ -46,19 +48,19 @@ from metrics.arrays import Floats
 
 
 def optimal_flips(counts: Floats, e: float) -> Floats:
-    """Flip probabilities q of least cost; where several are, counts of zero take the smallest.
+    """Flip probabilities q of least cost; among several optima, counts of zero take the smallest probability.
 
     Parameters
     ----------
     counts : ndarray, shape (d,), d >= 3
-        In descending order, the first 1; no private q may have cost 0.
+        In descending order, the first equal to 1; every private q must have positive cost.
     e : float
         exp(epsilon), finite.
 
     Raises
     ------
     ArithmeticError
-        If the steps do not come to an end.
+        If the steps do not converge.
     """
     cost = _Cost.of(counts)
     root = np.sqrt(counts.size)
@@ -82,16 +84,16 @@ def optimal_flips(counts: Floats, e: float) -> Floats:
 
 @dataclass(frozen=True)
 class _Cost:
-    """sum (v_i q_i - m)^2 as a function of (a, b, c, f, m), for counts that descend from 1.
+    """Cost sum (v_i q_i - m)^2 as a function of (a, b, c, f, m), for counts that descend from 1.
 
     Attributes
     ----------
     counts : ndarray, shape (d,)
         v.
     negative : ndarray, shape (d,)
-        -v, ascending, to search in.
+        -v, ascending, for binary search.
     sums, squares : ndarray, shape (d + 1,)
-        Sums of v and v^2 over the first i categories, in extended precision because they are subtracted.
+        Prefix sums of v and v^2, in extended precision because they are subtracted.
     """
 
     counts: Floats
@@ -107,13 +109,13 @@ class _Cost:
         return _Cost(counts, -counts, sums, squares)
 
     def pieces(self, scalars: Floats) -> tuple[int, int]:
-        """How many categories have v b > m, and how many v c >= m."""
+        """Number of categories with v b > m, and number with v c >= m."""
         _, b, c, _, m = scalars.tolist()
         low, high = self.negative.searchsorted(-m / b, side="left"), self.negative.searchsorted(-m / c, side="right")
         return int(low), int(high)
 
     def best_top(self, scalars: Floats) -> int:
-        """The category, other than the first, that gains most from q = f: v nearest to m/(c + f), with v c <= m."""
+        """Category, except the first, that gains most from q = f: v nearest to m/(c + f), with v c <= m."""
         _, _, c, f, m = scalars.tolist()
         last = self.counts.size - 1
         first = max(1, int(self.negative.searchsorted(-m / c, side="left")))
@@ -123,7 +125,7 @@ class _Cost:
         return min(near, key=lambda i: abs(self.counts[i] - target))
 
     def rows(self, scalars: Floats, top: int) -> Floats:
-        """R, shape (6, 5), with cost |R (a, b, c, f, m)|^2 on the piece of `scalars`.
+        """Matrix R, shape (6, 5), with cost |R (a, b, c, f, m)|^2 on the piece of `scalars`.
 
         A group clipped at b costs sum (v b - m)^2 = n (mean b - m)^2 + sum (v - mean)^2 b^2.
         """
@@ -162,7 +164,7 @@ def _corners(e: float, d: int) -> Floats:
     shapes = np.array([[1, 1, 1, 1], [1, 1, 1, e], [1, 1, e, e], [1, e, e, e]]).T
     corners = (d - 1) * shapes / (max(e, d - 1) * shapes[0] + min(e, d - 1) * shapes[1])
     slack = 1 - corners[3] - corners[2] / (e * (d - 1))
-    slack[0] = (e - 1 / e) / (e + d - 1)  # the same, without cancellation: it is never negative
+    slack[0] = (e - 1 / e) / (e + d - 1)  # the same number, without cancellation; never negative
     inside, outside = np.flatnonzero(slack >= 0), np.flatnonzero(slack < 0)
     crossings = [
         (slack[i] * corners[:, j] - slack[j] * corners[:, i]) / (slack[i] - slack[j]) for i in inside for j in outside
@@ -171,10 +173,10 @@ def _corners(e: float, d: int) -> Floats:
 
 
 def _least(rows: Floats, corners: Floats) -> Floats:
-    """Scalars of least |rows x|^2 whose first four are a mixture of corners.
+    """Scalars x of least |rows x|^2 whose first four are a mixture of corners.
 
-    Weights w >= 0 with sum 1 that minimise |M w| are those that minimise |M w|^2 + (sum w - 1)^2, divided by their
-    sum: the optimality conditions agree. The mean m is one more non-negative unknown outside of the sum.
+    Weights w >= 0 with sum 1 that minimise |M w| are those that minimise |M w|^2 + (sum w - 1)^2, divided by their sum,
+    because the optimality conditions agree. The mean m is a further non-negative unknown outside of the sum.
     """
     count = corners.shape[1]
     points = np.zeros((5, count + 1))
@@ -182,7 +184,7 @@ def _least(rows: Floats, corners: Floats) -> Floats:
     points[4, count] = 1
     weight = np.append(np.ones(count), 0)
     system = rows @ points
-    lengths = np.linalg.norm(system, axis=0)  # columns differ by up to e: unknowns are the weights times lengths
+    lengths = np.linalg.norm(system, axis=0)  # columns differ by up to e, so the unknowns are weights times lengths
     system = np.vstack([system / lengths, weight * lengths[:count].min() / lengths])
     target = np.append(np.zeros(6), 1.0)
     weights, _ = nnls(system, target)
@@ -195,7 +197,7 @@ def _least(rows: Floats, corners: Floats) -> Floats:
 
 
 def _descend(cost: _Cost, start: Floats, goal: Floats, top: int) -> Floats:
-    """Point between start and goal at which the cost still falls, but less than half as steeply, or the goal."""
+    """Point between start and goal where the cost falls less than half as steeply as at the start, or the goal."""
     direction = goal - start
     steepest = cost.slope(start, direction, top)
     low, high, slope_low, slope_high = 0.0, 1.0, steepest, cost.slope(goal, direction, top)

@@ -41,7 +41,7 @@ def test_sampling_leaves_its_input_alone_and_handles_the_ends():
     [
         (lambda rng: replace([0, 3], [0.5, 0.5], rng), "row 1 has category 3"),
         (lambda rng: replace([-1], [0.5, 0.5], rng), "row 0"),
-        (lambda rng: replace([0.5], [0.5, 0.5], rng), "integers "),
+        (lambda rng: replace([0.5], [0.5, 0.5], rng), "vector of integers,"),
         (lambda rng: draw([2], np.eye(2), rng), "row 0"),
     ],
 )
