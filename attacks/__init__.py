@@ -83,12 +83,10 @@ Attacks on federated training.
     UpdateMembership: Membership in the training by loss or by alignment of gradients, in one round or over all.
 
 Posterior attacks on tables under PRAM.
-    BestPosterior: Knows the whole table and names the row and record that belong together with the largest exact
-        posterior.
+    BestPosterior: Answer the pair of row and record with the largest exact posterior, knowing the whole table.
     histogram_from_matrix: Relative counts of the categories, read from a transition matrix that is optimal for
-        them.
-    LeakagePosterior: Picks the worst table and abstains unless the posterior comes near the most that any release
-        can give.
+        their histogram.
+    LeakagePosterior: Pick the worst table, and abstain unless the posterior is close to the largest of any release.
 """
 
 import lazy_loader

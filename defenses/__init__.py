@@ -62,14 +62,14 @@ Perturbation: noise, swapping, replacement, shuffling and sampling; the identity
         order.
 
 Post-randomisation (PRAM): categories are released at random by transition matrices with known guarantees.
-    OptimalRetention: PRAM with the matrix that is optimal for the very histogram to be released.
-    OptimalRetentionByObjective: PRAM with a matrix that minimises the distance plus a random linear function of the
-        flip probabilities.
-    OptimalRetentionByOutput: PRAM with the flip probabilities of a regularised optimum, plus noise.
+    OptimalRetention: PRAM with the matrix that is optimal for the records' own histogram.
+    OptimalRetentionByObjective: PRAM with a matrix tuned by objective perturbation.
+    OptimalRetentionByOutput: PRAM with a matrix tuned by output perturbation: noise on the flip probabilities of a
+        regularised optimum.
     OptimalRetentionFromNoisyHistogram: PRAM with the matrix that is optimal for a differentially private histogram.
-    OptimalRetentionWithPrior: PRAM with the matrix that is optimal for a public histogram, such as a former year's.
-    RetentionReplacement: Each value is kept with one probability and otherwise replaced by each other value of its
-        domain alike.
+    OptimalRetentionWithPrior: PRAM with the matrix that is optimal for a public histogram, such as last year's.
+    RetentionReplacement: Retention-replacement PRAM: keep a value with probability p, otherwise draw another one
+        uniformly.
     More names: help(defenses.pram)
 
 Synthetic tables drawn from a model of the records.

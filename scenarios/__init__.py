@@ -46,9 +46,9 @@ Games: what the attacker knows, what it claims, and how claims are scored.
     VisitingHours: At what hour does the regular come? A shop's visitors are counted by the hour, each day.
 
 Experiments: scenarios that report in tables and pictures instead of a board.
-    Emoji: The count-mean sketches at work: a histogram of emoji, popular sites, new words, and pool inference.
+    Emoji: Count-mean sketches in use: a histogram of emoji, popular sites, new words, and pool inference.
     EpsilonAudit: Audits of every mechanism of `defenses.dp` and `defenses.ldp`, and of defenses that use them.
-    Experiment: Something to be run and reported on.
+    Experiment: A study that runs by itself and reports in sections.
     FederatedCurves: Loss gap F(w_T) - F(w*) of noisy federated averaging, and the shape that the theory gives it.
     PramHistogram: Histograms after retention-replacement and after optimal PRAM, beside the published figures.
     Survey: Survey of columns of Adult and bank data under every local protocol that takes a domain of any size.
