@@ -19,7 +19,6 @@ from scenarios.commands.run import run
 from scenarios.commands.tournament import tournament
 from scenarios.commands.utility import utility
 from scenarios.commands.validate import validate
-from tokumei import __version__
 
 EPILOG = """\b
 Examples:
@@ -35,7 +34,7 @@ Exit codes: 0 ok, 1 gate failed, 2 usage or bad input, 3 some trials failed, 4 n
 
 
 @click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(__version__, prog_name="tokumei")
+@click.version_option(package_name="tokumei", prog_name="tokumei")
 def cli() -> None:
     """Measure anonymization by attacking it.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import threading
 from abc import ABC, abstractmethod
 from collections import Counter
@@ -86,10 +87,10 @@ class Account(ABC):
         ValueError
             If the file cannot be read or holds no account of this class.
         """
-        # The accounts of this package enter `kinds` when they are imported.
-        from defenses.dp import accountant, concentrated_accountant, renyi_accountant  # noqa: F401
-
         entries = read_entries(Path(path))
+        if entries.account not in cls.kinds:
+            # An account of this package enters `kinds` when it is loaded.
+            getattr(importlib.import_module("defenses.dp"), entries.account, None)
         kind = cls.kinds.get(entries.account)
         if kind is None or not issubclass(kind, cls):
             raise ValueError(f"path: {path} holds an account of {entries.account}, not of {cls.__name__}")
