@@ -169,7 +169,10 @@ class NumericCells(Cells):
         below = np.where(self.closed[:, None], numbers <= self.high[:, None], numbers < self.high[:, None])
         inside = (numbers >= self.low[:, None]) & below
         covered = np.zeros((self.missing.size, numbers.shape[1]), dtype=bool)
-        np.logical_or.at(covered, self.owner, inside)
+        if (np.diff(self.owner) > 0).all():
+            covered[self.owner] = inside
+        else:
+            np.logical_or.at(covered, self.owner, inside)
         absent = np.isnan(numbers)
         covered |= (self.missing | self.suppressed)[:, None] & absent
         return covered
@@ -276,7 +279,7 @@ def _read_numeric(column: pd.Series[Any], domain: NumericDomain) -> NumericCells
             np.ones(owner.size, dtype=bool),
         )
     codes, texts = pd.factorize(column.astype(object), use_na_sentinel=False)
-    missing = np.asarray(pd.isna(pd.Series(texts, dtype=object)), dtype=bool)
+    missing = np.asarray(pd.isna(np.asarray(texts, dtype=object)), dtype=bool)
     suppressed = np.array([text == SUPPRESSED for text in texts], dtype=bool)
     segments: list[tuple[int, float, float, bool]] = []
     for index, text in enumerate(texts):
@@ -327,7 +330,7 @@ def _number(text: str) -> float:
 
 def _read_categorical(column: pd.Series[Any], domain: CategoricalDomain) -> CategoricalCells:
     codes, texts = pd.factorize(column.astype(object), use_na_sentinel=False)
-    missing = np.asarray(pd.isna(pd.Series(texts, dtype=object)), dtype=bool)
+    missing = np.asarray(pd.isna(np.asarray(texts, dtype=object)), dtype=bool)
     suppressed = np.array([text == SUPPRESSED for text in texts], dtype=bool)
     member = np.zeros((len(texts), domain.size), dtype=bool)
     member[suppressed] = True
@@ -335,7 +338,7 @@ def _read_categorical(column: pd.Series[Any], domain: CategoricalDomain) -> Cate
         text = str(texts[index])
         parts = _split(text[1:-1]) if text.startswith("{") and text.endswith("}") else [text]
         try:
-            member[index, domain.codes([unescape(part) for part in parts])] = True
+            member[index, [domain.position(unescape(part)) for part in parts]] = True
         except ValueError as error:
             _refuse(column, codes, index, f"is no cell of this column: {error}")
     return CategoricalCells(domain, codes, suppressed, missing, member)

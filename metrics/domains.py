@@ -59,7 +59,10 @@ class NumericDomain:
 
     def codes(self, values: ArrayLike) -> NDArray[np.intp]:
         """Bin of each value, shape (n,); `size` if missing. Values outside the range belong to the nearest bin."""
-        numbers = pd.to_numeric(pd.Series(np.asarray(values).ravel())).to_numpy(dtype=float, na_value=np.nan)
+        numbers = np.asarray(values).ravel()
+        if numbers.dtype.kind not in "fiu":
+            numbers = pd.to_numeric(pd.Series(numbers)).to_numpy(dtype=float, na_value=np.nan)
+        numbers = numbers.astype(float)
         codes = np.searchsorted(self.cuts, numbers, side="right")
         codes[np.isnan(numbers)] = self.size
         return codes
@@ -105,6 +108,19 @@ class CategoricalDomain:
     def size(self) -> int:
         """Number of categories, without the one for missing values."""
         return len(self.categories)
+
+    def position(self, name: str) -> int:
+        """Position of a category.
+
+        Raises
+        ------
+        ValueError
+            If there is no such category; names it.
+        """
+        try:
+            return self._position[name]
+        except KeyError:
+            raise ValueError(f"unknown category {name!r}; known are {_shorten(self.categories)}") from None
 
     def codes(self, values: ArrayLike) -> NDArray[np.intp]:
         """Position of each value among the categories, shape (n,); `size` for a missing one.

@@ -1,29 +1,34 @@
-"""What linkage attacks share: released cells beside candidates' values, and distances."""
+"""Released cells beside candidates' values in coded form, and Gower's distance."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from attacks.base.attack import Knowledge
+from defenses.base.channel import Channel
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
-from metrics.cells import Cells, NumericCells, read_cells
+from metrics.arrays import Booleans, Floats
+from metrics.cells import CategoricalCells, Cells, NumericCells, read_cells
+from metrics.domains import Domain
 
-# Least distance, in shares of the range, of a cell with an open end from a number that it does not cover: above any
-# error of rounding, and in the mean over hundreds of columns above what counts as a tie.
+# Smallest distance of a cell with an open end from a number outside it, as a share of the range. It lies above rounding
+# errors, and in the mean over hundreds of columns above the threshold for ties.
 BESIDE_OPEN_END = 1e-6
+# Entries up to which a table is kept for later calls, and codings that one release keeps.
+LARGEST_KEPT, CODINGS_KEPT = 10**6, 4
 
 
 @dataclass(frozen=True)
 class SharedColumn:
     """A column that the release and the candidates have in common, both sides in coded form.
+
+    Arrays are read-only: attacks on one release share them.
 
     Attributes
     ----------
@@ -41,33 +46,61 @@ class SharedColumn:
     cells: Cells
     values: NDArray[Any]
     codes: NDArray[np.intp]
+    _tables: dict[str, NDArray[Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def expand(self, table: NDArray[Any]) -> NDArray[Any]:
-        """A table over distinct cells and distinct values as one over rows and candidates."""
+        """Turn a table over distinct cells and distinct values into one over rows and candidates."""
         # Two gathers are four times as fast as one by both codes at once.
         return np.take(np.take(table, self.cells.codes, axis=0), self.codes, axis=1)
 
-    def collapse(self, weights: Floats) -> Floats:
-        """Weights of rows and candidates added up by distinct cell and distinct value, shape (cells, values)."""
-        total: Floats = (self._by_value @ (self._by_cell @ weights).T).T
-        return total
+    def contains(self) -> Booleans:
+        """Return whether each distinct cell covers each distinct value, shape (cells, values), read-only."""
+        return self._kept("contains", lambda: self.cells.contains(self.values))
 
-    @cached_property
-    def _by_cell(self) -> csr_array[Any]:
-        return _sums_by_code(self.cells.codes, self.cells.missing.size)
+    def distance(self) -> Floats:
+        """Distance of each distinct cell to each distinct value, shape (cells, values), in [0, 1], read-only.
 
-    @cached_property
-    def _by_value(self) -> csr_array[Any]:
-        return _sums_by_code(self.codes, len(self.values))
+        See `gower_distance`.
+        """
+        return self._kept("distance", lambda: _column_distance(self))
 
-    def contains(self) -> NDArray[np.bool_]:
-        """Whether each distinct cell covers each distinct value, shape (cells, values)."""
-        return self.cells.contains(self.values)
+    def _kept(self, name: str, compute: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+        return _kept(self._tables, name, compute)
 
 
-def _sums_by_code(codes: NDArray[np.intp], count: int) -> csr_array[Any]:
-    """Matrix that adds up the rows of each code, shape (count, rows)."""
-    return csr_array((np.ones(codes.size), (codes, np.arange(codes.size))), shape=(count, codes.size))
+@dataclass(frozen=True)
+class Coding:
+    """The common columns of one release and one candidate table, and what was computed from them.
+
+    Attributes
+    ----------
+    released, candidates : DataFrame
+        Copies of the two tables, by which later calls recognize them.
+    channel : Channel or None
+        The release's channel.
+    domains : mapping of str to Domain
+        Domains of the common columns.
+    columns : tuple of SharedColumn
+        The common columns, in the release's order.
+    tables : dict
+        Read-only tables that attacks computed from all of this, by name.
+    """
+
+    released: pd.DataFrame
+    candidates: pd.DataFrame
+    channel: Channel | None
+    domains: Mapping[str, Domain]
+    columns: tuple[SharedColumn, ...]
+    tables: dict[Hashable, NDArray[Any]] = field(default_factory=dict)
+
+    def is_of(self, release: MicrodataRelease, candidates: pd.DataFrame, domains: Mapping[str, Domain]) -> bool:
+        """Return whether these are the same tables, channel and domains."""
+        return (
+            self.channel is release.channel
+            and self.domains == domains
+            and self.candidates.equals(candidates)
+            and self.released.equals(release.frame)
+        )
 
 
 def common_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[str]:
@@ -87,36 +120,106 @@ def common_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[str]
 
 
 def shared_columns(release: MicrodataRelease, knowledge: Knowledge) -> list[SharedColumn]:
-    """Pair the released columns with the candidates'.
+    """Code the columns that the release and the candidates have in common, once for all attacks on a release.
 
     Raises
     ------
     ValueError
         If they share no column, there is no candidate, or a cell or a value lies outside the column's domain.
     """
+    return list(_coding(release, knowledge).columns)
+
+
+def shared_table(
+    release: MicrodataRelease, knowledge: Knowledge, name: Hashable, compute: Callable[[], NDArray[Any]]
+) -> NDArray[Any]:
+    """Return a table that several attacks on one release need, computed once and read-only.
+
+    Parameters
+    ----------
+    release : MicrodataRelease
+        The release under attack.
+    knowledge : Knowledge
+        The attacker's knowledge.
+    name : hashable
+        Identifies the table, with all parameters that it depends on.
+    compute : callable
+        Computes the table from nothing but the release with its channel, the candidates and the common columns'
+        domains. Called without arguments, and only where no equal release has the table yet.
+
+    Raises
+    ------
+    ValueError
+        As `shared_columns`.
+    """
+    return _kept(_coding(release, knowledge).tables, name, compute)
+
+
+def _coding(release: MicrodataRelease, knowledge: Knowledge) -> Coding:
+    """Look up the coding of these tables among those of the release's views, or make it."""
     names = common_columns(release, knowledge)
     domains = knowledge.domains(names)
-    result = []
+    codings: list[Coding] = release.shared.entries
+    for coding in reversed(codings):
+        if coding.is_of(release, knowledge.candidates, domains):
+            return coding
+    cells = _known_cells(release.frame, codings)
+    columns = []
     for name in names:
-        cells = read_cells(release.frame[name], domains[name])
-        codes, values = pd.factorize(knowledge.candidates[name], use_na_sentinel=False)
-        result.append(SharedColumn(name, cells, np.asarray(values), codes))
-    return result
+        known = cells.get(name)
+        if known is None or known.domain != domains[name]:
+            known = _read_only(read_cells(release.frame[name], domains[name]))
+        codes, distinct = pd.factorize(knowledge.candidates[name], use_na_sentinel=False)
+        values = np.array(distinct)
+        values.setflags(write=False)
+        codes.setflags(write=False)
+        columns.append(SharedColumn(name, known, values, codes))
+    coding = Coding(release.frame.copy(), knowledge.candidates.copy(), release.channel, dict(domains), tuple(columns))
+    codings.append(coding)
+    del codings[:-CODINGS_KEPT]
+    return coding
+
+
+def _known_cells(released: pd.DataFrame, codings: list[Coding]) -> dict[str, Cells]:
+    """Released cells that were read for other candidates, by column."""
+    for coding in reversed(codings):
+        if coding.released.equals(released):
+            return {column.name: column.cells for column in coding.columns}
+    return {}
+
+
+def _read_only(cells: NumericCells | CategoricalCells) -> NumericCells | CategoricalCells:
+    for array in vars(cells).values():
+        if isinstance(array, np.ndarray):
+            array.setflags(write=False)
+    return cells
+
+
+def _kept(tables: dict[Any, NDArray[Any]], name: Hashable, compute: Callable[[], NDArray[Any]]) -> NDArray[Any]:
+    """Table of this name, computed where it is missing; large ones are not kept."""
+    if name in tables:
+        return tables[name]
+    table = compute()
+    table.setflags(write=False)
+    if table.size <= LARGEST_KEPT:
+        tables[name] = table
+    return table
 
 
 def gower_distance(columns: list[SharedColumn]) -> Floats:
     """Gower's distance of every released row to every candidate, shape (rows, candidates), in [0, 1].
 
-    Numbers differ by their distance over the candidates' range, categories by 0 or 1; a generalized cell is as far
-    from a value as the nearest value that it covers, so that ``*`` is at distance 0 from all. A set of numbers counts
-    as all between its least and its largest.
+    Numbers differ by their distance over the candidates' range, categories by 0 or 1. A generalized cell is as far
+    from a value as the nearest value that it covers; ``*`` is therefore at distance 0 from all. A set of numbers
+    counts as the interval from its smallest to its largest number.
 
-    The open end of ``[20,30)`` is not covered: of integers , 30 is at distance 1 over the range, since 29 is the
-    nearest one covered; of others there is no nearest one, and 30 is at 1e-6.
+    The open end of ``[20,30)`` is not covered. Among integers, 30 is at distance 1 over the range, since 29 is the
+    nearest covered number. Otherwise there is no nearest covered number, and 30 is at distance 1e-6.
 
-    A missing value is a value of its own, at distance 1 from all others and 0 from a missing cell and from ``*``.
-    Gower leaves comparisons with missing values out of the mean; here a missing released cell tells who is who, as a
-    record's gaps are released with it. It costs where candidates have gaps that the release lacks (`NearestNeighbour`).
+    A missing value is a value of its own: at distance 1 from all other values, and 0 from a missing cell and from
+    ``*``. Gower leaves comparisons with missing values out of the mean. Here a missing released cell identifies, since
+    a record's gaps are released with it. The rule costs matches where candidates have gaps that the release lacks
+    (`NearestNeighbour`).
 
     References
     ----------
@@ -124,7 +227,7 @@ def gower_distance(columns: list[SharedColumn]) -> Floats:
     """
     total = np.zeros((columns[0].cells.codes.size, columns[0].codes.size))
     for column in columns:
-        total += column.expand(_column_distance(column))
+        total += column.expand(column.distance())
     total /= len(columns)
     return total
 
@@ -148,7 +251,7 @@ def _column_distance(column: SharedColumn) -> Floats:
 
 
 def _covered_ends(cells: NumericCells) -> tuple[Floats, Floats]:
-    """Smallest and largest number that each distinct cell covers; the open end itself where there is no largest."""
+    """Smallest and largest number that each distinct cell covers; an open end counts as its limit, unless integer."""
     if cells.domain.integer:
         cells = replace(cells, high=np.where(cells.closed, cells.high, np.ceil(cells.high) - 1))
     return cells.hull()

@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from attacks.base.attack import Knowledge, NotApplicable
 from attacks.base.claims import RankedAnswers
-from attacks.base.sides import common_columns
+from attacks.base.sides import common_columns, shared_table
 from attacks.linkage.channel_factors import IMPOSSIBLE
 from attacks.linkage.channel_likelihoods import channel_likelihoods
 from attacks.linkage.linkage_answers import Linkage
@@ -74,9 +74,18 @@ class LikelihoodAssignment(Linkage):
         NotApplicable
             If the release discloses no channel.
         """
-        parts = _likelihoods(release, knowledge)
-        total: Floats = np.sum([np.maximum(part.table(), IMPOSSIBLE) for part in parts], axis=0)
-        return total
+        if release.channel is None:
+            raise NotApplicable("the release discloses no channel")
+        return shared_table(release, knowledge, LikelihoodAssignment, lambda: _evidence(release, knowledge))
+
+
+def _evidence(release: MicrodataRelease, knowledge: Knowledge) -> Floats:
+    total: Floats | None = None
+    for part in _likelihoods(release, knowledge):
+        table = np.maximum(part.table(), IMPOSSIBLE)
+        total = table if total is None else np.add(total, table, out=total)
+    assert total is not None  # noqa: S101 (there is a common column)
+    return total
 
 
 def _likelihoods(release: MicrodataRelease, knowledge: Knowledge) -> list[Likelihood]:

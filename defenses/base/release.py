@@ -37,6 +37,20 @@ class Release(ABC):
         return self
 
 
+class SharedResults:
+    """Results that the attacks on one release share; empty in every copy and pickle.
+
+    `attacks.base.sides` keeps coded columns here. It compares the tables' contents before it answers from them, so
+    that an attack that changes its view gets no result of the unchanged one.
+    """
+
+    def __init__(self) -> None:
+        self.entries: list[Any] = []
+
+    def __reduce__(self) -> tuple[type[SharedResults], tuple[()]]:
+        return SharedResults, ()
+
+
 @dataclass(frozen=True)
 class MicrodataRelease(Release):
     """A released table.
@@ -61,6 +75,7 @@ class MicrodataRelease(Release):
     frame: pd.DataFrame = field(repr=False)
     origin: NDArray[np.intp] = field(repr=False)
     channel: Channel | None = None
+    shared: SharedResults = field(default_factory=SharedResults, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "origin", np.asarray(self.origin, dtype=np.intp))
@@ -77,12 +92,17 @@ class MicrodataRelease(Release):
         return self.take(rng.permutation(len(self.frame)))
 
     def view(self, rng: Generator) -> MicrodataRelease:
-        """Return a copy without origins."""
-        return MicrodataRelease(self.frame.copy(), np.full(len(self.frame), -1), self.channel)
+        """Return a copy without origins, which shares results with other views (`SharedResults`)."""
+        return self._sharing(MicrodataRelease(self.frame.copy(), np.full(len(self.frame), -1), self.channel))
 
     def without_channel(self) -> MicrodataRelease:
         """Return the release for an attacker who does not know the mechanism."""
-        return replace(self, channel=None)
+        return self._sharing(replace(self, channel=None))
+
+    def _sharing(self, release: MicrodataRelease) -> MicrodataRelease:
+        """Let another release of the same rows share this one's results."""
+        object.__setattr__(release, "shared", self.shared)
+        return release
 
 
 class StatisticsSession(Protocol):

@@ -4,7 +4,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from attacks import Knowledge, LikelihoodAssignment, candidate_search, likelihood_assignment
+from attacks import Knowledge, LikelihoodAssignment
+from attacks.linkage import candidate_search, likelihood_assignment
 from attacks.linkage.candidate_search import Near, search
 from attacks.linkage.channel_factors import PairFactor, TableFactor, at_pairs, coded, total
 from attacks.linkage.row_matching import one_to_one, propagated_posterior
