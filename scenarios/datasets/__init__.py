@@ -22,20 +22,20 @@ MADE = {
     "ratings": "scenarios.datasets.generated_ratings:ratings",
     "visits": "scenarios.datasets.generated_visits:visits",
 }
-"""Data sets without a folder: generated ones, and those of packages that are installed as extras; each is
-``module:function``, and the function takes nothing and returns a `Dataset`."""
+"""Data sets without a folder, as ``module:function``: generated ones, and those of packages installed as extras. The
+function takes no argument and returns a `Dataset`."""
 
 
 def dataset_names() -> tuple[str, ...]:
-    """Names of the data sets, sorted; reads no data."""
+    """Names of the data sets in alphabetical order; reads no data."""
     return tuple(sorted([*(path.parent.name for path in FOLDER.glob("*/roles.toml")), *MADE]))
 
 
 def load(name: str) -> Dataset:
     """Load a data set.
 
-    Each is read or made once a process. Every call returns frames of its own, so that whoever changes one changes no
-    other; domains and hierarchies are shared and cannot be changed.
+    A data set is read or generated once in a process. Every call returns copies of its frames, so that a change to one
+    copy affects no other. Domains and hierarchies are shared and immutable.
 
     Parameters
     ----------
@@ -45,8 +45,8 @@ def load(name: str) -> Dataset:
     Raises
     ------
     ValueError
-        If there is no such data set (the nearest name is suggested), its files do not have the published sums, or the
-        package that it comes from is not installed.
+        If there is no such data set (the nearest name is suggested), its files do not match the published checksums, or
+        its package is not installed.
 
     Examples
     --------
@@ -57,18 +57,18 @@ def load(name: str) -> Dataset:
     >>> bank.records.frame["job"].nunique()
     12
     """
-    known = dataset_names()
-    if name not in known:
-        near = get_close_matches(str(name), known, n=1)
+    names = dataset_names()
+    if name not in names:
+        near = get_close_matches(str(name), names, n=1)
         suggestion = f"; did you mean {near[0]!r}?" if near else ""
-        raise ValueError(f"there is no data set {name!r}; there are {', '.join(known)}{suggestion}")
-    dataset = _make(MADE[name]) if name in MADE else _load(FOLDER / name)
+        raise ValueError(f"there is no data set {name!r}; there are {', '.join(names)}{suggestion}")
+    dataset = _generated(MADE[name]) if name in MADE else _from_folder(FOLDER / name)
     test = None if dataset.test is None else _copy(dataset.test)
     return replace(dataset, records=_copy(dataset.records), test=test)
 
 
 @lru_cache
-def _load(folder: Path) -> Dataset:
+def _from_folder(folder: Path) -> Dataset:
     from scenarios.tables.dataset import load_table
 
     try:
@@ -78,7 +78,7 @@ def _load(folder: Path) -> Dataset:
 
 
 @lru_cache
-def _make(source: str) -> Dataset:
+def _generated(source: str) -> Dataset:
     module, _, function = source.partition(":")
     dataset: Dataset = getattr(import_module(module), function)()
     return dataset

@@ -1,4 +1,4 @@
-"""Packages that hold data and are installed as extras of the distribution."""
+"""Packages of data that are installed as extras of this distribution."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ def extra(package: str, name: str) -> ModuleType:
     Parameters
     ----------
     package : str
-        The package.
+        Name of the package.
     name : str
-        The extra of this distribution that installs it.
+        The extra that installs it.
 
     Raises
     ------
     ValueError
-        If it is not installed; says how to install it.
+        If it is not installed; the message says how to install it.
     """
     try:
         return import_module(package)

@@ -1,4 +1,4 @@
-"""A small generated city: what its residents spend."""
+"""A small generated data set: yearly spending of the residents of a city."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CUTS = (1000, 2000, 5000, 10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_0
 
 
 def city() -> Dataset:
-    """Invented yearly spending of 5,000 residents of a city: lognormal, 10,000 on average, a few spend far more."""
+    """Invented yearly spending of 5,000 residents of a city: lognormal with mean 10,000 and a long upper tail."""
     rng = np.random.default_rng(SEED)
     # The mean of a lognormal number is e^(mu + sigma^2/2).
     spread = 1.2

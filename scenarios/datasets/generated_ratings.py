@@ -1,4 +1,4 @@
-"""A small generated table of sparse, dated ratings, which needs nothing but this package."""
+"""A small generated data set: sparse, dated ratings of films."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ SEED = 2008
 def ratings() -> Dataset:
     """Invented ratings of 1,500 films by 300 people over 1,500 days.
 
-    The r-th film is drawn with a weight of 1 / (r + 10), so that a few films are seen by many and most by few, times
-    how much the person likes its genre; people rate 10 films and more, a few of them hundreds, in bursts of days.
-    Stars are those of the film and of the person's mood, to a half.
+    A person draws films with weights: 1 / (r + 10) for film r, times the person's taste for its genre. A few films are
+    thus rated by many people, and most by few. Each person rates at least 10 films, and a few people rate hundreds, in
+    bursts of days. Stars are the sum of the film's quality, the person's mood and noise, rounded to halves.
     """
     rng = np.random.default_rng(SEED)
     popularity, genre = 1 / (np.arange(ITEMS) + 10.0), rng.integers(GENRES, size=ITEMS)
@@ -53,6 +53,6 @@ def ratings() -> Dataset:
 
 
 def _films(popularity: NDArray[np.float64], count: int, rng: Generator) -> NDArray[np.intp]:
-    """Different films of one person: the largest of exponential races, a draw by weight without replacement."""
+    """A weighted sample of films without replacement, by exponential races."""
     race = rng.exponential(size=popularity.size) / popularity
     return np.argpartition(race, count)[:count]

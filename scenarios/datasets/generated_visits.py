@@ -1,4 +1,4 @@
-"""A small generated ramen shop: at what hours its guests come."""
+"""A small generated data set: visiting hours of guests of a ramen shop."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from scenarios.tables.dataset import Dataset
 
 GUESTS, SEED = 1000, 2019
 HOURS = tuple(f"{hour}:00" for hour in range(11, 23))
-# Lunch and dinner.
+# Relative popularity of the hours, with peaks at lunch and dinner.
 POPULARITY = (4, 9, 6, 2, 2, 2, 3, 7, 8, 5, 3, 1)
 
 
 def visits() -> Dataset:
-    """Invented hours at which 1,000 guests of a ramen shop come: twelve hours, busiest at noon and in the evening."""
+    """Invented visiting hours of 1,000 guests of a ramen shop: twelve hours, with peaks at noon and in the evening."""
     rng = np.random.default_rng(SEED)
     weights = np.array(POPULARITY) / sum(POPULARITY)
     frame = pd.DataFrame({"hour": rng.choice(np.array(HOURS, dtype=object), GUESTS, p=weights)})

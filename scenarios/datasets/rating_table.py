@@ -1,4 +1,4 @@
-"""What tables of dated ratings have in common: their roles and public domains."""
+"""Roles and public domains of tables of dated ratings."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain, NumericDomain
 
 PERIOD = 182
-"""Days in a public bin of dates: half a year."""
+"""Width of a public bin of dates in days: half a year."""
 
 
 def rating_table(frame: pd.DataFrame) -> Microdata:
-    """Give a table with the columns person, item, rating (0.5 to 5 stars) and day (whole, from 0) its roles.
+    """Microdata of a table of ratings.
 
-    Rating and day are quasi-identifiers; the item has no role, so that a defense changes it only where it is told to.
+    Rating and day are quasi-identifiers. The item has no role, so that a defense changes it only on request.
+
+    Parameters
+    ----------
+    frame : DataFrame
+        Columns ``person``, ``item``, ``rating`` (0.5 to 5 stars) and ``day`` (integers from 0).
     """
     last = int(frame["day"].max())
     halves = list(range(PERIOD, last + 1, PERIOD))

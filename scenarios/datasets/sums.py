@@ -1,4 +1,4 @@
-"""Sums over tables that are not read from a file."""
+"""Checksums of tables that are not read from a file."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pandas as pd
 
 
 def frame_sum(frame: pd.DataFrame) -> str:
-    """SHA-256 over the columns' names and all values, 64 hexadecimal digits."""
+    """SHA-256 of the column names and all values, 64 hexadecimal digits."""
     digest = hashlib.sha256("\0".join(map(str, frame.columns)).encode())
     digest.update(pd.util.hash_pandas_object(frame, index=False).to_numpy().tobytes())
     return digest.hexdigest()

@@ -1,4 +1,4 @@
-"""The table of people that an attacker on files has, with what is known of its columns."""
+"""The attacker's table of candidates, with the domains of its columns."""
 
 from __future__ import annotations
 
@@ -29,19 +29,20 @@ def candidates_beside(
 ) -> tuple[Knowledge, list[str]]:
     """Read the candidates that a released table is compared with.
 
-    A column's domain is the one that the channel states, else the one that the roles declare, else that of the
-    candidates' values; categories that only the release names are added to the last. A candidate may have values that
-    the channel's domain does not hold (nobody of the release has them): the domain is then widened by them.
+    A column's domain is the first of these that exists: the one that the channel states, the one that the roles
+    declare, and the one inferred from the candidates. Categories that only the release names are added to an inferred
+    domain. A candidate may have values outside the channel's domain, which no released person has. The domain is then
+    extended to include them.
 
     Parameters
     ----------
     released : DataFrame, shape (rows, columns)
         Released cells.
     path : Path
-        The candidates' CSV or Parquet file; only columns that are released are looked at.
+        The candidates' CSV or Parquet file; only released columns are read.
     roles : Path, optional
-        Roles file of the original table; it may name columns that one of the two tables lacks, and identifiers, which
-        are never released, that both do.
+        Roles file of the original table. A column that it names must be in at least one of the two tables, except for
+        identifiers, which are never released.
     channel : Channel, optional
         What is public about the mechanism.
 
@@ -50,14 +51,14 @@ def candidates_beside(
     knowledge : Knowledge
         The candidates, no further people, and no way to repeat the defense.
     notes : list of str
-        What was inferred, released columns that the candidates lack, and how many candidates lie outside the domain
+        What was inferred, which released columns the candidates lack, and how many candidates lie outside the domain
         that the channel states for a column.
 
     Raises
     ------
     ValueError
-        If a file cannot be read, a value is not of the domain that the roles declare, no released column is there, or
-        the roles name a column that is in neither table.
+        If a file cannot be read, the candidates have no released column or a value outside its declared domain, or the
+        roles name a column that is in neither table.
     """
     declared = read_roles(roles)
     columns, notes = text_table(path, read_bytes(path), declared.separator)
@@ -67,7 +68,7 @@ def candidates_beside(
     if not shared:
         raise ValueError(f"{path}: has none of the released columns, which are {', '.join(lacking)}")
     if lacking:
-        notes.append(f"the candidates lack {', '.join(lacking)}, which therefore is not compared")
+        notes.append(f"the candidates lack {', '.join(lacking)}, which is therefore not compared")
     stated = stated_domains(channel)
     values, domains = {}, {}
     for name in shared:
@@ -83,34 +84,34 @@ def candidates_beside(
         values[name], domains[name] = _read(columns[name], domain), domain
     frame = pd.DataFrame(values)
     for name in (name for name in shared if name in stated):
-        strange = int(outside(stated[name], frame[name]).sum())
-        if strange:
+        outsiders = int(outside(stated[name], frame[name]).sum())
+        if outsiders:
             notes.append(
-                f"{name}: {strange} of {len(frame)} candidates lie outside the domain that the channel states; "
+                f"{name}: {outsiders} of {len(frame)} candidates lie outside the domain that the channel states; "
                 "by the channel no released row stems from them"
             )
     return Knowledge(frame, Microdata(frame.iloc[:0], domains=domains)), notes
 
 
-def _check_named(declared: Roles, roles: Path | None, there: list[str], path: Path) -> None:
-    """Refuse roles of columns that neither table has; identifiers are never released, and candidates need none."""
+def _check_named(declared: Roles, roles: Path | None, present: list[str], path: Path) -> None:
+    """Refuse roles of columns that neither table has, except identifiers, which both tables may lack."""
     for column, key in declared.named().items():
-        if column not in there and column not in declared.identifiers:
+        if column not in present and column not in declared.identifiers:
             raise ValueError(
                 f"{roles}, {key}: there is no column {column!r} in {path} or the released table, "
-                f"which have {', '.join(there)}"
+                f"which have {', '.join(present)}"
             )
 
 
 def _with_released(domain: Domain, cells: pd.Series[Any]) -> Domain:
-    """An inferred domain and the categories that only the release names."""
+    """An inferred domain, extended by categories that only the release names."""
     if isinstance(domain, NumericDomain):
         return domain
     return CategoricalDomain(tuple(sorted({*domain.categories, *named_categories(cells)})))
 
 
 def _with_candidates(domain: Domain, column: TextColumn) -> Domain:
-    """A channel's domain and the values that only candidates have."""
+    """A channel's domain, extended by values that only candidates have."""
     if isinstance(domain, NumericDomain):
         numbers = column.numbers()
         low, high = np.nanmin(numbers, initial=domain.low), np.nanmax(numbers, initial=domain.high)

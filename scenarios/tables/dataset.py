@@ -1,4 +1,4 @@
-"""Tables of records with their roles: a data file and a TOML beside it become a data set."""
+"""Data sets: a table of records with the roles and domains of its columns."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ from scenarios.tables.text_table import text_table
 
 @dataclass(frozen=True)
 class Dataset:
-    """A table of records and where it comes from.
+    """A table of records with its source.
 
     Parameters
     ----------
     name : str
         Short name.
     records : Microdata
-        The records; every column but identifiers has a domain, every quasi-identifier a hierarchy.
+        The records. Every column except identifiers has a domain, and every quasi-identifier has a hierarchy.
     test : Microdata, optional
-        Records that the publisher of the data set keeps apart for tests, under the same roles and domains.
+        Test records that the publisher of the data set holds out, with the same roles and domains.
     notes : tuple of str
-        What was inferred, in words.
+        What was inferred, one sentence each.
     inferred : tuple of str
-        Columns whose domain was read from the data. It is not public: what a mechanism makes of it has no
-        differential privacy guarantee.
+        Columns whose domain was inferred from the data. Such a domain is not public, so that a mechanism that uses it
+        has no differential privacy guarantee.
     sha256 : str
-        Sum over all that was read: data, test part, roles file and hierarchies.
+        Checksum of all files that were read: data, test part, roles file and hierarchies.
     title, citation, licence : str
         One line each; empty where not given.
     separator : str, optional
@@ -59,14 +59,14 @@ class Dataset:
 
 
 def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
-    """Return the records in some of their columns alone.
+    """Return a data set that keeps only some columns.
 
     Parameters
     ----------
     dataset : Dataset
-        Where from.
+        The data set.
     columns : sequence of str
-        What to keep.
+        Names of the columns to keep.
 
     Raises
     ------
@@ -80,46 +80,56 @@ def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
         if list(columns).count(name) > 1:
             raise ValueError(f"column {name!r} stands twice")
 
-    def kept(records: Microdata) -> Microdata:
-        def those(names: Sequence[str]) -> tuple[str, ...]:
+    def restricted(records: Microdata) -> Microdata:
+        def among(names: Sequence[str]) -> tuple[str, ...]:
             return tuple(name for name in names if name in columns)
 
         return Microdata(
             records.frame[[name for name in records.frame.columns if name in columns]],
-            identifiers=those(records.identifiers),
-            quasi_identifiers=those(records.quasi_identifiers),
-            sensitive=those(records.sensitive),
+            identifiers=among(records.identifiers),
+            quasi_identifiers=among(records.quasi_identifiers),
+            sensitive=among(records.sensitive),
             domains={name: domain for name, domain in records.domains.items() if name in columns},
             hierarchies={name: levels for name, levels in records.hierarchies.items() if name in columns},
             person=records.person if records.person in columns else None,
         )
 
-    test = None if dataset.test is None else kept(dataset.test)
+    test = None if dataset.test is None else restricted(dataset.test)
     inferred = tuple(name for name in dataset.inferred if name in columns)
     sha256 = hashlib.sha256("\0".join([dataset.sha256, *sorted(columns)]).encode()).hexdigest()
-    return replace(dataset, records=kept(roles), test=test, inferred=inferred, sha256=sha256)
+    return replace(dataset, records=restricted(roles), test=test, inferred=inferred, sha256=sha256)
 
 
 def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = None, *, name: str = "") -> Dataset:
     """Read records from a CSV or Parquet file.
 
-    An empty field is a missing value, in a number column ``nan`` is too; ``?`` and ``NA`` are text like any other.
+    An empty field is a missing value, and so is ``nan`` in a column of numbers. ``?`` and ``NA`` are ordinary text.
 
     Parameters
     ----------
     path : path
         A UTF-8 CSV whose first line names the columns (also gzip-compressed), or a Parquet file.
     roles : path, optional
-        TOML of roles, domains and hierarchies; see `scenarios.tables.roles.Roles`. What it leaves out is inferred and
-        said in the notes; without it every column is a quasi-identifier.
+        TOML file of roles, domains and hierarchies; see `scenarios.tables.roles.Roles`. What it omits is inferred and
+        listed in the notes. Without a roles file every column is a quasi-identifier.
     name : str
-        Name of the data set; the file's by default.
+        Name of the data set; by default that of the file.
 
     Raises
     ------
     ValueError
         If a file cannot be read, is malformed, or does not fit the roles; one line that names file and line, row
         (from 1, without the header) or key.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "people.csv")
+    ...     pd.DataFrame({"age": [34, 51], "job": ["cook", "pilot"]}).to_csv(path, index=False)
+    ...     dataset = load_table(path)
+    >>> dataset.records.quasi_identifiers, dataset.inferred
+    (('age', 'job'), ('age', 'job'))
     """
     path = Path(path)
     roles_path = None if roles is None else Path(roles)
@@ -132,9 +142,9 @@ def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = No
     columns, notes = text_table(path, files[path], declared.separator)
     for column, key in declared.named().items():
         if column not in columns:
-            there = ", ".join(columns)
-            raise ValueError(f"{roles_path}, {key}: there is no column {column!r} in {path}, which has {there}")
-    domains, inferred, said = _domains(columns, declared)
+            names = ", ".join(columns)
+            raise ValueError(f"{roles_path}, {key}: there is no column {column!r} in {path}, which has {names}")
+    domains, inferred, domain_notes = _domains(columns, declared)
     quasi_identifiers, role_notes = _quasi_identifiers(columns, declared)
     hierarchies = {} if roles_path is None else _hierarchies(columns, declared, domains, roles_path, files)
     bare = [column for column in quasi_identifiers if column not in hierarchies]
@@ -161,9 +171,9 @@ def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = No
         name or path.name.split(".")[0],
         records,
         test,
-        (*notes, *role_notes, *said),
+        (*notes, *role_notes, *domain_notes),
         inferred,
-        _sum(files),
+        _checksum(files),
         declared.dataset.title,
         declared.dataset.citation,
         declared.dataset.licence,
@@ -172,17 +182,17 @@ def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = No
 
 
 def _check_sum(path: Path, data: bytes, expected: str | None) -> None:
-    found = hashlib.sha256(data).hexdigest()
-    if expected is not None and found != expected.lower():
-        raise ValueError(f"{path}: its sha256 is {found}, not {expected} as declared; the file was damaged or changed")
+    actual = hashlib.sha256(data).hexdigest()
+    if expected is not None and actual != expected.lower():
+        raise ValueError(f"{path}: its sha256 is {actual}, not {expected} as declared; the file was damaged or changed")
 
 
-def _sum(files: dict[Path, bytes]) -> str:
+def _checksum(files: dict[Path, bytes]) -> str:
     return hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in files.values())).hexdigest()
 
 
 def _domains(columns: dict[str, TextColumn], declared: Roles) -> tuple[dict[str, Domain], tuple[str, ...], list[str]]:
-    """Domains of all columns that are declared or no identifier, which ones were inferred, and notes on that."""
+    """Domains of all columns except undeclared identifiers, names of those inferred, and notes."""
     domains: dict[str, Domain] = {}
     inferred: list[str] = []
     notes: list[str] = []
@@ -190,13 +200,13 @@ def _domains(columns: dict[str, TextColumn], declared: Roles) -> tuple[dict[str,
         described = declared.columns.get(name)
         if described is None and name in declared.identifiers:
             continue
-        domain, said = declared_domain(column, described)
+        domain, additions = declared_domain(column, described)
         if domain is None:
             domain, words = inferred_domain(name, column, described)
             inferred.append(name)
-            said = [f"{words}, inferred from the data, hence not public"]
+            additions = [f"{words}, inferred from the data, hence not public"]
         domains[name] = domain
-        notes += [f"{name}: {words}" for words in said]
+        notes += [f"{name}: {words}" for words in additions]
     return domains, tuple(inferred), notes
 
 

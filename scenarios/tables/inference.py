@@ -1,4 +1,4 @@
-"""What a roles file leaves out: domains read from the data, bins and hierarchies made from domains."""
+"""Inference of what a roles file omits: domains from data, bins and hierarchies from domains."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BINS = 10
 
 
 def declared_domain(column: TextColumn, declared: Column | None) -> tuple[Domain | None, list[str]]:
-    """Domain that a roles file declares, or None, and in words what had to be added to it."""
+    """Domain that a roles file declares, or None, and notes on what was added to the declaration."""
     if isinstance(declared, NumberColumn):
         return _declared_numbers(column, declared)
     if declared is None or declared.categories is None:
@@ -43,7 +43,7 @@ def _declared_numbers(column: TextColumn, declared: NumberColumn) -> tuple[Numer
 
 
 def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> tuple[Domain, str]:
-    """Domain read from a column's values, which therefore is not public, and in words what it is.
+    """Domain inferred from a column's values, hence not public, and its description in words.
 
     Raises
     ------
@@ -69,9 +69,9 @@ def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> t
 
 
 def default_hierarchy(domain: Domain) -> Hierarchy:
-    """Hierarchy that follows from a domain alone: bins and ordered categories merge in pairs, others all at once.
+    """Hierarchy made from a domain alone: bins and ordered categories merge in pairs, other categories all at once.
 
-    Level 1 of numbers are the public bins; every further level keeps every second cut. The last level is ``*``.
+    Level 1 of numbers consists of the public bins. Each further level keeps every second cut. The last level is ``*``.
     """
     if isinstance(domain, NumericDomain):
         levels = [domain.cuts]

@@ -1,4 +1,4 @@
-"""The risk of a released table, model by model, as numbers for a report."""
+"""Re-identification risk of a released table under several attacker models."""
 
 from __future__ import annotations
 
@@ -12,32 +12,33 @@ import pandas as pd
 import metrics as m
 from scenarios.tables.released import ReleasedTable
 
-# Largest set of columns that is looked at for singling people out.
+# Largest size of a set of columns in the search for unique records.
 SET_SIZE = 3
-# Above this risk a record counts as at risk: fewer than five alike.
+# A record is at risk above this risk, which means a class of fewer than five records.
 THRESHOLD = 0.2
 
 
 @dataclass(frozen=True)
 class RiskReport:
-    """What a released table gives away, without any of its cells.
+    """Risk measures of a released table; no cell of the table is shown.
 
     Attributes
     ----------
     rows, classes, uniques : int
-        Records, equivalence classes, and records alone in theirs.
+        Number of records, of equivalence classes, and of classes with one record.
     sizes : dict of str to int
-        Records by size of their class.
+        Number of records by size of their class.
     models : list of (str, str, float)
-        Risk by model: name, what it means, value in [0, 1].
+        Risk under each attacker model: name, meaning, value in [0, 1].
     measures : list of (str, str, float)
-        k, l and t: name, what it means, value.
+        k, l, alpha and t: name, meaning, value.
     estimates : list of (str, float)
-        Records unique in the table and in the population, by estimator; empty where the population's size is unknown.
+        Estimated number of records that are unique in both table and population, by estimator. Empty if the size of the
+        population is unknown.
     columns : list of (str, int)
-        Records that a minimal set of columns with this one in it singles out, most first.
+        Number of records singled out by a minimal set of columns that contains this column, in descending order.
     sets : list of (str, int)
-        Minimal sets of columns that single out most records.
+        The minimal sets of columns that single out most records, with the number of these records.
     """
 
     rows: int
@@ -63,13 +64,13 @@ def risk_report(
     Parameters
     ----------
     table : ReleasedTable
-        Its cells, compared as they are written: two cells are alike where they are the same.
+        The released table. Two cells are equal if their texts are equal.
     population : DataFrame, optional
-        Everybody that the table was drawn from, generalized alike, for the journalist's risk.
+        The population that the table was sampled from, generalized in the same way, for the journalist risk.
     population_size : int, optional
-        How many people that is, for estimates of uniques in the population.
+        Size of the population, for estimates of population uniques.
     cells : int, optional
-        How many combinations of quasi-identifying values are possible, for the Poisson-gamma estimate.
+        Number of possible combinations of quasi-identifying values, for the Poisson-gamma estimate.
 
     Raises
     ------
@@ -109,6 +110,7 @@ def risk_report(
 
 
 def _by_size(sizes: np.ndarray) -> Iterator[tuple[str, int]]:
+    """Ranges of class sizes, and the number of records in such classes."""
     for low, high in ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, None)):
         inside = (sizes >= low) & (sizes <= (high or sizes.max(initial=low)))
         label = str(low) if low == high else f"{low} to {high}" if high else f"{low} and more"
@@ -136,17 +138,18 @@ def _estimates(
         return []
     frame, names = table.frame, table.quasi_identifiers
     estimators = {"Zayatz": m.zayatz_uniques, "Pitman": m.pitman_uniques, "SNB": m.snb_uniques}
-    found = [
+    estimates = [
         (name, float(estimate(frame, names, population=population, classes=classes)))
         for name, estimate in estimators.items()
     ]
     if cells is not None:
         value = m.poisson_gamma_uniques(frame, names, population=population, cells=cells, classes=classes)
-        found.insert(0, ("Poisson-gamma", float(value)))
-    return found
+        estimates.insert(0, ("Poisson-gamma", float(value)))
+    return estimates
 
 
 def _singled_out(table: ReleasedTable) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
+    """Columns and minimal sets of columns, each with the number of records that they single out."""
     by_set: Counter[str] = Counter()
     alone = {name: np.zeros(len(table.frame), dtype=bool) for name in table.quasi_identifiers}
     for names, rows in m.minimal_sample_uniques(table.frame, table.quasi_identifiers, max_size=SET_SIZE):

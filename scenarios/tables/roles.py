@@ -1,4 +1,4 @@
-"""The roles file of a table: what each column is, its public domain and its hierarchy."""
+"""The roles file of a table: role, public domain and hierarchy of each column."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from scenarios.files.toml_file import TomlTable
 
 
 class HierarchyTable(TomlTable):
-    """Where a column's hierarchy stands: ``intervals`` of a number, or a ``csv`` beside the roles file.
+    """Source of a column's hierarchy: ``intervals`` for numbers, or a ``csv`` file beside the roles file.
 
     Parameters
     ----------
     intervals : list of list of float, optional
-        Interior cut points of level 1, 2, …; an empty list is ``*``.
+        Interior cut points of levels 1, 2, …; an empty list stands for ``*``.
     csv : str, optional
-        File without header, the value first, then its ever coarser groups.
+        File without header; each row holds a value and then its groups from fine to coarse.
     separator : str
-        Of the fields in `csv`.
+        Separator of the fields in `csv`.
     """
 
     intervals: list[list[float]] | None = None
@@ -36,12 +36,12 @@ class HierarchyTable(TomlTable):
         return self
 
     def read(self, folder: Path, domain: Domain) -> Hierarchy:
-        """Build the hierarchy; `folder` is where the roles file lies.
+        """Build the hierarchy; `folder` is that of the roles file.
 
         Raises
         ------
         ValueError
-            If it is no hierarchy of this domain.
+            If it is not a hierarchy of this domain.
         """
         if self.csv is not None:
             text = not isinstance(domain, NumericDomain)
@@ -93,7 +93,7 @@ Column = NumberColumn | CategoryColumn
 
 
 class DatasetTable(TomlTable):
-    """Where the data come from, and the sums of its files."""
+    """Source of the data, and checksums of its files."""
 
     title: str = ""
     citation: str = ""
@@ -104,20 +104,21 @@ class DatasetTable(TomlTable):
 
 
 class Roles(TomlTable):
-    """A roles file; whatever it leaves out is inferred from the table.
+    """Content of a roles file; whatever it omits is inferred from the table.
 
     Parameters
     ----------
     identifiers, quasi_identifiers, sensitive : list of str
-        The roles; see `defenses.Microdata`. Where `quasi_identifiers` is left out, it is every column without a role.
+        Columns with these roles; see `defenses.Microdata`. By default every column without a role is a
+        quasi-identifier.
     person : str, optional
-        The column that says whose row it is, where a person has many rows.
+        The column that identifies the person of each row, if a person has many rows.
     separator : str, optional
-        Of the fields in a CSV.
+        Separator of CSV fields.
     dataset : DatasetTable
-        Title, citation, licence, sums, and the file of a test part.
+        Title, citation, licence, checksums, and the file of a test part.
     columns : dict of str to Column
-        Type, domain and hierarchy.
+        Type, domain and hierarchy of each column.
     """
 
     identifiers: list[str] = Field(default_factory=list)
@@ -137,7 +138,7 @@ class Roles(TomlTable):
         return self
 
     def named(self) -> dict[str, str]:
-        """Every column that the file names, with the key that names it."""
+        """Columns that the file names, each with the key that names it."""
         keys = {column: f"table [columns.{column}]" for column in self.columns}
         if self.person is not None:
             keys[self.person] = "key 'person'"

@@ -1,4 +1,4 @@
-"""What is known of each column of a data set, without showing a record."""
+"""Summary of the columns of a data set that shows no record."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from scenarios.tables.dataset import Dataset
 
 
 class ColumnSummary(NamedTuple):
-    """One column of a data set.
+    """Summary of one column.
 
     Parameters
     ----------
     column, role : str
-        Its name, and ``identifier``, ``quasi-identifier``, ``sensitive`` or ``none``.
+        Name of the column, and its role: ``identifier``, ``quasi-identifier``, ``sensitive`` or ``none``.
     type : str
-        ``number``, ``category``, or ``text`` where it has no domain.
+        ``number``, ``category``, or ``text`` if the column has no domain.
     domain : str
-        Bounds and number of bins, or number of categories; says where it was inferred.
+        Bounds and number of bins, or number of categories; marked if inferred.
     levels : int
-        Height of its hierarchy, 0 where it has none.
+        Height of the hierarchy, 0 if there is none.
     missing, distinct : int
-        Rows without a value, and different values.
+        Number of rows without a value, and of distinct values.
     """
 
     column: str
@@ -35,7 +35,7 @@ class ColumnSummary(NamedTuple):
 
 
 def summary(dataset: Dataset) -> list[ColumnSummary]:
-    """One row a column, in the table's order; shows bounds and counts, never a record's value."""
+    """Summarize every column in the table's order, by bounds and counts only."""
     records = dataset.records
     roles = {
         **dict.fromkeys(records.identifiers, "identifier"),
@@ -44,7 +44,7 @@ def summary(dataset: Dataset) -> list[ColumnSummary]:
     }
     rows = []
     for name in map(str, records.frame.columns):
-        kind, words = _words(records.domains.get(name))
+        kind, words = _type_and_domain(records.domains.get(name))
         rows.append(
             ColumnSummary(
                 name,
@@ -59,12 +59,13 @@ def summary(dataset: Dataset) -> list[ColumnSummary]:
     return rows
 
 
-def _words(domain: Domain | None) -> tuple[str, str]:
+def _type_and_domain(domain: Domain | None) -> tuple[str, str]:
+    """Type of a column, and its domain in words."""
     if domain is None:
         return "text", ""
     if isinstance(domain, NumericDomain):
-        whole = "integers " if domain.integer else ""
+        integers = "integers " if domain.integer else ""
         bins = f"{domain.size} bin" + "s" * (domain.size > 1)
-        return "number", f"{whole}{format_number(domain.low)} to {format_number(domain.high)}, {bins}"
+        return "number", f"{integers}{format_number(domain.low)} to {format_number(domain.high)}, {bins}"
     categories = "1 category" if domain.size == 1 else f"{domain.size} categories"
     return "category", f"{categories}, ordered" if domain.ordered else categories

@@ -1,4 +1,4 @@
-"""A column of text in coded form, and its reading as numbers or categories."""
+"""A column of text in coded form, which is read as numbers or categories."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from metrics.domains import CategoricalDomain, NumericDomain, format_number
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _NAN = r"^[+-]?[nN][aA][nN]$"
 _INFINITY = r"^[+-]?[iI][nN][fF]([iI][nN][iI][tT][yY])?$"
-# Postcodes, account numbers: a number would lose the leading zero, or digits beyond 2**53.
+# Postcodes and account numbers: a float would lose leading zeros, or digits beyond 2**53.
 _CODE = r"^[+-]?(0\d|\d{16,}$)"
 
 
 @dataclass(frozen=True)
 class TextColumn:
-    """A column as its distinct texts and one code per row.
+    """A column of text: its distinct texts and one code a row.
 
     Parameters
     ----------
     where : str
-        File and column, as errors name them.
+        File and column, for error messages.
     codes : ndarray of int, shape (n,)
-        Position of each row's text, -1 where missing.
+        Position of each row's text in `texts`, -1 where missing.
     texts : pyarrow.StringArray, shape (distinct,)
         The distinct texts.
     """
@@ -40,24 +40,24 @@ class TextColumn:
 
     @classmethod
     def from_arrow(cls, where: str, column: Any) -> Self:
-        """Encode a chunked array of text; a null is a missing value."""
+        """Encode a chunked Arrow array of text; nulls are missing values."""
         encoded = pa.chunked_array(column.chunks, type=pa.string()).dictionary_encode().combine_chunks()
         codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.intp)
         return cls(where, codes, encoded.dictionary)
 
     @property
     def empty(self) -> bool:
-        """Whether every row is missing."""
+        """True if every row is missing."""
         return len(self.texts) == 0
 
     def looks_numeric(self) -> bool:
-        """Whether every text is a number and at least one is, and none is a code that only looks like a number."""
+        """Return True if all texts are numbers or NaN or infinity, at least one is a number, and none is a code."""
         number = self._matches(_NUMBER)
         other = self._matches(_NAN) | self._matches(_INFINITY)
         return bool(number.any() and (number | other).all() and not self.looks_coded())
 
     def looks_coded(self) -> bool:
-        """Whether a text is a number with a leading zero or with more digits than a number keeps."""
+        """Return True if a text is a code: a number with a leading zero or with more digits than a float keeps."""
         return bool((self._matches(_CODE) & self._matches(_NUMBER)).any())
 
     def numbers(self) -> NDArray[np.float64]:
@@ -66,7 +66,7 @@ class TextColumn:
         Raises
         ------
         ValueError
-            If a text is no number or infinite; names row and text.
+            If a text is not a number, or is infinite; names row and text.
         """
         return self._numbers
 
@@ -90,7 +90,7 @@ class TextColumn:
         Raises
         ------
         ValueError
-            If a text is no number of the domain; names row and text.
+            If a text is not a number of the domain; names row and text.
         """
         distinct = self.numbers()
         if domain.integer:
@@ -107,16 +107,16 @@ class TextColumn:
         Raises
         ------
         ValueError
-            If a text is no category of the domain; names row and text.
+            If a text is not a category of the domain; names row and text.
         """
         distinct = self.texts.to_pylist()
         if domain is not None:
-            known = set(domain.categories)
-            self._refuse(np.array([text not in known for text in distinct], dtype=bool), "is no declared category")
+            categories = set(domain.categories)
+            self._refuse(np.array([text not in categories for text in distinct], dtype=bool), "is no declared category")
         return np.array([*distinct, None], dtype=object)[self.codes]
 
     def _refuse(self, wrong: NDArray[np.bool_], why: str) -> None:
-        """Raise ValueError naming the first row (from 1, without the header) whose distinct text is `wrong`."""
+        """Raise ValueError that names the first row (from 1, without the header) whose distinct text is `wrong`."""
         if wrong.any():
             row = int(np.flatnonzero(np.append(wrong, False)[self.codes])[0])
             raise ValueError(f"{self.where}, row {row + 1}: {self.texts[int(self.codes[row])].as_py()!r} {why}")

@@ -1,4 +1,4 @@
-"""CSV and Parquet files as columns of text, before anything is known about types."""
+"""CSV and Parquet files read as columns of text; types are inferred later."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
 def text_table(path: Path, data: bytes, separator: str | None = None) -> tuple[dict[str, TextColumn], list[str]]:
-    """Columns of a CSV (also gzip-compressed) or Parquet file, told apart by their first bytes.
+    """Columns of a CSV (also gzip-compressed) or Parquet file; its first bytes tell which of them it is.
 
     Parameters
     ----------
@@ -32,20 +32,20 @@ def text_table(path: Path, data: bytes, separator: str | None = None) -> tuple[d
     data : bytes
         The file's content.
     separator : str, optional
-        Of the fields in a CSV; without it, the one of comma, semicolon, tab and bar that cuts the first lines into
-        equally many and most fields.
+        Separator of CSV fields. By default it is inferred from comma, semicolon, tab and bar: the one that splits the
+        first lines into equal numbers of fields, and into the most fields.
 
     Returns
     -------
     columns : dict of str to TextColumn
-        In the file's order; an empty field is missing.
+        The columns in the file's order; an empty field is a missing value.
     notes : list of str
         What was inferred.
 
     Raises
     ------
     ValueError
-        If the file is no such table, has no record, or its columns are not named and distinct.
+        If the file is not such a table or has no record, or if column names are missing or repeated.
     """
     notes: list[str] = []
     if data.startswith(b"PAR1"):
@@ -55,7 +55,7 @@ def text_table(path: Path, data: bytes, separator: str | None = None) -> tuple[d
         if not text.strip():
             raise ValueError(f"{path}: is empty; the first line must name the columns")
         if separator is None:
-            separator = _sniff(text)
+            separator = _infer_separator(text)
             notes.append(f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines")
         table = _read_csv(path, text, separator)
     if table.num_rows == 0:
@@ -94,9 +94,9 @@ def _rows(text: str, separator: str, *, strict: bool = False) -> Iterator[tuple[
         line = reader.line_num + 1
 
 
-def _sniff(text: str) -> str:
+def _infer_separator(text: str) -> str:
     def fit(separator: str) -> tuple[bool, bool, int]:
-        """Whether the separator cuts the first line, whether it cuts the next ones alike, and into how many fields."""
+        """Sort key: splits the first line, splits all first lines into equally many fields, number of fields."""
         try:
             widths = [len(row) for _, row in islice(_rows(text[:100_000], separator), 10)]
         except csv.Error:
@@ -112,7 +112,7 @@ def _read_csv(path: Path, text: str, separator: str) -> Any:
     except csv.Error as error:
         raise ValueError(f"{path}, line 1: is no CSV header ({error})") from None
     _check_names(path, names)
-    # The fast reader takes a quote that never ends for one long field.
+    # The fast reader would take the rest of the file after an unclosed quote for one field.
     if text.count('"') % 2:
         _check_rows(path, text, separator, len(names))
     data = text.encode()
