@@ -1,4 +1,4 @@
-"""Reading columns whose cells are plain values, for defenses and for the parts of their channels."""
+"""Reading and coding of columns whose cells are plain values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from metrics.domains import CategoricalDomain, Domain, NumericDomain
 
 
 def check_columns(columns: Any) -> None:
-    """Raise ValueError unless the parameter `columns` is None or a list of different column names."""
+    """Raise ValueError unless the parameter `columns` is None or a list of distinct column names."""
     if columns is None:
         return
     names = isinstance(columns, Sequence) and not isinstance(columns, str) and all(isinstance(c, str) for c in columns)
@@ -26,18 +26,18 @@ def check_columns(columns: Any) -> None:
 
 
 def is_number_column(column: pd.Series[Any]) -> bool:
-    """Whether a column is stored as numbers (truth values are categories)."""
+    """Tell whether a column is stored as numbers; Booleans are categories."""
     return pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column)
 
 
 def is_numeric(records: Microdata, name: str) -> bool:
-    """Whether a column holds numbers by its declared domain, or by how it is stored where none is declared."""
+    """Tell whether a column is numeric by its declared domain, or by its storage if no domain is declared."""
     declared = records.domains.get(name)
     return is_number_column(records.frame[name]) if declared is None else isinstance(declared, NumericDomain)
 
 
 def filled(records: Microdata, names: Sequence[str]) -> tuple[str, ...]:
-    """Return those of the columns that hold any value; a method leaves the others as they are."""
+    """Return the columns that hold at least one value; methods leave the others unchanged."""
     return tuple(name for name in names if records.frame[name].notna().any())
 
 
@@ -47,36 +47,36 @@ def plain_numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
     Raises
     ------
     ValueError
-        If a cell is no plain, finite number; names column, row (from 0) and cell.
+        If a cell is not a plain, finite number; names column, row (from 0) and cell.
     """
     numbers = pd.to_numeric(column, errors="coerce").to_numpy(dtype=float, na_value=np.nan)
     wrong = np.flatnonzero((np.isnan(numbers) & column.notna().to_numpy()) | np.isinf(numbers))
     if wrong.size:
         raise ValueError(
             f"column {column.name!r}, row {wrong[0]}: {str(column.iloc[wrong[0]])!r} is no plain number; "
-            "what reads numbers must come before what generalizes or suppresses them"
+            "a step that reads numbers must come before steps that generalize or suppress them"
         )
     return numbers
 
 
 def plain_codes(column: pd.Series[Any], domain: Domain) -> NDArray[np.intp]:
-    """Category or public bin of each released cell, shape (n,); `domain.size` where missing.
+    """Category or public bin of each released cell, shape (n,); `domain.size` if missing.
 
     Raises
     ------
     ValueError
-        If a cell is no single category, or not one of the domain's bins; names column, row (from 0) and cell.
+        If a cell is not a single category or bin of the domain; names column, row (from 0) and cell.
     """
     if isinstance(domain, NumericDomain):
         codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=True)
-        known = np.append(pd.Index(domain.cells()).get_indexer(pd.Index(distinct, dtype=object)), domain.size)
-        result = known[codes]
+        code_of_cell = np.append(pd.Index(domain.cells()).get_indexer(pd.Index(distinct, dtype=object)), domain.size)
+        result = code_of_cell[codes]
         wrong = np.flatnonzero(result < 0)
     else:
         cells = read_cells(column, domain)
         wrong = np.flatnonzero(~cells.plain[cells.codes])
-        known = np.where(cells.missing, domain.size, cells.contains(domain.categories).argmax(axis=1))
-        result = known[cells.codes]
+        code_of_cell = np.where(cells.missing, domain.size, cells.contains(domain.categories).argmax(axis=1))
+        result = code_of_cell[cells.codes]
     if wrong.size:
         raise ValueError(
             f"column {column.name!r}, row {wrong[0]}: {str(column.iloc[wrong[0]])!r} is not one of the "
@@ -86,12 +86,12 @@ def plain_codes(column: pd.Series[Any], domain: Domain) -> NDArray[np.intp]:
 
 
 def category_codes(records: Microdata, name: str) -> NDArray[np.intp]:
-    """Category or public bin of each record in a column, shape (n,); the domain's size where missing.
+    """Category or public bin of each record in a column, shape (n,); the size of the domain if missing.
 
     Raises
     ------
     ValueError
-        If a value is no number or no category of the domain; names the column.
+        If a value is not a number or not a category of the domain; names the column.
     """
     domain = records.domain(name)
     if isinstance(domain, NumericDomain):
@@ -186,18 +186,18 @@ def code_column(column: pd.Series[Any], domain: Domain) -> CodedColumn:
 
 
 def category_count(records: Microdata, name: str) -> int:
-    """Categories or public bins of a column, and one more for missing values where there are any."""
+    """Number of categories or public bins of a column, plus one if any value is missing."""
     return records.domain(name).size + int(records.frame[name].isna().any())
 
 
 def category_cells(domain: Domain) -> NDArray[np.object_]:
-    """Each category or public bin as a released cell, and the missing one, shape (size + 1,)."""
+    """Released cells of all categories or public bins, then of the missing value, shape (size + 1,)."""
     names = domain.cells() if isinstance(domain, NumericDomain) else [escape(name) for name in domain.categories]
     return np.array([*names, None], dtype=object)
 
 
 def stored_alike(numbers: NDArray[np.float64], column: pd.Series[Any]) -> pd.Series[Any]:
-    """Numbers as a released column: integers where `column` is stored as such and none is missing or broken."""
-    whole = pd.api.types.is_integer_dtype(column) and bool((np.abs(numbers) < 2**53).all())
-    whole = whole and bool((numbers == np.rint(numbers)).all())
-    return pd.Series(numbers.astype(np.int64) if whole else numbers, name=column.name)
+    """Numbers as a released column: integers if `column` stores integers and all numbers are below 2**53."""
+    exact = pd.api.types.is_integer_dtype(column) and bool((np.abs(numbers) < 2**53).all())
+    exact = exact and bool((numbers == np.rint(numbers)).all())
+    return pd.Series(numbers.astype(np.int64) if exact else numbers, name=column.name)

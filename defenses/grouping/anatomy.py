@@ -1,4 +1,4 @@
-"""Anatomy: exact quasi-identifiers, and sensitive values known by groups only."""
+"""Anatomy: unchanged quasi-identifiers, and sensitive values as the set of a group's values."""
 
 from __future__ import annotations
 
@@ -22,36 +22,38 @@ from metrics.domains import format_number
 
 
 class Anatomy(MicrodataDefense):
-    """Bucketization: records are put into groups of at least l different sensitive values, one record each.
+    """Anatomy (bucketization): sensitive values are released as the set of values in a group of at least l records.
 
-    A row is released with its quasi-identifiers as they are and, in the sensitive column, the set of its group's
-    values. Who looks at one row alone names its value with probability 1/l at most; what the groups tell together
-    about people like it is not limited (`DeFinetti`). That somebody is in the table is not hidden at all.
+    Each group holds at least l different sensitive values, one record each. A row keeps its quasi-identifiers. Its
+    sensitive cell is the set of the values in its group. An adversary who looks at one row alone names its value with
+    probability at most 1/l. What the groups together reveal about similar people is not limited; see `DeFinetti`.
+    Membership in the table is not protected at all.
 
     Parameters
     ----------
     l : int
-        Smallest number of different values in a group, at least 1, where every record is released as it is.
+        Smallest number of different values in a group, at least 1; with 1 every record is released unchanged.
     column : str, optional
-        The sensitive column; needed where there is not exactly one.
+        The sensitive column; required unless the records have exactly one.
 
     Raises
     ------
     ValueError
-        If `l` is not an integer of at least 1; on `apply` and `guarantee`, if there is no such column or it is not
-        clear which, a value is missing, or one value is that of more than one in l records.
+        If `l` is not an integer of at least 1.
+        On `apply` and `guarantee`: if the column does not exist, or none is named and there is not exactly one.
+        On `apply` and `guarantee`: if a value is missing, or one value occurs in more than one in l records.
 
     Notes
     -----
-    Groups. Let n records be sorted by their value, values in random order and records of one value in random order,
-    and g = floor(n / l). The i-th record goes to group i mod g. A group has floor(n / g) or one more records, at least
-    l; and if no value stands more than g times, records of one value, a run of at most g, all go to different groups.
-    No grouping is possible otherwise: each group could take one record of the frequent value, and there are at most g
-    groups of l.
+    Groups. Sort the n records by their value, with the values in random order and the records of one value in random
+    order. Let g = floor(n / l). The i-th record goes to group i mod g, so each group has floor(n / g) records or one
+    more, and thus at least l. The records of one value are consecutive. If there are at most g of them, they all go to
+    different groups. No valid grouping exists otherwise: each group could take one record of the frequent value, and
+    there are at most g groups of l.
 
-    Published that way the quasi-identifiers and the groups' values are the two tables of the source, except that
-    groups of the same values are not told apart, which takes nothing from a reader who expects the values of such
-    groups to be handed out at random.
+    The source publishes two tables, of the quasi-identifiers and of the groups' values. This release equals them,
+    except that groups with equal values are not distinguished. A reader who expects the values within such groups to
+    be assigned at random loses nothing.
 
     References
     ----------
@@ -66,7 +68,7 @@ class Anatomy(MicrodataDefense):
             raise ValueError(f"column must be the name of a column, got {column!r}")
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Group the records and release each group's set of values."""
+        """Group the records and release the set of values of each group."""
         name = self._checked(records)
         frame = released_frame(records)
         if len(records):
@@ -76,7 +78,7 @@ class Anatomy(MicrodataDefense):
         return rowwise_release(frame, Channel((Containment(name, records.domain(name)),) if len(records) else ()))
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Promise nothing of the quasi-identifiers, which are released; say what holds of the groups."""
+        """Return a statement about the groups; the quasi-identifiers are released, so there is no k."""
         name = self._checked(records)
         return Guarantee(statement=f"groups of at least {self.l} different values of {name}, one record each")
 
@@ -93,19 +95,23 @@ class Anatomy(MicrodataDefense):
         most = int(column.value_counts().max()) if len(column) else 0
         if most * self.l > len(column):
             raise ValueError(
-                f"l = {self.l}: one value of column {name!r} is that of {most} of {len(column)} records, "
+                f"l = {self.l}: one value of column {name!r} occurs in {most} of {len(column)} records, "
                 f"more than one in {self.l}"
             )
         return name
 
 
 def bucket_groups(values: Integers, l: int, rng: Generator) -> Integers:  # noqa: E741
-    """Group of each record, shape (n,), so that no group has a value twice and every group has at least l records.
+    """Group of each record, shape (n,): no group has a value twice, and every group has at least l records.
 
     Parameters
     ----------
     values : ndarray of int, shape (n,)
-        Code of each record's sensitive value, from 0; n >= l >= 1, no value more than n / l times.
+        Code of each record's sensitive value, from 0; no value occurs more than n / l times.
+    l : int
+        Smallest group size, 1 <= l <= n.
+    rng : Generator
+        Source of randomness.
     """
     rank = rng.permutation(int(values.max()) + 1)[values]
     order = np.lexsort((rng.random(values.size), rank))
@@ -115,7 +121,7 @@ def bucket_groups(values: Integers, l: int, rng: Generator) -> Integers:  # noqa
 
 
 def _sets(column: pd.Series[Any], values: Integers, distinct: Any, groups: Integers) -> pd.Series[Any]:
-    """The set of each record's group as a released cell; the values as they are where groups have one record."""
+    """Set of values in each record's group as a released cell; a group of one record releases its value."""
     if np.bincount(groups).max() == 1:
         return released_frame(Microdata(column.to_frame()))[str(column.name)]
     numbers = is_number_column(column)

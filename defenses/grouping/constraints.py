@@ -1,4 +1,4 @@
-"""What an equivalence class must hold besides its size: l-diversity, t-closeness, a limit alpha on any one value."""
+"""Constraints on the sensitive values of equivalence classes: l-diversity, t-closeness, (alpha, k)-anonymity."""
 
 from __future__ import annotations
 
@@ -19,37 +19,42 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 ROUNDING = 1e-9
-"""How far a measure may miss its limit, so that rounding refuses no class that holds it exactly."""
+"""Tolerance of a limit, so that rounding errors refuse no class that meets the limit exactly."""
 
 _CELLS = 1 << 22
-"""Largest table of counts that is laid out at a time."""
+"""Largest table of counts held at a time."""
 
 
 @dataclass(frozen=True)
 class Constraint(ABC):
-    """A demand on the sensitive values of every class.
+    """A constraint on the sensitive values of every class.
 
-    Merging two classes that meet any of them makes one that does: distinct values only grow, the entropy and the
-    distances are concave and convex in the shares, a share of the whole is at most the larger share of the parts, and
-    for (c, l) see the source, section 4. So whatever meets it with no row suppressed, all its generalizations do.
+    If two classes satisfy a constraint, so does the class that merges them:
+
+    - Merging never reduces the number of distinct values.
+    - Entropy is concave and the distances of t-closeness are convex in the shares.
+    - The share of a value in the merged class is at most the larger of its shares in the parts.
+    - For recursive (c, l)-diversity see Machanavajjhala et al. (2007), l-diversity, section 4.
+
+    All generalizations of a table without suppressed rows therefore satisfy the constraint if the table does.
 
     Attributes
     ----------
     spoils_all : bool
-        Whether every part of a class that fails fails too. Then the rows that must be suppressed only become fewer
-        by generalization, as with k-anonymity; otherwise merging may spoil a good class by a bad one.
+        Whether every part of a failing class fails too. If so, generalization can only reduce the number of rows that
+        must be suppressed, as under k-anonymity. Otherwise, a failing class may spoil a good one by merging with it.
     """
 
     spoils_all: ClassVar[bool] = False
 
     @abstractmethod
     def holds(self, counts: Integers, table: Floats) -> Booleans:
-        """Whether classes meet the demand.
+        """Tell which classes satisfy the constraint.
 
         Parameters
         ----------
         counts : ndarray of int, shape (classes, values)
-            How often each class, none empty, has each sensitive value, in the values' order.
+            Counts of each sensitive value in each class, in the order of the values; no class is empty.
         table : ndarray of float, shape (values,)
             Share of each value in the whole table.
 
@@ -64,13 +69,13 @@ class Constraint(ABC):
 
 @dataclass(frozen=True)
 class DistinctDiversity(Constraint):
-    """Distinct l-diversity: at least l different values in a class."""
+    """Distinct l-diversity: a class has at least l distinct values."""
 
     l: int  # noqa: E741 (the field's own name for it)
     spoils_all: ClassVar[bool] = True
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
-        """Count the values present."""
+        """Compare the number of distinct values with l."""
         return np.asarray((counts > 0).sum(axis=1) >= self.l)
 
     def __str__(self) -> str:
@@ -79,7 +84,7 @@ class DistinctDiversity(Constraint):
 
 @dataclass(frozen=True)
 class EntropyDiversity(Constraint):
-    """Entropy l-diversity: an entropy of at least log l in a class."""
+    """Entropy l-diversity: the entropy of a class is at least log l."""
 
     l: float  # noqa: E741
 
@@ -95,13 +100,13 @@ class EntropyDiversity(Constraint):
 
 @dataclass(frozen=True)
 class RecursiveDiversity(Constraint):
-    """Recursive (c, l)-diversity: r_1 < c (r_l + r_(l+1) + … + r_m), r the counts of a class in descending order."""
+    """Recursive (c, l)-diversity: r_1 < c (r_l + … + r_m), with r the counts of a class in descending order."""
 
     c: float
     l: int  # noqa: E741
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
-        """Compare the most frequent value with the tail from the l-th on."""
+        """Compare the largest count with the sum of the counts from the l-th on."""
         ranked = -np.sort(-counts, axis=1)
         return np.asarray(ranked[:, 0] < self.c * ranked[:, self.l - 1 :].sum(axis=1))
 
@@ -111,12 +116,12 @@ class RecursiveDiversity(Constraint):
 
 @dataclass(frozen=True)
 class EqualCloseness(Constraint):
-    """t-closeness with all values equally far apart: sum |p - q| / 2 at most t."""
+    """t-closeness with equal ground distances: sum |p - q| / 2 is at most t."""
 
     t: float
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
-        """Compare the total variation with t."""
+        """Compare the total variation distance with t."""
         return np.asarray(np.abs(_shares(counts) - table).sum(axis=1) / 2 <= self.t + ROUNDING)
 
     def __str__(self) -> str:
@@ -125,12 +130,12 @@ class EqualCloseness(Constraint):
 
 @dataclass(frozen=True)
 class OrderedCloseness(Constraint):
-    """t-closeness with values as far apart as their ranks: sum |P - Q| / (m - 1) at most t, P and Q cumulative."""
+    """t-closeness with ordered ground distances: sum |P - Q| / (m - 1) is at most t, with P and Q cumulative."""
 
     t: float
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
-        """Compare the earth mover's distance along the order with t."""
+        """Compare the earth mover's distance between ordered values with t."""
         moved = np.abs(np.cumsum(_shares(counts) - table, axis=1)).sum(axis=1)
         return np.asarray(moved / max(1, table.size - 1) <= self.t + ROUNDING)
 
@@ -140,12 +145,12 @@ class OrderedCloseness(Constraint):
 
 @dataclass(frozen=True)
 class LargestShare(Constraint):
-    """The alpha of (alpha, k)-anonymity: no value takes more than this share of a class."""
+    """The alpha of (alpha, k)-anonymity: no value has a larger share of a class."""
 
     alpha: float
 
     def holds(self, counts: Integers, table: Floats) -> Booleans:
-        """Compare the most frequent value's share with alpha."""
+        """Compare the share of the most frequent value with alpha."""
         return np.asarray(_shares(counts).max(axis=1) <= self.alpha + ROUNDING)
 
     def __str__(self) -> str:
@@ -160,22 +165,23 @@ def make_constraints(
     distance: str,
     alpha: float | None,
 ) -> tuple[Constraint, ...]:
-    """Constraints that a defense's parameters ask for.
+    """Make the constraints that the parameters of a defense describe.
 
     Raises
     ------
     ValueError
-        If `diversity` or `distance` is unknown, `l` is not an integer (for entropy: no number) of at least 1, `c` is
-        missing, superfluous or not above 0, or `t` or `alpha` lies outside [0, 1] and (0, 1].
+        If `diversity` or `distance` is unknown, or `c` is missing, superfluous or not above 0.
+        If `l` is not an integer of at least 1 (for entropy: not a number of at least 1).
+        If `t` lies outside [0, 1], or `alpha` outside (0, 1].
     """
     if diversity not in ("distinct", "entropy", "recursive"):
         raise ValueError(f"diversity must be 'distinct', 'entropy' or 'recursive', got {diversity!r}")
     if distance not in ("equal", "ordered"):
         raise ValueError(f"distance must be 'equal' or 'ordered', got {distance!r}")
-    return tuple(_made(l, diversity, c, t, distance, alpha))
+    return tuple(_checked_constraints(l, diversity, c, t, distance, alpha))
 
 
-def _made(
+def _checked_constraints(
     l: Any,  # noqa: E741
     diversity: str,
     c: Any,
@@ -211,7 +217,7 @@ class SensitiveColumn:
     name : str
         The column's name.
     codes : ndarray of int, shape (n,)
-        Each record's value, in the values' order where they have one.
+        Code of each record's value; codes ascend with the values if these have an order.
     table : ndarray of float, shape (values,)
         Share of each value among all records.
     """
@@ -222,13 +228,13 @@ class SensitiveColumn:
 
 
 def sensitive_columns(records: Microdata, constraints: Sequence[Constraint]) -> tuple[SensitiveColumn, ...]:
-    """The columns that the constraints are about: all sensitive ones, none where there is no constraint.
+    """Code the columns that the constraints apply to: all sensitive ones, or none if there is no constraint.
 
     Raises
     ------
     ValueError
-        If there are constraints and no sensitive column, a column has fewer values than `l`, or ordered distances
-        meet a missing value or categories without order.
+        If there are constraints but no sensitive column, or a column has fewer values than `l`.
+        If distances are ordered and a column has a missing value, or categories without an order.
     """
     if not constraints:
         return ()
@@ -237,15 +243,15 @@ def sensitive_columns(records: Microdata, constraints: Sequence[Constraint]) -> 
     ordered = any(isinstance(constraint, OrderedCloseness) for constraint in constraints)
     columns = tuple(_sensitive_column(records, name, ordered) for name in records.sensitive)
     for column in columns:
-        present = int((column.table > 0).sum())
-        demanded = max(getattr(constraint, "l", 0) for constraint in constraints)
-        if demanded > present:
-            raise ValueError(f"l must not exceed the {present} values of column {column.name!r}, got {demanded!r}")
+        value_count = int((column.table > 0).sum())
+        largest_l = max(getattr(constraint, "l", 0) for constraint in constraints)
+        if largest_l > value_count:
+            raise ValueError(f"l must not exceed the {value_count} values of column {column.name!r}, got {largest_l!r}")
     return columns
 
 
 def check_apart(names: Sequence[str], columns: Sequence[SensitiveColumn]) -> None:
-    """Raise ValueError if a column to generalize is one that the constraints are about."""
+    """Raise ValueError if a column to generalize is one that the constraints apply to."""
     for column in columns:
         if column.name in names:
             raise ValueError(
@@ -254,12 +260,12 @@ def check_apart(names: Sequence[str], columns: Sequence[SensitiveColumn]) -> Non
 
 
 def check_whole_table(constraints: Sequence[Constraint], columns: Sequence[SensitiveColumn]) -> None:
-    """Raise ValueError if all records together fail a constraint, and so some class of every partition would."""
+    """Raise ValueError if all records together violate a constraint; a class of every partition would then too."""
     for column in columns:
         counts = np.bincount(column.codes, minlength=column.table.size)[None, :]
         for constraint in constraints:
             if not constraint.holds(counts, column.table)[0]:
-                raise ValueError(f"column {column.name!r}: not even the table as a whole has {constraint}")
+                raise ValueError(f"column {column.name!r}: the table as a whole does not have {constraint}")
 
 
 def _sensitive_column(records: Microdata, name: str, ordered: bool) -> SensitiveColumn:
@@ -272,7 +278,7 @@ def _code_in_order(records: Microdata, name: str) -> CodedColumn:
     column = records.frame[name]
     if column.isna().any():
         row = int(np.flatnonzero(column.isna())[0])
-        raise ValueError(f"column {name!r}, row {row}: a missing value has no place in the order")
+        raise ValueError(f"column {name!r}, row {row}: a missing value cannot be ordered")
     domain = records.domain(name)
     if not isinstance(domain, CategoricalDomain):
         return code_values(column, ascending=True)
@@ -284,9 +290,22 @@ def _code_in_order(records: Microdata, name: str) -> CodedColumn:
 def all_hold(
     constraints: Sequence[Constraint], columns: Sequence[SensitiveColumn], histograms: Sequence[csr_array], size: int
 ) -> Booleans:
-    """Whether each class meets every constraint in every sensitive column, shape (size,).
+    """Tell which classes satisfy every constraint in every sensitive column.
 
-    `histograms` holds the counts of each column, shape (size, values); none of the classes is empty.
+    Parameters
+    ----------
+    constraints : sequence of Constraint
+        The constraints.
+    columns : sequence of SensitiveColumn
+        The sensitive columns.
+    histograms : sequence of csr_array, each of shape (size, values)
+        Counts of each value in each class, for every column; no class is empty.
+    size : int
+        Number of classes.
+
+    Returns
+    -------
+    ndarray of bool, shape (size,)
     """
     holds = np.ones(size, dtype=bool)
     for column, histogram in zip(columns, histograms, strict=True):

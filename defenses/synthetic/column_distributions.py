@@ -1,4 +1,4 @@
-"""Columns as distributions: the share of people at or below a value, and the value at a share."""
+"""Empirical distributions of columns, with their quantiles."""
 
 from __future__ import annotations
 
@@ -22,15 +22,25 @@ class Distribution(ABC):
 
     @abstractmethod
     def shares(self) -> Floats:
-        """Share of records below each record plus half of those alike, shape (n,), inside (0, 1)."""
+        """Mid-rank of each record as a share: records below it plus half of those equal; shape (n,), inside (0, 1)."""
 
     @abstractmethod
     def at(self, shares: Floats) -> pd.Series[Any]:
-        """Released cells at given shares in [0, 1), shape (m,)."""
+        """Quantiles at shares in [0, 1) as released cells, shape (m,)."""
 
     @abstractmethod
     def smoothed_at(self, shares: Floats, smoothing: float, rng: Generator) -> pd.Series[Any]:
-        """Released cells at shares in [0, 1) once `smoothing` more records have every category or bin, shape (m,)."""
+        """Quantiles of the smoothed distribution as released cells, shape (m,).
+
+        Parameters
+        ----------
+        shares : ndarray of float, shape (m,)
+            Shares in [0, 1).
+        smoothing : float
+            Number added to the count of every category or bin; nothing is added to missing values.
+        rng : Generator
+            Source of randomness.
+        """
 
 
 @dataclass(frozen=True)
@@ -49,16 +59,16 @@ class CategoryDistribution(Distribution):
     cells: NDArray[Any]
 
     def shares(self) -> Floats:
-        """Share of records below each record plus half of those alike, shape (n,)."""
+        """Mid-rank of each record as a share, shape (n,)."""
         share = self._counts() / self.codes.size
         return np.asarray((np.cumsum(share) - share / 2)[self.codes])
 
     def at(self, shares: Floats) -> pd.Series[Any]:
-        """Released cells at given shares, shape (m,)."""
+        """Quantiles at these shares as released cells, shape (m,)."""
         return pd.Series(self.cells[_codes_at(self._counts(), shares)], dtype=object)
 
     def smoothed_at(self, shares: Floats, smoothing: float, rng: Generator) -> pd.Series[Any]:
-        """Released cells from the smoothed distribution, shape (m,); nothing is added to the missing values."""
+        """Quantiles of the smoothed distribution as released cells, shape (m,)."""
         weights = self._counts() + smoothing * pd.notna(self.cells)
         return pd.Series(self.cells[_codes_at(weights, shares)], dtype=object)
 
@@ -85,13 +95,13 @@ class NumberDistribution(Distribution):
     coded: CodedColumn
 
     def shares(self) -> Floats:
-        """Share of records below each record plus half of those alike, shape (n,)."""
+        """Mid-rank of each record as a share, shape (n,)."""
         counts = self.coded.counts
         twice_the_rank = 2 * np.cumsum(counts) - counts
         return np.asarray((twice_the_rank / 2 / self.coded.codes.size)[self.coded.codes])
 
     def at(self, shares: Floats) -> pd.Series[Any]:
-        """Released numbers at given shares, shape (m,)."""
+        """Interpolated quantiles at these shares, shape (m,)."""
         present = slice(self.coded.missing)
         ordered = np.repeat(self.coded.values[present], self.coded.counts[present])
         rank = shares * self.coded.codes.size
@@ -100,10 +110,10 @@ class NumberDistribution(Distribution):
         return stored_alike(values, self.original)
 
     def smoothed_at(self, shares: Floats, smoothing: float, rng: Generator) -> pd.Series[Any]:
-        """Released numbers, uniform inside each public bin, shape (m,); nothing is added to the missing values."""
+        """Quantiles of the smoothed distribution, uniform inside each public bin, shape (m,)."""
         domain = self.domain
         edges = np.ceil(domain.edges) if domain.integer else domain.edges
-        # A bin between two integers holds none.
+        # A bin strictly between two integers holds no integer.
         possible = ~(domain.integer & (np.diff(edges) == 0))
         bins = domain.codes(self.coded.values)
         counts = np.bincount(bins, weights=self.coded.counts, minlength=domain.size + 1)
@@ -114,7 +124,7 @@ class NumberDistribution(Distribution):
 
 
 def distribution(records: Microdata, name: str) -> Distribution:
-    """Distribution of a column that holds some value, in a table of at least one record.
+    """Distribution of a column with at least one value.
 
     Raises
     ------
@@ -133,7 +143,7 @@ def distribution(records: Microdata, name: str) -> Distribution:
 
 
 def _codes_at(weights: NDArray[Any], shares: Floats) -> Integers:
-    """Code at each share in [0, 1), shape (m,), for codes with the given weights; none of weight 0."""
+    """Code at each share in [0, 1), shape (m,), given the weights of the codes; codes of weight 0 never occur."""
     cumulative = np.cumsum(weights, dtype=float)
     last = int(np.flatnonzero(weights)[-1])
     return np.asarray(np.minimum(np.searchsorted(cumulative, shares * cumulative[-1], side="right"), last))

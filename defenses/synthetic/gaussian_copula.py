@@ -1,4 +1,4 @@
-"""Synthetic rows from a Gaussian copula."""
+"""Synthetic rows drawn from a Gaussian copula."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from metrics.arrays import Floats
 
 
 class GaussianCopula(MicrodataDefense):
-    """Synthetic rows with every column's distribution and the correlations of their normal scores.
+    """Synthetic rows from a Gaussian copula, which keeps the distributions of columns and their rank correlations.
 
-    As many rows as there are records. Every column is taken for a normal variable in disguise: numbers through their
-    empirical quantiles, with straight lines in between; categories, in the order of their domain, through thresholds
-    at their shares; a missing value as the last of all. Categories without an order keep their associations only as
-    far as the order in the domain carries them.
+    There are as many rows as records. Each column is modelled as a transformed normal variable. Numbers are transformed
+    by their interpolated empirical quantiles, categories by thresholds at their cumulative shares, in domain order.
+    A missing value comes after all others. Associations of unordered categories are kept only as far as the order of
+    the domain expresses them.
 
     Notes
     -----
-    A record's score in a column is z = Phi^-1(s), s being the share of records below it plus half of those alike. A
-    row is drawn from the normal distribution with the correlations R of these scores, and each z goes back through
-    the quantile at Phi(z). Rows are drawn as R^(1/2) times independent normal variables, where the symmetric root is
-    that of the eigenvalues; a constant column is uncorrelated.
+    The score of a record in a column is z = Phi^-1(s). Here s is the share of records below it plus half the share of
+    equal ones. Rows are drawn from the normal distribution with the correlation matrix R of these scores. Each z is
+    mapped back by the quantile at Phi(z). Rows are computed as independent normal variables times the symmetric root
+    R^(1/2), taken from the eigenvalues of R. A constant column is uncorrelated.
 
-    It guarantees nothing: distributions and correlations are those of the table, and its smallest and largest numbers
-    may be released as they are. No row stems from a record, and there is no channel.
+    There is no guarantee: distributions and correlations are those of the table, and its smallest and largest numbers
+    may be released unchanged. No row stems from a record, and there is no channel.
 
     References
     ----------
-    Nelsen (2006), An Introduction to Copulas, section 2.9; Patki, Wedge and Veeramachaneni (2016), The synthetic data
-    vault, section 3.
+    Nelsen (2006), An Introduction to Copulas, section 2.9.
+    Patki, Wedge and Veeramachaneni (2016), The synthetic data vault, section 3.
     """
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
@@ -63,7 +63,7 @@ def _correlations(scores: Floats) -> Floats:
 
 
 def _root(matrix: Floats) -> Floats:
-    """Symmetric root of a correlation matrix."""
+    """Symmetric square root of a correlation matrix."""
     values, vectors = np.linalg.eigh(matrix)
     root: Floats = (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     return root

@@ -1,4 +1,4 @@
-"""Synthetic rows whose columns are independent."""
+"""Synthetic rows drawn from independent marginals."""
 
 from __future__ import annotations
 
@@ -14,26 +14,37 @@ from defenses.synthetic.column_distributions import distribution
 
 
 class IndependentMarginals(MicrodataDefense):
-    """Synthetic rows, each cell drawn on its own from its column's smoothed distribution.
+    """Synthetic rows from independent marginals: each cell is drawn from its column's smoothed distribution.
 
-    As many rows as there are records. Numbers are drawn by their public bins, evenly inside a bin. What joins columns
-    is lost: the least that synthesis must do better than.
+    There are as many rows as records. Numbers are drawn from their public bins, uniformly inside a bin. All
+    associations between columns are lost. It is the baseline that other synthesizers should beat.
 
     Parameters
     ----------
     smoothing : float
-        Added to the count of every category and bin of the domain, at least 0, so that what nobody has may be drawn
-        too. Nothing is added to the missing values.
+        Number added to the count of every category and bin of the domain, at least 0. With a positive number, values
+        that no record has may be drawn too. Nothing is added to missing values.
 
     Raises
     ------
     ValueError
-        If the smoothing is no finite number of at least 0; on `apply`, if a value is no category of its domain.
+        If the smoothing is not a finite number of at least 0; on `apply`, if a value is no category of its domain.
 
     Notes
     -----
-    It guarantees nothing: counts are exact, and no row of the release stems from a record. There is no channel, since
-    there is no record that a row could be likely under.
+    There is no guarantee: counts are exact. No row stems from a record, so there is no channel.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from defenses import IndependentMarginals, Microdata
+    >>> records = Microdata(pd.DataFrame({"sex": list("FFFFFF"), "town": ["Ulm"] * 6}))
+    >>> release = IndependentMarginals(smoothing=0).apply(records, np.random.default_rng(0))
+    >>> release.frame.value_counts().to_dict()
+    {('F', 'Ulm'): 6}
+    >>> release.origin.tolist()
+    [-1, -1, -1, -1, -1, -1]
     """
 
     def __init__(self, *, smoothing: float = 1.0) -> None:

@@ -1,4 +1,4 @@
-"""Differentially private synthetic rows from noisy marginals along a tree."""
+"""Differentially private synthetic rows from a tree of noisy marginals (MST)."""
 
 from __future__ import annotations
 
@@ -27,23 +27,23 @@ from metrics.cells import escape
 from metrics.domains import Domain, NumericDomain
 
 MOST_CELLS = 100_000
-"""Cells of a pair of columns that may be measured."""
+"""Largest number of cells in a measured two-way marginal."""
 ROUNDS = 20
-"""Of fitting a pair's table to its columns' distributions."""
+"""Rounds of iterative proportional fitting."""
 
 
 @dataclass(frozen=True)
 class Budget:
-    """Zero-concentrated privacy of the three steps and the noise that follows.
+    """Split of a zCDP budget among the three steps, and the resulting noise.
 
-    An equal third each; of one column alone there is nothing to choose, and its counts have all of it.
+    Each step gets a third of rho. With a single column there is nothing to choose, and its counts get all of rho.
 
     Parameters
     ----------
     rho : float
-        In all.
+        Total budget of zero-concentrated differential privacy.
     columns : int
-        How many columns are released, at least 1.
+        Number of released columns, at least 1.
     """
 
     rho: float
@@ -51,58 +51,62 @@ class Budget:
 
     @property
     def single(self) -> Fraction:
-        """Variance of the noise on every column's counts: replacing a record moves each column by sqrt 2 in L2 norm."""
+        """Variance of the noise on one-way counts; replacing a record moves each column by sqrt 2 in L2 norm."""
         return Fraction(2 * self.columns) / (2 * Fraction(self.rho / (3 if self.columns > 1 else 1)))
 
     @property
     def choice(self) -> float:
-        """Epsilon of one of `columns` - 1 choices by the exponential mechanism, of which each costs epsilon^2 / 8."""
+        """Epsilon of each of `columns` - 1 choices by the exponential mechanism; each costs rho = epsilon^2 / 8."""
         return math.sqrt(8 * self.rho / 3 / max(1, self.columns - 1))
 
     @property
     def pair(self) -> Fraction:
-        """Variance of the noise on the counts of each of `columns` - 1 pairs."""
+        """Variance of the noise on the two-way counts of each of `columns` - 1 pairs."""
         return Fraction(2 * max(1, self.columns - 1)) / (2 * Fraction(self.rho / 3))
 
 
 class PrivateMarginals(MicrodataDefense):
-    """Synthetic rows drawn from a tree of noisy one- and two-way marginals, with differential privacy.
+    """Differentially private synthetic rows from a tree of noisy one-way and two-way marginals (MST).
 
-    As many rows as there are records. Numbers are counted by their public bins, and drawn evenly inside a bin.
+    There are as many rows as records. Numbers are counted by public bins and drawn uniformly inside a bin.
 
     Parameters
     ----------
     epsilon : float
-        Positive.
+        Privacy parameter epsilon, positive.
     delta : float
-        In (0, 1).
+        Privacy parameter delta, in (0, 1).
 
     Raises
     ------
     ValueError
-        If a parameter is refused; on `apply`, if a released column has no declared domain.
+        If a parameter is out of range; on `apply`, if a released column has no declared domain.
 
     Notes
     -----
-    Zero-concentrated privacy rho, the most that gives (epsilon, delta), in three parts (one for a single column):
+    The budget is the largest rho of zero-concentrated privacy that gives (epsilon, delta). It is split into three
+    parts (a single part for a single column):
 
-    1. The counts of every column with discrete Gaussian noise, made a distribution by projection.
-    2. Pairs of columns, one after the other, by the exponential mechanism, such that they form no cycle. A pair's score
-       is the L1 distance of its counts from what independent columns of step 1 would have (replacing a record moves it
-       by 2 at most), less the expected absolute noise of measuring it, which is public. To stop has the score 0: at a
-       small epsilon no pair is worth its noise, and columns stay independent.
-    3. The counts of the chosen pairs with discrete Gaussian noise, fitted to the columns' distributions by iterative
-       proportional fitting.
+    1. One-way counts of every column with discrete Gaussian noise, projected to a distribution.
+    2. Pairs of columns, chosen one after the other by the exponential mechanism so that they form no cycle. The score
+       of a pair is an L1 distance less a penalty. The distance is that of its counts from those of independent columns
+       with the distributions of step 1. Replacing a record moves it by 2 at most. The penalty is the expected absolute
+       noise of measuring the pair, which is public. Stopping has the score 0: at a small epsilon no pair is worth its
+       noise, and columns stay independent.
+    3. Two-way counts of the chosen pairs with discrete Gaussian noise, fitted to the one-way distributions by
+       iterative proportional fitting.
 
-    Rows are drawn from the tree, parents before children. What comes after the noise costs nothing. n is public.
-    Missing values and categories outside the domain are not counted and never released. Choices are drawn in floating
-    point (see `defenses.dp.Exponential`), noise is exact. No row stems from a record, and there is no channel.
+    Rows are drawn from the tree, parents before children. All later steps are post-processing and cost no budget. n is
+    public. Missing values and categories outside the domain are not counted and never released. The noise is exact;
+    choices are drawn in floating point (see `defenses.dp.Exponential`). No row stems from a record, and there is no
+    channel.
 
     References
     ----------
-    McKenna, Miklau and Sheldon (2021), Winning the NIST contest, algorithm 1 (MST); the penalty for noise: McKenna,
-    Mullins, Sheldon and Miklau (2022), AIM, section 4; epsilon^2/8: Cesar and Rogers (2021), Bounding, concentrating,
-    and truncating, section 4; iterative proportional fitting: Deming and Stephan (1940).
+    McKenna, Miklau and Sheldon (2021), Winning the NIST contest, algorithm 1 (MST).
+    McKenna, Mullins, Sheldon and Miklau (2022), AIM, section 4 (the penalty for noise).
+    Cesar and Rogers (2021), Bounding, concentrating, and truncating, section 4 (epsilon^2/8).
+    Deming and Stephan (1940) (iterative proportional fitting).
     """
 
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6) -> None:
@@ -112,7 +116,7 @@ class PrivateMarginals(MicrodataDefense):
         self.delta = delta
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Epsilon and delta of the whole table."""
+        """Return epsilon and delta of the whole table."""
         _check_domains(records)
         return Guarantee(
             epsilon=float(self.epsilon),
@@ -121,7 +125,7 @@ class PrivateMarginals(MicrodataDefense):
         )
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Measure, choose, measure, and draw the rows."""
+        """Measure the columns, choose and measure pairs, and draw the rows."""
         _check_domains(records)
         frame = released_frame(records)
         names = records.released_columns
@@ -143,13 +147,13 @@ class PrivateMarginals(MicrodataDefense):
 def _check_domains(records: Microdata) -> None:
     for name in records.released_columns:
         if name not in records.domains:
-            raise ValueError(f"the domain of column {name!r} is not declared, and reading it from records is no secret")
+            raise ValueError(f"the domain of column {name!r} is not declared; inferring it from records is not private")
         if name in records.generalized:
             raise ValueError(f"column {name!r} holds released cells already; private counts need the original values")
 
 
 def _noisy_shares(cells: list[Integers], sizes: list[int], n: int, budget: Budget, rng: Generator) -> list[Floats]:
-    """Distribution of every column, shape (size,) each."""
+    """Noisy distribution of every column, each of shape (size,)."""
     counts = [np.bincount(column[column >= 0], minlength=size) for column, size in zip(cells, sizes, strict=True)]
     noise = np.split(discrete_gaussian(budget.single, sum(sizes), rng), np.cumsum(sizes)[:-1])
     return [project_to_simplex(count + z, n) / n for count, z in zip(counts, noise, strict=True)]
@@ -158,7 +162,7 @@ def _noisy_shares(cells: list[Integers], sizes: list[int], n: int, budget: Budge
 def _chosen_pairs(
     cells: list[Integers], shares: list[Floats], n: int, budget: Budget, rng: Generator
 ) -> list[tuple[int, int]]:
-    """Pairs of columns to be measured, a forest."""
+    """Choose the pairs of columns to measure; they form a forest."""
     possible = [pair for pair in combinations(range(len(cells)), 2) if _size(shares, pair) <= MOST_CELLS]
     noise = math.sqrt(2 / math.pi * float(budget.pair))
     scores = np.array(
@@ -191,7 +195,7 @@ def _noisy_tables(
     budget: Budget,
     rng: Generator,
 ) -> dict[tuple[int, int], Floats]:
-    """Joint distribution of each pair, shape (size of the first, size of the second)."""
+    """Noisy joint distribution of each pair, shape (size of the first, size of the second)."""
     if not pairs:
         return {}
     sizes = [_size(shares, pair) for pair in pairs]
@@ -201,7 +205,7 @@ def _noisy_tables(
         first, second = shares[pair[0]], shares[pair[1]]
         independent = np.outer(first, second)
         counts = project_to_simplex(_pair_counts(cells, shares, pair) + z, n).reshape(independent.shape)
-        # A trace of independence keeps rows and columns from being empty where the columns' counts are not.
+        # A small independent part keeps rows and columns nonempty if the one-way counts are nonzero.
         table = counts / n + 1e-6 * independent
         for _ in range(ROUNDS):
             table = table * _ratio(first, table.sum(axis=1))[:, None]
@@ -211,36 +215,36 @@ def _noisy_tables(
 
 
 def _drawn_rows(shares: list[Floats], tables: dict[tuple[int, int], Floats], n: int, rng: Generator) -> list[Integers]:
-    """Category of every row, column by column, shape (n,) each."""
+    """Draw the category of every row, column by column, each of shape (n,)."""
     drawn: dict[int, Integers] = {}
-    waiting = dict(tables)
+    remaining = dict(tables)
     while len(drawn) < len(shares):
-        joined = next((pair for pair in waiting if (pair[0] in drawn) != (pair[1] in drawn)), None)
+        joined = next((pair for pair in remaining if (pair[0] in drawn) != (pair[1] in drawn)), None)
         if joined is None:
             root = next(number for number in range(len(shares)) if number not in drawn)
             drawn[root] = _draw(shares[root][None, :], np.zeros(n, dtype=np.intp), rng)
             continue
-        table = waiting.pop(joined)
+        table = remaining.pop(joined)
         parent, child = joined if joined[0] in drawn else joined[::-1]
         drawn[child] = _draw(table if parent == joined[0] else table.T, drawn[parent], rng)
     return [drawn[number] for number in range(len(shares))]
 
 
 def _draw(weights: Floats, given: Integers, rng: Generator) -> Integers:
-    """Draw a category for each row from the weights of its given one, in proportions as even as n rows allow."""
+    """Draw a category for each row given its parent category, by stratified sampling from the weights."""
     order = np.lexsort((rng.random(given.size), given))
     counts = np.bincount(given, minlength=len(weights))
     start = np.cumsum(counts) - counts
-    place = np.empty(given.size)
-    # One number from each of equal parts of [0, 1) for the rows of one given category.
-    place[order] = (np.arange(given.size) - start[given[order]] + rng.random(given.size)) / counts[given[order]]
+    level = np.empty(given.size)
+    # Rows with the same parent category get one number from each of equal parts of [0, 1).
+    level[order] = (np.arange(given.size) - start[given[order]] + rng.random(given.size)) / counts[given[order]]
     cumulative = np.cumsum(weights, axis=1)
-    levels = cumulative[given] <= (place * cumulative[given, -1])[:, None]
-    return np.asarray(np.minimum(levels.sum(axis=1), weights.shape[1] - 1))
+    passed = cumulative[given] <= (level * cumulative[given, -1])[:, None]
+    return np.asarray(np.minimum(passed.sum(axis=1), weights.shape[1] - 1))
 
 
 def _released(domain: Domain, drawn: Integers, rng: Generator) -> pd.Series[str] | pd.Series[float] | pd.Series[int]:
-    """Categories as released cells, bins as numbers inside."""
+    """Released cells: categories, or random numbers inside bins."""
     if not isinstance(domain, NumericDomain):
         return pd.Series(np.array([escape(name) for name in domain.categories], dtype=object)[drawn], dtype=object)
     edges = np.ceil(domain.edges) if domain.integer else domain.edges
@@ -252,10 +256,10 @@ def _released(domain: Domain, drawn: Integers, rng: Generator) -> pd.Series[str]
 
 
 def _pair_counts(cells: list[Integers], shares: list[Floats], pair: tuple[int, int]) -> Floats:
-    """Number of records in each combination, shape (cells,)."""
+    """Number of records in each combination of a pair, shape (cells,)."""
     first, second = cells[pair[0]], cells[pair[1]]
-    known = (first >= 0) & (second >= 0)
-    flat = first[known] * shares[pair[1]].size + second[known]
+    counted = (first >= 0) & (second >= 0)
+    flat = first[counted] * shares[pair[1]].size + second[counted]
     return np.bincount(flat, minlength=_size(shares, pair)).astype(float)
 
 
@@ -263,5 +267,5 @@ def _size(shares: list[Floats], pair: tuple[int, int]) -> int:
     return shares[pair[0]].size * shares[pair[1]].size
 
 
-def _ratio(wanted: Floats, present: Floats) -> Floats:
-    return np.divide(wanted, present, out=np.zeros_like(wanted), where=present > 0)
+def _ratio(target: Floats, current: Floats) -> Floats:
+    return np.divide(target, current, out=np.zeros_like(target), where=current > 0)

@@ -1,1 +1,1 @@
-"""Microaggregation: small groups whose members are released as their group's representative."""
+"""Microaggregation: groups of similar records that release the representative of their group."""

@@ -1,4 +1,4 @@
-"""Microaggregation of mixed columns by Gower's distance."""
+"""Microaggregation by MDAV under Gower's distance."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from defenses.grouping.microaggregation.microaggregation import Microaggregation
 
 
 class GowerMicroaggregation(Microaggregation):
-    """Microaggregation by MDAV under Gower's distance, where a column of numbers weighs no more than one of categories.
+    """Microaggregation by MDAV under Gower's distance, which weights numbers and categories equally.
+
+    Gower's distance of two records is the mean over the columns of |x - y| / range for numbers, and of 0 or 1 for
+    categories. `Microaggregation` uses squared differences divided by the standard deviation instead, which gives
+    outliers and numbers more weight. Parameters, errors, representatives, guarantee and channel are those of
+    `Microaggregation`.
 
     Parameters, errors, representatives, guarantee and channel are those of `Microaggregation`. The distance of two
     records is the mean over the columns of |x - y| / range for numbers and of 0 or 1 for categories. There numbers
@@ -21,7 +26,7 @@ class GowerMicroaggregation(Microaggregation):
     Parameters
     ----------
     k : int
-        Smallest group, at least 1.
+        Smallest group size, at least 1.
     columns : sequence of str, optional
         The columns to group by and to replace; by default the quasi-identifiers.
     representative : {"mean", "median", "mode"}
@@ -29,13 +34,14 @@ class GowerMicroaggregation(Microaggregation):
 
     Notes
     -----
-    Ranges are those of the records. A missing number is, beside 1 for being missing, taken for the mean, where Gower
-    leaves the column out of the comparison: groups of missing and known numbers are the worse for it, as they should.
+    Ranges are those of the records. A missing number is at distance 1 from any number, plus the distance of that number
+    from the mean. Gower instead omits the column from the comparison. The penalty here discourages groups that mix
+    missing numbers with others.
 
     References
     ----------
-    Gower (1971), A general coefficient of similarity and some of its properties; Templ, Kowarik and Meindl (2015),
-    Statistical disclosure control for micro-data using the R package sdcMicro.
+    Gower (1971), A general coefficient of similarity and some of its properties.
+    Templ, Kowarik and Meindl (2015), Statistical disclosure control for micro-data using the R package sdcMicro.
     """
 
     def _groups(self, numbers: NDArray[np.float64], categories: NDArray[np.intp], rng: Generator) -> NDArray[np.intp]:

@@ -1,4 +1,4 @@
-"""MDAV, maximum distance to average vector: groups of at least k similar records."""
+"""MDAV (maximum distance to average vector): groups of at least k similar records."""
 
 from __future__ import annotations
 
@@ -9,47 +9,50 @@ from metrics.arrays import Floats, Integers
 
 
 def groups(numbers: ArrayLike, k: int, categories: ArrayLike | None = None, *, distance: str = "squared") -> Integers:
-    """Group records so that each group holds k to 2k - 1 records that are close to each other.
+    """Group close records by MDAV, so that each group holds k to 2k - 1 records.
 
     Parameters
     ----------
     numbers : array_like, shape (n, p)
-        Numeric coordinates, on comparable scales; the distance of two records adds up their differences.
+        Numeric coordinates on comparable scales; the distance of two records sums over the coordinates.
     k : int
-        Smallest group, 1 <= k <= n.
+        Smallest group size, 1 <= k <= n.
     categories : array_like of int, shape (n, q), optional
-        Codes from 0; each pair that differs adds 1 to the distance.
+        Category codes from 0; each column in which two records differ adds 1 to their distance.
     distance : {"squared", "absolute"}
-        What a difference of coordinates counts: its square, which makes the squared Euclidean distance, or its
-        absolute value, which makes p + q times Gower's distance where coordinates are divided by their range.
+        Contribution of a difference of coordinates to the distance. Squares give the squared Euclidean distance.
+        Absolute values give p + q times Gower's distance if coordinates are divided by their range.
 
     Returns
     -------
     ndarray of int, shape (n,)
-        Group of each record, from 0; a group of n < 2k holds all of them.
+        Group of each record, from 0; if n < 2k, one group holds all records.
 
     Raises
     ------
     ValueError
-        If `k` lies outside 1..n, the shapes do not fit, a coordinate is not finite, a code is negative or the
-        distance is unknown.
+        If `k` lies outside 1..n, the shapes do not fit, or the distance is unknown.
+        If a coordinate is not finite, or a code is negative.
 
     Notes
     -----
-    While 3k records are left: r is the record farthest from the average of those left, s the one farthest from r; r
-    with the k - 1 records nearest to it is a group, and so is s with the k - 1 nearest to it among the others. Of
-    2k to 3k - 1 records left, the farthest from the average and its nearest are a group and the others another.
-    That is n / 2k rounds of three passes over the records left.
+    Repeat while at least 3k records remain. Let r be the record farthest from the average of the remaining records,
+    and s the record farthest from r. Then r and its k - 1 nearest records form a group. Among the others, s and its
+    k - 1 nearest records form a group as well. If 2k to 3k - 1 records remain, the record farthest from the average
+    and its k - 1 nearest form a group. The others form the last group. This takes n / 2k rounds of three passes over
+    the remaining records.
 
-    A category is a corner of a simplex with edges of length 1: as 0/1 indicators times 1/sqrt(2), two different ones
-    are at the squared distance (1 + 1)/2 = 1, and their average has the shares m as coordinates. Category a then is
-    at |e_a - m|²/2 = (1 - 2 m_a + sum m²)/2 from the average, which is looked up instead of computed. By absolute
-    differences it is at its mean distance 1 - m_a from the records left.
+    Categories are corners of a simplex with edges of length 1. Encoded as 0/1 indicators times 1/sqrt(2), two
+    different categories are at squared distance (1 + 1)/2 = 1. The average of such indicators is the vector m of
+    shares. Category a is at squared distance |e_a - m|²/2 = (1 - 2 m_a + sum m²)/2 from the average. These distances
+    are tabulated per category instead of computed per record. With absolute differences, category a is at its mean
+    distance 1 - m_a from the remaining records.
 
     References
     ----------
-    Domingo-Ferrer and Mateo-Sanz (2002), Practical data-oriented microaggregation; Domingo-Ferrer and Torra (2005),
-    Ordinal, continuous and heterogeneous k-anonymity through microaggregation, section 3 (MDAV-generic).
+    Domingo-Ferrer and Mateo-Sanz (2002), Practical data-oriented microaggregation.
+    Domingo-Ferrer and Torra (2005), Ordinal, continuous and heterogeneous k-anonymity through microaggregation,
+    section 3 (MDAV-generic).
     """
     if distance not in _KINDS:
         raise ValueError(f"distance must be one of {', '.join(_KINDS)}, got {distance!r}")
@@ -71,16 +74,16 @@ def groups(numbers: ArrayLike, k: int, categories: ArrayLike | None = None, *, d
 
 
 class _Remaining:
-    """The records that have no group yet, packed at the front of arrays with one row a column.
+    """The remaining records, which have no group yet; they fill the front of arrays with one row per column.
 
     Parameters
     ----------
     numbers : ndarray of float, shape (p, n)
         Coordinates.
     codes : ndarray of int, shape (q, n)
-        Categories, those of each column numbered on from those of the one before.
+        Category codes; each column continues the numbering of the previous one.
     starts : ndarray of int, shape (q,)
-        The first number of each column's categories.
+        First category code of each column.
     """
 
     def __init__(self, numbers: Floats, codes: Integers, starts: Integers) -> None:
@@ -92,23 +95,23 @@ class _Remaining:
 
     @property
     def rows(self) -> Integers:
-        """The records left, shape (count,)."""
+        """The remaining records, shape (count,)."""
         return self._rows[: self.count]
 
     def average(self) -> tuple[Floats, Floats]:
-        """Average record: mean of each coordinate, and distance of each category from the shares."""
+        """The average record: mean of each coordinate, and distance of each category from the average."""
         mean: Floats = self._numbers[:, : self.count].mean(axis=1)
         share = self._frequency / self.count
         return mean, self._from_average(share) if share.size else share
 
     def center(self, position: int) -> tuple[Floats, Floats]:
-        """One record: its coordinates, and distance of each category from its own."""
+        """The record at a position: its coordinates, and the distance of each category from its own."""
         mismatch = np.ones(self._frequency.size)
         mismatch[self._codes[:, position]] = 0.0
         return self._numbers[:, position].copy(), mismatch
 
     def distances(self, coordinates: Floats, mismatch: Floats) -> Floats:
-        """Distance of every record left from a center, shape (count,)."""
+        """Distance of every remaining record from a center, shape (count,)."""
         difference = self._difference[:, : self.count]
         np.subtract(self._numbers[:, : self.count], coordinates[:, None], out=difference)
         distances = self._summed(difference)
@@ -117,7 +120,7 @@ class _Remaining:
         return distances
 
     def _summed(self, difference: Floats) -> Floats:
-        """What the differences of coordinates, shape (p, count), add up to, shape (count,)."""
+        """Distances, shape (count,), from the differences of coordinates, shape (p, count)."""
         distances: Floats = np.einsum("ij,ij->j", difference, difference)
         return distances
 
@@ -128,14 +131,14 @@ class _Remaining:
         return (1 - 2 * share + concentration[column]) / 2
 
     def remove(self, positions: Integers, followed: int) -> tuple[Integers, int]:
-        """Take records out, the last ones left moving into their places.
+        """Remove records; the last remaining ones move into the gaps.
 
         Returns
         -------
         members : ndarray of int
-            The records taken out.
+            The removed records.
         followed : int
-            Where the record now stands that stood at `followed`.
+            New position of the record that was at `followed`.
         """
         members = self._rows[positions]
         if self._codes.size:
@@ -151,7 +154,7 @@ class _Remaining:
 
 
 class _RemainingByAbsolute(_Remaining):
-    """The same with absolute differences in the place of squared ones."""
+    """The remaining records under absolute instead of squared differences."""
 
     def _summed(self, difference: Floats) -> Floats:
         distances: Floats = np.abs(difference, out=difference).sum(axis=0)

@@ -1,4 +1,4 @@
-"""Microaggregation: every record is replaced by the representative of its group."""
+"""Multivariate microaggregation by MDAV."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ from defenses.grouping.microaggregation.representatives import (
 
 
 class Microaggregation(RepresentativeDefense):
-    """Microaggregation by MDAV: groups of k to 2k - 1 similar records that all release their group's representative.
+    """Microaggregation by MDAV: each record is replaced by the representative of its group of k to 2k - 1 records.
 
     Parameters
     ----------
     k : int
-        Smallest group, at least 1.
+        Smallest group size, at least 1.
     columns : sequence of str, optional
         The columns to group by and to replace; by default the quasi-identifiers.
     representative : {"mean", "median", "mode"}
@@ -36,49 +36,66 @@ class Microaggregation(RepresentativeDefense):
     Raises
     ------
     ValueError
-        If `k` is not an integer of at least 1 or the representative is unknown; on `apply` and `guarantee`, if `k`
-        exceeds the number of records or a column is unknown; on `apply`, if a column holds an infinity or a value
-        that its domain lacks.
+        If `k` is not an integer of at least 1, or the representative is unknown.
+        On `apply` and `guarantee`: if `k` exceeds the number of records, or a column is unknown.
+        On `apply`: if a column holds an infinity, or a value that its domain lacks.
 
     Notes
     -----
-    Distance. Numbers are divided by their standard deviation (which the publisher computes from the records), and
-    two categories that differ are at distance 1; squared distances add up over the columns. A column of numbers thus
-    weighs 2 in the mean squared distance of two random records, a column of categories 1 - sum of squared shares.
-    A missing value is a category of its own: it is at distance 1 from any number, itself taken for the mean.
+    Distance. Squared distances add up over the columns. Numbers are divided by their standard deviation, which the
+    publisher computes from the records. Two different categories are at distance 1. In the mean squared distance of
+    two random records, a column of numbers thus has weight 2. A column of categories has weight 1 - sum of squared
+    shares. A missing value is a category of its own, at distance 1 from any number. Its own number is taken to be
+    the mean.
 
-    Representative. The mean of the group's numbers, rounded to an integer where the domain has no others
-    (halves to the even one), their lower median, or the most frequent one (of several, the smallest). For categories
-    the most frequent one (of several, the first in the domain), unless the median is asked for and their domain is
-    ordered. Missing numbers take what represents their group's others, and are released as missing where there are
-    none.
+    Representative. For numbers it is the mean of the group, the lower median, or the mode (the smallest one if there
+    are several). In an integer domain, means are rounded to integers, with halves to the even one. For categories it
+    is the mode (the first one in the domain if there are several). In an ordered domain, "median" selects the lower
+    median category. Missing numbers are replaced by the representative of the numbers in their group. A group without
+    numbers releases missing values.
 
-    Guarantee: k-anonymity over the columns, and thus over the quasi-identifiers if these are among them. Channel: a
-    normal density with the root mean square change of each number, the share of unchanged records of each category;
-    none where numbers and missing values share a group.
+    Guarantee: k-anonymity over the columns. It extends to the quasi-identifiers if all of them are among the columns.
+    Channel: for numbers, a normal density with the root mean square change. For categories, the share of unchanged
+    records. There is no channel if a group mixes numbers and missing values.
 
     References
     ----------
-    Domingo-Ferrer and Mateo-Sanz (2002), Practical data-oriented microaggregation for statistical disclosure control;
+    Domingo-Ferrer and Mateo-Sanz (2002), Practical data-oriented microaggregation for statistical disclosure control.
     Domingo-Ferrer and Torra (2005), Ordinal, continuous and heterogeneous k-anonymity through microaggregation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from defenses import Microaggregation, Microdata
+    >>> table = pd.DataFrame({"age": [20, 60, 21, 61, 22, 64], "job": list("xyxyzz"), "ill": list("uvwuvw")})
+    >>> records = Microdata(table, quasi_identifiers=("age", "job"), sensitive=("ill",))
+    >>> print(Microaggregation(k=3).apply(records, np.random.default_rng(0)).frame)
+       age job ill
+    0   21   x   u
+    1   62   y   v
+    2   21   x   w
+    3   62   y   u
+    4   21   x   v
+    5   62   y   w
     """
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release every group's representative in the place of its records."""
+        """Replace the values of each record by the representatives of its group."""
         names = filled(records, self._checked_columns(records))
         columns = [read_grouped_column(records, name) for name in names]
         groups = self._groups(*group_coordinates(columns, len(records)), rng)
         return release_representatives(records, columns, groups, self.representative)
 
     def _groups(self, numbers: NDArray[np.float64], categories: NDArray[np.intp], rng: Generator) -> NDArray[np.intp]:
-        """Group of each record, shape (n,), from standardised numbers and codes of categories."""
+        """Group of each record, shape (n,), given standardised numbers and category codes."""
         return mdav.groups(numbers, self.k, categories)
 
 
 def group_coordinates(
     columns: Sequence[GroupedNumbers | GroupedCategories], n: int
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Standardised numbers and categories of n records, a row each; missing or not is a category too."""
+    """Standardised numbers and category codes of n records, one row each; missingness of a number is a category."""
     coordinates: list[NDArray[np.float64]] = []
     categories: list[NDArray[np.intp]] = []
     for column in columns:

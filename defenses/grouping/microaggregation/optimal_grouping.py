@@ -1,4 +1,4 @@
-"""Optimal groups of at least k numbers on a line."""
+"""Optimal univariate grouping: groups of at least k numbers with the least sum of squares."""
 
 from __future__ import annotations
 
@@ -10,34 +10,37 @@ from metrics.arrays import Floats, Integers
 
 
 def optimal_groups(numbers: ArrayLike, k: int) -> Integers:
-    """Group numbers, at least k to a group, with the least sum of squared differences from the groups' means.
+    """Group numbers with the least within-group sum of squares, at least k per group.
 
     Parameters
     ----------
     numbers : array_like, shape (n,)
         Finite numbers.
     k : int
-        Smallest group, 1 <= k <= n.
+        Smallest group size, 1 <= k <= n.
 
     Returns
     -------
     ndarray of int, shape (n,)
-        Group of each number, from 0 in ascending order; each holds k to 2k - 1 numbers, or all of them if n < 2k.
+        Group of each number, from 0 in ascending order of the numbers. Each group holds k to 2k - 1 numbers, or all
+        of them if n < 2k.
 
     Raises
     ------
     ValueError
-        If `k` lies outside 1..n, or the numbers are not one axis of finite values.
+        If `k` lies outside 1..n, or the numbers are not a one-dimensional array of finite values.
 
     Notes
     -----
-    In an optimum groups are runs of the sorted numbers, and a run of 2k or more splits in two without loss. With
-    w(i, m) the sum of squares inside the run of m numbers that ends at the i-th, the least sum for the first i is
+    In an optimum, groups are runs of the sorted numbers, and a run of 2k or more splits in two without loss. Let
+    w(i, m) be the sum of squares within the run of m numbers that ends at the i-th. The least sum for the first i
+    numbers is
 
         c(i) = min over k <= m < 2k of c(i - m) + w(i, m),    c(0) = 0.
 
-    c(i) needs nothing after c(i - k), so that k values are computed at once, in n / k steps over blocks of k by k.
-    Sums of squares are taken about the run's last number, where they keep their digits. Memory: about 8 k n bytes.
+    c(i) depends on no value after c(i - k). Therefore k values are computed at once, in n / k steps over blocks of k
+    by k. Sums of squares are taken about the last number of a run, which avoids cancellation. Memory: about 8 k n
+    bytes.
 
     References
     ----------
@@ -45,7 +48,7 @@ def optimal_groups(numbers: ArrayLike, k: int) -> Integers:
     """
     values = np.asarray(numbers, dtype=float)
     if values.ndim != 1 or not np.isfinite(values).all():
-        raise ValueError("numbers must be one axis of finite values")
+        raise ValueError("numbers must be a one-dimensional array of finite values")
     n = values.size
     if not 1 <= k <= n:
         raise ValueError(f"k must lie between 1 and the number of values, got k = {k} for n = {n}")
@@ -57,7 +60,7 @@ def optimal_groups(numbers: ArrayLike, k: int) -> Integers:
 
 
 def _run_sums(ordered: Floats, k: int) -> Floats:
-    """Sums w(i, m) of squares inside runs, shape (n, k): row i - 1, m = 2k - 1, …, k; infinite before the start."""
+    """Sums of squares w(i, m), shape (n, k), in row i - 1 for m = 2k - 1, …, k; infinite for m > i."""
     n = ordered.size
     sums = np.full((n, k), np.inf)
     total, squares = np.zeros(n), np.zeros(n)
@@ -72,9 +75,9 @@ def _run_sums(ordered: Floats, k: int) -> Floats:
 
 
 def _last_ends(sums: Floats, k: int) -> Integers:
-    """Where the groups of an optimum end, ascending: numbers of values up to and including the last of each."""
+    """End of each group of an optimum, ascending: the number of values up to and including its last one."""
     n = len(sums)
-    # cost[2k - 1 + i] is c(i); the entries before are runs that would start before the first number.
+    # cost[2k - 1 + i] is c(i); the entries before it stand for runs that start before the first number.
     cost = np.full(2 * k - 1 + n + 1, np.inf)
     cost[2 * k - 1] = 0.0
     before = sliding_window_view(cost, k)
@@ -92,9 +95,9 @@ def _last_ends(sums: Floats, k: int) -> Integers:
 
 
 def _chain(previous: Integers) -> Integers:
-    """Positions on the way from the last one back to 0, without 0, ascending; by doubling the length of the steps."""
+    """Positions on the path from the last one back to 0, without 0, ascending; found by pointer doubling."""
     reached = np.array([previous.size - 1])
-    # An optimum never leads through an impossible start; those positions may point anywhere.
+    # No optimum passes through an impossible start, so the pointers of these positions do not matter.
     jump = np.maximum(previous, 0)
     while jump[-1] > 0:
         reached = np.union1d(reached, jump[reached])

@@ -1,4 +1,4 @@
-"""Columns whose records are replaced by the representative of their group: mean, median or mode."""
+"""Group representatives: mean, median or mode of each group, released for all of its records."""
 
 from __future__ import annotations
 
@@ -22,22 +22,22 @@ from metrics.classes import count_pairs, group_starts
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 
 REPRESENTATIVES = ("mean", "median", "mode")
-"""What a group may release: its mean, its lower median, or its most frequent value (of several, the smallest)."""
+"""What a group may release: its mean, its lower median, or its mode (the smallest one if there are several)."""
 
 
 def check_representative(representative: Any) -> None:
-    """Raise ValueError unless it is one of `REPRESENTATIVES`."""
+    """Raise ValueError unless the representative is one of `REPRESENTATIVES`."""
     if representative not in REPRESENTATIVES:
         raise ValueError(f"representative must be one of {', '.join(REPRESENTATIVES)}, got {representative!r}")
 
 
 class RepresentativeDefense(KAnonymousDefense):
-    """A defense that replaces the values of at least k records at a time by their representative.
+    """Base of defenses that replace the values in groups of at least k records by a representative.
 
     Parameters
     ----------
     k : int
-        Smallest group, at least 1.
+        Smallest group size, at least 1.
     columns : sequence of str, optional
         The columns to replace.
     representative : {"mean", "median", "mode"}
@@ -57,14 +57,14 @@ class RepresentativeDefense(KAnonymousDefense):
 
 @dataclass(frozen=True)
 class GroupedColumn(ABC):
-    """A column of which every group releases one representative.
+    """A column in which every group releases one representative.
 
     Attributes
     ----------
     original : Series, shape (n,)
         The column as the publisher holds it.
     domain : Domain
-        What its values may be.
+        Domain of its values.
     """
 
     original: pd.Series[Any]
@@ -77,12 +77,27 @@ class GroupedColumn(ABC):
 
     @abstractmethod
     def replaced(self, groups: Integers, representative: str = "mean") -> tuple[pd.Series[Any], ChannelPart | None]:
-        """Released cells, given the group of each record, shape (n,), and the channel where it has a part for them."""
+        """Replace the values by the representatives of their groups.
+
+        Parameters
+        ----------
+        groups : ndarray of int, shape (n,)
+            Group of each record, from 0 without gaps.
+        representative : str
+            One of `REPRESENTATIVES`.
+
+        Returns
+        -------
+        cells : Series, shape (n,)
+            Released cells.
+        part : ChannelPart or None
+            Channel of the column; None if the column has none.
+        """
 
 
 @dataclass(frozen=True)
 class GroupedNumbers(GroupedColumn):
-    """Numbers, represented by their mean, lower median or most frequent one.
+    """A numeric column, represented by mean, lower median or mode.
 
     Attributes
     ----------
@@ -94,13 +109,13 @@ class GroupedNumbers(GroupedColumn):
     numbers: Floats
 
     def standardized(self) -> Floats:
-        """Numbers less their mean, by their standard deviation, shape (n,); 0 where missing or all alike."""
+        """Standard scores of the numbers, shape (n,); 0 where missing, and everywhere if all numbers are equal."""
         centered = self.numbers - np.nanmean(self.numbers)
         deviation = float(np.nanstd(self.numbers))
         return np.nan_to_num(centered / deviation) if deviation > 0 else np.zeros_like(centered)
 
     def replaced(self, groups: Integers, representative: str = "mean") -> tuple[pd.Series[Any], GroupMean | None]:
-        """Representatives, whole where the domain is; no part where missing and other numbers share a group."""
+        """Release representatives, integers in integer domains; no channel if a group mixes numbers and gaps."""
         choose = {"mean": group_means, "median": group_medians, "mode": group_frequent}[representative]
         values = choose(self.numbers, groups)
         released = (np.rint(values) if self.domain.integer else values)[groups]
@@ -112,7 +127,7 @@ class GroupedNumbers(GroupedColumn):
 
 @dataclass(frozen=True)
 class GroupedCategories(GroupedColumn):
-    """Categories, represented by the most frequent one, or the lower median where they have an order.
+    """A categorical column, represented by its mode, or by the lower median in ordered domains.
 
     Attributes
     ----------
@@ -124,26 +139,26 @@ class GroupedCategories(GroupedColumn):
     codes: Integers
 
     def replaced(self, groups: Integers, representative: str = "mean") -> tuple[pd.Series[Any], GroupMode]:
-        """Representatives, with the share of records that keep their category."""
+        """Release representatives; the channel holds the share of records that keep their category."""
         if representative == "median" and self.domain.ordered:
             present = np.where(self.codes < self.domain.size, self.codes, np.nan)
-            chosen = np.nan_to_num(group_medians(present, groups), nan=self.domain.size).astype(np.intp)[groups]
+            released_codes = np.nan_to_num(group_medians(present, groups), nan=self.domain.size).astype(np.intp)[groups]
         else:
-            chosen = group_modes(self.codes, groups, self.domain.size + 1)[groups]
-        agreement = float((chosen == self.codes).mean())
-        released = pd.Series(category_cells(self.domain)[chosen], dtype=object)
+            released_codes = group_modes(self.codes, groups, self.domain.size + 1)[groups]
+        agreement = float((released_codes == self.codes).mean())
+        released = pd.Series(category_cells(self.domain)[released_codes], dtype=object)
         return released, GroupMode(self.name, self.domain, agreement)
 
 
 def grouped_column(original: pd.Series[Any], domain: Domain, coded: CodedColumn) -> GroupedNumbers | GroupedCategories:
-    """Return a column with at least one value, by the kind of its domain, which it is coded by."""
+    """Return a column of the kind of its domain, given its codes by that domain; it holds at least one value."""
     if isinstance(domain, NumericDomain):
         return GroupedNumbers(original, domain, coded.by_record())
     return GroupedCategories(original, domain, coded.codes)
 
 
 def read_grouped_column(records: Microdata, name: str) -> GroupedNumbers | GroupedCategories:
-    """Return a column of the records with at least one value, by the kind of its domain.
+    """Read a column with at least one value; the kind of its domain decides the kind of column.
 
     Raises
     ------
@@ -157,7 +172,7 @@ def read_grouped_column(records: Microdata, name: str) -> GroupedNumbers | Group
 def release_representatives(
     records: Microdata, columns: Sequence[GroupedNumbers | GroupedCategories], groups: Integers, representative: str
 ) -> MicrodataRelease:
-    """Release the records with each group's representative in the place of its records' values.
+    """Release the records with the values of these columns replaced by representatives.
 
     Parameters
     ----------
@@ -166,7 +181,7 @@ def release_representatives(
     columns : sequence of GroupedNumbers or GroupedCategories
         The columns to replace.
     groups : ndarray of int, shape (n,)
-        Group of each record, from 0 without a gap.
+        Group of each record, from 0 without gaps.
     representative : str
         One of `REPRESENTATIVES`.
     """
@@ -192,7 +207,15 @@ def release_replaced(
 
 
 def group_means(values: Floats, groups: Integers) -> Floats:
-    """Mean of each group's numbers, NaN for a group without any; from `values` and their `groups`, shape (n,)."""
+    """Mean of each group; NaN for a group without numbers.
+
+    Parameters
+    ----------
+    values : ndarray of float, shape (n,)
+        Numbers; NaN where missing.
+    groups : ndarray of int, shape (n,)
+        Group of each number, from 0 without gaps.
+    """
     present = ~np.isnan(values)
     size = int(groups.max()) + 1
     total = np.bincount(groups[present], weights=values[present], minlength=size)
@@ -202,17 +225,17 @@ def group_means(values: Floats, groups: Integers) -> Floats:
 
 
 def group_medians(values: Floats, groups: Integers) -> Floats:
-    """Lower median of each group's numbers, NaN for a group without any; shapes as for `group_means`."""
+    """Lower median of each group; NaN for a group without numbers. Parameters are those of `group_means`."""
     order = np.lexsort((values, groups))
     total, present = np.bincount(groups), np.bincount(groups, weights=~np.isnan(values)).astype(np.intp)
-    # Missing values sort last; the first of a group without any number is missing itself.
+    # Missing values sort last, so the first value of a group without numbers is missing.
     middle = np.cumsum(total) - total + np.maximum(present - 1, 0) // 2
     medians: Floats = values[order[middle]]
     return medians
 
 
 def group_frequent(values: Floats, groups: Integers) -> Floats:
-    """Most frequent number of each group, of several the smallest; shapes as for `group_means`."""
+    """Mode of each group, the smallest one if there are several. Parameters are those of `group_means`."""
     present = ~np.isnan(values)
     frequent = np.full(int(groups.max()) + 1, np.nan)
     distinct, codes = np.unique(values[present], return_inverse=True)
@@ -223,7 +246,7 @@ def group_frequent(values: Floats, groups: Integers) -> Floats:
 
 
 def group_modes(codes: Integers, groups: Integers, code_count: int) -> Integers:
-    """Most frequent code of each group, the smallest of several; from `codes` and their `groups`, shape (n,)."""
+    """Mode of each group's codes, the smallest one if there are several; `codes` and `groups` have shape (n,)."""
     group, code, count = count_pairs(groups, codes, int(groups.max()) + 1, code_count)
     ranked = np.lexsort((code, -count, group))
     return code[ranked[group_starts(group)]]

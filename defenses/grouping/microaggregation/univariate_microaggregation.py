@@ -1,4 +1,4 @@
-"""Optimal microaggregation of single columns."""
+"""Optimal univariate microaggregation."""
 
 from __future__ import annotations
 
@@ -22,30 +22,31 @@ from defenses.grouping.microaggregation.representatives import (
 
 
 class UnivariateMicroaggregation(RepresentativeDefense):
-    """Every column of numbers microaggregated on its own, in groups of at least k with the least squared change.
+    """Optimal univariate microaggregation: each numeric column on its own, with the least squared change.
 
     Parameters
     ----------
     k : int
-        Smallest group, at least 1.
+        Smallest group size, at least 1.
     columns : sequence of str, optional
-        Columns with numbers; by default all numeric quasi-identifiers.
+        Numeric columns; by default all numeric quasi-identifiers.
     representative : {"mean", "median", "mode"}
-        What a group releases; groups are the best for the mean.
+        What a group releases; the groups are optimal for the mean.
 
     Raises
     ------
     ValueError
-        If `k` is not an integer of at least 1 or the representative is unknown; on `apply` and `guarantee`, if `k`
-        exceeds the number of records or a column is unknown or holds no numbers; on `apply`, if one is infinite.
+        If `k` is not an integer of at least 1, or the representative is unknown.
+        On `apply` and `guarantee`: if `k` exceeds the number of records, or a column is unknown or not numeric.
+        On `apply`: if a number is infinite.
 
     Notes
     -----
-    Numbers, representatives and the channel are those of `Microaggregation`. Missing numbers are a group of their own
-    where there are at least k of them, and of the others; otherwise they are taken for the mean.
+    Numbers, representatives and the channel are those of `Microaggregation`. Missing numbers form a group of their own
+    if there are at least k of them and at least k others. Otherwise they are grouped as if they were the mean.
 
-    Guarantee: every released number of a column stands at least k times. That is k-anonymity over the
-    quasi-identifiers only where there is but one.
+    Guarantee: every released number of a column occurs at least k times. This is k-anonymity over the
+    quasi-identifiers only if there is a single one.
 
     References
     ----------
@@ -53,7 +54,7 @@ class UnivariateMicroaggregation(RepresentativeDefense):
     """
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Release every column's representatives."""
+        """Release the representatives of every column."""
         replaced = {}
         for name in filled(records, self._checked_columns(records)):
             column = read_grouped_column(records, name)
@@ -62,7 +63,7 @@ class UnivariateMicroaggregation(RepresentativeDefense):
         return release_replaced(records, replaced)
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Promise k-anonymity where the one quasi-identifier is replaced, and of each column alone elsewhere."""
+        """Return k-anonymity if there is a single column, and otherwise k-anonymity over each column alone."""
         names = self._checked_columns(records)
         if len(names) == 1:
             return k_anonymity_over(self.k, records, names)
@@ -82,5 +83,5 @@ class UnivariateMicroaggregation(RepresentativeDefense):
         names = chosen_columns(records, self.columns, default)
         for name in names:
             if not is_numeric(records, name):
-                raise ValueError(f"columns: column {name!r} holds no numbers, which this method is for")
+                raise ValueError(f"columns: column {name!r} holds no numbers, which this method needs")
         return names

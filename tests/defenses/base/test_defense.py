@@ -158,7 +158,7 @@ def test_unknown_columns_are_named(defense):
 def test_numbers_that_an_earlier_step_generalized_are_refused(defense):
     steps = Pipeline(steps=[GlobalRecoding(levels={"age": 1}), defense])
     with pytest.raises(
-        ValueError, match=r"column 'age', row 0: .* is no plain number; what reads numbers must come before"
+        ValueError, match=r"column 'age', row 0: .* is no plain number; a step that reads numbers must come before"
     ):
         apply(steps, people())
 

@@ -252,7 +252,7 @@ def test_refuses_what_does_not_fit_the_records() -> None:
 
     with pytest.raises(ValueError, match="l must not exceed the 3 values of column 's', got 4"):
         guarantee(records, l=4)
-    with pytest.raises(ValueError, match="table as a whole has shares of at most"):
+    with pytest.raises(ValueError, match="table as a whole does not have shares of at most"):
         guarantee(records, alpha=0.4)
     with pytest.raises(ValueError, match="column 's', row 3: a missing value"):
         guarantee(records, t=0.1, distance="ordered")

@@ -71,7 +71,7 @@ def test_univariate_groups_of_a_hundred_thousand_end() -> None:
         ([1.0], 0, "k = 0"),
         ([], 1, "n = 0"),
         ([np.nan], 1, "finite"),
-        ([[1.0]], 1, "axis"),
+        ([[1.0]], 1, "one-dimensional"),
     ],
 )
 def test_univariate_groups_refuse(numbers: object, k: int, why: str) -> None:
