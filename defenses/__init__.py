@@ -31,19 +31,20 @@ Recoding: generalization, rounding, top and bottom coding, suppression, pseudony
     TopBottomCoding: Numbers below a lower or above an upper threshold are replaced by the threshold.
 
 Grouping: k-anonymity and related models, which release records in classes of at least k.
-    Anatomy: Bucketization: records are put into groups of at least l different sensitive values, one record each.
+    Anatomy: Anatomy (bucketization): sensitive values are released as the set of values in a group of at least l
+        records.
     FullDomainRelease: A table released by full-domain generalization, with one hierarchy level per column.
-    GowerMicroaggregation: Microaggregation by MDAV under Gower's distance, where a column of numbers weighs no more
-        than one of categories.
+    GowerMicroaggregation: Microaggregation by MDAV under Gower's distance, which weights numbers and categories
+        equally.
     Incognito: Incognito full-domain k-anonymity: one hierarchy level per column, of minimum loss, with classes of
         at least k.
-    KMeansMicroaggregation: Microaggregation of k-means clusters, repaired until every group holds k to 2k - 1
+    KMeansMicroaggregation: Microaggregation of k-means clusters, which are split by MDAV into groups of k to 2k - 1
         records.
-    Microaggregation: Microaggregation by MDAV: groups of k to 2k - 1 similar records that all release their group's
-        representative.
+    Microaggregation: Microaggregation by MDAV: each record is replaced by the representative of its group of k to
+        2k - 1 records.
     Mondrian: Mondrian multidimensional k-anonymity: classes of at least k records, released as intervals and sets.
-    UnivariateMicroaggregation: Every column of numbers microaggregated on its own, in groups of at least k with the
-        least squared change.
+    UnivariateMicroaggregation: Optimal univariate microaggregation: each numeric column on its own, with the least
+        squared change.
 
 Perturbation: noise, swapping, replacement, shuffling and sampling; the identity and a constant as references.
     AdditiveNoise: Independent noise of mean zero is added to numbers.
@@ -73,10 +74,12 @@ Post-randomisation (PRAM): categories are released at random by transition matri
     More names: help(defenses.pram)
 
 Synthetic tables drawn from a model of the records.
-    GaussianCopula: Synthetic rows with every column's distribution and the correlations of their normal scores.
-    IndependentMarginals: Synthetic rows, each cell drawn on its own from its column's smoothed distribution.
-    PrivateMarginals: Synthetic rows drawn from a tree of noisy one- and two-way marginals, with differential
-        privacy.
+    GaussianCopula: Synthetic rows from a Gaussian copula, which keeps the distributions of columns and their rank
+        correlations.
+    IndependentMarginals: Synthetic rows from independent marginals: each cell is drawn from its column's smoothed
+        distribution.
+    PrivateMarginals: Differentially private synthetic rows from a tree of noisy one-way and two-way marginals
+        (MST).
 
 Curators that answer queries about the records.
     Curator: Differentially private curator: answers statistical queries with noise until the privacy budget is
