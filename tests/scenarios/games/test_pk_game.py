@@ -312,7 +312,7 @@ def test_scores_are_those_of_the_surest_pair_and_of_abstention():
         1,
     )
     silent = rules.score(secret, release, RankedAnswers(3, 3, [], [], []), generator(3))
-    assert (silent["reidentification"], silent["win"], silent["answered"]) == (None, 0.0, 0.0)
+    assert (silent["pk"].rate, silent.measures["win"], silent.measures["answered"]) == (None, 0.0, 0.0)
     with pytest.raises(ValueError, match="2 rows"):
         rules.score(secret, release, RankedAnswers(2, 3, [], [], []), generator(3))
 
@@ -410,6 +410,16 @@ def test_real_columns_play():
     assert outcome.scores.measures["posterior"] <= outcome.scores.measures["bound"] * (1 + 1e-9)
     assert outcome.utility["associations"] is None
     assert outcome.scores["pk"].chance == 0.2
+
+
+def test_utility_does_not_depend_on_how_many_releases_were_measured_before(bank):
+    rules = PkAnonymity(records=bank, column="job", size=50)
+    defense = OptimalRetention(k=2)
+    first, second = (rules.draw(generator(1)) for _ in range(2))
+    releases = [rules.publish(defense.apply(first.records, generator(2, play)), generator(3)) for play in range(4)]
+    measured = [rules.utility(first, release) for release in releases]
+    assert [rules.utility(second, release) for release in reversed(releases)] == measured[::-1]
+    assert len({utility["queries"] for utility in measured}) > 1
 
 
 def test_likelihood_assignment_reads_the_released_matrix():

@@ -137,10 +137,10 @@ def found_in(database):
     with Store(database) as store:
         trials = [result for result in store.results() if result.attack and result.status == "ok"]
     for trial in sorted(trials, key=lambda trial: trial.play):
-        if trial.values["reidentification"] is not None:
+        rate = trial.scores["reidentification"].rate
+        if rate is not None:
             which = trial.game["decoys"], trial.defense, str(trial.parameters)
-            rates = found.setdefault(which, {}).setdefault(trial.attack, [])
-            rates.append(trial.values["reidentification"])
+            found.setdefault(which, {}).setdefault(trial.attack, []).append(rate)
     return {which: {name: np.array(rates) for name, rates in rows.items()} for which, rows in found.items()}
 
 

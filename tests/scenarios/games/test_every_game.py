@@ -1,0 +1,97 @@
+"""Scores and utility of every exported game are functions of the secret, the release and the generator."""
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+
+import numpy as np
+import pytest
+
+import attacks
+from defenses import Curator, FederatedAveraging, Identity, LocalReports, Mondrian, RetentionReplacement
+from scenarios import load
+from scenarios.experiments.emoji_population import emoji
+from scenarios.games.playing import make_release
+from scenarios.methods import exported
+from scenarios.seeds import generator
+
+
+@dataclass(frozen=True)
+class Trial:
+    """A small game with a defense and an attack that fit it."""
+
+    attack: str
+    data: str = "bank"
+    defense: object = field(default_factory=Identity)
+    parameters: dict = field(default_factory=dict)
+
+
+CONTROL_GROUP = {"originals": 20, "strangers": 20, "auxiliary": 40}
+CANDIDATES = {"auxiliary": 40, "held_out": 40}
+TRIALS = {
+    "AttributeInference": Trial("NearestRowInference", parameters=CONTROL_GROUP | {"sensitive": "job"}),
+    "CandidateFile": Trial("NearestNeighbour", parameters=CANDIDATES | {"originals": 20, "candidates": 40}),
+    "ClassifierMembership": Trial("LossThreshold", parameters=CANDIDATES | {"members": 20}),
+    "DowncodingGame": Trial("Downcoding", defense=Mondrian(k=5), parameters=CONTROL_GROUP),
+    "Indistinguishability": Trial(
+        "Distinguishing", defense=Curator(epsilon=1.0), parameters={"column": "age", "challenges": 20}
+    ),
+    "Intersection": Trial(
+        "NearestRowInference", parameters=CONTROL_GROUP | {"sensitive": "job", "overlap": 10, "strangers": 10}
+    ),
+    "Join": Trial("NearestNeighbour", parameters=CANDIDATES | {"patients": 20, "register": 40}),
+    "Linkability": Trial("NearestRowLinkability", parameters=CONTROL_GROUP),
+    "Membership": Trial("DistanceToClosestRecord", parameters=CANDIDATES | {"members": 20}),
+    "Newcomer": Trial("Differencing", "city", Curator(epsilon=1.0)),
+    "PkAnonymity": Trial("BestPosterior", defense=RetentionReplacement(k=2), parameters={"column": "marital"}),
+    "Pool": Trial("PoolInference", "emoji", LocalReports(epsilon=1.0), {"column": "emoji", "persons": 20}),
+    "Reports": Trial("ValueGuess", defense=LocalReports(epsilon=1.0), parameters={"column": "job", "persons": 50}),
+    "SecretBits": Trial(
+        "Differencing",
+        defense=Curator(epsilon=1.0),
+        parameters={"column": "housing", "category": "yes", "persons": 20},
+    ),
+    "SecretNumbers": Trial(
+        "Differencing", defense=Curator(epsilon=1.0), parameters={"column": "age", "above": 39.5, "persons": 20}
+    ),
+    "SinglingOut": Trial("UnivariateSinglingOut", parameters={"originals": 20, "auxiliary": 40}),
+    "SparseRatings": Trial("ScoreboardDeanonymization", "ratings", parameters={"targets": 5}),
+    "StatisticsMembership": Trial(
+        "HomerByQueries", defense=Curator(epsilon=1.0), parameters=CANDIDATES | {"members": 20}
+    ),
+    "Training": Trial(
+        "UpdateMembership",
+        defense=FederatedAveraging(rounds=2),
+        parameters={"members": 24, "auxiliary": 40, "held_out": 40},
+    ),
+    "VisitingHours": Trial("Differencing", "visits", Curator(epsilon=1.0)),
+}
+
+
+def game_of(name):
+    """A small instance of an exported game."""
+    trial = TRIALS[name]
+    records = emoji(200, 40, generator(0, "emoji")) if trial.data == "emoji" else load(trial.data).records
+    return exported("scenarios")[name](records=records, **trial.parameters)
+
+
+def test_every_exported_game_is_tried():
+    assert sorted(TRIALS) == sorted(exported("scenarios"))
+
+
+@pytest.mark.parametrize("name", sorted(TRIALS))
+def test_utility_and_scores_do_not_depend_on_earlier_calls(name):
+    game, trial = game_of(name), TRIALS[name]
+    attack = getattr(attacks, trial.attack)()
+    choice = attack.choose(game.briefing(trial.defense, generator(0)), generator(1)) if game.lets_choose else None
+    secret = game.draw(generator(0, "draw"), choice)
+    release, published = make_release(trial.defense, game, secret, generator(0, "release"))
+    first = game.utility(secret, release)
+    assert game.utility(secret, release) == first
+    claims = attack.run(game.view(published, generator(2)), game.knowledge(secret, trial.defense), generator(3))
+    scores = game.score(secret, published, claims, generator(4))
+    assert game.score(secret, published, claims, generator(4)) == scores
+    # Neither an attack nor its score changes what the next release of the same secret is worth.
+    assert game.utility(secret, release) == first
+    again = game.draw(generator(0, "draw"), deepcopy(choice))
+    assert game.utility(again, release) == first
+    assert all(value is None or np.isfinite(value) for value in first.values())
