@@ -340,7 +340,7 @@ def _read_categorical(column: pd.Series[Any], domain: CategoricalDomain) -> Cate
         try:
             member[index, [domain.position(unescape(part)) for part in parts]] = True
         except ValueError as error:
-            _refuse(column, codes, index, f"is no cell of this column: {error}")
+            _refuse(column, codes, index, f"is not a cell of this column: {error}")
     return CategoricalCells(domain, codes, suppressed, missing, member)
 
 

@@ -146,6 +146,6 @@ def check_columns(frame: pd.DataFrame, names: Sequence[str]) -> None:
     columns = list(frame.columns)
     for name in names:
         if columns.count(name) > 1:
-            raise ValueError(f"column {name!r} stands twice; column names must differ")
+            raise ValueError(f"column {name!r} appears twice; column names must differ")
         if name not in columns:
             raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, frame.columns))}")

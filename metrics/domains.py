@@ -102,7 +102,7 @@ class CategoricalDomain:
             raise ValueError("categories must not be empty")
         if len(self._position) < len(self.categories):
             twice = next(name for name in self.categories if self.categories.count(name) > 1)
-            raise ValueError(f"category {twice!r} stands twice")
+            raise ValueError(f"category {twice!r} appears twice")
 
     @property
     def size(self) -> int:

@@ -1,11 +1,11 @@
 """Scenarios: data sets, games, experiments, the runner and the command line.
 
 Data sets: folders with records, roles, hierarchies and licence, or functions that generate or download them.
-    dataset_names: Names of the data sets, sorted; reads no data.
+    dataset_names: Names of the data sets in alphabetical order; reads no data.
     load: Load a data set.
 
 User tables: files, roles and domains of columns, and the risk of a table.
-    Dataset: A table of records and where it comes from.
+    Dataset: A table of records with its source.
     load_table: Read records from a CSV or Parquet file.
 
 Games: what the attacker knows, what it claims, and how claims are scored.

@@ -124,7 +124,7 @@ class Channel:
         try:
             content = tomllib.loads(text)
         except tomllib.TOMLDecodeError as error:
-            raise ValueError(f"the channel is no TOML: {error}") from None
+            raise ValueError(f"the channel is not valid TOML: {error}") from None
         unknown = sorted(set(content) - {"sampling_rate", "part"})
         if unknown:
             raise ValueError(f"the channel has no key {unknown[0]!r}; it has sampling_rate and part")

@@ -137,7 +137,7 @@ class TableHierarchy(Hierarchy):
         self._position = {leaf: i for i, leaf in enumerate(self.leaves)}
         if len(self._position) < len(self.leaves):
             twice = next(leaf for leaf in self.leaves if self.leaves.count(leaf) > 1)
-            raise ValueError(f"value {twice!r} stands twice")
+            raise ValueError(f"value {twice!r} appears twice")
         columns = [pd.factorize(np.array([str(row[j]) for row in rows], dtype=object)) for j in range(len(rows[0]))]
         self.table: NDArray[np.intp] = np.column_stack([codes for codes, _ in columns]).astype(np.intp)
         for level in range(1, self.table.shape[1]):

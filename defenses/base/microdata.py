@@ -76,7 +76,7 @@ class Microdata:
         columns = [str(column) for column in self.frame.columns]
         twice = sorted({column for column in columns if columns.count(column) > 1})
         if twice:
-            raise ValueError(f"column {twice[0]!r} stands twice; column names must differ")
+            raise ValueError(f"column {twice[0]!r} appears twice; column names must differ")
         roles = [*self.identifiers, *self.quasi_identifiers, *self.sensitive]
         for column in roles:
             if roles.count(column) > 1:

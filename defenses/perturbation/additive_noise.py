@@ -56,7 +56,7 @@ class AdditiveNoise(MicrodataDefense):
             raise ValueError(f"distribution must be 'gaussian' or 'laplace', got {distribution!r}")
         if isinstance(scale, Mapping):
             if columns is not None:
-                raise ValueError("columns goes with one scale for all; a mapping names its columns itself")
+                raise ValueError("columns goes with a single scale; a mapping of scales names its own columns")
             for name, value in scale.items():
                 check_real(f"scale[{name!r}]", value, low=0)
         else:

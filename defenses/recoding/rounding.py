@@ -51,7 +51,7 @@ class Rounding(MicrodataDefense):
     def __init__(self, *, base: float | Mapping[str, float] = 10, columns: Sequence[str] | None = None) -> None:
         if isinstance(base, Mapping):
             if columns is not None:
-                raise ValueError("columns goes with one base for all; a mapping names its columns itself")
+                raise ValueError("columns goes with a single base; a mapping of bases names its own columns")
             for name, value in base.items():
                 check_real(f"base[{name!r}]", value, low=0, open_low=True)
         else:

@@ -57,7 +57,7 @@ class TopBottomCoding(MicrodataDefense):
             check_real("share", share, low=0, high=0.5, open_high=True)
         if thresholds is not None:
             if columns is not None:
-                raise ValueError("columns goes with share; thresholds names its columns itself")
+                raise ValueError("columns goes with share; thresholds names its own columns")
             for name, ends in thresholds.items():
                 pair = (
                     isinstance(ends, Sequence) and len(ends) == 2 and all(isinstance(end, int | float) for end in ends)

@@ -38,5 +38,5 @@ def test_k_anonymity_refuses() -> None:
     with pytest.raises(ValueError, match="no rows"):
         k_anonymity(frame.iloc[:0], ["q"])
     frame = pd.DataFrame([[1, 2, 3]], columns=["q", "q", "s"])
-    with pytest.raises(ValueError, match="'q' stands twice"):
+    with pytest.raises(ValueError, match="'q' appears twice"):
         k_anonymity(frame, ["q"])

@@ -20,7 +20,7 @@ def test_bad_numeric_domains(arguments):
 
 
 def test_bad_categorical_domains():
-    with pytest.raises(ValueError, match="'a' stands twice"):
+    with pytest.raises(ValueError, match="'a' appears twice"):
         CategoricalDomain(("a", "b", "a"))
     with pytest.raises(ValueError, match="empty"):
         CategoricalDomain(())

@@ -40,7 +40,7 @@ def test_rounding_refuses():
             Rounding(base=base)
         with pytest.raises(ValueError, match=r"base\['age'\]"):
             Rounding(base={"age": base})
-    with pytest.raises(ValueError, match="columns goes with one base"):
+    with pytest.raises(ValueError, match="columns goes with a single base; a mapping of bases names its own columns"):
         Rounding(base={"age": 1}, columns=["age"])
     with pytest.raises(ValueError, match="no released column 'z'"):
         apply(Rounding(columns=["z"]), table(a=[1]))

@@ -267,7 +267,7 @@ def test_bad_tables_are_refused(tmp_path, table, message):
         ("cuts = [30, 50]", "cuts = [50, 30]", "cuts must ascend"),
         ('type = "number"', "", "table [columns.age], key 'type': is missing"),
         ('type = "number"', 'type = "date"', "table [columns], key 'age': "),
-        ('"pilot"]', '"cook"]', "category 'cook' stands twice"),
+        ('"pilot"]', '"cook"]', "category 'cook' appears twice"),
         ('type = "category"', 'type = "category"\nlow = 1', "table [columns.job], key 'low': unknown key"),
         ('separator = ";"\n\n', 'separator = ";;"\n\n', "key 'separator'"),
         ('["disease"]', '["disease", "age"]', "column 'age' stands in two roles"),
