@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -74,7 +75,11 @@ class TableUtility:
         self.constant = _constant(self.original)
         self.floor = self._fidelity(self.constant)
         self.held_out = original_profile(held_out, self.domains) if target and len(held_out) else None
-        self.original_auc = self._auc(self.original)
+
+    @cached_property
+    def original_auc(self) -> float | None:
+        """Area under the curve of a classifier trained on the original, None where there is nothing to predict."""
+        return self._auc(self.original)
 
     def score(self, released: pd.DataFrame) -> dict[str, float | None]:
         """Components of a release's utility.

@@ -138,14 +138,18 @@ def _text(module: str) -> str:
 @cache
 def _file(module: str) -> str:
     """Source file of a module of this project or of the user's own code; nothing for what is installed or absent."""
+    top = module.partition(".")[0]
+    own = top in PACKAGES
     try:
-        spec = importlib.util.find_spec(module)
+        # To find a submodule is to import its parents: of an installed package that would take seconds.
+        spec = importlib.util.find_spec(top)
+        if top != module and (own or not (spec and spec.origin and _installed(Path(spec.origin)))):
+            spec = importlib.util.find_spec(module)
     except (ImportError, AttributeError, ValueError):
         return ""
     origin = spec.origin if spec else None
     if not origin or not origin.endswith(".py"):
         return ""
-    own = module.partition(".")[0] in PACKAGES
     return origin if own or not _installed(Path(origin)) else ""
 
 
