@@ -1,4 +1,4 @@
-"""Reconstruct training records from the updates that a server sees."""
+"""Gradient inversion: reconstruction of training records from updates."""
 
 from __future__ import annotations
 
@@ -18,26 +18,26 @@ from defenses.base.training import TrainedNetwork, TrainingEncoding
 from metrics.arrays import Floats, Integers
 from metrics.domains import CategoricalDomain
 
-# Largest batch whose 2^B patterns are tried.
+# Largest batch whose 2^B patterns are enumerated.
 LARGEST_BATCH = 12
-# Largest batch that is looked for by optimisation: sums over more say next to nothing of one of them.
+# Largest batch for optimisation: a sum over more records carries almost no information about one of them.
 LARGEST_MATCHED = 32
-# A reading whose ones and zeros are off by more, in the mean square, is noise.
+# Largest root mean square deviation of one-hot features from 0 and 1; reconstructions beyond it are noise.
 TOLERANCE = 0.15
 
 
 @dataclass(frozen=True)
 class Observation:
-    """Updates that stem from one batch of records.
+    """Updates observed for one batch of records.
 
     Attributes
     ----------
     size : int
         Number B of records.
     updates : ndarray, shape (rounds, weights)
-        Sums of the records' gradients along local steps, up to a factor each.
+        Sums of the records' gradients along local steps, each up to a factor.
     models : ndarray, shape (rounds, weights)
-        Weights before each.
+        Weights before each round.
     """
 
     size: int
@@ -51,34 +51,33 @@ class Observation:
 
 
 class GradientInversion(Attack):
-    """Records from gradients.
+    """Gradient inversion: reconstruct training records from updates of the first layer.
 
-    The gradient of a linear layer for one example is the outer product of what leaves it (the errors) and what enters
-    it (the features, and 1 for the bias). A batch's update by the first layer, whatever the number of local steps, the
-    clipping of examples or of the update, therefore holds in each row a linear combination of the batch's records
-    (x, 1). From this:
+    The gradient of a linear layer for one example is the outer product of errors (derivatives by the outputs) and
+    inputs (features, and 1 for the bias). Each row of a batch's first-layer update is therefore a linear combination of
+    the batch's records (x, 1). This holds for any number of local steps, and under clipping of examples or updates.
 
-    - One record: rows divided by their bias entries are the record, exactly.
-    - A batch of B <= 12 records whose rows, over all units and rounds, span B dimensions: the records are the vectors
-      in that span whose categorical features are 0 or 1 with one 1 a column. B independent features determine a vector
-      of the span; all 2^B ways to set them to 0 and 1 are tried, and the B that fit the other features best are
+    - One record: rows divided by their bias entries equal the record exactly.
+    - A batch of B <= 12 records whose rows, over all units and rounds, span B dimensions. The records are the vectors
+      in this span whose categorical features are one-hot. B independent features determine a vector of the span. All
+      2^B settings of these features to 0 and 1 are tried, and the B vectors that fit the other features best are
       answered. Without noise this is exact for records that differ in some category.
-    - Otherwise, up to 32 records, by optimisation: the label counts follow from the last layer's bias; the average
-      person with each label is moved, as little as possible, until the gradient is the one seen.
+    - Otherwise, up to 32 records, by optimisation. The label counts follow from the last layer's bias. The average
+      person of each label is moved as little as possible until it explains the observed gradient.
 
-    What one gradient cannot give: softmax regression in its first round sees of a batch, for each class, the sum of its
-    records up to a common vector. With two classes that is one vector for eight records, and the attack is no better
-    than the guess: on `adult` and `bank` it names 0.56 and 0.52 of the cells, the guess 0.54 both times, and the two
-    classes' exact sums would give 0.57 and 0.54. With 16 classes, a hidden layer or further rounds it is.
+    One gradient has limits. In its first round, softmax regression reveals for each class the sum of a batch's records,
+    up to a common vector. With two classes this is one vector for eight records, and the attack does not beat the
+    baseline. On `adult` and `bank` it recovers 0.56 and 0.52 of the cells, the baseline 0.54 both times; the two
+    classes' exact sums would give 0.57 and 0.54. With 16 classes, a hidden layer or more rounds it beats the baseline.
 
-    Classes follow from the last layer: an example's error is negative for its own class alone. Where the reading does
-    not explain what was seen (noise, too large a batch), the most frequent value of each column is answered, as good
-    as a guess can be.
+    Classes follow from the last layer: an example's error is negative only for its own class. Where the reconstruction
+    does not explain the observation (noise, large batches), the answer is the baseline: each column's most frequent
+    value.
 
     Parameters
     ----------
     steps : int
-        Steps of the optimisation.
+        Number of optimisation steps.
 
     Raises
     ------
@@ -100,13 +99,13 @@ class GradientInversion(Attack):
         self.steps = steps
 
     def run(self, release: TrainingRelease, knowledge: Knowledge, rng: Generator) -> ValueClaims:
-        """Answer for every record of every client, the clients in order; within a client the order is free."""
+        """Reconstruct every record of every client; clients are in order, records of a client in any order."""
         encoding = release.encoding
         people = knowledge.auxiliary.frame
         common = most_common(encoding, people)
         frames, confidence = [], []
-        for seen in observations(release):
-            features, labels, fit = self._read(release, seen, people)
+        for observed in observations(release):
+            features, labels, fit = self._read(release, observed, people)
             frame = encoding.decode(features, labels)
             doubtful = fit > TOLERANCE
             frame[doubtful] = common.iloc[[0] * int(doubtful.sum())].to_numpy()
@@ -115,26 +114,26 @@ class GradientInversion(Attack):
         return ValueClaims(pd.concat(frames, ignore_index=True), np.concatenate(confidence))
 
     def _read(
-        self, release: TrainingRelease, seen: Observation, people: pd.DataFrame
+        self, release: TrainingRelease, observed: Observation, people: pd.DataFrame
     ) -> tuple[Floats, Integers, Floats]:
-        """Features, classes, and how far each record's features are from ones and zeros."""
+        """Features, classes, and each record's deviation from one-hot features."""
         network, encoding = release.network, release.encoding
-        rows = seen.layer(network, 0)
+        rows = observed.layer(network, 0)
         flat = rows.reshape(-1, rows.shape[2])
-        if seen.size == 1:
+        if observed.size == 1:
             features = single_record(flat)[None]
-            return features, _labels(network, seen, features), misfit(encoding, features)
-        if seen.size <= LARGEST_BATCH:
-            found = records_in_span(encoding, flat, seen.size)
-            if found is not None:
-                return found, _labels(network, seen, found), misfit(encoding, found)
-        if seen.size <= LARGEST_MATCHED and len(seen.updates):
-            return matched(network, encoding, seen, people, self.steps)
-        return _unread(encoding, seen.size)
+            return features, _labels(network, observed, features), misfit(encoding, features)
+        if observed.size <= LARGEST_BATCH:
+            records = records_in_span(encoding, flat, observed.size)
+            if records is not None:
+                return records, _labels(network, observed, records), misfit(encoding, records)
+        if observed.size <= LARGEST_MATCHED and len(observed.updates):
+            return matched(network, encoding, observed, people, self.steps)
+        return _no_reconstruction(encoding, observed.size)
 
 
 def observations(release: TrainingRelease) -> Iterator[Observation]:
-    """What was seen of each client in order, or of all together where updates were added up unseen."""
+    """Observations of each client in order, or one of all clients together under secure aggregation."""
     models = np.stack(release.models[:-1])
     if not any(release.updates):
         yield Observation(sum(release.sizes), np.stack(release.aggregates), models)
@@ -146,12 +145,12 @@ def observations(release: TrainingRelease) -> Iterator[Observation]:
 
 
 def single_record(rows: Floats) -> Floats:
-    """The record (x, 1) of which every row is a multiple, shape (d,): least squares of the rows on their last entries.
+    """Record x, shape (d,), such that every row is a multiple of (x, 1), by least squares on the last entries.
 
     Parameters
     ----------
     rows : ndarray, shape (outputs, d + 1)
-        Gradient of a linear layer for one example, the bias last; one bias entry is not 0.
+        Gradient of a linear layer for one example, the bias last; zeros are returned if all bias entries are 0.
     """
     bias = rows[:, -1]
     weight = bias @ bias
@@ -159,12 +158,12 @@ def single_record(rows: Floats) -> Floats:
 
 
 def records_in_span(encoding: TrainingEncoding, rows: Floats, size: int) -> Floats | None:
-    """The `size` encoded records, shape (size, d), that best fit the span of the rows; None if it has fewer dimensions.
+    """Encoded records, shape (size, d), that best fit the span of the rows; None if it has fewer dimensions.
 
     Parameters
     ----------
     encoding : TrainingEncoding
-        How records are encoded.
+        Encoding of records.
     rows : ndarray, shape (rows, d + 1)
         Linear combinations of (x, 1).
     size : int
@@ -177,7 +176,7 @@ def records_in_span(encoding: TrainingEncoding, rows: Floats, size: int) -> Floa
         return None
     basis = vectors[:size]
     binary = categorical_features(encoding)
-    # The features that depend least on each other, so that rounding errors stay small.
+    # Choose nearly independent features, which keeps rounding errors small.
     _, triangle, order = qr(basis[:, binary], mode="economic", pivoting=True)
     depth = np.abs(np.diag(triangle))
     independent = binary[order[: int((depth > 1e-8 * depth[0]).sum())]]
@@ -191,33 +190,33 @@ def records_in_span(encoding: TrainingEncoding, rows: Floats, size: int) -> Floa
 def matched(
     network: TrainedNetwork,
     encoding: TrainingEncoding,
-    seen: Observation,
+    observed: Observation,
     people: pd.DataFrame,
     steps: int,
 ) -> tuple[Floats, Integers, Floats]:
-    """Records whose first gradient is the one seen, near to the average person with each label.
+    """Records that explain the first observed gradient, close to the average person of each label.
 
-    The gradient's rows are C (X, 1) with the errors C that the model makes on the records; holding C, X takes a least
-    squares step and is put back among mixtures of categories and numbers in [0, 1]; then C is computed anew.
+    The gradient's rows are C (X, 1), where C are the model's errors on the records X. Each iteration takes a least
+    squares step in X for fixed C, projects X to mixtures of categories and numbers in [0, 1], and recomputes C.
     """
-    weights, update = seen.models[0], seen.updates[0]
-    labels = _label_counts(network, encoding, seen, people)
+    weights, update = observed.models[0], observed.updates[0]
+    labels = _label_counts(network, encoding, observed, people)
     average = _average_people(encoding, people, len(encoding.classes))
     features = average[labels]
     matrix, bias = network.layers(update)[0]
     wanted = np.concatenate([matrix, bias[None]]).T
     for _ in range(steps):
         errors = _first_errors(network, weights, features, labels)
-        gap = wanted - errors.T @ np.column_stack([features, np.ones(seen.size)])
+        gap = wanted - errors.T @ np.column_stack([features, np.ones(observed.size)])
         features = features + errors @ gap[:, :-1] / max(float(np.linalg.norm(errors, 2)) ** 2, 1e-300)
         features = _plausible(encoding, features)
-    # Noise cannot be explained by records.
+    # Records cannot explain noise.
     explained = _explained(network, weights, features, labels, wanted)
-    return features, labels, np.full(seen.size, 0.0 if explained > 0.9 else np.inf)
+    return features, labels, np.full(observed.size, 0.0 if explained > 0.9 else np.inf)
 
 
 def misfit(encoding: TrainingEncoding, features: Floats) -> Floats:
-    """Root mean square distance of the categorical features from the nearest category, shape (n,)."""
+    """Root mean square distance of categorical features from the nearest category, shape (n,)."""
     total = np.zeros(len(features))
     count = 0
     for name, part in encoding.slices.items():
@@ -232,15 +231,15 @@ def misfit(encoding: TrainingEncoding, features: Floats) -> Floats:
 
 def categorical_features(encoding: TrainingEncoding) -> Integers:
     """Positions of the features that are 0 or 1."""
-    kept = [
+    positions = [
         np.arange(part.start, part.stop) if isinstance(encoding.domains[name], CategoricalDomain) else [part.stop - 1]
         for name, part in encoding.slices.items()
     ]
-    return np.concatenate(kept).astype(np.intp)
+    return np.concatenate(positions).astype(np.intp)
 
 
 def most_common(encoding: TrainingEncoding, people: pd.DataFrame) -> pd.DataFrame:
-    """One record of the most frequent value of each column; of numbers, the most frequent one in the fullest bin."""
+    """One record of each column's most frequent value; for numbers, that of the fullest bin."""
     people = people[list(encoding.columns)]
     best = {}
     for name, codes in zip(encoding.columns, encoding.codes(people), strict=True):
@@ -249,39 +248,39 @@ def most_common(encoding: TrainingEncoding, people: pd.DataFrame) -> pd.DataFram
     return pd.DataFrame(best)
 
 
-def _unread(encoding: TrainingEncoding, size: int) -> tuple[Floats, Integers, Floats]:
+def _no_reconstruction(encoding: TrainingEncoding, size: int) -> tuple[Floats, Integers, Floats]:
     width = max(part.stop for part in encoding.slices.values())
     return np.zeros((size, width)), np.zeros(size, dtype=np.intp), np.full(size, np.inf)
 
 
-def _labels(network: TrainedNetwork, seen: Observation, features: Floats) -> Integers:
-    """Class of each record: the output with the most negative error, solved for from the last layer's gradients."""
-    last = seen.layer(network, -1)
+def _labels(network: TrainedNetwork, observed: Observation, features: Floats) -> Integers:
+    """Class of each record: the output with the most negative error, solved from the last layer's gradients."""
+    last = observed.layer(network, -1)
     errors = np.zeros((len(features), last.shape[1]))
-    for weights, rows in zip(seen.models, last, strict=True):
+    for weights, rows in zip(observed.models, last, strict=True):
         inputs = network.activations(weights, features)[0][-1]
-        known = np.column_stack([inputs, np.ones(len(inputs))])
-        errors += np.linalg.lstsq(known.T, rows.T, rcond=None)[0]
+        with_bias = np.column_stack([inputs, np.ones(len(inputs))])
+        errors += np.linalg.lstsq(with_bias.T, rows.T, rcond=None)[0]
     return np.asarray(errors.argmin(axis=1))
 
 
 def _label_counts(
-    network: TrainedNetwork, encoding: TrainingEncoding, seen: Observation, people: pd.DataFrame
+    network: TrainedNetwork, encoding: TrainingEncoding, observed: Observation, people: pd.DataFrame
 ) -> Integers:
-    """Classes of the batch, sorted: the last bias's gradient is the mean of p_k - [y = k] over the batch."""
-    bias = network.layers(seen.updates[0])[-1][1]
-    expected = network.probabilities(seen.models[0], encoding.features(people)).mean(axis=0)
+    """Sorted classes of the batch; the last bias's gradient is the mean of p_k - [y = k] over the batch."""
+    bias = network.layers(observed.updates[0])[-1][1]
+    expected = network.probabilities(observed.models[0], encoding.features(people)).mean(axis=0)
     shares = np.clip(np.nan_to_num(expected - bias), 0, None)
     total = shares.sum()
     shares = shares / total if total > 0 else expected
-    counts = np.floor(shares * seen.size).astype(np.intp)
-    left = np.argsort(counts - shares * seen.size, kind="stable")[: seen.size - counts.sum()]
+    counts = np.floor(shares * observed.size).astype(np.intp)
+    left = np.argsort(counts - shares * observed.size, kind="stable")[: observed.size - counts.sum()]
     counts[left] += 1
     return np.repeat(np.arange(counts.size), counts)
 
 
 def _average_people(encoding: TrainingEncoding, people: pd.DataFrame, classes: int) -> Floats:
-    """Mean features of each class, shape (classes, d); of numbers, and for a class that is missing, the most common."""
+    """Mean features per class, shape (classes, d); the most common value for numbers and for absent classes."""
     common = encoding.features(most_common(encoding, people))
     features, labels = encoding.features(people), encoding.labels(people)
     result = np.repeat(common, classes, axis=0)
@@ -292,21 +291,21 @@ def _average_people(encoding: TrainingEncoding, people: pd.DataFrame, classes: i
 
 
 def _first_errors(network: TrainedNetwork, weights: Floats, features: Floats, labels: Integers) -> Floats:
-    """Part of each record in the first layer's bias gradient, shape (n, outputs)."""
+    """Contribution of each record to the first layer's bias gradient, shape (n, outputs)."""
     gradients = network.example_gradients(weights, features, labels)
     return network.layers(gradients)[0][1] / len(features)
 
 
 def _explained(network: TrainedNetwork, weights: Floats, features: Floats, labels: Integers, wanted: Floats) -> float:
-    """Share of the gradient's square norm that the records explain, at most 1, at any scale of theirs."""
+    """Squared cosine similarity, or 0 if negative, between the observed gradient and that of the records."""
     errors = _first_errors(network, weights, features, labels)
-    made = errors.T @ np.column_stack([features, np.ones(len(features))])
-    norms = np.square(wanted).sum() * np.square(made).sum()
-    return float(max(0.0, (wanted * made).sum()) ** 2 / norms) if norms > 0 else 0.0
+    explained = errors.T @ np.column_stack([features, np.ones(len(features))])
+    norms = np.square(wanted).sum() * np.square(explained).sum()
+    return float(max(0.0, (wanted * explained).sum()) ** 2 / norms) if norms > 0 else 0.0
 
 
 def _plausible(encoding: TrainingEncoding, features: Floats) -> Floats:
-    """Nearest mixtures of categories, approximately, and numbers in [0, 1]."""
+    """Features projected to mixtures of categories, approximately, and to numbers in [0, 1]."""
     result = np.clip(features, 0, 1)
     for name, part in encoding.slices.items():
         if isinstance(encoding.domains[name], CategoricalDomain):

@@ -1,4 +1,4 @@
-"""Tell members from others by the updates that a server sees."""
+"""Membership inference from the updates that a server sees."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from metrics.arrays import Floats
 
 STATISTICS = ("alignment", "loss")
 ROUNDS = ("all", "first", "last")
-# Rounds that are looked at at most, evenly spread: the same records return in each.
+# Largest number of rounds used, evenly spaced; the same records take part in each.
 LOOKED_AT = 5
-# People by whose gradients directions are weighed.
+# Number of people whose gradients estimate mean and covariance.
 STUDIED = 300
 
 
 class UpdateMembership(Attack):
-    r"""Membership in the training by loss or by alignment of gradients, in one round or over all.
+    r"""Membership inference by gradient alignment or by loss, in one round or over all.
 
-    With "alignment", an update u of B records is held against each candidate's gradient g. Among strangers, gradients
-    have mean m and covariance S, estimated on people of the attacker's own; u then has mean m and covariance S/B plus
-    that of the noise, and, if the candidate is one of the B, mean m + (g - m)/B and (nearly) the same covariance. With
-    W the inverse of S plus the noise's B sigma^2 (and a ridge), B/(B - 1) times
+    With "alignment", the test statistic is a likelihood ratio of an update u of B records and a candidate's gradient g.
+    Non-members' gradients have mean m and covariance S, estimated on the attacker's own people. If the candidate is not
+    in the batch, u has mean m and covariance S/B plus that of the noise. If it is, u has mean m + (g - m)/B and nearly
+    the same covariance. Let W be the inverse of S plus the noise's B sigma^2 and a ridge. Then B/(B - 1) times
 
     .. math:: (g - m)^T W (u - m) - |g - m|_W^2 / (2 B) - |u - m|_W^2 / 2
 
-    is the logarithm of the likelihood ratio up to a constant. It is averaged over rounds (five at most, in which the
-    same records return), and the best client counts.
+    is the log-likelihood ratio up to a constant. It is averaged over at most five rounds, in which the same records
+    take part. The score is the largest average over clients.
 
-    With "loss", the smaller a candidate's loss after these rounds, the surer the attack is.
+    With "loss", the score is the negative mean loss of the candidate after these rounds.
 
     Parameters
     ----------
     statistic : {"alignment", "loss"}
-        What is looked at.
+        Test statistic.
     rounds : {"all", "first", "last"}
-        Where.
+        Rounds that are used.
 
     Raises
     ------
     ValueError
-        If a parameter is none of these.
+        If a parameter has another value.
 
     References
     ----------
@@ -73,7 +73,7 @@ class UpdateMembership(Attack):
         Raises
         ------
         NotApplicable
-            If gradients are to be aligned and the attacker has fewer than two people of its own.
+            With "alignment", if the attacker has fewer than two people of its own.
         """
         encoding = release.encoding
         candidates = encoding.features(knowledge.candidates), encoding.labels(knowledge.candidates)
@@ -103,18 +103,18 @@ class UpdateMembership(Attack):
 
 
 def alignment(gradients: Floats, known: Floats, updates: Floats, sizes: NDArray[np.intp], noise: float) -> Floats:
-    """Log-likelihood ratios of "in the update" against "not", up to a constant, shape (candidates, updates).
+    """Log-likelihood ratios of membership in an update, up to a constant, shape (candidates, updates).
 
     Parameters
     ----------
     gradients : ndarray, shape (candidates, weights)
-        Of candidates.
+        Gradients of candidates.
     known : ndarray, shape (people, weights)
-        Of people known not to be members.
+        Gradients of known non-members.
     updates : ndarray, shape (updates, weights)
-        What was seen: means over the records of each.
+        Observed updates: mean gradients over the records of each.
     sizes : ndarray of int, shape (updates,)
-        How many records that are.
+        Number of records of each update.
     noise : float
         Standard deviation of the noise on an update's coordinates.
     """

@@ -1,7 +1,7 @@
-"""Distinguishing audit of PRAM with a matrix that may be tuned to the records: exactly for few records, or by sampling.
+"""Distinguishing audit of PRAM with a matrix that may be tuned to the records: exact for few records, or by sampling.
 
-Neighbours replace one record: one count goes down by 1, another up by 1. What is released is the histogram of the
-randomized records (its order says nothing), and the matrix where it is published.
+Neighbouring tables differ in one record's value: one count is lower by 1, another higher by 1. The release is the
+histogram of the randomized records, since their order carries no information, and the matrix if it is published.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Histogram = tuple[int, ...]
 
 
 def released_law(histogram: Histogram, retention: Floats) -> Floats:
-    """Probability of each released histogram, exactly, shape (n + 1,) * (d - 1): counts of all categories but one."""
+    """Exact distribution of the released histogram, shape (n + 1,) * (d - 1); the last category has no axis."""
     matrix, n = transition_matrix(retention), sum(histogram)
     law = np.zeros((n + 1,) * (len(histogram) - 1))
     law[(0,) * law.ndim] = 1.0
@@ -32,17 +32,17 @@ def released_law(histogram: Histogram, retention: Floats) -> Floats:
 
 
 def secret_matrix_epsilon(n: int, d: int, tune: Callable[[Histogram], Floats]) -> float:
-    """Smallest epsilon of releasing n records through the matrix `tune` makes of them and keeps secret, exactly."""
+    """Exact epsilon of releasing n records through the matrix that `tune` derives from them and keeps secret."""
     laws = {histogram: released_law(histogram, tune(histogram)) for histogram in _histograms(n, d)}
     return max(_largest_ratio(laws[a], laws[b]) for a, b in _neighbours(laws))
 
 
 def noisy_histogram_epsilon(n: int, d: int, matrix_level: float, release_level: float, margin: int) -> float:
-    """Smallest epsilon of publishing noisy counts z together with a release through the matrix that is optimal for z.
+    """Epsilon of publishing noisy counts z together with a release through the matrix that is optimal for z.
 
-    Integer noise of probability proportional to e^(-matrix_level |noise| / 2) is added to each count. The matrix is a
-    function of z, so this is no less than the epsilon of publishing matrix and release. All z from -margin to
-    n + margin are gone through.
+    Integer noise with probability proportional to e^(-matrix_level |noise| / 2) is added to each count. The matrix is a
+    function of z, so this is an upper bound on the epsilon of publishing matrix and release. All z from -margin to
+    n + margin are enumerated.
     """
     largest = 0.0
     histograms = list(_histograms(n, d))
@@ -56,11 +56,12 @@ def noisy_histogram_epsilon(n: int, d: int, matrix_level: float, release_level: 
 
 
 def sampled_epsilon(tune: Callable[[Histogram, Generator], Floats], runs: int, rng: Generator) -> float:
-    """Lower bound on the epsilon of publishing matrix and release, from releases of two neighbours, at 95 %.
+    """Lower bound at 95 % on the epsilon of publishing matrix and release, from releases of two neighbouring tables.
 
-    Events that tell the neighbours apart: the first flip probability, what it exceeds the second by, the first released
-    count, or a mix of both, is beyond a decile. One half of the runs picks the event of the largest ratio, with either
-    neighbour as the first; the other half gives Clopper-Pearson bounds of both its probabilities, all four at 95 %.
+    The candidate events compare a feature with its deciles. Features are the first retention probability, the excess of
+    the second over it, the first released count, and a mix of count and probability. One half of the runs selects the
+    event with the largest ratio, in either direction. The other half gives Clopper-Pearson bounds on both probabilities
+    of the selected event; all four bounds hold jointly at 95 %.
     """
     from scipy.stats import beta
 
@@ -87,7 +88,7 @@ def _features(histogram: Histogram, tune: Callable[[Histogram, Generator], Float
 
 
 def _largest_ratio(law: Floats, other: Floats) -> float:
-    """Largest log-ratio of two laws; infinite where only the first is possible."""
+    """Largest log-ratio of two distributions; infinite where only the first is positive."""
     possible = law > 0
     with np.errstate(divide="ignore"):
         return float(np.log(law[possible] / other[possible]).max())

@@ -1,4 +1,4 @@
-"""The three histograms of the published experiment on optimal PRAM, and its published distances."""
+"""Histograms of the published experiment on optimal PRAM, with the published distances."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from metrics.arrays import Integers
 from scenarios.datasets import load
 
 CATEGORIES = 74
-"""Ages from 17 to 90; the other two cases have as many categories."""
+"""Ages from 17 to 90; the other two cases have the same number of categories."""
 FIRST_AGE = 17
 FLOOR = 50
-"""Height on which the bell of case 1 stands; the publication says only that it is raised a little."""
+"""Offset of the bell curve of case 1; the publication says only that it is raised slightly."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A histogram, and what was published of it.
+    """A histogram with its published distances.
 
     Attributes
     ----------
     title : str
-        What it is.
+        Name of the case.
     counts : ndarray of int, shape (d,)
         The histogram.
     published : mapping of int to pair of sequences
-        For each k the distances of retention-replacement and of the optimal matrix: of the mean of 100 releases, of
-        the expected release, the smallest and the largest of the 100.
+        For each k the distances of retention-replacement and of the optimal matrix. Each has four: of the mean of 100
+        releases, of the expected release, and the smallest and largest of the 100.
     rebuilt : str
-        How the histogram was rebuilt where it is not published as data; empty where it is.
+        Description of the rebuilt histogram; empty if the histogram is published as data.
     """
 
     title: str
@@ -42,14 +42,14 @@ class Case:
 
 
 def bell() -> Case:
-    """Case 1, rebuilt: a normal bell on a floor, as wide as N = 46,938 at a height of 850 asks."""
+    """Case 1, rebuilt: a Gaussian bell curve with an offset; its width follows from N = 46,938 and height 850."""
     from scipy.optimize import brentq
 
     total, height = 46_938, 850
-    places = np.arange(CATEGORIES) - (CATEGORIES - 1) / 2
+    positions = np.arange(CATEGORIES) - (CATEGORIES - 1) / 2
 
     def shape(deviation: float) -> NDArray[np.float64]:
-        heights: NDArray[np.float64] = FLOOR + (height - FLOOR) * np.exp(-np.square(places / deviation) / 2)
+        heights: NDArray[np.float64] = FLOOR + (height - FLOOR) * np.exp(-np.square(positions / deviation) / 2)
         return heights
 
     deviation = float(brentq(lambda width: float(shape(width).sum()) - total, 1, 200))
@@ -59,11 +59,11 @@ def bell() -> Case:
         100: ((1168.5, 1169.7, 1117.8, 1242.3), (841.0, 845.1, 803.3, 930.2)),
     }
     rebuilt = f"a bell of N = {total:,}, d = {CATEGORIES} and height {height} on a floor of {FLOOR}"
-    return Case("Case 1, normal distribution (rebuilt)", _whole(shape(deviation), total), published, rebuilt)
+    return Case("Case 1, normal distribution (rebuilt)", _rounded(shape(deviation), total), published, rebuilt)
 
 
 def power_law() -> Case:
-    """Case 2, rebuilt: 895 i^-s for i = 1..74, s such that N = 4,405."""
+    """Case 2, rebuilt: a power law 895 i^-s for i = 1..74, with s such that N = 4,405."""
     from scipy.optimize import brentq
 
     total, height = 4_405, 895
@@ -75,7 +75,9 @@ def power_law() -> Case:
         100: ((952.1, 950.6, 930.8, 975.9), (946.6, 947.2, 919.3, 975.3)),
     }
     rebuilt = f"a power law of N = {total:,}, d = {CATEGORIES} and height {height}"
-    return Case("Case 2, power law (rebuilt)", _whole(np.asarray(height * ranks**-exponent), total), published, rebuilt)
+    return Case(
+        "Case 2, power law (rebuilt)", _rounded(np.asarray(height * ranks**-exponent), total), published, rebuilt
+    )
 
 
 def ages() -> Case:
@@ -90,8 +92,8 @@ def ages() -> Case:
     return Case("Case 3, ages of Adult", counts, published)
 
 
-def _whole(heights: NDArray[np.float64], total: int) -> Integers:
-    """Round to whole counts with the given sum: those with the largest remainders go up."""
+def _rounded(heights: NDArray[np.float64], total: int) -> Integers:
+    """Round to integer counts with the given sum; those with the largest remainders are rounded up."""
     counts = np.floor(heights).astype(np.intp)
     rest = np.argsort(counts - heights, kind="stable")[: total - int(counts.sum())]
     counts[rest] += 1
