@@ -1,4 +1,4 @@
-"""The command line: one module a command, loaded light."""
+"""The command line; each command has a module of its own and imports heavy packages only when it runs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Exit codes: 0 ok, 1 gate failed, 2 usage or bad input, 3 some trials failed, 4 n
 def cli() -> None:
     """Measure anonymization by attacking it.
 
-    Plays every attack against every defense on real records and keeps a board of utility against re-identification.
+    Every attack is played against every defense on real records. The board compares utility with re-identification.
     """
 
 
@@ -47,7 +47,7 @@ for command in (run, board, compare, defend, attack, risk, utility, list_, info,
 
 
 def main() -> int:
-    """Run the command line and return its exit code; interrupts and broken pipes are the caller's."""
+    """Run the command line and return its exit code; the caller handles interrupts and broken pipes."""
     try:
         result = cli.main(prog_name="tokumei", standalone_mode=False)
         sys.stdout.flush()

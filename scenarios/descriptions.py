@@ -1,4 +1,4 @@
-"""What names mean, read from docstrings."""
+"""Descriptions of names, read from docstrings."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from scenarios.methods import exported, suggestion
 
 PACKAGES = ("defenses", "attacks", "scenarios", "experiments")
 
-# Modules of the metrics package that measure nothing themselves.
+# Modules of the metrics package that hold no metrics.
 GROUND = ("metrics.cells", "metrics.domains", "metrics.estimate")
 
 
 def one_liners(names: Iterable[str]) -> dict[str, str]:
-    """First docstring line of each method that is exported under its name; others are left out."""
-    known = {name: cls for package in PACKAGES for name, cls in exported(package).items()}
-    return {name: summary(known[name]) for name in sorted(names) if name in known}
+    """First docstring line of each exported method among the names; other names are left out."""
+    methods = {name: cls for package in PACKAGES for name, cls in exported(package).items()}
+    return {name: summary(methods[name]) for name in sorted(names) if name in methods}
 
 
 def summary(thing: object) -> str:
@@ -28,27 +28,27 @@ def summary(thing: object) -> str:
 def metrics() -> dict[str, object]:
     """Exported metrics by name: functions of tables, and the utility that boards show."""
     package = importlib.import_module("metrics")
-    found = {name: getattr(package, name) for name in package.__all__}
+    exports = {name: getattr(package, name) for name in package.__all__}
     return {
         name: value
-        for name, value in sorted(found.items())
+        for name, value in sorted(exports.items())
         if name == "TableUtility" or (inspect.isfunction(value) and value.__module__ not in GROUND)
     }
 
 
 def look_up(name: str) -> object:
-    """The class, function, scenario or data set of a name.
+    """The method, mechanism or metric of a name.
 
     Raises
     ------
     ValueError
-        If nothing has this name; suggests the nearest.
+        If nothing has this name; the nearest name is suggested.
     """
     from scenarios.auditing.names import mechanisms
 
-    things: dict[str, object] = {**metrics(), **mechanisms()}
+    named: dict[str, object] = {**metrics(), **mechanisms()}
     for package in PACKAGES:
-        things.update(exported(package))
-    if name not in things:
-        raise ValueError(f"nothing is named {name!r}{suggestion(name, things)}")
-    return things[name]
+        named.update(exported(package))
+    if name not in named:
+        raise ValueError(f"nothing is named {name!r}{suggestion(name, named)}")
+    return named[name]

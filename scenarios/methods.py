@@ -1,4 +1,4 @@
-"""Defenses, attacks, games, experiments by name: exported classes, or ``module:Class`` for code from elsewhere."""
+"""Methods by name: exported defenses, attacks, games and experiments, or ``module:Class`` for other code."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ CONTRACTS = {
     "scenarios": ("scenarios", "Game"),
     "experiments": ("scenarios", "Experiment"),
 }
-"""Kinds of method: the package that exports them, and their base."""
+"""Kinds of methods: the package that exports them, and their base class."""
 LISTED = 40
-"""How many known names a message lists."""
+"""Largest number of names that an error message lists."""
 PARTS = {"defenses": ("defenses", "defenses.federated")}
-"""Where the parts are exported that a method may be composed of (a noise, a clipping, a model)."""
+"""Packages that export the parts of which a method may be composed (such as a noise, a clipping, a model)."""
 
 
 def exported(package: str) -> dict[str, type[Method]]:
@@ -45,14 +45,19 @@ def find(name: str, package: str) -> type[Method]:
     Parameters
     ----------
     name : str
-        The name of an exported class, or ``module:Class``; such a module is looked for in the current folder last.
+        Name of an exported class, or ``module:Class``. The current folder is searched last for such a module.
     package : {"defenses", "attacks", "scenarios", "experiments"}
-        What kind of method it must be.
+        Kind of the method.
 
     Raises
     ------
     ValueError
-        If there is no such method (the nearest name is suggested), or it is of another kind or abstract.
+        If there is no such method (the nearest name is suggested), or it is abstract or of another kind.
+
+    Examples
+    --------
+    >>> find("Mondrian", "defenses").__name__
+    'Mondrian'
     """
     if ":" in name:
         return _elsewhere(name, package)
@@ -65,7 +70,7 @@ def find(name: str, package: str) -> type[Method]:
 
 
 def class_at(name: str) -> type[Any]:
-    """The class that ``module:Class`` names; the module is looked for in the current folder last.
+    """The class that ``module:Class`` names; the current folder is searched last for the module.
 
     Raises
     ------
@@ -82,18 +87,37 @@ def class_at(name: str) -> type[Any]:
         module = importlib.import_module(module_name)
     except ImportError as error:
         raise ValueError(f"{name!r}: cannot import {module_name!r} ({error})") from None
-    found = getattr(module, class_name, None)
-    if not inspect.isclass(found):
+    value = getattr(module, class_name, None)
+    if not inspect.isclass(value):
         raise ValueError(f"{name!r}: {module_name!r} has no class {class_name!r}")
-    return found
+    return value
 
 
 def suggestion(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
-    """The end of a message about an unknown name: the nearest known one, or all where none is near and they are few."""
+    """The end of an error message about an unknown name.
+
+    Parameters
+    ----------
+    name : str
+        The unknown name.
+    known : mapping or sequence of str
+        The known names.
+
+    Returns
+    -------
+    str
+        The most similar known name. If none is similar, all known names, or a reference to `tokumei list` if there are
+        more than `LISTED`.
+
+    Examples
+    --------
+    >>> suggestion("mondrain", ["Identity", "Mondrian"])
+    "; did you mean 'Mondrian'?"
+    """
     lowered = {other.lower(): other for other in known}
-    within = [other for other in lowered if len(name) > 3 and name.lower() in other]
-    if within:
-        return f"; did you mean {lowered[min(within, key=len)]!r}?"
+    containing = [other for other in lowered if len(name) > 3 and name.lower() in other]
+    if containing:
+        return f"; did you mean {lowered[min(containing, key=len)]!r}?"
     near = difflib.get_close_matches(name.lower(), lowered, n=1, cutoff=0.5)
     if near:
         return f"; did you mean {lowered[near[0]]!r}?"
@@ -101,12 +125,21 @@ def suggestion(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
 
 
 def build(table: Mapping[str, Any], package: str) -> Any:
-    """Make a method from its description, ``{"use": name, parameter: value, ...}``; the inverse of `describe`.
+    """Build a method from its description, ``{"use": name, parameter: value, ...}``.
 
     Raises
     ------
     ValueError
         If the name or a parameter is unknown, or a value is refused.
+
+    See Also
+    --------
+    describe : The inverse.
+
+    Examples
+    --------
+    >>> build({"use": "Mondrian", "k": 5}, "defenses").k
+    5
     """
     return _build(table, find(str(table["use"]), package), package)
 
@@ -127,7 +160,7 @@ def _build(table: Mapping[str, Any], method: type[Method], package: str) -> Any:
 
 
 def describe(method: Method) -> dict[str, Any]:
-    """Parameters of a method, of types that JSON knows; methods among them as ``{"use": name, ...}``."""
+    """Parameters of a method as JSON values; a parameter that is itself a method becomes ``{"use": name, ...}``."""
     return {name: _described(value) for name, value in method.get_params().items()}
 
 
@@ -135,8 +168,10 @@ def source_name(method: Method) -> str:
     """The name under which `find` finds a method's class."""
     cls = type(method)
     package = cls.__module__.partition(".")[0]
-    known = package in ("defenses", "attacks", "scenarios") and cls.__name__ in importlib.import_module(package).__all__
-    return cls.__name__ if known else f"{cls.__module__}:{cls.__name__}"
+    exports = (
+        package in ("defenses", "attacks", "scenarios") and cls.__name__ in importlib.import_module(package).__all__
+    )
+    return cls.__name__ if exports else f"{cls.__module__}:{cls.__name__}"
 
 
 def _contract(package: str) -> type[Method]:
@@ -154,11 +189,11 @@ def _kind(package: str) -> str:
 
 
 def _find_part(name: str, package: str) -> type[Method]:
-    """Class of what another method is made of: a method of this kind, or a part of one."""
+    """Class of a part of another method, or of a method of this kind."""
     if ":" in name:
         return _elsewhere(name, package, Parametrized)
-    for place in PARTS.get(package, ()):
-        module = importlib.import_module(place)
+    for exporter in PARTS.get(package, ()):
+        module = importlib.import_module(exporter)
         part = getattr(module, name) if name in module.__all__ else None
         if inspect.isclass(part) and issubclass(part, Parametrized) and not inspect.isabstract(part):
             return part

@@ -1,4 +1,4 @@
-"""What every attack must hold, whatever its goal; part of the conformance suite."""
+"""Conformance checks of attacks, for every goal."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ from scenarios.seeds import generator
 
 @dataclass(frozen=True)
 class Stage:
-    """Where attacks of one goal are tried.
+    """A small game in which attacks of one goal are checked.
 
     Attributes
     ----------
     game : callable
-        ``game(records)`` makes a small game on invented people.
+        ``game(records)`` returns a small game on invented people.
     claims : type of Claims
-        What its attacks make.
-    found : str, optional
-        What its attacks must do on a plain copy, as a title; 90 % of the goal are asked for.
+        Type of the claims that the attacks return.
+    success : str, optional
+        Title of the check that attacks succeed on a plain copy, with a rate of at least 90 %. None for no such check.
     """
 
     game: Callable[[Microdata], Game]
     claims: type[Claims]
-    found: str | None = None
+    success: str | None = None
 
 
 def _candidates(records: Microdata) -> Game:
@@ -69,8 +69,8 @@ def _two_tables(records: Microdata) -> Game:
 
 
 def _control(game: type[Any], records: Microdata) -> Game:
-    made: Game = game(records=records, originals=max(1, len(records) // 4), **_strangers(game, records))
-    return made
+    instance: Game = game(records=records, originals=max(1, len(records) // 4), **_strangers(game, records))
+    return instance
 
 
 def _strangers(game: type[Any], records: Microdata) -> dict[str, int]:
@@ -79,7 +79,7 @@ def _strangers(game: type[Any], records: Microdata) -> dict[str, int]:
 
 
 def _ratings(records: Microdata) -> Game:
-    """Ten ratings of each of some invented persons, as many as there are records."""
+    """A game on ten ratings of each of as many invented persons as there are records."""
     rng = generator(0, "ratings", len(records))
     persons = np.repeat(np.arange(len(records)), 10)
     frame = pd.DataFrame(
@@ -103,47 +103,47 @@ STAGES = {
     ("linkability", "microdata"): Stage(partial(_control, Linkability), LinkedRows),
     ("downcoding", "microdata"): Stage(partial(_control, DowncodingGame), ValueClaims),
 }
-"""Goals and kinds of release of the attacks that are tried; others only keep their parameters."""
+"""Goals and kinds of release of the attacks that are run; of other attacks only the parameters are checked."""
 
 
 def attack_checks(method: type[Attack]) -> Iterator[Check]:
-    """Checks of an attack, each with its title; none where there is no stage for its goal.
+    """Checks of an attack, each with its title; none if there is no stage for its goal.
 
     Parameters
     ----------
     method : type of Attack
-        What to check.
+        The class to check.
     """
     stage = STAGES.get((method.goal, method.kind))
     if stage is None:
         return
     sixty = people(60, generator(0, "people"))
-    yield "leaves what it is given as it is", partial(_unmodified, method, stage, sixty)
+    yield "does not modify its inputs", partial(_unmodified, method, stage, sixty)
     yield "same seed, same claims", partial(_same_claims, method, stage, sixty)
-    if stage.found is not None:
-        yield stage.found, partial(_finds, method, stage)
+    if stage.success is not None:
+        yield stage.success, partial(_succeeds, method, stage)
     for title, records in {
         "missing values": people(40, generator(0, "missing"), missing=True),
         "constant columns": people(40, generator(0, "constant"), constant=True),
         "two people": people(2, generator(0, "two")),
     }.items():
-        yield f"answers {title}", partial(_answers, method, stage, records)
+        yield f"handles {title}", partial(_answers, method, stage, records)
     if method.kind != "microdata":
         return
     changes: dict[str, Callable[[pd.DataFrame], pd.DataFrame]] = {
         "a release of one row": lambda frame: frame.iloc[:1],
         "a release without rows": lambda frame: frame.iloc[:0],
-        "a wholly suppressed release": partial(_filled, cell="*"),
+        "a completely suppressed release": partial(_filled, cell="*"),
         "a release of missing values": partial(_filled, cell=None),
     }
     for title, change in changes.items():
-        yield f"answers {title}, or says why not", partial(_changed, method, stage, sixty, change)
-    yield "answers where nobody is asked about, or says why not", partial(_nobody, method, stage, sixty)
-    yield "says that there is no common column", partial(_no_common_column, method, stage, sixty)
+        yield f"handles {title}, or gives a reason", partial(_changed, method, stage, sixty, change)
+    yield "handles an empty list of candidates, or gives a reason", partial(_no_candidates, method, stage, sixty)
+    yield "refuses tables without a common column", partial(_no_common_column, method, stage, sixty)
 
 
-def _handed(method: type[Attack], stage: Stage, records: Microdata) -> tuple[Any, Knowledge]:
-    """What an attack is handed of a play on these records: a plain copy, or groups where it refines them."""
+def _inputs(method: type[Attack], stage: Stage, records: Microdata) -> tuple[Any, Knowledge]:
+    """Release and knowledge of a play on these records; the defense is Identity, or Mondrian for downcoding."""
     game = stage.game(records)
     secret = game.draw(generator(0, "draw"))
     groups = Mondrian(k=min(2, len(secret.records)))
@@ -159,24 +159,24 @@ def _run(method: type[Attack], stage: Stage, release: Any, knowledge: Knowledge)
     return claims
 
 
-def _answered(method: type[Attack], stage: Stage, release: Any, knowledge: Knowledge) -> None:
-    """Run an attack that may refuse, in one line."""
+def _runs_or_refuses(method: type[Attack], stage: Stage, release: Any, knowledge: Knowledge) -> None:
+    """Run an attack; it may refuse with a message of one line."""
     try:
         _run(method, stage, release, knowledge)
     except (ValueError, NotApplicable) as error:
-        require(bool(str(error)) and "\n" not in str(error), "the refusal is no single line")
+        require(bool(str(error)) and "\n" not in str(error), "the error message is not a single line")
 
 
 def _unmodified(method: type[Attack], stage: Stage, records: Microdata) -> None:
-    handed, untouched = (_handed(method, stage, records) for _ in range(2))
-    _run(method, stage, *handed)
-    for given, before in zip(handed, untouched, strict=True):
-        require(_tables(given) == _tables(before), f"it changes the {type(given).__name__}")
+    inputs, copies = (_inputs(method, stage, records) for _ in range(2))
+    _run(method, stage, *inputs)
+    for part, before in zip(inputs, copies, strict=True):
+        require(_tables(part) == _tables(before), f"it changes the {type(part).__name__}")
 
 
-def _tables(given: Any) -> list[Any]:
-    """What the tables among the parts of a release or of knowledge hold."""
-    parts = [getattr(given, part.name) for part in dataclasses.fields(given)]
+def _tables(inputs: Any) -> list[Any]:
+    """Content of all tables in a release or in knowledge."""
+    parts = [getattr(inputs, part.name) for part in dataclasses.fields(inputs)]
     frames = [getattr(part, "frame", part) for part in parts]
     return [
         (list(frame.columns), [str(kind) for kind in frame.dtypes], frame.astype(str).to_numpy().tolist())
@@ -186,7 +186,7 @@ def _tables(given: Any) -> list[Any]:
 
 
 def _same_claims(method: type[Attack], stage: Stage, records: Microdata) -> None:
-    first, second = (_run(method, stage, *_handed(method, stage, records)) for _ in range(2))
+    first, second = (_run(method, stage, *_inputs(method, stage, records)) for _ in range(2))
     for name in vars(first):
         require(_same(getattr(first, name), getattr(second, name)), f"{name} differs between equal seeds")
 
@@ -201,20 +201,21 @@ def _same(first: Any, second: Any) -> bool:
     return bool(first == second)
 
 
-def _finds(method: type[Attack], stage: Stage) -> None:
+def _succeeds(method: type[Attack], stage: Stage) -> None:
     game = stage.game(people(400, generator(0, "people")))
     rate = play(Identity(), example(method), game, generator(0, "play")).scores[method.goal].rate
-    require(rate is not None and rate >= 0.9, f"it reaches {rate} on a plain copy")
+    require(rate is not None and rate >= 0.9, f"it reaches a rate of {rate} on a plain copy")
 
 
 def _answers(method: type[Attack], stage: Stage, records: Microdata) -> None:
     try:
-        _run(method, stage, *_handed(method, stage, records))
+        _run(method, stage, *_inputs(method, stage, records))
     except NotApplicable as reason:
-        require("\n" not in str(reason), "the reason is no single line")
+        require("\n" not in str(reason), "the reason is not a single line")
 
 
 def _filled(frame: pd.DataFrame, cell: str | None) -> pd.DataFrame:
+    """A table of the same shape in which every cell is `cell`."""
     return pd.DataFrame({name: pd.Series(cell, index=frame.index, dtype=object) for name in frame.columns})
 
 
@@ -222,8 +223,8 @@ def _released(frame: pd.DataFrame) -> MicrodataRelease:
     return MicrodataRelease(frame.reset_index(drop=True), np.full(len(frame), -1), Channel())
 
 
-def _with(knowledge: Knowledge, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Knowledge:
-    """The same knowledge; where a second release is public, with that changed likewise."""
+def _with_changed_other(knowledge: Knowledge, change: Callable[[pd.DataFrame], pd.DataFrame]) -> Knowledge:
+    """The same knowledge; a second public release in it is changed in the same way as the first."""
     if not isinstance(knowledge, OtherRelease):
         return knowledge
     return dataclasses.replace(knowledge, other=_released(change(knowledge.other.frame)))
@@ -232,25 +233,25 @@ def _with(knowledge: Knowledge, change: Callable[[pd.DataFrame], pd.DataFrame]) 
 def _changed(
     method: type[Attack], stage: Stage, records: Microdata, change: Callable[[pd.DataFrame], pd.DataFrame]
 ) -> None:
-    release, knowledge = _handed(method, stage, records)
-    _answered(method, stage, _released(change(release.frame)), _with(knowledge, change))
+    release, knowledge = _inputs(method, stage, records)
+    _runs_or_refuses(method, stage, _released(change(release.frame)), _with_changed_other(knowledge, change))
 
 
-def _nobody(method: type[Attack], stage: Stage, records: Microdata) -> None:
-    release, knowledge = _handed(method, stage, records)
-    _answered(method, stage, release, dataclasses.replace(knowledge, candidates=knowledge.candidates.iloc[:0]))
+def _no_candidates(method: type[Attack], stage: Stage, records: Microdata) -> None:
+    release, knowledge = _inputs(method, stage, records)
+    _runs_or_refuses(method, stage, release, dataclasses.replace(knowledge, candidates=knowledge.candidates.iloc[:0]))
 
 
 def _no_common_column(method: type[Attack], stage: Stage, records: Microdata) -> None:
-    release, knowledge = _handed(method, stage, records)
+    release, knowledge = _inputs(method, stage, records)
 
     def renamed(frame: pd.DataFrame) -> pd.DataFrame:
         return frame.add_prefix("other ")
 
     try:
-        _run(method, stage, _released(renamed(release.frame)), _with(knowledge, renamed))
+        _run(method, stage, _released(renamed(release.frame)), _with_changed_other(knowledge, renamed))
     except (ValueError, NotApplicable) as error:
         words = str(error)
-        require("column" in words or "quasi-identifier" in words, "the error does not speak of columns")
+        require("column" in words or "quasi-identifier" in words, "the error message does not mention columns")
     else:
         raise AssertionError("tables without a common column are accepted")

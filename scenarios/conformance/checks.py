@@ -1,14 +1,14 @@
-"""What the checks of the conformance suite have in common."""
+"""The type of conformance checks, and their assertion."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 Check = tuple[str, Callable[[], None]]
-"""A title, and what raises `AssertionError` with a reason where the check fails."""
+"""Title of a check, and a function that raises `AssertionError` with a reason if the check fails."""
 
 
 def require(holds: bool, otherwise: str) -> None:
-    """Raise AssertionError with a reason unless something holds."""
+    """Raise AssertionError with the reason `otherwise` unless the condition `holds`."""
     if not holds:
         raise AssertionError(otherwise)

@@ -1,4 +1,4 @@
-"""What every defense on tables must hold; part of the conformance suite."""
+"""Conformance checks of defenses on tables."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from scenarios.seeds import generator
 
 def defense_checks(method: type[Defense]) -> Iterator[Check]:
     """Checks of a defense on tables, each with its title."""
-    yield "leaves its records as they are", partial(_records_unmodified, method)
+    yield "does not modify its records", partial(_records_unmodified, method)
     yield "same seed, same release", partial(_same_release, method)
     tables = {
         "sixty records": people(60, generator(0, "people")),
@@ -32,10 +32,10 @@ def defense_checks(method: type[Defense]) -> Iterator[Check]:
         "no record": people(0, generator(0, "none")),
     }
     for title, records in tables.items():
-        yield f"releases {title}, or says why not", partial(_releases, method, records)
-    yield "keeps its promise on 20 tables", partial(_promise, method)
-    yield "its channel makes the truth possible, and survives TOML", partial(_channel, method)
-    yield "answers unseen categories", partial(_unseen, method)
+        yield f"releases {title}, or gives a reason", partial(_releases, method, records)
+    yield "meets its guarantee on 20 tables", partial(_guarantee_met, method)
+    yield "its channel gives the truth a positive likelihood, and round-trips through TOML", partial(_channel, method)
+    yield "handles unseen categories", partial(_unseen, method)
 
 
 def _apply(method: type[Defense], records: Microdata, *names: str | int) -> MicrodataRelease:
@@ -64,8 +64,8 @@ def _releases(method: type[Defense], records: Microdata) -> None:
         release = _apply(method, records, "release")
     except ValueError as error:
         message = str(error)
-        require(bool(message) and "\n" not in message, "the refusal is no single line")
-        # Nothing can make one sensitive value diverse.
+        require(bool(message) and "\n" not in message, "the error message is not a single line")
+        # A single sensitive value cannot be made diverse, so such a table may be refused.
         ordinary = len(records) >= 60 and all(len(set(records.frame[name])) > 1 for name in records.sensitive)
         require(not ordinary, f"an ordinary table is refused: {message}")
         return
@@ -77,17 +77,17 @@ def _releases(method: type[Defense], records: Microdata) -> None:
         read_cells(release.frame[name], records.domains[name])
 
 
-def _promise(method: type[Defense]) -> None:
+def _guarantee_met(method: type[Defense]) -> None:
     for number in range(20):
         records = people(30 + 5 * number, generator(number, "promise"), missing=number % 3 == 0)
         promised = example(method).guarantee(records)
         frame = _apply(method, records, "promise", number).frame
         if promised.k is not None:
             measured = k_anonymity(frame, records.quasi_identifiers)
-            require(measured >= promised.k, f"k = {promised.k} is promised and {measured} measured")
+            require(measured >= promised.k, f"k = {promised.k} is guaranteed and {measured} measured")
         if promised.l is not None:
             diversity = min(l_diversity(frame, records.quasi_identifiers, name) for name in records.sensitive)
-            require(diversity >= promised.l, f"l = {promised.l} is promised and {diversity} measured")
+            require(diversity >= promised.l, f"l = {promised.l} is guaranteed and {diversity} measured")
 
 
 def _channel(method: type[Defense]) -> None:
@@ -95,18 +95,18 @@ def _channel(method: type[Defense]) -> None:
     release = _apply(method, records, "release")
     if release.channel is None:
         return
-    known = release.origin >= 0
-    released = release.frame[known].reset_index(drop=True)
-    truth = records.frame.iloc[release.origin[known]].reset_index(drop=True)
+    from_record = release.origin >= 0
+    released = release.frame[from_record].reset_index(drop=True)
+    truth = records.frame.iloc[release.origin[from_record]].reset_index(drop=True)
     domains = dict(records.domains)
     copy = Channel.from_toml(release.channel.to_toml())
     pairs = np.arange(len(released))
     for columns, likelihood in release.channel.likelihoods(released, truth, domains).items():
-        own = likelihood.at(pairs, pairs)
-        require(bool((own > -np.inf).all()), f"the channel calls the truth impossible in {', '.join(columns)}")
+        of_truth = likelihood.at(pairs, pairs)
+        require(bool((of_truth > -np.inf).all()), f"the channel gives the truth likelihood 0 in {', '.join(columns)}")
         table = copy.likelihoods(released, truth, domains)[columns].table()
         require(np.allclose(table, likelihood.table()), f"the channel of {', '.join(columns)} changes in TOML")
-        require(np.allclose(np.diag(table), own), f"table() and at() differ in {', '.join(columns)}")
+        require(np.allclose(np.diag(table), of_truth), f"table() and at() differ in {', '.join(columns)}")
 
 
 def _unseen(method: type[Defense]) -> None:
@@ -116,4 +116,4 @@ def _unseen(method: type[Defense]) -> None:
     try:
         _apply(method, records.with_frame(frame), "release")
     except ValueError as error:
-        require("Atlantis" in str(error) or "city" in str(error), "the refusal names neither column nor category")
+        require("Atlantis" in str(error) or "city" in str(error), "the error message names neither column nor category")

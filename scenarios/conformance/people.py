@@ -25,29 +25,29 @@ _EXAMPLES: dict[str, dict[str, Any]] = {
     "RecordSwapping": {"columns": ["city"], "rate": 0.5},
     "StratifiedSampling": {"by": "grade"},
 }
-"""Parameters of the exported defenses that have to name a column of the invented people."""
+"""Parameters of exported defenses that must name a column of the invented people."""
 
 
 def example(method: type[Method]) -> Method:
-    """An instance of a method to be tried on the invented people."""
+    """An instance of a method that fits the invented people."""
     if method.__name__ in _EXAMPLES and "example" not in vars(method):
         return method(**_EXAMPLES[method.__name__])
     return method.example()
 
 
 def people(count: int, rng: Generator, *, missing: bool = False, constant: bool = False) -> Microdata:
-    """Invented people: an identifier, numbers and categories as quasi-identifiers, something sensitive.
+    """Invented people: an identifier, quasi-identifiers (numbers and categories) and a sensitive column.
 
     Parameters
     ----------
     count : int
         Number of records.
     rng : Generator
-        Draws them.
+        Source of all randomness.
     missing : bool
-        Whether a tenth of the quasi-identifying cells is missing.
+        Leave a tenth of the quasi-identifying cells missing.
     constant : bool
-        Whether every record is the same but for its identifier.
+        Make all records equal except for their identifiers.
     """
     ages = rng.integers(18, 96, count)
     frame = pd.DataFrame(

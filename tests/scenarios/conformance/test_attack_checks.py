@@ -31,7 +31,7 @@ class Meddling(MajorityInClass):
     [
         (Unseeded, "same seed, same claims"),
         (Unseeded, "names 90 % of the values in a plain copy"),
-        (Meddling, "leaves what it is given as it is"),
+        (Meddling, "does not modify its inputs"),
     ],
 )
 def test_the_conformance_suite_catches_broken_attacks(method, title):
