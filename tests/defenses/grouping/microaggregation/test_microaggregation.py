@@ -1,3 +1,5 @@
+"""Microaggregation and all of its variants: release, guarantee and refusals."""
+
 from __future__ import annotations
 
 import numpy as np
@@ -6,101 +8,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from defenses import Microaggregation, Microdata
-from defenses.grouping.microaggregation.mdav import groups
-from defenses.grouping.microaggregation.representatives import group_means, group_modes
-from metrics import CategoricalDomain, NumericDomain, k_anonymity
-
-
-def naive_mdav(points: np.ndarray, k: int) -> np.ndarray:
-    """The published algorithm, word for word, on points in Euclidean space."""
-    group = np.full(len(points), -1)
-    left = list(range(len(points)))
-    formed = 0
-
-    def farthest(center: np.ndarray) -> int:
-        return max(left, key=lambda i: float(((points[i] - center) ** 2).sum()))
-
-    def close_group(start: int) -> None:
-        nonlocal formed
-        members = sorted(left, key=lambda i: float(((points[i] - points[start]) ** 2).sum()))[:k]
-        for member in members:
-            group[member] = formed
-            left.remove(member)
-        formed += 1
-
-    while len(left) >= 3 * k:
-        first = farthest(points[left].mean(axis=0))
-        close_group(first)
-        close_group(farthest(points[first]))
-    if len(left) >= 2 * k:
-        close_group(farthest(points[left].mean(axis=0)))
-    group[left] = formed
-    return group
-
-
-def indicators(codes: np.ndarray) -> np.ndarray:
-    return np.concatenate([np.eye(column.max() + 1)[column] for column in codes.T], axis=1) / np.sqrt(2)
-
-
-def same_partition(left: np.ndarray, right: np.ndarray) -> bool:
-    pairs = set(zip(left.tolist(), right.tolist(), strict=True))
-    return len(pairs) == len(set(left.tolist())) == len(set(right.tolist()))
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_groups_are_those_of_the_published_algorithm(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    n, k = int(rng.integers(1, 90)), int(rng.integers(1, 8))
-    k = min(k, n)
-    numbers = rng.normal(size=(n, 3))
-    assert same_partition(groups(numbers, k), naive_mdav(numbers, k))
-    codes = rng.integers(0, 4, size=(n, 2))
-    mixed = np.column_stack([numbers, indicators(codes)])
-    assert same_partition(groups(numbers, k, codes), naive_mdav(mixed, k))
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.integers(1, 70), st.integers(1, 9), st.integers(0, 10**6), st.integers(1, 5))
-def test_groups_hold_k_to_2k_less_one_records_ties_or_not(n: int, k: int, seed: int, distinct: int) -> None:
-    rng = np.random.default_rng(seed)
-    k = min(k, n)
-    numbers, codes = rng.integers(0, distinct, size=(n, 2)), rng.integers(0, distinct, size=(n, 2))
-    for found in (groups(numbers, k), groups(numbers, k, codes), groups(np.zeros((n, 0)), k, codes)):
-        sizes = np.bincount(found)
-        assert sizes.sum() == n
-        assert k <= sizes.min() <= sizes.max() < 2 * k
-    assert (groups(numbers, k, codes) == groups(numbers, k, codes)).all()
-
-
-def test_two_clouds_are_found() -> None:
-    points = np.array([[0.0], [10.0], [1.0], [11.0], [2.0], [12.0]])
-    assert same_partition(groups(points, 3), np.array([0, 1] * 3))
-    assert groups(np.zeros((5, 2)), 3).tolist() == [0] * 5
-
-
-@pytest.mark.parametrize(
-    ("numbers", "k", "categories", "why"),
-    [
-        ([[1.0]], 2, None, "k = 2 for n = 1"),
-        ([[1.0]], 0, None, "k = 0"),
-        (np.zeros((0, 2)), 1, None, "n = 0"),
-        ([1.0, 2.0], 1, None, "axes"),
-        ([[np.nan]], 1, None, "finite"),
-        ([[1.0]], 1, [[-1]], "at least 0"),
-        ([[1.0]], 1, [[1], [2]], "1 rows"),
-    ],
+from defenses import (
+    GowerMicroaggregation,
+    KMeansMicroaggregation,
+    Microaggregation,
+    Microdata,
+    UnivariateMicroaggregation,
 )
-def test_groups_refuse(numbers: object, k: int, categories: object, why: str) -> None:
-    with pytest.raises(ValueError, match=why):
-        groups(numbers, k, categories)  # type: ignore[arg-type]
+from metrics import CategoricalDomain, NumericDomain, k_anonymity
+from scenarios.conformance.people import people
+from scenarios.seeds import generator
+
+VARIANTS = (Microaggregation, KMeansMicroaggregation, GowerMicroaggregation, UnivariateMicroaggregation)
 
 
-def test_representatives() -> None:
-    group = np.array([0, 0, 1, 1, 1])
-    assert group_means(np.array([1.0, 4.0, np.nan, 2.0, 3.0]), group).tolist() == [2.5, 2.5]
-    assert np.isnan(group_means(np.array([1.0, 4.0, np.nan, np.nan, np.nan]), group)).tolist() == [False, True]
-    assert group_modes(np.array([3, 1, 2, 2, 0]), group, 4).tolist() == [1, 2]
+MULTIVARIATE = VARIANTS[:3]
 
 
 def test_records_release_their_group_in_place() -> None:
@@ -192,3 +114,55 @@ def test_refuses() -> None:
     for refused in (Microaggregation(k=3).apply, lambda table, _: Microaggregation(k=3).guarantee(table)):
         with pytest.raises(ValueError, match="k = 3 for n = 2"):
             refused(records, rng)
+
+
+@pytest.mark.parametrize("variant", MULTIVARIATE)
+@pytest.mark.parametrize("representative", ["mean", "median", "mode"])
+def test_every_variant_keeps_its_promise(variant: type[Microaggregation], representative: str) -> None:
+    for number in range(6):
+        rng = generator(number, "variants")
+        records = people(40 + 40 * number, rng, missing=number % 2 == 0, constant=number == 3)
+        defense = variant(k=2 + number, representative=representative)
+        release = defense.apply(records, rng)
+        assert k_anonymity(release.frame, records.quasi_identifiers) >= 2 + number
+        assert defense.guarantee(records).k == 2 + number
+        assert release.origin.tolist() == list(range(len(records)))
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 60), st.integers(1, 7), st.integers(1, 5), st.integers(0, 10**6))
+def test_no_group_of_any_variant_is_smaller_than_k(n: int, k: int, distinct: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    k = min(k, n)
+    numbers = rng.integers(0, distinct, (n, 2)).astype(float)
+    categories = rng.integers(0, distinct, (n, 1))
+    for variant in MULTIVARIATE:
+        for codes in (categories, np.zeros((n, 0), dtype=np.intp)):
+            groups = variant(k=k)._groups(numbers, codes, rng)
+            sizes = np.bincount(groups)
+            assert sizes.sum() == n
+            assert k <= sizes.min() <= sizes.max() < 2 * k
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_variants_refuse(variant: type[Microaggregation]) -> None:
+    for k in (0, -1, 1.5, np.nan, True):
+        with pytest.raises(ValueError, match="k must be"):
+            variant(k=k)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="representative must be one of mean, median, mode"):
+        variant(representative="midrange")
+    with pytest.raises(ValueError, match="columns must be"):
+        variant(columns=["a", "a"])
+    records = Microdata(pd.DataFrame({"a": [1, 2], "b": ["x", "y"]}), quasi_identifiers=("a",))
+    with pytest.raises(ValueError, match="k = 3 for n = 2"):
+        variant(k=3).apply(records, np.random.default_rng(0))
+    with pytest.raises(ValueError, match="no released column 'z'"):
+        variant(k=1, columns=["z"]).guarantee(records)
+    if variant is UnivariateMicroaggregation:
+        with pytest.raises(ValueError, match="column 'b' holds no numbers"):
+            variant(k=1, columns=["b"]).apply(records, np.random.default_rng(0))
+    infinite = Microdata(
+        pd.DataFrame({"a": [1.0, np.inf]}), quasi_identifiers=("a",), domains={"a": NumericDomain(0, 9)}
+    )
+    with pytest.raises(ValueError, match="column 'a', row 1"):
+        variant(k=1).apply(infinite, np.random.default_rng(0))
