@@ -79,8 +79,8 @@ Attacks on reports under local differential privacy.
     ValueGuess: Bayesian attack on one report: names the value of largest posterior.
 
 Attacks on federated training.
-    GradientInversion: Records from gradients.
-    UpdateMembership: Membership in the training by loss or by alignment of gradients, in one round or over all.
+    GradientInversion: Gradient inversion: reconstruct training records from updates of the first layer.
+    UpdateMembership: Membership inference by gradient alignment or by loss, in one round or over all.
 
 Posterior attacks on tables under PRAM.
     BestPosterior: Answer the pair of row and record with the largest exact posterior, knowing the whole table.
