@@ -17,7 +17,7 @@ from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.ranking import area_under_curve
 from metrics.score import Score, Scores
-from scenarios.games.decoys import Neighbours
+from scenarios.games.decoys import NearestPeople
 from scenarios.games.row_answers import row_scores
 from scenarios.games.table_game import CandidatesGame, TableSecret
 
@@ -106,8 +106,8 @@ class CandidateFile(CandidatesGame):
             raise ValueError(f"candidates: {candidates} are needed and the table has {len(records)} rows")
 
     @cached_property
-    def _neighbours(self) -> Neighbours:
-        return Neighbours(self.records)
+    def _nearest_people(self) -> NearestPeople:
+        return NearestPeople(self.records)
 
     def draw(self, rng: Generator, choice: Any = None) -> CandidateFileSecret:
         """Draw originals, decoys and bystanders, all different people.
@@ -121,7 +121,7 @@ class CandidateFile(CandidatesGame):
         held_out, others = np.split(others, [min(self.held_out, rest)])
         count = self.candidates - self.originals
         if self.decoys == "hard":
-            decoys = self._neighbours.nearest(originals, others, count)
+            decoys = self._nearest_people.nearest(originals, others, count)
         else:
             decoys = decoy_rng.choice(others, count, replace=False)
         bystanders = others[~np.isin(others, decoys)][: self.auxiliary]

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from defenses.base.microdata import Microdata
 
 
-class Neighbours:
+class NearestPeople:
     """Nearest people of a population by Gower distance over all released columns.
 
     Parameters

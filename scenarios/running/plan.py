@@ -24,7 +24,7 @@ from scenarios.running.limits import Limits, read_size
 from scenarios.tables.dataset import Dataset, with_columns
 
 
-class _Head(ScenarioTable):
+class _ScenarioHead(ScenarioTable):
     name: str = Field(min_length=1)
     title: str = ""
     dataset: str = ""
@@ -36,14 +36,14 @@ class _Head(ScenarioTable):
     memory_limit: str | int = Limits().memory
 
 
-class _File(ScenarioTable):
-    scenario: _Head
+class _BoardFile(ScenarioTable):
+    scenario: _ScenarioHead
     defense: list[MethodTable] = Field(min_length=1)
     attack: list[MethodTable] = Field(min_length=1)
 
 
 @dataclass(frozen=True)
-class Entry:
+class NamedMethod:
     """A defense or an attack as a scenario names it.
 
     Attributes
@@ -73,7 +73,7 @@ class Plan:
         Whose records.
     games : tuple of Game
         Variants of one game, which share their releases.
-    defenses, attacks : tuple of Entry
+    defenses, attacks : tuple of NamedMethod
         Everything that plays.
     plays, seed : int
         How often, and the seed of all of it.
@@ -84,8 +84,8 @@ class Plan:
     name: str
     dataset: Dataset
     games: tuple[Game, ...]
-    defenses: tuple[Entry, ...]
-    attacks: tuple[Entry, ...]
+    defenses: tuple[NamedMethod, ...]
+    attacks: tuple[NamedMethod, ...]
     plays: int
     seed: int
     limits: Limits = field(default_factory=Limits)
@@ -131,7 +131,7 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
     tables = scenario_tables(path)
     if "experiment" in tables:
         raise ValueError(f"{path}: this is an experiment, not a board of defenses and attacks")
-    file = validated(path, tables, _File)
+    file = validated(path, tables, _BoardFile)
     head = file.scenario
     if dataset is None:
         from scenarios.datasets import load
@@ -169,13 +169,13 @@ def _grid(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield dict(zip(table, values, strict=True))
 
 
-def _entry(table: dict[str, Any], package: str) -> Entry:
+def _entry(table: dict[str, Any], package: str) -> NamedMethod:
     method = build(table, package)
     parameters = {name: value for name, value in table.items() if name != "use"}
-    return Entry(source_name(method), method, parameters)
+    return NamedMethod(source_name(method), method, parameters)
 
 
-def _entries(tables: Sequence[MethodTable], package: str) -> list[Entry]:
+def _entries(tables: Sequence[MethodTable], package: str) -> list[NamedMethod]:
     return [_entry(point, package) for table in tables for point in _grid(table.model_dump())]
 
 
@@ -199,11 +199,11 @@ def _games(table: dict[str, Any], dataset: Dataset) -> list[Game]:
     return [build({**point, "records": dataset.records}, "scenarios") for point in _grid(table)]
 
 
-def _chosen(entries: tuple[Entry, ...], names: Sequence[str], package: str) -> tuple[Entry, ...]:
+def _chosen(entries: tuple[NamedMethod, ...], names: Sequence[str], package: str) -> tuple[NamedMethod, ...]:
     if not names:
         return entries
     known = {entry.name for entry in entries}
-    kept: list[Entry] = []
+    kept: list[NamedMethod] = []
     for name in dict.fromkeys(names):
         if name in known:
             kept += [entry for entry in entries if entry.name == name]

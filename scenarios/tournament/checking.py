@@ -14,7 +14,7 @@ from attacks.base.claims import RankedAnswers
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from scenarios.files.toml_file import read_bytes, read_toml
-from scenarios.games.decoys import Neighbours
+from scenarios.games.decoys import NearestPeople
 from scenarios.seeds import generator
 from scenarios.tables.dataset import load_table
 from scenarios.tournament.folder import form_of, originals_of
@@ -121,7 +121,7 @@ def _outcomes(
     together = records.with_frame(_stacked(records, people))
     own, pool = np.arange(len(records)), len(records) + np.arange(len(people))
     if settings.decoys == "hard":
-        decoys = Neighbours(together).nearest(own, pool, count)
+        decoys = NearestPeople(together).nearest(own, pool, count)
     else:
         decoys = rng.choice(pool, count, replace=False)
     order = rng.permutation(len(records) + count)

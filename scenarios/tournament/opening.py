@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
-from scenarios.games.decoys import Neighbours
+from scenarios.games.decoys import NearestPeople
 from scenarios.seeds import generator
 from scenarios.tables.dataset import Dataset
 from scenarios.tournament.folder import PRIVATE, PUBLIC, csv_bytes, toml_bytes, write_whole
@@ -215,7 +215,7 @@ def _draw(
         decoys = np.split(rest[: teams * count], teams)
         rest = rest[teams * count :]
     else:
-        neighbours, decoys = Neighbours(records), []
+        neighbours, decoys = NearestPeople(records), []
         for own in originals:
             near = neighbours.nearest(own, rest, count)
             decoys.append(near)
