@@ -141,7 +141,8 @@ class Curator(Defense):
         Raises
         ------
         ValueError
-            If the account's epsilon exceeds the curator's, or its kind does not fit the curator's noise.
+            If the account's epsilon exceeds the curator's, its kind does not fit the curator's noise, or its budget
+            holds only for costs fixed in advance.
         """
         return CuratorSession(records, rng, self, self.account() if account is None else account)
 
@@ -163,13 +164,19 @@ class CuratorSession:
     Raises
     ------
     ValueError
-        If the account's epsilon exceeds the curator's, or its kind does not fit the curator's noise.
+        If the account's epsilon exceeds the curator's, its kind does not fit the curator's noise, or its budget
+        holds only for costs fixed in advance.
     """
 
     def __init__(self, records: Microdata, rng: Generator, curator: Curator, account: Account) -> None:
         if curator.mechanism == "gaussian" and not isinstance(account, ConcentratedAccountant):
             raise ValueError(
                 f"account must be a ConcentratedAccountant for Gaussian noise, got {type(account).__name__}"
+            )
+        if not account.adaptive:
+            raise ValueError(
+                f"account: costs of a session may depend on answers, and {type(account).__name__} needs them fixed in "
+                "advance"
             )
         if account.epsilon > curator.epsilon:
             raise ValueError(

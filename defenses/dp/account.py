@@ -44,6 +44,8 @@ class Account(ABC):
 
     Attributes
     ----------
+    adaptive : bool
+        Whether the budget holds even where costs depend on earlier answers; a property of the class.
     refused : int
         Number of costs refused since the account was created or restored.
 
@@ -54,6 +56,7 @@ class Account(ABC):
     """
 
     kinds: ClassVar[dict[str, type[Account]]] = {}
+    adaptive: ClassVar[bool] = True
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)

@@ -74,9 +74,14 @@ def project(edges: ArrayLike, n: int, bound: int) -> Integers64:
     chain of edges, dropped and kept in turn, starts at each end. A chain changes the number by -1 or 0, and the edge
     itself by 1, in sum between -1 and 1. (An added edge that is not kept changes nothing.)
 
-    Between node neighbours the number changes by at most 2 bound. Remove the node's edges that are not kept, without
-    effect, and then its at most `bound` kept edges one by one. The result is the graph in which the node has no edge;
-    the neighbour's edges are added in the same way.
+    Between node neighbours the number changes by at most `bound`. Proof: let H be the graph without any edge of node v.
+    Two node neighbours at v share H. So it suffices that every graph keeps between 0 and `bound` edges more than H
+    does. First remove the edges at v that are not kept, without effect. Then v has at most `bound` edges, and v never
+    drops one. Remove a kept edge v-w. It frees a place at v, which no edge needs, and a place at w, where a chain
+    starts. This chain ends where it meets v. It keeps and drops edges in turn, so that it changes the number by 1 or 0.
+    With the removed edge itself the number changes by 0 or -1. Edges at v that the chain drops are then removed without
+    effect. So at most `bound` removals lead to H, and each of them changes the number by 0 or -1. A star with `bound`
+    rays attains the difference.
 
     References
     ----------
@@ -110,7 +115,7 @@ def edge_count_sensitivity(n: int, level: str, bound: int | None = None) -> int:
     Returns
     -------
     int
-        1 for edges; for nodes n - 1, or 2 bound after projection where that is less.
+        1 for edges; for nodes n - 1, or `bound` after projection where that is less (proof: `project`).
 
     Raises
     ------
@@ -123,7 +128,7 @@ def edge_count_sensitivity(n: int, level: str, bound: int | None = None) -> int:
         check_integer("bound", bound, low=1)
     if level == "edge":
         return 1
-    return max(1, n - 1) if bound is None else min(2 * bound, max(1, n - 1))
+    return max(1, n - 1) if bound is None else min(bound, max(1, n - 1))
 
 
 def release_edge_count(

@@ -13,7 +13,10 @@ from defenses.dp.mechanism import check_delta
 
 
 class RenyiAccountant(Account):
-    """Rényi differential privacy by the library dp-accounting.
+    """Rényi differential privacy by the library dp-accounting, for costs fixed in advance.
+
+    Queries may depend on earlier answers, but costs may not: the best Rényi order is chosen for all costs together.
+    The total is the sum of epsilons where that is smaller, as it is for a few large costs.
 
     A cost with rho counts as Gaussian noise of that rho. A cost without rho counts as randomized response of its
     epsilon. It has the largest loss of all mechanisms with that guarantee (Kairouz, Oh and Viswanath 2015, theorem
@@ -24,12 +27,14 @@ class RenyiAccountant(Account):
     Mironov (2017), Rényi differential privacy; dp-accounting (Google), rdp.RdpAccountant.
     """
 
+    adaptive = False
+
     def __init__(self, *, epsilon: float, delta: float = 1e-6, path: str | Path | None = None) -> None:
         check_delta(delta)
         super().__init__(epsilon=epsilon, delta=delta, path=path)
 
     def total(self, costs: Costs) -> tuple[float, float]:
-        """Epsilon at the budget's delta."""
+        """Epsilon at the budget's delta, or the sums where their epsilon is smaller."""
         from dp_accounting import NeighboringRelation, RandomizedResponseDpEvent, rdp
 
         def pure(epsilon: float) -> Any:
@@ -53,13 +58,17 @@ class RenyiAccountant(Account):
                 accountant.compose(GaussianDpEvent(1 / math.sqrt(2 * rho)), number)
             elif rho is None and epsilon:
                 accountant.compose(pure(epsilon), number)
-        return (float(accountant.get_epsilon(float(self.delta))), float(self.delta)) if costs else (0.0, 0.0)
+        plain = math.fsum(epsilon * number for (epsilon, _, _), number in costs.items())
+        delta = math.fsum(delta * number for (_, delta, _), number in costs.items())
+        composed = float(accountant.get_epsilon(float(self.delta))) if costs else 0.0
+        # Sums hold too, as long as the deltas alone do not exceed the budget's.
+        return (plain, delta) if plain <= composed and delta <= self.delta else (composed, float(self.delta))
 
 
 class LossDistributionAccountant(RenyiAccountant):
     """Privacy loss distributions by the library dp-accounting: the tightest account of costs fixed in advance.
 
-    Queries may depend on earlier answers, but costs may not. Costs count as for `RenyiAccountant`.
+    Costs count as for `RenyiAccountant`, and must be fixed in advance for the same reason.
 
     References
     ----------
@@ -68,7 +77,7 @@ class LossDistributionAccountant(RenyiAccountant):
     """
 
     def total(self, costs: Costs) -> tuple[float, float]:
-        """Epsilon at the budget's delta."""
+        """Epsilon at the budget's delta, or the sums where their epsilon is smaller."""
         from dp_accounting import pld
         from dp_accounting.dp_event import DiscreteLaplaceDpEvent
 

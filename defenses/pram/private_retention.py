@@ -44,14 +44,14 @@ class _PrivatelyTuned(RetentionVectors):
         self.epsilon_release = epsilon_release
 
     def guarantee(self, records: Microdata) -> Guarantee:
-        """Sum of both epsilons, and the Pk that it implies."""
+        """Sum of both epsilons, and the Pk that the release's epsilon implies (see the Notes of the class)."""
         missing = self._not_public(records)
         if missing is not None:
             return missing
         total = float(self.epsilon_matrix + self.epsilon_release)
         return Guarantee(
             epsilon=total,
-            pk=k_for_epsilon(total, len(records)),
+            pk=k_for_epsilon(float(self.epsilon_release), len(records)),
             statement=f"{self.epsilon_matrix:g} for the matrix ({self._step}) and {self.epsilon_release:g} for the "
             f"release through it, number of records public, {self._about(records)}",
         )
@@ -83,6 +83,16 @@ class OptimalRetentionFromNoisyHistogram(_PrivatelyTuned):
     the noisy counts and the public number of records, so the matrix is epsilon_1-private too. Given the matrix, the
     release is epsilon_2-private. By composition, the published matrix together with the release is
     (epsilon_1 + epsilon_2)-private.
+
+    Pk-anonymity is k = 1 + (n - 1) e^(-2 epsilon_2). The noise on the matrix does not enter, because Pk-anonymity must
+    hold against an adversary who knows the table. Proof. Released rows are in random order. Let a permutation assign
+    one released row to each person. Given the table and the matrix A, all permutations are equally likely a priori: A
+    depends on the table's histogram only. The posterior of a permutation is therefore proportional to the product of
+    A[x, t] over persons with value t and their released values x. Exchanging the rows of two persons changes two
+    factors. Entries of one row of A differ by a factor of at most e^epsilon_2, so the product changes by a factor of at
+    most e^(2 epsilon_2). Exchange a person's row with each of the n - 1 others: the posterior p of a pair satisfies
+    1 - p >= (n - 1) e^(-2 epsilon_2) p. An adversary who does not know the table averages such posteriors over tables,
+    and so stays within the bound. The bound is attained where A is retention-replacement.
     """
 
     _step = "noise on its histogram"
@@ -120,6 +130,8 @@ class OptimalRetentionByObjective(_PrivatelyTuned):
     `defenses.pram.perturbation` proves that the matrix is epsilon_1-private. With the release, both epsilons add up.
     The full quadratic program is solved, so it suits at most a few hundred categories, each with many records.
 
+    Pk-anonymity is 1 + (n - 1) e^(-2 epsilon_2), by the proof for `OptimalRetentionFromNoisyHistogram`.
+
     Source: objective perturbation is suggested by Miura and Hasegawa, 5.2.2.
     """
 
@@ -154,6 +166,8 @@ class OptimalRetentionByOutput(_PrivatelyTuned):
     -----
     `defenses.pram.perturbation` proves that the matrix is epsilon_1-private. With the release, both epsilons add up.
     The full quadratic program is solved, so it suits at most a few hundred categories, each with many records.
+
+    Pk-anonymity is 1 + (n - 1) e^(-2 epsilon_2), by the proof for `OptimalRetentionFromNoisyHistogram`.
 
     Source: output perturbation is suggested by Miura and Hasegawa, 5.2.2.
     """

@@ -37,6 +37,25 @@ def test_projection_bounds_degrees_and_sensitivity(bound):
     assert bound <= by_node <= edge_count_sensitivity(7, "node", bound)
 
 
+@pytest.mark.parametrize(("n", "bound"), [(n, bound) for n in (2, 3, 4, 5) for bound in range(1, n)])
+def test_node_sensitivity_is_exact_on_all_small_graphs(n, bound):
+    """All graphs on n nodes and all their node neighbours: graphs that share the edges without one node."""
+    pairs = np.array(list(itertools.combinations(range(n), 2)))
+    masks = np.arange(2 ** len(pairs))
+    counts = np.array([len(project(pairs[mask >> np.arange(len(pairs)) & 1 == 1], n, bound)) for mask in masks])
+    worst = 0
+    for node in range(n):
+        others = sum(1 << place for place, pair in enumerate(pairs) if node not in pair)
+        alike = masks & others
+        highest, lowest = np.full(masks.size, -1), np.full(masks.size, len(pairs))
+        np.maximum.at(highest, alike, counts)
+        np.minimum.at(lowest, alike, counts)
+        # The graph without the node's edges keeps fewest.
+        assert (lowest[alike] == counts[alike]).all()
+        worst = max(worst, int((highest[alike] - lowest[alike]).max()))
+    assert worst == edge_count_sensitivity(n, "node", bound) == bound
+
+
 def test_projection_leaves_graphs_within_the_bound_as_they_are():
     ring = [[i, (i + 1) % 6] for i in range(6)]
     assert len(project(ring, 6, 2)) == 6
@@ -56,7 +75,7 @@ def test_degree_counts_move_by_four_at_most():
 def test_sensitivities():
     assert edge_count_sensitivity(100, "edge") == 1
     assert edge_count_sensitivity(100, "node") == 99
-    assert edge_count_sensitivity(100, "node", bound=10) == 20
+    assert edge_count_sensitivity(100, "node", bound=10) == 10
     assert edge_count_sensitivity(10, "node", bound=30) == 9
 
 

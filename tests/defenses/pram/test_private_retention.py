@@ -1,12 +1,15 @@
 """PRAM with privately tuned matrices: guarantees and a distinguishing audit."""
 
+from itertools import permutations, product
 from math import exp, inf
 
 import numpy as np
+import pandas as pd
 import pytest
 from pram_tools import PRIVATE, people
 
 from defenses import (
+    Microdata,
     OptimalRetentionByOutput,
     OptimalRetentionFromNoisyHistogram,
 )
@@ -16,6 +19,7 @@ from defenses.pram.perturbation import (
     retention_by_objective,
     retention_by_output,
 )
+from metrics.domains import CategoricalDomain
 
 
 @pytest.mark.parametrize("form", PRIVATE)
@@ -23,9 +27,49 @@ def test_private_forms_promise_the_sum_and_their_matrices_keep_to_it(form):
     defense = form(epsilon_matrix=0.5, epsilon_release=2.0)
     guarantee = defense.guarantee(people())
     assert guarantee.epsilon == 2.5
-    assert guarantee.pk == pytest.approx(k_for_epsilon(2.5, 400))
+    assert guarantee.pk == pytest.approx(k_for_epsilon(2.0, 400))
     parts = defense.apply(people(), np.random.default_rng(4)).channel.parts
     assert sum(retention_epsilon(part.retention) for part in parts) <= 2.0
+
+
+def largest_posterior(matrix, values):
+    """Largest posterior of a pair of person and released row over all releases, for an adversary who knows the table.
+
+    `matrix` has shape (released, original); all permutations are enumerated, so that nothing rests on a formula.
+    """
+    n = len(values)
+    orders = np.array(list(permutations(range(n))))
+    highest = 0.0
+    for released in product(range(len(matrix)), repeat=n):
+        weights = matrix[np.array(released)[orders], np.array(values)].prod(axis=1)
+        first = np.bincount(orders[:, 0], weights, minlength=n)
+        highest = max(highest, first.max() / weights.sum())
+    return highest
+
+
+@pytest.mark.parametrize("form", PRIVATE)
+@pytest.mark.parametrize("values", [(0, 1, 1, 1), (0, 1, 1, 2), (0, 0, 1, 1)])
+def test_pk_holds_against_an_adversary_who_knows_the_table(form, values):
+    names = ("a", "b", "c")
+    frame = pd.DataFrame({"x": [names[value] for value in values]})
+    records = Microdata(frame, quasi_identifiers=("x",), domains={"x": CategoricalDomain(names)})
+    for epsilon_matrix, epsilon_release in ((1.0, 0.5), (20.0, 0.5), (0.1, 1.0)):
+        defense = form(epsilon_matrix=epsilon_matrix, epsilon_release=epsilon_release)
+        promised = defense.guarantee(records).pk
+        for seed in range(3):
+            channel = defense.apply(records, np.random.default_rng(seed)).channel
+            matrix = transition_matrix(channel.parts[0].retention)
+            assert largest_posterior(matrix, values) <= 1 / promised * (1 + 1e-9)
+
+
+def test_pk_of_the_release_is_reached_and_that_of_both_budgets_is_too_low():
+    # Retention-replacement on two categories: the lone record is found with the posterior that the bound allows.
+    keep = exp(0.5) / (1 + exp(0.5))
+    matrix = np.array([[keep, 1 - keep], [1 - keep, keep]])
+    assert largest_posterior(matrix, (0, 1, 1, 1)) == pytest.approx(1 / k_for_epsilon(0.5, 4))
+    promised = OptimalRetentionFromNoisyHistogram(epsilon_matrix=1.0, epsilon_release=1.0).guarantee(people(1000)).pk
+    assert promised == pytest.approx(136.2, abs=0.05)
+    assert k_for_epsilon(2.0, 1000) == pytest.approx(19.3, abs=0.05)
 
 
 @pytest.mark.parametrize(
