@@ -2,7 +2,7 @@
 
 import pytest
 from click.testing import CliRunner
-from test_comparison import played
+from comparison_tools import played
 
 from leaderboard import Store, gate_reasons, rank, recorded_runs
 from scenarios.cli import cli

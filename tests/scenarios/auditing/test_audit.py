@@ -1,6 +1,6 @@
-"""Audits: bounds are right, honest mechanisms pass and come near their claim, broken ones are caught.
+"""Audits: bounds are correct, correct mechanisms pass with bounds near their claim, and broken ones fail.
 
-Lower bounds hold with 99.9 %: a test that asserts that an honest mechanism passes raises a false alarm in at most 0.1 %
+Lower bounds hold with 99.9 %: a test that asserts that a correct mechanism passes raises a false alarm in at most 0.1 %
 of seeds. Seeds are fixed.
 """
 
@@ -31,7 +31,7 @@ from scenarios.conformance.people import example
 from scenarios.methods import exported
 
 SMALL = {"d": 16, "m": 32, "k": 4, "letters": "ab", "length": 4, "delta": 0.01}
-"""Parameters under which audits are quick and sharp: with a delta of 10^-6 the worst event is too rare to be seen."""
+"""Parameters for fast and tight audits: with a delta of 10^-6 the worst event would be too rare to be observed."""
 
 
 def rng(seed=0):

@@ -1,4 +1,4 @@
-"""Audits of curators and synthetic tables: honest ones keep their claim and audits come near, broken ones are caught.
+"""Audits of curators and synthetic tables: correct ones pass with bounds near their claim, and broken ones fail.
 
 Lower bounds hold with 99.9 %: a test that asserts that an honest curator passes raises a false alarm in at most 0.1 %
 of seeds. Seeds are fixed.

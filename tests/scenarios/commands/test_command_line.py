@@ -1,4 +1,4 @@
-"""The commands say what there is, fast, and what is wrong, in one line."""
+"""``tokumei list``, ``info``, ``validate``, ``check`` and ``board``: fast help, and errors in one line."""
 
 import re
 import resource

@@ -1,4 +1,4 @@
-"""Defending, judging and measuring one's own table from the command line."""
+"""``tokumei defend``, ``risk`` and ``utility`` on the user's own table."""
 
 import io
 import json

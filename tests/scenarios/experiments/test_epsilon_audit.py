@@ -1,4 +1,4 @@
-"""The experiment that shows measured epsilons beside claims, and the shipped scenarios of queries and reports."""
+"""The experiment `EpsilonAudit`, and the shipped scenarios of queries and reports."""
 
 import math
 

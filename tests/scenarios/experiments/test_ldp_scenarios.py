@@ -1,4 +1,4 @@
-"""The survey and the emoji: what they report, and Apple's pipeline."""
+"""The experiments `Survey` and `Emoji`, and Apple's pipeline."""
 
 import math
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 from click.testing import CliRunner
-from test_comparison import played
+from comparison_tools import played
 
 from leaderboard import Store, find_run, record_run, recorded_runs, results_of
 from scenarios.cli import cli

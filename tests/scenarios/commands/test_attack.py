@@ -1,4 +1,4 @@
-"""`tokumei attack`: what `tokumei defend` released is linked, scored, and bad input refused in one line."""
+"""``tokumei attack`` links what ``tokumei defend`` releases, scores the links, and refuses bad input in one line."""
 
 import re
 import tomllib
