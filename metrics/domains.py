@@ -25,6 +25,8 @@ class NumericDomain:
     cuts : tuple of float
         Interior cut points, ascending and inside (low, high]: bin i holds the values v with
         ``cuts[i - 1] <= v < cuts[i]``.
+    inferred : bool
+        Whether the domain was read from records. Then it is not public, and no guarantee of privacy may rest on it.
 
     Raises
     ------
@@ -36,6 +38,7 @@ class NumericDomain:
     high: float
     integer: bool = False
     cuts: tuple[float, ...] = ()
+    inferred: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cuts", tuple(float(cut) for cut in self.cuts))
@@ -84,6 +87,8 @@ class CategoricalDomain:
         Every category that may occur, each once.
     ordered : bool
         Whether the order of `categories` is meaningful.
+    inferred : bool
+        Whether the domain was read from records. Then it is not public, and no guarantee of privacy may rest on it.
 
     Raises
     ------
@@ -93,6 +98,7 @@ class CategoricalDomain:
 
     categories: tuple[str, ...]
     ordered: bool = False
+    inferred: bool = False
     _position: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -160,14 +166,16 @@ def infer_domain(column: pd.Series[Any], bins: int = 10) -> Domain:
     if present.empty:
         raise ValueError(f"column {column.name!r} has no value to infer a domain from; declare one")
     if pd.api.types.is_bool_dtype(present) or not pd.api.types.is_numeric_dtype(present):
-        return CategoricalDomain(tuple(sorted({str(value) for value in present.unique()})))
+        return CategoricalDomain(tuple(sorted({str(value) for value in present.unique()})), inferred=True)
     values = present.to_numpy(dtype=float)
     if not np.isfinite(values).all():
         raise ValueError(f"column {column.name!r} holds an infinity; numbers must be finite")
     integer = bool((values == np.round(values)).all())
     low, high = float(values.min()), float(values.max())
     quantiles = np.unique(np.quantile(values, np.linspace(0, 1, bins + 1)[1:-1], method="higher"))
-    return NumericDomain(low, high, integer, tuple(cut for cut in quantiles.tolist() if low < cut <= high))
+    return NumericDomain(
+        low, high, integer, tuple(cut for cut in quantiles.tolist() if low < cut <= high), inferred=True
+    )
 
 
 def format_number(value: float) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any
@@ -30,8 +30,8 @@ class Microdata:
     sensitive : tuple of str
         Columns that an attacker wants to learn.
     domains : mapping of str to Domain
-        Public bounds, bins and categories. Mechanisms with a differential privacy guarantee use nothing else about
-        the values.
+        Bounds, bins and categories. They are public unless a domain is marked as inferred. Mechanisms with a
+        differential privacy guarantee use nothing else about the values.
     hierarchies : mapping of str to Hierarchy
         Ever coarser levels of a column's values.
     person : str, optional
@@ -105,6 +105,10 @@ class Microdata:
         """Declared domain of a column; without one, a domain inferred from these records, which is not public."""
         declared = self.domains.get(column)
         return infer_domain(self.frame[column]) if declared is None else declared
+
+    def not_public(self, columns: Sequence[str]) -> tuple[str, ...]:
+        """Return those of the columns whose domain is inferred or not declared, so that no guarantee may rest on it."""
+        return tuple(name for name in columns if name not in self.domains or self.domains[name].inferred)
 
     def with_frame(self, frame: pd.DataFrame) -> Microdata:
         """Return other records with the same roles."""

@@ -84,9 +84,8 @@ def plan_of(query: Query, records: Microdata, neighbours: str) -> AnswerPlan:
     for name in (*query.subjects, *(condition.column for condition in query.where)):
         if name not in records.frame.columns:
             raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, records.frame.columns))}")
-    for name in query.subjects:
-        if name not in records.domains:
-            raise ValueError(f"the domain of column {name!r} is not declared, so that noise cannot be scaled")
+    for name in records.not_public(query.subjects):
+        raise ValueError(f"the domain of column {name!r} is read from the records, so noise has no scale; declare it")
     if query.members is not None:
         if neighbours != "replace":
             raise ValueError("members name rows, whose numbers are not public where records are added or removed")

@@ -62,9 +62,8 @@ class Encoding:
             raise ValueError(
                 f"target: there is no released column {name!r}; released are {', '.join(records.released_columns)}"
             )
-        undeclared = [column for column in records.released_columns if column not in records.domains]
-        if undeclared:
-            raise ValueError(f"column {undeclared[0]!r} has no public domain, which the encoding needs")
+        for column in records.not_public(records.released_columns):
+            raise ValueError(f"the domain of column {column!r} is read from the records; declare it")
         domain = records.domains[name]
         if not isinstance(domain, CategoricalDomain) or domain.size < 2:
             raise ValueError(f"target: column {name!r} must have at least two categories")

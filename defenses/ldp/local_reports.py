@@ -153,8 +153,8 @@ class LocalReports(Defense):
     def _values(self, records: Microdata) -> tuple[Integers64, int]:
         """Position of each row's value in the domain, and the size of the domain."""
         column = self._column(records)
-        if column not in records.domains:
-            raise ValueError(f"column: {column!r} has no declared domain, and one read from the records is not public")
+        if records.not_public([column]):
+            raise ValueError(f"column: the domain of {column!r} is read from the records; declare it")
         domain = records.domains[column]
         try:
             codes = domain.codes(records.frame[column]).astype(np.int64)

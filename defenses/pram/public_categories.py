@@ -13,11 +13,9 @@ def unless_public(records: Microdata, names: Sequence[str]) -> Guarantee | None:
     """The empty guarantee if no column is randomized or a column's categories derive from the records, else None."""
     if not names:
         return Guarantee(statement="none: no column is randomized")
-    not_public = [name for name in names if name not in records.domains]
+    not_public = records.not_public(names)
     if not_public:
-        return Guarantee(
-            statement=f"none: the domain of {', '.join(not_public)} is not public but read from the records"
-        )
+        return Guarantee(statement=f"none: the domain of {', '.join(not_public)} is read from the records; declare it")
     with_missing = [name for name in names if category_count(records, name) > records.domain(name).size]
     if with_missing:
         return Guarantee(

@@ -145,9 +145,9 @@ class PrivateMarginals(MicrodataDefense):
 
 
 def _check_domains(records: Microdata) -> None:
+    for name in records.not_public(records.released_columns):
+        raise ValueError(f"the domain of column {name!r} is read from the records; declare it")
     for name in records.released_columns:
-        if name not in records.domains:
-            raise ValueError(f"the domain of column {name!r} is not declared; inferring it from records is not private")
         if name in records.generalized:
             raise ValueError(f"column {name!r} holds released cells already; private counts need the original values")
 

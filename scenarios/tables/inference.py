@@ -28,11 +28,10 @@ def declared_domain(column: TextColumn, declared: Column | None) -> tuple[Domain
 def _declared_numbers(column: TextColumn, declared: NumberColumn) -> tuple[NumericDomain | None, list[str]]:
     if declared.low is None or declared.high is None:
         return None, []
-    notes, integer = [], declared.integer
-    if integer is None:
-        numbers = column.numbers()
-        integer = bool((np.isnan(numbers) | (numbers == np.round(numbers))).all())
-        notes.append("integers, inferred from the data" if integer else "fractions, inferred from the data")
+    notes, integer = [], bool(declared.integer)
+    if declared.integer is None:
+        # Integrality read from the records would make the declared domain depend on them.
+        notes.append("integer is not declared, so that releases may hold fractions")
     if declared.cuts is not None:
         return NumericDomain(declared.low, declared.high, integer, tuple(declared.cuts)), notes
     domain = NumericDomain(declared.low, declared.high, integer)
@@ -62,7 +61,7 @@ def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> t
             domain = replace(domain, integer=declared.integer)
         numbers = "integers" if domain.integer else "numbers"
         return domain, f"{numbers} {format_number(domain.low)} to {format_number(domain.high)}"
-    categories = CategoricalDomain(tuple(sorted(column.texts.to_pylist())))
+    categories = CategoricalDomain(tuple(sorted(column.texts.to_pylist())), inferred=True)
     coded = declared is None and column.looks_coded()
     reason = " (not all plain numbers: leading zeros or more than 15 digits make codes)" if coded else ""
     return categories, f"{categories.size} categories{reason}"

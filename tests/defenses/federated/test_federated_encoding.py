@@ -29,5 +29,5 @@ def test_the_encoding_reads_no_record():
     records = people(30, np.random.default_rng(3))
     assert Encoding.of(records) == Encoding.of(records.take([0]))
     bare = Microdata(records.frame[["age", "illness"]], sensitive=("illness",), domains={"age": NumericDomain(0, 100)})
-    with pytest.raises(ValueError, match="'illness' has no public domain"):
+    with pytest.raises(ValueError, match="domain of column 'illness' is read from the records; declare it"):
         Encoding.of(bare)

@@ -95,7 +95,7 @@ def test_which_column():
         with pytest.raises(ValueError, match="column: there is no released column"):
             LocalReports(column=bad).check(people())
     undeclared = people(domains={})
-    with pytest.raises(ValueError, match="no declared domain"):
+    with pytest.raises(ValueError, match="is read from the records; declare it"):
         LocalReports(column="age").apply(undeclared, np.random.default_rng(0))
 
 

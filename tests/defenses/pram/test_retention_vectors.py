@@ -47,7 +47,9 @@ def test_nothing_is_promised_where_categories_are_read_from_the_records():
     for defense in every_form():
         if not isinstance(defense, OptimalRetention):
             bare = people()
-            assert "not public" in defense.guarantee(Microdata(bare.frame, (), ("job",))).statement
+            assert (
+                "read from the records; declare it" in defense.guarantee(Microdata(bare.frame, (), ("job",))).statement
+            )
     private = OptimalRetentionFromNoisyHistogram(epsilon_matrix=1.0, epsilon_release=1.0)
     assert "missing" in private.guarantee(people(missing=True)).statement
     assert private.guarantee(people(missing=True)).epsilon is None

@@ -123,9 +123,9 @@ def test_bad_parameters_are_refused(bad):
 
 def test_undeclared_domains_are_refused():
     table = Microdata(pd.DataFrame({"x": ["a", "b"]}))
-    with pytest.raises(ValueError, match="declared"):
+    with pytest.raises(ValueError, match="is read from the records; declare it"):
         PrivateMarginals().apply(table, np.random.default_rng(0))
-    with pytest.raises(ValueError, match="declared"):
+    with pytest.raises(ValueError, match="is read from the records; declare it"):
         PrivateMarginals().check(table)
 
 

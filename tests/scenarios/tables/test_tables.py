@@ -193,7 +193,7 @@ def test_one_row_one_column_and_a_constant_column(tmp_path):
     path.write_text("a\n5\n")
     records = load_table(path).records
     assert len(records) == 1
-    assert records.domains["a"] == NumericDomain(5, 5, True, ())
+    assert records.domains["a"] == NumericDomain(5, 5, True, (), inferred=True)
     assert records.hierarchies["a"].generalize([5], 1).tolist() == ["*"]
     path.write_text("a,b\nx,1\nx,2\n")
     hierarchy = load_table(path).records.hierarchies["a"]
