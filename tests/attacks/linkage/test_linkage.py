@@ -157,12 +157,27 @@ def test_likelihood_needs_a_channel_and_uses_it():
     assert LikelihoodAssignment().run(release, knowledge, generator(0)).best(generator(0)).tolist() == [2]
 
 
-def test_more_rows_than_candidates_leave_rows_unanswered_first():
-    scores = np.zeros((5, 3))
-    assert sorted(one_to_one(scores)) == [-1, -1, 0, 1, 2]
+def test_one_to_one_assigns_every_candidate_and_leaves_the_other_rows():
+    assert sorted(one_to_one(np.zeros((5, 3)))) == [-1, -1, 0, 1, 2]
+
+
+ONE_TO_ONE = [AssignmentLinkage(), LikelihoodAssignment(), ExpectationMaximizationLinkage(), FellegiSunter()]
+
+
+@pytest.mark.parametrize("attack", ONE_TO_ONE, ids=repr)
+def test_rows_that_the_assignment_leaves_over_are_not_answered(attack):
+    release, knowledge = handed({"age": [20] * 6, "job": ["a"] * 6}, channel=Channel())
+    claims = attack.run(release, knowledge, generator(0))
+    best = claims.best(generator(0))
+    assert claims.targets == 6
+    # Four candidates answer four rows; nothing at all is claimed of the other two.
+    assert sorted(best) == [-1, -1, 0, 1, 2, 3]
+    assert np.unique(claims.target).tolist() == np.flatnonzero(best >= 0).tolist()
+
+
+def test_the_nearest_candidate_answers_every_row_also_where_rows_outnumber_candidates():
     release, knowledge = handed({"age": [20] * 6, "job": ["a"] * 6})
-    for attack in (NearestNeighbour(), AssignmentLinkage(), ExpectationMaximizationLinkage(), FellegiSunter()):
-        assert attack.run(release, knowledge, generator(0)).targets == 6
+    assert NearestNeighbour().run(release, knowledge, generator(0)).best(generator(0)).tolist() == [0] * 6
 
 
 def test_posterior_rows_sum_to_one_and_columns_to_at_most_one():
