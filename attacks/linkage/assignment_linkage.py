@@ -1,4 +1,4 @@
-"""Linkage by the cheapest one-to-one assignment."""
+"""Linkage by the one-to-one assignment of least total distance."""
 
 from __future__ import annotations
 
@@ -14,20 +14,21 @@ from defenses.base.release import MicrodataRelease
 
 
 class AssignmentLinkage(Attack):
-    """Assigns released rows to different candidates so that Gower distances add up to the least.
+    """Hungarian assignment: matches rows to different candidates with the least sum of Gower distances.
 
-    It knows that two rows cannot stem from one candidate, which helps where rows are noisy copies. It hurts, against
-    `NearestNeighbour`, where several rows are equal (microaggregation): all but one of them are pushed away from
-    candidates that are as near. Distances are no probabilities, so that its answers state no confidence.
+    Two rows cannot stem from one candidate. The constraint helps where rows are noisy copies. It hurts, compared with
+    `NearestNeighbour`, where several rows are equal (microaggregation): all but one of them are assigned to candidates
+    that are less likely. Distances are no probabilities, so that its answers state no confidence.
 
-    A candidate's missing value disagrees in full with a released cell that is none (`gower_distance`), which pushes a
-    row to others; that they are other rows' helps it back (`NearestNeighbour` has the figures).
+    A candidate's missing value disagrees fully with a released cell that is not missing (`gower_distance`). This
+    draws a row to wrong candidates. Where these are assigned to their own rows, the constraint corrects the error
+    (`NearestNeighbour` has the figures).
 
     Parameters
     ----------
     sharpness : float
-        Answers beyond the assigned one are ranked, and members found, as if likelihoods fell by
-        ``exp(-sharpness * distance)``; the assignment does not depend on it.
+        The likelihood of a pair is taken as ``exp(-sharpness * distance)`` to rank the answers beyond the assigned one
+        and to score membership. The assignment does not depend on it.
 
     References
     ----------

@@ -17,12 +17,12 @@ from defenses.base.release import MicrodataRelease
 
 
 class EnsembleLinkage(Attack):
-    """Averages the confidences of several attacks and answers each row with the surest candidate on average.
+    """Linear opinion pool of several linkage attacks: averages their confidences.
 
-    An average of calibrated probabilities is wrong by no more than its worst member, and right where a member is that
-    others are not against. Members that do not fit the release are left out. It does not beat its best member: on the
-    bank's customers it lies between `LikelihoodAssignment` and `ExpectationMaximizationLinkage` where the channel is
-    disclosed.
+    Each row is answered with the candidate of the highest mean confidence. The error of an average of calibrated
+    probabilities is at most that of its worst member. Members that do not fit the release are left out. The pool does
+    not beat its best member: on the bank's customers it lies between `LikelihoodAssignment` and
+    `ExpectationMaximizationLinkage` where the channel is disclosed.
 
     Parameters
     ----------

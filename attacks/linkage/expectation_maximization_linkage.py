@@ -1,4 +1,4 @@
-"""Linkage that learns the mechanism while it matches."""
+"""Linkage by expectation maximization."""
 
 from __future__ import annotations
 
@@ -13,32 +13,32 @@ from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
 
-# Rounds end when no share moves by more than this.
+# Rounds end when no share changes by more than this.
 SETTLED = 2e-3
 
 
 class ExpectationMaximizationLinkage(Linkage):
-    """Estimates, per column, how often values were kept, disturbed or replaced, while matching rows to candidates.
+    """Linkage by expectation maximization: estimates the mechanism of each column while it matches.
 
     Model: the released cell of a record with value x covers x with probability a (kept), is x plus Gaussian noise of
     standard deviation s with probability b (numbers only), or is any released cell with probability c, a + b + c = 1.
     Expectation: the matching posterior under the current a, b, c, s of each column. Maximization: their shares and
-    the noise's variance among expected matches. A column that was shuffled ends at c = 1 and weighs nothing.
+    the noise's variance among expected matches. A column that was shuffled ends at c = 1 and carries no weight.
 
-    Noise gives a number only to within the distance between neighbouring numbers that occur on either side. Counted to
-    the unit instead, that a released number is somebody's would be a miracle unless it was kept, and where numbers were
-    swapped rows would be matched by one exact but shuffled column: seven columns swapped within a tenth of the ranks
-    were found to 46 % with 90 % confidence, not to 81 %.
+    The likelihood of noise is that of the interval between a number's neighbours that occur on either side. With
+    intervals of one unit, every number that somebody has would be strong evidence that it was kept. Where numbers were
+    swapped, one exact but shuffled column would then decide the matches. With seven columns swapped within a tenth of
+    the ranks, 46 % of the rows were found with 90 % confidence, not 81 %.
 
     Where rows are equal in groups it falls below `NearestNeighbour` (`GroupLinkage` does not). Its confidences are too
-    high (.2) where nothing can be found because all columns were shuffled, and too low (.04, not .12) where most cells
-    are suppressed.
+    high (.2) where nothing can be found because all columns were shuffled. They are too low (.04, not .12) where most
+    cells are suppressed.
 
     Parameters
     ----------
     iterations : int
-        Largest number of rounds; it stops earlier when no share moves by more than .002. More than 12 found no more of
-        the bank's customers.
+        Largest number of rounds. It stops earlier when no share changes by more than .002. More than 12 rounds found
+        no more of the bank's customers.
     sharpness : float
         The first posterior falls by ``exp(-sharpness * Gower distance)``.
 
@@ -55,7 +55,7 @@ class ExpectationMaximizationLinkage(Linkage):
         check_real("sharpness", sharpness, low=0, open_low=True)
 
     def evidence(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Floats:
-        """Alternate between matching and learning; the log-likelihood learned last, shape (rows, candidates)."""
+        """Log-likelihood of each row under each candidate after the last round, shape (rows, candidates)."""
         name = (ExpectationMaximizationLinkage, self.iterations, self.sharpness)
         return shared_table(release, knowledge, name, lambda: self._learned(shared_columns(release, knowledge)))
 

@@ -1,4 +1,4 @@
-"""Probabilistic record linkage, as statistical offices do it."""
+"""Fellegi-Sunter probabilistic record linkage."""
 
 from __future__ import annotations
 
@@ -25,41 +25,46 @@ SIMULATIONS = 5
 
 
 class FellegiSunter(Attack):
-    """Weighs the agreement of each column by how much oftener it occurs among matches, then assigns one to one.
+    """Fellegi-Sunter probabilistic record linkage, followed by a one-to-one assignment.
 
-    Comparison and the ECM classifier that learns the weights without known matches are those of the package
-    ``recordlinkage``. A column agrees where the released cell covers the candidate's value; numbers that are not equal
-    are compared a second time by public bins, so that noise does not end all agreement. Pairs are ranked by match
-    weight (the sum of log-ratios), not by match probability, which saturates at 1 for several candidates at once.
+    Each comparison weighs the log-ratio of its agreement rates among matches and among other pairs. A column agrees
+    where the released cell covers the candidate's value. Numbers that are not equal are compared a second time by
+    public bins, so that noise does not end all agreement. Pairs are ranked by match weight (the sum of log-ratios),
+    not by match probability, which saturates at 1 for several candidates at once.
 
-    The classifier is fitted on `near` pairs with the most agreements per row and `far` random ones, and applied to
-    all. Fitted on all pairs of 100 rows and 200 candidates it takes several times as long, and with one match in 200
-    pairs often mistakes another pattern for matches (on bank customers with 30 % of all cells replaced it found 80 %
-    of the rows, this 97 %); without random pairs it takes chance agreement of the nearest for the rule (82 %). It stops
-    early: a tolerance of .001 took three times as long and found less (60 % replaced: 50 % of the rows, not 57 %).
+    By default expectation maximization learns the weights without known matches. Its results equal those of the ECM
+    classifier of the package ``recordlinkage``; it is faster since it runs on distinct patterns with their counts.
 
-    It sees of two numbers only whether they are equal, in one bin, or neither: under noise on numbers it falls below
-    `NearestNeighbour` (bank customers, noise of half a standard deviation: 90 %, not 98 %, among random decoys and
-    66 %, not 84 %, among hard ones), and where rows are equal in groups as well (groups of five: 7 %, not 15 %).
+    It is fitted on the `near` pairs with the most agreements per row and on `far` random ones, and applied to all
+    pairs. Fitted on all pairs of 100 rows and 200 candidates it takes several times as long. With one match in 200
+    pairs it then often mistakes another pattern for matches: on bank customers with 30 % of all cells replaced it
+    found 80 % of the rows, not 97 %. Without random pairs it takes the agreement of the nearest pairs for the usual
+    one (82 %). It stops early: a tolerance of .001 took three times as long and found less (60 % replaced: 50 % of
+    the rows, not 57 %).
 
-    Being equal and being in one bin without being equal are two comparisons. If equal numbers agreed in both, few
-    columns would teach the classifier that matches are pairs with equal numbers: of three columns (a code of 40 of
-    which half are replaced, one of 19 that is kept, an age with noise) it found 22 to 33 % of the rows, and finds 66 to
-    73 % so. That is no more than counting agreements does (67 to 78 %): three columns are too few to learn weights
-    from that beat equal ones.
+    Of two numbers it uses only whether they are equal, in one bin, or neither. Under noise on numbers it therefore
+    falls below `NearestNeighbour`. With noise of half a standard deviation on bank customers it found 90 %, not 98 %,
+    among random decoys and 66 %, not 84 %, among hard ones. It also falls below where rows are equal in groups
+    (groups of five: 7 %, not 15 %).
 
-    Match weights add up as if columns agreed independently, which they do not: answers state no confidence.
+    Equality and being in one bin without being equal are two comparisons. If equal numbers agreed in both, few columns
+    would teach the classifier that matches are pairs with equal numbers. An example are three columns: a code of 40
+    of which half are replaced, one of 19 that is kept, and an age with noise. There it found 22 to 33 % of the rows,
+    and finds 66 to 73 % with the present rule. Counting agreements finds as many (67 to 78 %): three columns are too
+    few to learn better weights than equal ones.
+
+    Match weights add up as if columns agreed independently, which they do not. Answers therefore state no confidence.
 
     Parameters
     ----------
     classifier : {"ecm", "logistic", "svm"}
-        How weights are learned: by expectation maximization from the pairs themselves, or by logistic regression or a
-        linear support vector machine from pairs with known answers, which come from repeating the defense on the
-        attacker's own people (five times; `attacks.linkage.simulated_pairs`).
+        How weights are learned. ``"ecm"`` is expectation maximization on the pairs themselves. ``"logistic"`` (logistic
+        regression) and ``"svm"`` (a linear support vector machine) learn from pairs with known answers. These come
+        from five repetitions of the defense on the attacker's own people (`attacks.linkage.simulated_pairs`).
     near, far : int
         Pairs per released row to fit on: those with the most agreements, and random ones.
     tolerance : float
-        The fit of ECM ends when no parameter moves by more than this.
+        Expectation maximization ends when no probability changes by more than this.
 
     References
     ----------

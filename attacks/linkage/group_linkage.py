@@ -14,17 +14,18 @@ from defenses.base.release import MicrodataRelease
 
 
 class GroupLinkage(Attack):
-    """Matches groups of equal released rows with sets of candidates, and answers each group with its surest candidate.
+    """Linkage of groups of equal rows: answers each group with its most probable candidate.
 
-    A group of g equal rows stems from a set of g candidates. In the posterior of a one-to-one matching, the
-    probabilities of its rows are equal and add up to those with which candidates belong to the set. Which of them
-    stands behind which row nothing can tell, so that one answer for all rows is right for one of them as surely as
-    that candidate belongs to the set; a one-to-one assignment gives the rows different candidates, all but one of them
-    less sure. Groups of k rows are found to 1/k at most. With the likelihood of the release's own channel, else with
-    that of `ExpectationMaximizationLinkage`.
+    A group of g equal rows stems from a set of g candidates. In the posterior of a one-to-one matching, the rows of a
+    group have equal probabilities. Their sum for a candidate is the probability that the candidate belongs to the set.
+    Nothing distinguishes the rows of a group. One answer for all of them is therefore right for one row with the
+    probability that its candidate belongs to the set. A one-to-one assignment gives the rows different candidates, all
+    but one of them less probable. At most 1/k of the rows in groups of k are found.
 
-    Bank customers in microaggregated groups of five were found to 22 % (nearest neighbour 15 %, one-to-one 11 %). Where
-    no rows are equal it finds what `LikelihoodAssignment` finds, within a few hundredths.
+    The likelihood is that of the release's own channel, else that of `ExpectationMaximizationLinkage`.
+
+    Of bank customers in microaggregated groups of five, 22 % were found (nearest neighbour 15 %, one-to-one 11 %).
+    Where no rows are equal it finds what `LikelihoodAssignment` finds, within a few hundredths.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""From how likely each pair of row and candidate is to answers, one-to-one or many-to-one."""
+"""Answers from the likelihoods of pairs of row and candidate, one-to-one or many-to-one."""
 
 from __future__ import annotations
 
@@ -39,33 +39,33 @@ def assignment_answers(scores: Floats, posterior: Floats, rng: Generator, *, cal
     Parameters
     ----------
     scores : ndarray of float, shape (rows, candidates)
-        What the assignment maximises, finite. Rows that it leaves over, where they outnumber the candidates, are not
-        answered.
+        Finite; the assignment maximizes their sum. Where rows outnumber candidates, the rows that it leaves over are
+        not answered.
     posterior : ndarray of float, shape (rows, candidates)
-        In [0, 1]; summed over rows it says how surely a candidate is among the originals.
+        In [0, 1]; its sum over rows is the membership score of each candidate.
     rng : Generator
-        Breaks ties: rows and candidates are assigned in random order, since equal assignments are found by position.
+        Breaks ties. Rows and candidates are assigned in random order, since the solver breaks ties by position.
     calibrated : bool
-        Whether `posterior` is what answers state as their confidence; they state none otherwise.
+        Whether answers state `posterior` as their confidence; otherwise they state none.
     """
     rows, candidates = rng.permutation(scores.shape[0]), rng.permutation(scores.shape[1])
-    shuffled = one_to_one(scores[np.ix_(rows, candidates)])
-    found = shuffled >= 0
+    assigned = one_to_one(scores[np.ix_(rows, candidates)])
+    answered = assigned >= 0
     ranked = posterior.copy()
-    ranked[rows[~found]] = -np.inf
-    ranked[rows[found], candidates[shuffled[found]]] += 1.0
+    ranked[rows[~answered]] = -np.inf
+    ranked[rows[answered], candidates[assigned[answered]]] += 1.0
     members = Decisions(posterior.sum(axis=0))
     confidence = np.clip(posterior, 0, 1) if calibrated else None
     return RankedAnswers.from_scores(ranked, rng, membership=members, confidence=confidence)
 
 
 def surest_answers(posterior: Floats, rng: Generator) -> RankedAnswers:
-    """Answer every row with the candidate that it most probably stems from, though another row may have it as well.
+    """Answer every row with its most probable candidate; several rows may have the same one.
 
     Parameters
     ----------
     posterior : ndarray of float, shape (rows, candidates)
-        In [0, 1], the confidence of each pair; summed over rows it says how surely a candidate is among the originals.
+        In [0, 1], the confidence of each pair; its sum over rows is the membership score of each candidate.
     rng : Generator
         Breaks ties.
     """

@@ -14,20 +14,20 @@ from defenses.base.release import MicrodataRelease
 
 
 class SweeneyJoin(Attack):
-    """Names for every released row the one person of the register who is compatible with it, or ranks people by that.
+    """Joins a de-identified table to a named register by exact or generalized agreement.
 
-    A cell and a register entry agree where the cell covers the entry (exactly, or as an interval, a set or ``*``);
-    they contradict each other where it does not, and say nothing where the register has no entry. People are ranked by
-    how many columns contradict, then by how many agree. Where one person alone is free of contradictions, it is the
+    A cell and a register entry agree where the cell covers the entry (exactly, or as an interval, a set or ``*``), and
+    contradict each other where it does not. A missing register entry neither agrees nor contradicts. People are ranked
+    by the number of contradictions, then by the number of agreements. A person who alone has no contradiction is the
     only answer, with score 1; other answers have scores below 1.
 
-    It reads no channel: perturbed values contradict, so that `LikelihoodAssignment` finds more where the mechanism is
+    It reads no channel. Perturbed values contradict, so that `LikelihoodAssignment` finds more where the mechanism is
     public. On exact and generalized tables it needs no assignment, and people outside the register do no harm.
 
     Parameters
     ----------
     depth : int
-        How many people to name for a row without a unique one, at least 1.
+        Number of answers for a row without a unique person, at least 1.
 
     References
     ----------
