@@ -1,4 +1,4 @@
-"""What attacks answer: ranked answers, values, predicates and decisions."""
+"""Claims: ranked answers, values, predicates and membership decisions."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Claims:
 
 @dataclass(frozen=True)
 class Decisions(Claims):
-    """One score a person: the higher, the surer the attack is that the statement holds of them (membership).
+    """Membership scores: one per person, higher for those whom the attack predicts to be members.
 
     Parameters
     ----------
     scores : ndarray of float, shape (persons,)
-        Any scale; -inf for "surely not". NaN is refused.
+        Any scale; -inf for a certain non-member. NaN is refused.
 
     Raises
     ------
@@ -55,26 +55,35 @@ class Decisions(Claims):
 
 @dataclass(frozen=True)
 class RankedAnswers(Claims):
-    """For each target some answers with scores, sparse; a target without an answer is one that the attack abstains on.
+    """Scored answers to each target, sparse; the attack abstains on a target without an answer.
 
     Parameters
     ----------
     targets, answers : int
-        How many targets (released rows) and possible answers (candidates) there are.
+        Number of targets (released rows) and of possible answers (candidates).
     target, answer : ndarray of int, shape (claims,)
-        Pairs; no pair stands twice.
+        Pairs of positions, each at most once.
     score : ndarray of float, shape (claims,)
-        The higher, the surer; comparable within a target.
+        Higher for more probable answers; comparable within a target.
     membership : Decisions, optional
-        How surely each possible answer is among the originals; the best score that names it where not given.
+        Membership score of each possible answer; by default the highest score of a claim that names it.
     confidence : ndarray of float, shape (claims,), optional
-        Probability that the claim is right, as the attack sees it; None where it has no idea of it.
+        The attack's estimate of the probability that the claim is right; None where it has none.
 
     Raises
     ------
     ValueError
         If the arrays differ in length, a position is out of range, a pair stands twice, a score is NaN or a confidence
         lies outside [0, 1].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from attacks import RankedAnswers
+    >>> rng = np.random.default_rng(0)
+    >>> claims = RankedAnswers.from_scores([[0.1, 0.9, 0.0], [0.7, 0.2, 0.1]], rng)
+    >>> claims.best(rng)
+    array([1, 0])
     """
 
     words = "ranked answers"
@@ -120,7 +129,7 @@ class RankedAnswers(Claims):
         membership: Decisions | None = None,
         confidence: ArrayLike | None = None,
     ) -> RankedAnswers:
-        """Keep each target's `depth` best answers of a full table of scores; ties are broken at random.
+        """Keep the `depth` best answers to each target from a full table of scores; ties are broken at random.
 
         Parameters
         ----------
@@ -129,7 +138,7 @@ class RankedAnswers(Claims):
         rng : Generator
             Breaks ties.
         depth : int
-            How many answers to keep for each target.
+            Number of answers kept for each target.
         membership : Decisions, optional
             See the class.
         confidence : array_like, shape (targets, answers), optional
@@ -138,18 +147,18 @@ class RankedAnswers(Claims):
         table = np.asarray(scores, dtype=float)
         targets, answers = table.shape
         order = rng.permutation(answers)
-        kept = order[np.argsort(-table[:, order], axis=1, kind="stable")[:, :depth]]
-        target = np.repeat(np.arange(targets), kept.shape[1])
-        answer = kept.ravel()
+        best = order[np.argsort(-table[:, order], axis=1, kind="stable")[:, :depth]]
+        target = np.repeat(np.arange(targets), best.shape[1])
+        answer = best.ravel()
         possible = table[target, answer] > -np.inf
         if membership is None and targets:
             membership = Decisions(table.max(axis=0))
         target, answer = target[possible], answer[possible]
-        sure = None if confidence is None else np.asarray(confidence, dtype=float)[target, answer]
-        return cls(targets, answers, target, answer, table[target, answer], membership, sure)
+        probability = None if confidence is None else np.asarray(confidence, dtype=float)[target, answer]
+        return cls(targets, answers, target, answer, table[target, answer], membership, probability)
 
     def ranking(self, rng: Generator) -> NDArray[np.intp]:
-        """Rank of each claim within its target, shape (claims,), 0 the surest; ties are broken at random."""
+        """Rank of each claim within its target, shape (claims,), 0 for the highest score; ties are broken at random."""
         order = np.lexsort((rng.random(self.score.size), -self.score, self.target))
         starts = np.searchsorted(self.target[order], np.arange(self.targets))
         ranks = np.empty(self.target.size, dtype=np.intp)
@@ -157,14 +166,14 @@ class RankedAnswers(Claims):
         return ranks
 
     def best(self, rng: Generator) -> NDArray[np.intp]:
-        """Surest answer to each target, shape (targets,), -1 where the attack abstains."""
+        """Answer of the highest score to each target, shape (targets,), -1 where the attack abstains."""
         first = self.ranking(rng) == 0
         result = np.full(self.targets, -1, dtype=np.intp)
         result[self.target[first]] = self.answer[first]
         return result
 
     def members(self) -> Decisions:
-        """How surely each possible answer is among the originals."""
+        """Membership score of each possible answer."""
         if self.membership is not None:
             return self.membership
         scores = np.full(self.answers, -np.inf)
@@ -174,19 +183,19 @@ class RankedAnswers(Claims):
 
 @dataclass(frozen=True)
 class ValueClaims(Claims):
-    """Values that the attack claims of persons: an attribute, or cells of a reconstructed record.
+    """Claimed values of persons: an attribute, or cells of a reconstructed record.
 
     Parameters
     ----------
     values : DataFrame, shape (claims, columns)
-        One row a claim, missing where the attack abstains.
+        One row per claim, missing where the attack abstains.
     confidence : ndarray of float, shape (claims,)
-        The higher, the surer.
+        Higher for more probable values.
     person : ndarray of int, shape (claims,), optional
-        Whom each claim is about; claim i is about person i where not given.
+        Person whom each claim is about; by default claim i is about person i.
     share : ndarray of float, shape (claims,), optional
-        How probably the attack gives this answer where it draws one of several, ties for instance, in [0, 1]; 1 where
-        not given. Games count expected successes, so that ties cost no randomness.
+        Probability that the attack gives this answer where it draws one of several, as in ties, in [0, 1]; 1 by
+        default. Games count expected successes, so that ties need no random draw.
 
     Raises
     ------
@@ -216,18 +225,18 @@ class ValueClaims(Claims):
 
     @property
     def about(self) -> NDArray[np.intp]:
-        """Whom each claim is about, shape (claims,)."""
+        """Person whom each claim is about, shape (claims,)."""
         return np.arange(len(self.values)) if self.person is None else np.asarray(self.person, dtype=np.intp)
 
     @property
     def weight(self) -> NDArray[np.float64]:
-        """How probably the attack gives each answer, shape (claims,)."""
+        """Probability that the attack gives each answer, shape (claims,)."""
         return np.ones(len(self.values)) if self.share is None else np.asarray(self.share, dtype=float)
 
 
 @dataclass(frozen=True)
 class Predicates(Claims):
-    """Predicates that the attack claims to hold of exactly one original.
+    """Predicates, each claimed to hold for exactly one original.
 
     Parameters
     ----------

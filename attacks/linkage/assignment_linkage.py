@@ -33,6 +33,18 @@ class AssignmentLinkage(Attack):
     References
     ----------
     Kuhn (1955), The Hungarian method for the assignment problem.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from attacks import Knowledge
+    >>> from defenses import Microdata, MicrodataRelease
+    >>> people = pd.DataFrame({"age": [21, 35, 60], "job": ["nurse", "judge", "cook"]})
+    >>> release = MicrodataRelease(pd.DataFrame({"age": ["[30,40]", "22"], "job": ["*", "nurse"]}), np.array([1, 0]))
+    >>> rng = np.random.default_rng(0)
+    >>> claims = AssignmentLinkage().run(release.view(rng), Knowledge(people, Microdata(people)), rng)
+    >>> claims.best(rng)
+    array([1, 0])
     """
 
     def __init__(self, *, sharpness: float = 100.0) -> None:

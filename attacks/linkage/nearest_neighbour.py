@@ -42,6 +42,18 @@ class NearestNeighbour(Attack):
     References
     ----------
     Gower (1971), A general coefficient of similarity and some of its properties.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> from attacks import Knowledge
+    >>> from defenses import Microdata, MicrodataRelease
+    >>> people = pd.DataFrame({"age": [21, 35, 60], "job": ["nurse", "judge", "cook"]})
+    >>> release = MicrodataRelease(pd.DataFrame({"age": ["[30,40]", "22"], "job": ["*", "nurse"]}), np.array([1, 0]))
+    >>> rng = np.random.default_rng(0)
+    >>> claims = NearestNeighbour().run(release.view(rng), Knowledge(people, Microdata(people)), rng)
+    >>> claims.best(rng)
+    array([1, 0])
     """
 
     def __init__(self, *, metric: str = "gower") -> None:
