@@ -17,30 +17,32 @@ from defenses.base.channel_parts import GroupMean, GroupMode, Likelihood
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
 
-# Pairs up to which all of them are weighed and matched.
+# Number of pairs up to which all of them are compared.
 DENSE = 10**6
-# What a cell of a group counts for: see the class.
+# Weight of the log-likelihood of a cell of a group; see the class.
 GROUPED = 0.5
 
 
 class LikelihoodAssignment(Linkage):
-    """Finds the one-to-one assignment under which the release is most likely, by the release's own channel.
+    """Maximum-likelihood matching by the release's own channel.
 
-    For a mechanism that treats records independently this is the maximum-likelihood matching: with all matchings
-    equally likely beforehand, log-likelihoods of the pairs add up. Confidences are the marginals of a random matching,
-    exact for at most 12 candidates.
+    It finds the one-to-one assignment under which the release is most likely. For a mechanism that treats records
+    independently this is the maximum-likelihood matching: with all matchings equally likely a priori, the
+    log-likelihoods of the pairs add up. Confidences are the marginals of a random matching, exact for at most 12
+    candidates.
 
-    Microaggregation does not treat records independently: who lies far from its group in one column does so in others,
-    so that columns are no separate evidence. The log-likelihoods of its cells count by half (a composite likelihood).
-    The half is measured: of 1, .7, .5 and .35 it gave the true candidates the largest mean log-probability, or within
-    .1 of it, for groups of 3, 5 and 10 by three methods on two tables; counted in full, confidences are .03 to .1 too
-    high. Where rows are equal in groups `NearestNeighbour` may find more, and `GroupLinkage` does.
+    Microaggregation does not treat records independently. A record far from its group in one column is far in others,
+    so that columns are not independent evidence. The log-likelihoods of its cells count by half (a composite
+    likelihood). The half is measured. Of 1, .7, .5 and .35 it gave the true candidates the largest mean
+    log-probability, or within .1 of it, for groups of 3, 5 and 10 by three methods on two tables. Counted in full,
+    confidences are .03 to .1 too high. Where rows are equal in groups `NearestNeighbour` may find more, and
+    `GroupLinkage` does.
 
     A candidate whose value lies outside the domain that the channel states for a column cannot be the origin.
 
-    Tables of more than a million pairs are matched sparsely: every row keeps its 40 likeliest candidates
-    (`attacks.linkage.candidate_search`), which the assignment and the confidences are then computed from. Bank
-    customers (10,000 among 20,000, noise and PRAM) were assigned the same way as by the full table.
+    Tables of more than a million pairs are matched sparsely. Every row keeps its 40 most likely candidates
+    (`attacks.linkage.candidate_search`), from which the assignment and the confidences are computed. Bank customers
+    (10,000 among 20,000, noise and PRAM) were assigned the same way as by the full table.
 
     References
     ----------

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from metrics.arrays import Floats
 
-# Keeps needs finite where a row has one candidate only.
+# Keeps messages finite where a row has only one candidate.
 SMALLEST = 1e-200
 # Candidates up to which the posterior is exact: 2^12 sets of them.
 EXACT = 12
@@ -17,7 +17,7 @@ LEAST = -50.0
 
 
 def one_to_one(scores: Floats) -> NDArray[np.intp]:
-    """Assign rows to different candidates so that the scores add up to the most; -1 for rows that are left over.
+    """Assign rows to different candidates with the largest total score; -1 for rows that are left over.
 
     Parameters
     ----------

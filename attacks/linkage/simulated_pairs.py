@@ -13,28 +13,28 @@ from attacks.base.sides import SharedColumn, shared_columns
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats, Integers
 
-# People that a simulation needs.
+# Smallest number of people for a simulation.
 FEWEST = 10
 
 
 def simulated_pairs(
     release: MicrodataRelease, knowledge: Knowledge, simulations: int, rng: Generator
 ) -> Iterator[tuple[list[SharedColumn], Integers]]:
-    """Release people of the attacker's own as the publisher did, and set the releases beside candidates.
+    """Simulate releases of the attacker's own people, and code them beside candidates.
 
-    Each time as many random people are released as the release has rows, and looked for among as many as there are
-    candidates; fewer, in proportion, where the attacker does not have so many.
+    Each simulation releases as many random people as the release has rows, among as many candidates as there are.
+    Where the attacker has fewer people, both numbers shrink in proportion.
 
     Parameters
     ----------
     release : MicrodataRelease
-        The release under attack, which says how many rows and which columns.
+        The release under attack; it determines the number of rows and the columns.
     knowledge : Knowledge
         The attacker's own people, and the mechanism.
     simulations : int
-        How often.
+        Number of simulations.
     rng : Generator
-        Draws people, and what the mechanism draws.
+        Draws the people and the randomness of the mechanism.
 
     Yields
     ------
@@ -61,8 +61,8 @@ def simulated_pairs(
         simulated = knowledge.simulate(chosen.take(np.arange(released)), rng)
         if not (simulated.origin >= 0).any():
             raise NotApplicable("released rows stem from no single person")
-        known = replace(knowledge, candidates=chosen.frame[[name for name in names if name in chosen.frame.columns]])
-        yield shared_columns(simulated, known), simulated.origin
+        own = replace(knowledge, candidates=chosen.frame[[name for name in names if name in chosen.frame.columns]])
+        yield shared_columns(simulated, own), simulated.origin
 
 
 def chosen_pairs(distance: Floats, truth: Integers, near: int, far: int, rng: Generator) -> tuple[Integers, Integers]:
@@ -71,18 +71,18 @@ def chosen_pairs(distance: Floats, truth: Integers, near: int, far: int, rng: Ge
     Parameters
     ----------
     distance : ndarray of float, shape (rows, candidates)
-        How far apart they are.
+        Distance of each pair.
     truth : ndarray of int, shape (rows,)
         The candidate of each row, -1 where it has none.
     near, far : int
-        How many of the nearest, and of random ones, a row is set beside.
+        Number of nearest and of random candidates per row.
     rng : Generator
-        Draws random ones.
+        Draws the random candidates.
 
     Returns
     -------
     rows, candidates : ndarray of int, shape (pairs,)
-        Integers.
+        Positions.
     """
     rows, candidates = distance.shape
     near = min(near, candidates)
