@@ -7,7 +7,7 @@ import hashlib
 import numpy as np
 from numpy.random import Generator
 
-FORMER_NAMES = {"LeakagePosterior": "TellingPosterior"}
+FORMER_NAMES = {"LeakagePosterior": "TellingPosterior", "SequentialNoise": "SerialNoise"}
 """Renamed methods keep the seeds of their former names, so that their recorded numbers can be repeated."""
 
 
@@ -21,6 +21,8 @@ def generator(seed: int, *names: str | int) -> Generator:
     names : str or int
         What the generator is for, from the general to the special (scenario, defense, play, attack).
     """
-    text = "\0".join([str(seed), *(FORMER_NAMES.get(str(name), str(name)) for name in names)])
+    text = "\0".join(map(str, [seed, *names]))
+    for name, former in FORMER_NAMES.items():
+        text = text.replace(name, former)
     digest = hashlib.sha256(text.encode()).digest()
     return np.random.default_rng(np.frombuffer(digest, dtype=np.uint32))

@@ -22,7 +22,7 @@ from .models import OneHiddenLayer as OneHiddenLayer
 from .models import SoftmaxRegression as SoftmaxRegression
 from .noise import PrivacyLossNoise as PrivacyLossNoise
 from .noise import RenyiNoise as RenyiNoise
-from .noise import SerialNoise as SerialNoise
+from .noise import SequentialNoise as SequentialNoise
 from .noise import UpdateNoise as UpdateNoise
 from .paillier import Paillier as Paillier
 from .pairwise_masks import PairwiseMasks as PairwiseMasks

@@ -18,7 +18,7 @@ from defenses.federated.averaging import Client, TrainingRules, federated_averag
 from defenses.federated.clipping import NormClipping
 from defenses.federated.encoding import Encoding
 from defenses.federated.models import Architecture, SoftmaxRegression
-from defenses.federated.noise import SerialNoise, UpdateNoise
+from defenses.federated.noise import SequentialNoise, UpdateNoise
 from defenses.federated.secure_aggregation import SecureAggregation
 from defenses.federated.splits import EqualSplit, Split
 
@@ -195,7 +195,7 @@ class FederatedAveraging(Defense):
                 f"{noise.epsilon:.3g}, delta {noise.delta:.3g}, {record_level}; {client_level}"
             )
         epsilon, delta = self.uplink.epsilon, self.uplink.delta
-        if isinstance(self.uplink, SerialNoise) and isinstance(self.downlink, SerialNoise):
+        if isinstance(self.uplink, SequentialNoise) and isinstance(self.downlink, SequentialNoise):
             epsilon, delta = epsilon + self.downlink.epsilon, delta + self.downlink.delta
         observed = (
             "all updates"

@@ -46,7 +46,7 @@ class UpdateNoise(Parametrized, ABC):
         """Noise multiplier (standard deviation / sensitivity) of each round."""
 
 
-class SerialNoise(UpdateNoise):
+class SequentialNoise(UpdateNoise):
     """Gaussian noise calibrated by sequential composition, as in the lecture.
 
     Each of T rounds is a classical Gaussian mechanism at (epsilon / T, delta / T), and the budgets add up.

@@ -14,7 +14,7 @@ from defenses.federated.averaging import Client, TrainingRules, federated_averag
 from defenses.federated.clipping import ExampleClipping
 from defenses.federated.encoding import Encoding
 from defenses.federated.models import Network, SoftmaxRegression
-from defenses.federated.noise import SerialNoise
+from defenses.federated.noise import SequentialNoise
 from metrics.arrays import Floats
 from scenarios.seeds import generator
 
@@ -186,7 +186,7 @@ class LossProblem:
         features, labels, encoding = self.data
         noise = None
         if np.isfinite(setting.epsilon):
-            noise = SerialNoise(epsilon=setting.epsilon / 2, delta=0.5e-5)
+            noise = SequentialNoise(epsilon=setting.epsilon / 2, delta=0.5e-5)
         rules = TrainingRules(
             rounds=setting.rounds,
             local_epochs=1,

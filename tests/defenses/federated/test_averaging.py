@@ -16,7 +16,7 @@ from defenses.federated import (
     PrivacyLossNoise,
     RenyiNoise,
     SecureAggregation,
-    SerialNoise,
+    SequentialNoise,
     ShamirShares,
     TrainingRules,
     classical_multiplier,
@@ -28,7 +28,7 @@ from defenses.federated.averaging import Sensitivities
 
 
 def test_the_training_uses_these_scales():
-    noise = SerialNoise(epsilon=5.0, delta=1e-4)
+    noise = SequentialNoise(epsilon=5.0, delta=1e-4)
     rules = TrainingRules(10, 1, 0.5, clipping=ExampleClipping(norm=1.0), uplink=noise, downlink=noise)
     sizes = np.array([100, 300, 600])
     moved = Sensitivities.of(rules, sizes, np.arange(3), np.arange(3))
@@ -41,7 +41,7 @@ def test_the_training_uses_these_scales():
     assert Sensitivities.of(rules, sizes, np.arange(3), np.arange(2)).downlink == pytest.approx(0.75 * 2 / 100)
 
 
-@pytest.mark.parametrize("make", [SerialNoise, RenyiNoise, PrivacyLossNoise])
+@pytest.mark.parametrize("make", [SequentialNoise, RenyiNoise, PrivacyLossNoise])
 def test_the_noise_of_a_secure_sum_has_its_scale_with_dropouts_too(make):
     group = clients(np.random.default_rng(7), count=20, n=5, d=60)
     noise = make(epsilon=0.5, delta=1e-5)
@@ -92,7 +92,8 @@ def test_noise_in_the_updates_has_its_scale():
     group = clients(rng, count=40, n=5, d=30)
     rules = TrainingRules(1, 1, 0.5, clipping=ExampleClipping(norm=1.0))
     plain = federated_averaging(Network((30, 3)), group, rules, np.random.default_rng(8))
-    noised = TrainingRules(1, 1, 0.5, clipping=ExampleClipping(norm=1.0), uplink=SerialNoise(epsilon=0.5, delta=1e-5))
+    noise = SequentialNoise(epsilon=0.5, delta=1e-5)
+    noised = TrainingRules(1, 1, 0.5, clipping=ExampleClipping(norm=1.0), uplink=noise)
     seen = federated_averaging(Network((30, 3)), group, noised, np.random.default_rng(8))
     noise = np.array([seen.updates[0][client] - plain.updates[0][client] for client in range(40)])
     wanted = classical_multiplier(0.5, 1e-5) * 2 / 5

@@ -11,7 +11,7 @@ from defenses.federated import (
     ExampleClipping,
     PrivacyLossNoise,
     RenyiNoise,
-    SerialNoise,
+    SequentialNoise,
     classical_multiplier,
     downlink_sensitivity,
     gaussian_epsilon,
@@ -35,7 +35,7 @@ def test_noise_scales_are_the_lectures_at_worked_values():
 
 def test_t_rounds_both_ways_cost_2_t_epsilon_serially():
     assert sequential_composition(0.1, 1e-6, 30, 2) == pytest.approx((6.0, 6e-5))
-    up = SerialNoise(epsilon=3.0, delta=3e-5)
+    up = SequentialNoise(epsilon=3.0, delta=3e-5)
     assert up.multiplier(30) == pytest.approx(classical_multiplier(0.1, 1e-6))
     records = people(60, np.random.default_rng(9))
     defense = FederatedAveraging(
@@ -56,11 +56,11 @@ def test_accountants_agree_with_each_other_and_need_less_noise():
         assert renyi_epsilon(renyi, rounds, 1e-5) <= budget
         assert exact <= renyi
         if budget < rounds:
-            assert renyi < SerialNoise(epsilon=budget, delta=1e-5).multiplier(rounds)
+            assert renyi < SequentialNoise(epsilon=budget, delta=1e-5).multiplier(rounds)
     assert gaussian_epsilon(gaussian_shift(2.0, 1e-5), 1e-5) == pytest.approx(2.0)
     # Balle and Wang, theorem 8: Phi(-1/2) - e Phi(-3/2).
     assert gaussian_epsilon(1.0, 0.30853754 - math.e * 0.06680720) == pytest.approx(1.0, abs=1e-6)
-    for make in (SerialNoise, RenyiNoise, PrivacyLossNoise):
+    for make in (SequentialNoise, RenyiNoise, PrivacyLossNoise):
         multiplier = make(epsilon=4.0, delta=1e-6).multiplier(30)
         assert gaussian_epsilon(np.sqrt(30) / multiplier, 1e-6) <= 4.0 + 1e-9
 

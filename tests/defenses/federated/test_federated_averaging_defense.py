@@ -16,7 +16,7 @@ from defenses.federated import (
     PairwiseMasks,
     PrivacyLossNoise,
     SecureAggregation,
-    SerialNoise,
+    SequentialNoise,
     SoftmaxRegression,
 )
 from metrics import CategoricalDomain, NumericDomain
@@ -47,7 +47,7 @@ def test_defenses_that_make_no_sense_are_refused():
     with pytest.raises(ValueError, match="uplink: noise needs clipping"):
         FederatedAveraging(uplink=PrivacyLossNoise())
     with pytest.raises(ValueError, match="uplink: epsilon"):
-        FederatedAveraging(clipping=ExampleClipping(), uplink=SerialNoise(epsilon=8.0), rounds=5)
+        FederatedAveraging(clipping=ExampleClipping(), uplink=SequentialNoise(epsilon=8.0), rounds=5)
     for value in (-0.1, 1.0, math.nan, "half"):
         with pytest.raises(ValueError, match="dropout"):
             FederatedAveraging(dropout=value)

@@ -12,7 +12,7 @@ from defenses.federated import (
     Network,
     PrivacyLossNoise,
     RenyiNoise,
-    SerialNoise,
+    SequentialNoise,
     TrainingRules,
     federated_averaging,
     gaussian_epsilon,
@@ -21,7 +21,7 @@ from defenses.federated import (
 )
 
 
-@pytest.mark.parametrize("kind", [SerialNoise, RenyiNoise, PrivacyLossNoise])
+@pytest.mark.parametrize("kind", [SequentialNoise, RenyiNoise, PrivacyLossNoise])
 def test_budgets_out_of_range_are_refused(kind):
     for delta in (0.0, 1.0, 1.5, math.nan):
         with pytest.raises(ValueError, match="delta"):
@@ -61,7 +61,7 @@ def audited(noise, delta, rounds=5, runs=20_000, seed=11):
     return told_apart(first, second, delta)
 
 
-@pytest.mark.parametrize("make", [SerialNoise, RenyiNoise, PrivacyLossNoise])
+@pytest.mark.parametrize("make", [SequentialNoise, RenyiNoise, PrivacyLossNoise])
 def test_an_audit_never_exceeds_the_accountants_bound(make):
     # Three audits, each wrong with 0.1 %.
     noise = make(epsilon=2.0, delta=1e-3)

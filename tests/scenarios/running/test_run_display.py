@@ -6,6 +6,8 @@ import os
 import pty
 import re
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 
 import pytest
 from rich.console import Console
@@ -93,21 +95,30 @@ def test_quiet_says_nothing():
     assert shown([result(0), result(1, status="error", reason="no")], terminal=True, quiet=True) == ""
 
 
+def everything_on(terminal):
+    """What is written on a terminal until its other end closes."""
+    parts = []
+    with suppress(OSError):
+        while part := os.read(terminal, 65536):
+            parts.append(part)
+    os.close(terminal)
+    return b"".join(parts)
+
+
 @pytest.mark.parametrize("quiet", [False, True])
 def test_json_is_alone_on_standard_output(tmp_path, quiet):
     (tmp_path / "small.toml").write_text(SCENARIO)
     owner, terminal = pty.openpty()
     command = [*COMMAND, "run", "small.toml", "--format", "json", *["--quiet"] * quiet]
     options = {"cwd": tmp_path, "env": environment(TERM="xterm"), "check": True, "timeout": 120}
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=terminal, **options)
-    os.close(terminal)
-    said = b""
-    try:
-        while part := os.read(owner, 65536):
-            said += part
-    except OSError:
-        pass
-    os.close(owner)
+    # A terminal that nobody reads fills up and would block the run.
+    with ThreadPoolExecutor(1) as pool:
+        reader = pool.submit(everything_on, owner)
+        try:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=terminal, **options)
+        finally:
+            os.close(terminal)
+        said = reader.result()
     assert [row["defense"] for row in json.loads(done.stdout)] == ["Mondrian"]
     assert (b"first board" in said) is not quiet
     assert said == b"" if quiet else b"4 of 4 results known" in said
