@@ -1,4 +1,4 @@
-"""The board: each defense with its utility and its worst attack, ranked."""
+"""The board: defenses ranked by utility and worst attack."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Row:
     Parameters
     ----------
     rank : int or None
-        Place within scenario and variant, 1 the best; equal scores share it, a missing score has none.
+        Rank within scenario and variant, from 1 (best). Equal scores share a rank; without a score it is None.
     scenario, variant : str
         The scenario and the variant of its game.
     defense : str
@@ -31,39 +31,40 @@ class Row:
     parameters : dict
         Its parameters.
     guarantee : str
-        What it promises.
+        Privacy guarantee of the defense.
     utility, utility_low, utility_high : float or None
         Headline utility in [0, 1] with its interval across plays.
     components : dict of float
-        What the utility is the mean of.
+        Components of the utility, which is their mean.
     measured : dict of float
-        Smallest k, l and Pk that a release had.
+        Smallest k, l and Pk measured over the releases.
     worst_attack, worst_parameters, goal : str, dict, str or None
-        The attack and the goal, ``reidentification`` (of rows) or ``membership``, of the largest advantage; attacks
-        that cannot be told from guessing count only where none can.
+        The attack and the goal (such as ``reidentification`` or ``membership``) of the largest advantage. Attacks
+        that are not significantly better than guessing count only if no attack is.
     success, success_low, success_high : float or None
-        Its success rate with its interval across plays, wide enough to cover together with those of all other attacks
-        with 95 %, since the worst is chosen after looking.
+        Its success rate, with an interval across plays. The intervals of all attacks together hold with 95 %
+        (Bonferroni), since the worst attack is chosen after looking at all.
     chance : float or None
-        What guessing would reach.
+        Chance level: the success rate of guessing.
     advantage : float or None
         (success - chance) / (1 - chance).
     score : float or None
         utility x (1 - max(0, advantage)).
     pareto : bool
-        Whether no other row is at least as good in utility and in advantage and better in one of them.
+        Whether the row is on the Pareto front of utility and advantage: no other row is at least as good in both and
+        better in one.
     plays : int
-        Plays in which release and every attack ended.
+        Number of plays in which the release and every attack ended.
     attacks : int
-        Attacks that ended at least once.
+        Number of attacks that ended at least once.
     failures : int
-        Releases and trials that ended in an error, ran out of time or of memory.
+        Number of releases and trials that ended in an error or ran out of time or memory.
     reason : str
-        Why the first release or trial that did not end ``ok`` did not.
+        Reason of the first release or trial that did not end ``ok``.
     complete : bool
-        Whether every attack known in this scenario and variant ended in every play of this defense.
+        Whether every attack of this scenario and variant ended in every play of this defense.
     seconds : float
-        Time spent, in seconds.
+        Total time, in seconds.
     """
 
     rank: int | None = None
@@ -96,7 +97,7 @@ class Row:
 
     @property
     def exposure(self) -> float | None:
-        """Advantage as the score counts it: no attack can do better for a defense than to fail."""
+        """Advantage as the score counts it, at least 0: an attack worse than guessing earns the defense nothing."""
         return None if self.advantage is None else max(0.0, self.advantage)
 
 
@@ -110,7 +111,7 @@ def rank(results: Sequence[Result]) -> list[Row]:
 
     Examples
     --------
-    A defense is worth its utility times one minus the advantage of the worst attack.
+    The score of a defense is its utility times one minus the advantage of the worst attack.
 
     >>> from leaderboard import Result, rank
     >>> from metrics import Score
@@ -132,12 +133,12 @@ def rank(results: Sequence[Result]) -> list[Row]:
             releases[result.scenario, result.defense, canonical(result.parameters)].append(result)
     trials: dict[tuple[str, ...], dict[tuple[str, ...], list[Result]]] = defaultdict(dict)
     variants: dict[str, set[str]] = defaultdict(set)
-    known: dict[tuple[str, str], set[tuple[str, ...]]] = defaultdict(set)
+    attacks: dict[tuple[str, str], set[tuple[str, ...]]] = defaultdict(set)
     for (scenario, variant, *method, attack, attack_parameters), group in sorted(by_pair(results).items()):
         trials[(scenario, variant, *method)][attack, attack_parameters] = group
         variants[scenario].add(variant)
-        known[scenario, variant].add((attack, attack_parameters))
-    # A scenario of which no trial has ended yet has releases to show, and no variant.
+        attacks[scenario, variant].add((attack, attack_parameters))
+    # While no trial of a scenario has ended, its releases are shown without a variant.
     identities = set(trials) | {
         (scenario, variant, *method) for scenario, *method in releases for variant in variants[scenario] or {""}
     }
@@ -145,7 +146,7 @@ def rank(results: Sequence[Result]) -> list[Row]:
     for scenario, variant, defense, parameters in sorted(identities):
         identity = (scenario, variant, defense, parameters)
         own = releases[scenario, defense, parameters]
-        row = _row(variant, own, trials[identity], known[scenario, variant])
+        row = _row(variant, own, trials[identity], attacks[scenario, variant])
         groups[scenario, variant].append(row)
     return [row for place in sorted(groups) for row in ranked(groups[place])]
 
@@ -154,33 +155,33 @@ def _row(
     variant: str,
     releases: Sequence[Result],
     trials: Mapping[tuple[str, ...], Sequence[Result]],
-    known: set[tuple[str, ...]],
+    attacks: set[tuple[str, ...]],
 ) -> Row:
     pairs = [pair_of(group) for group in trials.values()]
-    together = (trial for group in trials.values() for trial in group)
-    everything = [*releases, *sorted(together, key=lambda trial: trial.play)]
-    first = everything[0]
+    all_trials = (trial for group in trials.values() for trial in group)
+    results = [*releases, *sorted(all_trials, key=lambda trial: trial.play)]
+    first = results[0]
     ended = {(trial.play, *attack) for attack, group in trials.items() for trial in group if trial.status in ENDED}
     released = [release for release in releases if release.status == "ok"]
-    plays = {result.play for result in everything}
+    plays = {result.play for result in results}
     complete = [
-        release.play for release in released if known and all((release.play, *attack) in ended for attack in known)
+        release.play for release in released if attacks and all((release.play, *attack) in ended for attack in attacks)
     ]
-    failures = sum(result.status in FAILURES for result in everything)
+    failures = sum(result.status in FAILURES for result in results)
     row = Row(
         scenario=first.scenario,
         variant=variant,
         defense=first.defense,
         parameters=first.parameters,
-        guarantee="; ".join(sorted({result.guarantee for result in everything} - {""})),
+        guarantee="; ".join(sorted({result.guarantee for result in results} - {""})),
         components={},
         measured=_smallest(released, ("k", "l", "pk")),
         plays=len(complete),
         attacks=sum(pair.plays > 0 for pair in pairs),
         failures=failures,
-        reason=next((result.reason for result in everything if result.status != "ok"), ""),
+        reason=next((result.reason for result in results if result.status != "ok"), ""),
         complete=failures == 0 and len(complete) == len(plays),
-        seconds=sum(result.seconds for result in everything),
+        seconds=sum(result.seconds for result in results),
     )
     return _with_score(row, pooled_utility([release.values for release in released]), pairs)
 
@@ -191,7 +192,7 @@ def _with_score(row: Row, utility: Utility | None, pairs: Sequence[Pair]) -> Row
         row = replace(
             row,
             utility=headline.value,
-            # One play says nothing of the spread between plays.
+            # A single play has no spread between plays.
             utility_low=headline.low if headline.n > 1 else None,
             utility_high=headline.high if headline.n > 1 else None,
             components=utility.components,
@@ -216,30 +217,33 @@ def _with_score(row: Row, utility: Utility | None, pairs: Sequence[Pair]) -> Row
 
 
 def _worst(pairs: Sequence[Pair]) -> tuple[Pair, Success] | None:
-    """The attack and goal of the largest advantage; of equal ones the first by goal, then by name.
+    """The attack and goal of the largest advantage; among equals the first by goal, then by name.
 
-    The largest of many noisy estimates is too large, and one with a chance of 1/2 is noisier than one with a chance of
-    1/200. Intervals are therefore taken at a level at which all of them hold together with 95 % (Bonferroni), and
-    attacks that are not above chance at that level count only where none is.
+    The largest of many noisy estimates is biased upwards, and an estimate is noisier at chance level 1/2 than at 1/200.
+    All intervals are therefore taken at a level at which they hold together with 95 % (Bonferroni). Attacks that are
+    not above chance level at that level count only if no attack is.
     """
-    offers = [(pair, success) for goal in goals(pairs) for pair in pairs if (success := pair.success(goal)) is not None]
-    together = [(pair, replace(success, confidence=1 - 0.05 / len(offers))) for pair, success in offers]
-    telling = [offer for offer in together if offer[1].above_chance]
-    return max(telling or together, key=lambda offer: offer[1].advantage, default=None)
+    outcomes = [
+        (pair, success) for goal in goals(pairs) for pair in pairs if (success := pair.success(goal)) is not None
+    ]
+    corrected = [(pair, replace(success, confidence=1 - 0.05 / len(outcomes))) for pair, success in outcomes]
+    significant = [outcome for outcome in corrected if outcome[1].above_chance]
+    return max(significant or corrected, key=lambda outcome: outcome[1].advantage, default=None)
 
 
 def _smallest(releases: Sequence[Result], names: Sequence[str]) -> dict[str, float]:
-    found: dict[str, float] = {}
+    """Smallest of each measure over the releases that have it."""
+    smallest: dict[str, float] = {}
     for release in releases:
         for name in names:
             value = release.values.get(name)
             if value is not None:
-                found[name] = min(value, found.get(name, value))
-    return found
+                smallest[name] = min(value, smallest.get(name, value))
+    return smallest
 
 
 def ranked(rows: Sequence[Row]) -> list[Row]:
-    """Rows of one scenario and variant in order of score, with ranks and Pareto front."""
+    """Rows of one scenario and variant in order of score, with rank and Pareto front; missing scores last."""
     scored = [row for row in rows if row.score is not None]
     scores = np.array([row.score for row in scored], dtype=float)
     utility = np.array([row.utility for row in scored], dtype=float)
@@ -255,7 +259,7 @@ def ranked(rows: Sequence[Row]) -> list[Row]:
 
 
 def by_place(rows: Sequence[Row]) -> Mapping[tuple[str, str], list[Row]]:
-    """Rows by scenario and variant, both in their order."""
+    """Rows by scenario and variant, in the given order."""
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         groups[row.scenario, row.variant].append(row)

@@ -1,4 +1,4 @@
-"""Comparisons for people and scripts: terminal, Markdown for pull requests, CSV, JSON."""
+"""Tables of a comparison: plain text, Markdown, CSV and JSON."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _ALIGN = ("left", "left", "left", "left", "left", "right", "right", "right", "ri
 
 
 def changes_to_terminal(changes: Sequence[Change]) -> str:
-    """Changes as a plain table: ``✗`` marks a worsening, ``✓`` an improvement, nothing what may be chance."""
+    """Changes as a plain table: ``✗`` marks a significant worsening, ``✓`` a significant improvement."""
     from tabulate import tabulate
 
     return tabulate(_cells(changes), _HEADERS, tablefmt="simple", colalign=_ALIGN, disable_numparse=True)
@@ -47,7 +47,7 @@ def changes_to_csv(changes: Sequence[Change]) -> str:
 
 
 def changes_to_json(changes: Sequence[Change]) -> str:
-    """Changes as a JSON list of objects with the names of `CHANGE_COLUMNS`."""
+    """Changes as a JSON list of objects with the keys `CHANGE_COLUMNS`."""
     return json.dumps([_flat(change) for change in changes], indent=2, ensure_ascii=False, allow_nan=False) + "\n"
 
 
@@ -72,7 +72,7 @@ def _cells(changes: Sequence[Change]) -> list[list[str]]:
 
 
 def _ends(change: Change) -> tuple[str, str, str, str]:
-    """Before, after, how much, and between what, as the measure is read."""
+    """Base, head, change and interval as text, in the units of the measure."""
     if change.measure == "failures":
         return f"{change.base:g}", f"{change.head:g}", f"{change.change:+g}", ""
     if change.measure == "time":

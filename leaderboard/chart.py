@@ -1,4 +1,4 @@
-"""Geometry of the picture: utility against the worst attack's advantage, one numbered disc per defense."""
+"""Scatter chart of utility against the worst attack's advantage: its geometry."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from metrics.score import advantage
 
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
 _LETTER, _LINE = 7.2, 15.0
-"""Mean width of a letter and height of a line of the labels, in the picture's units."""
+"""Mean width of a letter, and height of a line, in the chart's units."""
 
 
 @dataclass(frozen=True)
-class Point:
-    """A defense in the picture; its position among the rows, and places in the picture's units."""
+class ChartPoint:
+    """A defense in the chart: its position among the rows, its coordinates and the ends of its intervals."""
 
     row: Row
     position: int
@@ -29,8 +29,8 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Label:
-    """Name of a defense beside its disc, and where it is anchored."""
+class ChartLabel:
+    """Name of a defense beside its disc, with coordinates and text anchor."""
 
     text: str
     x: float
@@ -40,7 +40,7 @@ class Label:
 
 @dataclass(frozen=True)
 class Picture:
-    """What the template draws."""
+    """Everything that the template draws."""
 
     width: float
     height: float
@@ -48,24 +48,24 @@ class Picture:
     radius: float
     across: list[tuple[float, float]]
     up: list[tuple[float, float]]
-    points: list[Point]
+    points: list[ChartPoint]
     front: str
-    labels: list[Label]
+    labels: list[ChartLabel]
 
 
 def picture(rows: Sequence[Row], width: float, height: float, radius: float, labelled: bool) -> Picture:
     """Lay out the defenses that have a score.
 
-    Both axes run from 0 to 1 whatever the data, so that two pictures compare at a glance.
+    Both axes always run from 0 to 1, so that two charts can be compared at a glance.
 
     Parameters
     ----------
     rows : sequence of Row
-        One scenario and variant.
+        Rows of one scenario and variant.
     width, height, radius : float
-        Size of the picture and of the discs.
+        Size of the chart, and radius of the discs.
     labelled : bool
-        Whether defenses on the Pareto front bear their names, where there is room.
+        Whether defenses on the Pareto front are labelled with their names, if there is room.
     """
     left, right, top, bottom = margin = (52.0, 14.0, 30.0, 54.0)
     inset = radius + 4
@@ -78,7 +78,7 @@ def picture(rows: Sequence[Row], width: float, height: float, radius: float, lab
         return round(height - bottom - inset - utility * (height - top - bottom - 2 * inset), 1)
 
     points = [
-        Point(
+        ChartPoint(
             row,
             position,
             across(row.exposure),
@@ -99,7 +99,7 @@ def picture(rows: Sequence[Row], width: float, height: float, radius: float, lab
         radius,
         [(tick, across(tick)) for tick in _TICKS],
         [(tick, up(tick)) for tick in _TICKS],
-        # The best is drawn last, on top.
+        # The best defense is drawn last, on top of the others.
         points[::-1],
         _stairs(front, width - right),
         _labels(front, points, radius, (left, width - right, top, height - bottom)) if labelled else [],
@@ -107,14 +107,14 @@ def picture(rows: Sequence[Row], width: float, height: float, radius: float, lab
 
 
 def _advantage(row: Row, success: float | None) -> float:
-    """A bound of the success rate as an advantage."""
+    """Advantage of an end of the success rate's interval; without an interval, the advantage itself."""
     if success is None or row.chance is None:
         return row.exposure or 0.0
     return advantage(success, row.chance)
 
 
-def _stairs(front: Sequence[Point], end: float) -> str:
-    """Path below which every defense is dominated: utility steps up where a point of the front allows it."""
+def _stairs(front: Sequence[ChartPoint], end: float) -> str:
+    """Path of the Pareto front as a staircase: every defense below it is dominated."""
     if not front:
         return ""
     steps = [f"H{point.x}V{point.y}" for point in front[1:]]
@@ -122,12 +122,12 @@ def _stairs(front: Sequence[Point], end: float) -> str:
 
 
 def _labels(
-    front: Sequence[Point], points: Sequence[Point], radius: float, frame: tuple[float, float, float, float]
-) -> list[Label]:
-    """Names beside their discs, best rank first; a name for which no side is free is left to the table."""
+    front: Sequence[ChartPoint], points: Sequence[ChartPoint], radius: float, frame: tuple[float, float, float, float]
+) -> list[ChartLabel]:
+    """Names beside their discs, best rank first; a name without a free side is left out."""
     gap = radius + 5
     taken = [(point.x - radius, point.x + radius, point.y - radius, point.y + radius) for point in points]
-    placed: list[Label] = []
+    placed: list[ChartLabel] = []
     for point in sorted(front, key=lambda point: point.row.rank or 0):
         text = label(point.row.defense, point.row.parameters)
         if len(text) > 40:
@@ -143,7 +143,7 @@ def _labels(
             box = (x + shift, x + shift + wide, y - _LINE / 2, y + _LINE / 2)
             inside = box[0] >= frame[0] and box[1] <= frame[1] and box[2] >= frame[2] and box[3] <= frame[3]
             if inside and not any(_overlap(box, other) for other in taken):
-                placed.append(Label(text, round(x, 1), round(y, 1), anchor))
+                placed.append(ChartLabel(text, round(x, 1), round(y, 1), anchor))
                 taken.append(box)
                 break
     return placed

@@ -1,4 +1,4 @@
-"""Two sets of results compared: what changed in utility, success and time, and whether that may be chance."""
+"""Comparison of two sets of results: significant changes in utility, success and time."""
 
 from __future__ import annotations
 
@@ -12,44 +12,45 @@ import numpy as np
 from leaderboard.goals import in_order
 from leaderboard.pairs import variant_name
 from leaderboard.result import FAILURES, Result, canonical
+from leaderboard.significance import TestedChange, holm, signed_rank_test, student_test
 from leaderboard.utility import headlines_without, jackknife_deviation, pooled_utility
 from metrics.arrays import Floats
 
 RELEASE = 4
-"""Parts of a release's identity: scenario, variant, defense, parameters; a trial's has two more."""
+"""Length of a release's identity: scenario, variant, defense, parameters. A trial's identity has two more parts."""
 COMPARABLE = 3
-"""Fewer defenses than these do not tell what they have in common."""
+"""Smallest number of defenses (or pairs of defense and attack) from which the machine's speed is estimated."""
 FIRM, LOOSE = 0.05, 0.5
-"""Slowing down that is let pass by default, as a share: where the machine's pace is known, and where it is not."""
+"""Default tolerance of a slowdown, as a share: `FIRM` if the machine's speed is known, else `LOOSE`."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Change:
-    """How one measure of one defense, or of one attack on it, changed.
+    """Change in one measure of a defense, or of an attack on it.
 
     Parameters
     ----------
     scenario, variant : str
-        The scenario and the variant of its game. Utility and time of a release belong to every variant, whose name is
+        The scenario and the variant of its game. Utility and time of a release belong to every variant; the variant is
         then empty.
     defense, attack : str
-        Class names; no attack where the measure is the release's.
+        Class names; `attack` is None if the release was measured.
     parameters, attack_parameters : dict
         Their parameters.
     measure : str
-        ``utility``, ``time``, ``failures``, or the goal of which it is the success rate.
+        ``utility``, ``time``, ``failures``, or a goal, for the success rate in it.
     base, head : float
-        Before and after: a mean over plays, of time the median in seconds, of failures their number.
+        Values before and after: means over plays; for time the median in seconds; for failures their number.
     change, low, high : float
-        Head minus base with its interval across plays at the level of the comparison, of time head / base - 1.
+        Head minus base, with its interval across plays at the level of the comparison. For time, head / base - 1.
     p : float
-        Probability of so large a change, in either direction, between two runs of equal methods.
+        Two-sided p-value of the change.
     plays : int
-        Plays that both have.
+        Number of plays that both sides have.
     worse : bool
         Whether the change is for the worse.
     significant : bool
-        Whether it is more than the tolerance at the level of the comparison, corrected for all that was compared.
+        Whether the change exceeds the tolerance significantly, after correction for multiple tests.
     """
 
     scenario: str
@@ -71,16 +72,15 @@ class Change:
 
     @property
     def alarm(self) -> bool:
-        """Whether it is a significant worsening."""
+        """Whether the change is significant and for the worse."""
         return self.worse and self.significant
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Changes that are let pass: in utility and success (in their own unit), and in time (as a share).
+    """Tolerated changes: of utility and success in their own unit, of time as a share.
 
-    Time depends on what else the machine does; unless it is given, `FIRM` of it is let pass where `pace` tells how fast
-    the machine was, and `LOOSE` where nothing does.
+    By default, `FIRM` is the tolerance of time if `pace` can estimate the machine's speed, and `LOOSE` if not.
     """
 
     utility: float = 0.0
@@ -93,30 +93,33 @@ def compare(
 ) -> list[Change]:
     r"""Compare every defense, and every attack on it, that both sides have played.
 
-    Plays are compared one by one, play i of the base with play i of the head: with one seed both drew the same people,
-    and their differences vary little; with two seeds the pairs are independent, which is as valid. A difference of
-    rates is tested by Student's t across plays, of utility by Student's t with the jackknife's variance (its
-    classifier's part is pooled over plays), of time by Wilcoxon's signed rank of the logarithms' differences. Since n
-    plays can be sign-flipped in 2ⁿ ways, no p is taken to be below 2¹⁻ⁿ, however equal the differences are. Each test
-    is against the tolerance, not against zero. Holm's correction holds the chance of any false alarm among all
-    measures to `level`. Time is compared of what both sides have played anew, after `pace` is divided out, since a busy
-    machine slows all defenses alike.
+    Play i of the base is paired with play i of the head. With equal seeds both drew the same people, and the
+    differences vary little. With different seeds the pairs are independent, and the tests remain valid.
 
-    A trial that ended in the base and fails in the head is a worsening, whatever the level.
+    - A success rate is tested by Student's t across plays.
+    - Utility is tested by Student's t with the jackknife's variance, since its classifier part is pooled over plays.
+    - Time is tested by Wilcoxon's signed ranks of the log ratios. Only results that both sides computed anew count,
+      and `pace` is divided out first, since a busy machine slows all defenses alike.
+
+    Each test is against the tolerance, not against zero. The signs of n differences have 2ⁿ combinations, so no
+    p-value is taken to be below 2¹⁻ⁿ. Holm's correction bounds the probability of any false alarm among all measures
+    by `level`.
+
+    A trial that ended in the base and fails in the head is always a significant worsening.
 
     Parameters
     ----------
     base, head : sequence of Result
         At most one per release and trial each.
     tolerance : Tolerance, optional
-        What is let pass.
+        Tolerated changes.
     level : float
-        Chance of any false alarm, in (0, 1).
+        Probability of any false alarm, in (0, 1).
 
     Returns
     -------
     list of Change
-        In order of scenario, defense, attack and measure; empty where nothing can be compared.
+        In order of scenario, defense, attack and measure; empty if nothing can be compared.
 
     Raises
     ------
@@ -132,49 +135,49 @@ def compare(
     if not 0 < level < 1:
         raise ValueError(f"level must lie in (0, 1), got {level}")
     for name in ("utility", "success", "time"):
-        given = getattr(allowed, name)
-        if given is not None and not 0 <= given < np.inf:
-            raise ValueError(f"tolerance of {name} must be a finite number of at least 0, got {given}")
+        value = getattr(allowed, name)
+        if value is not None and not 0 <= value < np.inf:
+            raise ValueError(f"tolerance of {name} must be a finite number of at least 0, got {value}")
     before, after = _groups(base), _groups(head)
-    both = pace(base, head)
+    speed = pace(base, head)
     if allowed.time is None:
-        allowed = replace(allowed, time=LOOSE if both is None else FIRM)
+        allowed = replace(allowed, time=LOOSE if speed is None else FIRM)
     changes = [
         change
         for identity in sorted(set(before) & set(after), key=str)
-        for change in _changes(before[identity], after[identity], allowed, level, both or 1.0)
+        for change in _changes(before[identity], after[identity], allowed, level, speed or 1.0)
     ]
     return _corrected(changes, level)
 
 
 def pace(base: Sequence[Result], head: Sequence[Result]) -> float | None:
-    """How many times as long the head took for the same work; None where that cannot be told from a change.
+    """Time that the head took for the same work, as a multiple of the base's; None if it cannot be estimated.
 
-    It is the median over the releases of at least three defenses, else over the trials of at least three pairs of
-    defense and attack, which are timed apart from the release. What all have in common is the machine, or code that all
-    of them use: it is told, and not held against one of them. Only what both sides have played anew says anything; a
-    result that a run knew from an earlier one was timed then.
+    The estimate is the median over the releases of at least three defenses. Without those, it is the median over the
+    trials of at least three pairs of defense and attack, which are timed apart from the release. This common factor is
+    attributed to the machine, or to code that all methods use, and not to one method. Only results that both sides
+    computed anew count, since a result that is known from an earlier run was timed in that run.
     """
     before, after = _groups(base), _groups(head)
     shifts: dict[bool, list[float]] = {True: [], False: []}
     for identity in set(before) & set(after):
         pairs = _ended(before[identity], after[identity])
-        ratios = _log_ratios([pair for pair in pairs if _anew(*pair)])
-        if ratios.size:
-            shifts[len(identity) == RELEASE].append(float(np.median(ratios)))
-    for found in (shifts[True], shifts[False]):
-        if len(found) >= COMPARABLE:
-            return float(np.exp(np.median(found)))
+        log_ratios = _log_ratios([pair for pair in pairs if _both_anew(*pair)])
+        if log_ratios.size:
+            shifts[len(identity) == RELEASE].append(float(np.median(log_ratios)))
+    for medians in (shifts[True], shifts[False]):
+        if len(medians) >= COMPARABLE:
+            return float(np.exp(np.median(medians)))
     return None
 
 
-def _anew(base: Result, head: Result) -> bool:
-    """Whether two results are of two plays, and not one that both runs know."""
+def _both_anew(base: Result, head: Result) -> bool:
+    """Whether the two results were computed separately, so that neither side reused the other's."""
     return (base.key, base.created, base.seconds) != (head.key, head.created, head.seconds)
 
 
 def _groups(results: Sequence[Result]) -> Mapping[tuple[str, ...], dict[int, Result]]:
-    """Results by what they are of, then by play."""
+    """Results by identity (scenario, variant, defense, parameters, and for a trial attack and parameters), by play."""
     groups: dict[tuple[str, ...], dict[int, Result]] = defaultdict(dict)
     for result in results:
         attack = () if result.attack is None else (result.attack, canonical(result.attack_parameters))
@@ -184,155 +187,122 @@ def _groups(results: Sequence[Result]) -> Mapping[tuple[str, ...], dict[int, Res
 
 
 def _ended(base: Mapping[int, Result], head: Mapping[int, Result]) -> list[tuple[Result, Result]]:
-    """Both sides of every play that ended on both."""
+    """Both results of every play that ended ``ok`` on both sides."""
     pairs = [(base[play], head[play]) for play in sorted(set(base) & set(head))]
     return [pair for pair in pairs if pair[0].status == pair[1].status == "ok"]
 
 
 def _log_ratios(pairs: Sequence[tuple[Result, Result]]) -> Floats:
+    """Logarithms of the ratios of times, head to base; pairs with a time of 0 are left out."""
     seconds = np.array([(one.seconds, other.seconds) for one, other in pairs], dtype=float).reshape(-1, 2)
     seconds = seconds[(seconds > 0).all(axis=1)]
-    ratios: Floats = np.log(seconds[:, 1] / seconds[:, 0])
-    return ratios
+    log_ratios: Floats = np.log(seconds[:, 1] / seconds[:, 0])
+    return log_ratios
 
 
 def _changes(
-    base: Mapping[int, Result], head: Mapping[int, Result], allowed: Tolerance, level: float, both: float
+    base: Mapping[int, Result], head: Mapping[int, Result], allowed: Tolerance, level: float, speed: float
 ) -> list[Change]:
-    """Changes of one release or one trial in all its measures."""
-    found = [*_failures([(base[play], head[play]) for play in sorted(set(base) & set(head))])]
+    """Changes of one release, or of one trial, in all measures."""
+    changes = [*_failures([(base[play], head[play]) for play in sorted(set(base) & set(head))])]
     ended = _ended(base, head)
     if len(ended) > 1:
         if ended[0][0].attack is None:
-            timed = [pair for pair in ended if _anew(*pair)]
-            found += [*_utility(ended, allowed.utility, level), *_time(timed, allowed.time or 0.0, level, both)]
+            timed = [pair for pair in ended if _both_anew(*pair)]
+            changes += [*_utility(ended, allowed.utility, level), *_time(timed, allowed.time or 0.0, level, speed)]
         else:
-            found += _successes(ended, allowed.success, level)
-    return found
+            changes += _successes(ended, allowed.success, level)
+    return changes
 
 
 def _failures(pairs: Sequence[tuple[Result, Result]]) -> list[Change]:
     before, after = (sum(pair[side].status in FAILURES for pair in pairs) for side in (0, 1))
     if before == after:
         return []
-    moved = float(after - before)
-    change = _change(pairs, "failures", (before, after), (moved, moved, moved), 0.0, worse=after > before)
-    return [replace(change, significant=True)]
+    difference = float(after - before)
+    counted = TestedChange(difference, difference, difference, 0.0)
+    return [replace(_change(pairs, "failures", (before, after), counted, worse=after > before), significant=True)]
 
 
 def _successes(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float) -> list[Change]:
     changes = []
     for goal in in_order(set().union(*(set(one.scores) & set(other.scores) for one, other in pairs))):
-        both = [
-            (one.scores[goal].rate, other.scores[goal].rate)
-            for one, other in pairs
-            if goal in one.scores and goal in other.scores
-        ]
-        rates = np.array(both, dtype=float)
+        rates = np.array(
+            [
+                (one.scores[goal].rate, other.scores[goal].rate)
+                for one, other in pairs
+                if goal in one.scores and goal in other.scores
+            ],
+            dtype=float,
+        )
         rates = rates[~np.isnan(rates).any(axis=1)]
         if len(rates) < 2:
             continue
-        moves = rates[:, 1] - rates[:, 0]
-        mean, deviation = float(moves.mean()), float(moves.std(ddof=1) / np.sqrt(len(moves)))
-        interval, p = _student(mean, deviation, len(moves), allowed, level)
+        differences = rates[:, 1] - rates[:, 0]
+        mean, deviation = float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(len(differences)))
+        tested = student_test(mean, deviation, len(differences), allowed, level)
         ends = (float(rates[:, 0].mean()), float(rates[:, 1].mean()))
-        changes.append(_change(pairs, goal, ends, interval, p, worse=mean > 0))
+        changes.append(_change(pairs, goal, ends, tested, worse=mean > 0))
     return changes
 
 
 def _utility(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float) -> list[Change]:
     sides = [[pair[side].values for pair in pairs] for side in (0, 1)]
-    whole = [pooled_utility(side) for side in sides]
-    if whole[0] is None or whole[1] is None:
+    pooled = [pooled_utility(side) for side in sides]
+    if pooled[0] is None or pooled[1] is None:
         return []
-    ends = (whole[0].headline.value, whole[1].headline.value)
-    n = len(pairs)
-    moves = headlines_without(sides[1]) - headlines_without(sides[0])
-    if np.isnan(moves).any():
+    ends = (pooled[0].headline.value, pooled[1].headline.value)
+    differences = headlines_without(sides[1]) - headlines_without(sides[0])
+    if np.isnan(differences).any():
         return []
-    deviation = jackknife_deviation(moves)
-    interval, p = _student(ends[1] - ends[0], deviation, n, allowed, level)
-    return [_change(pairs, "utility", ends, interval, p, worse=ends[1] < ends[0])]
+    tested = student_test(ends[1] - ends[0], jackknife_deviation(differences), len(pairs), allowed, level)
+    return [_change(pairs, "utility", ends, tested, worse=ends[1] < ends[0])]
 
 
-def _time(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float, both: float) -> list[Change]:
-    """Change of a release's time: median of the pairwise means of log ratios (Hodges and Lehmann) and its interval."""
-    from scipy.stats import norm, wilcoxon
-
-    ratios = _log_ratios(pairs) - np.log(both)
-    n = ratios.size
-    if n < 2:
+def _time(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float, speed: float) -> list[Change]:
+    log_ratios = _log_ratios(pairs) - np.log(speed)
+    if log_ratios.size < 2:
         return []
-    first, second = np.triu_indices(n)
-    walsh = np.sort((ratios[first] + ratios[second]) / 2)
-    location = float(np.median(walsh))
-    spread = norm.ppf(1 - level / 2) * np.sqrt(n * (n + 1) * (2 * n + 1) / 24)
-    rank = int(np.clip(np.floor(n * (n + 1) / 4 - spread), 0, (walsh.size - 1) // 2))
-    beyond = np.sign(location) * max(abs(location) - np.log1p(allowed), 0.0)
-    p = 1.0
-    if beyond != 0:
-        moved = ratios - (location - beyond)
-        p = max(float(wilcoxon(moved).pvalue), 2.0 ** (1 - n)) if moved.any() else 1.0
-    interval = tuple(float(np.expm1(value)) for value in (location, walsh[rank], walsh[walsh.size - 1 - rank]))
     ends = (
         float(np.median([one.seconds for one, _ in pairs])),
         float(np.median([other.seconds for _, other in pairs])),
     )
-    return [_change(pairs, "time", ends, (interval[0], interval[1], interval[2]), p, worse=location > 0)]
-
-
-def _student(
-    mean: float, deviation: float, n: int, allowed: float, level: float
-) -> tuple[tuple[float, float, float], float]:
-    """Change with its interval, and p that it is more than what is allowed."""
-    from scipy.special import stdtr, stdtrit
-
-    half = float(stdtrit(n - 1, 1 - level / 2)) * deviation
-    beyond = max(abs(mean) - allowed, 0.0)
-    p = 1.0
-    if beyond > 0:
-        p = 2 * float(stdtr(n - 1, -beyond / deviation)) if deviation > 0 else 0.0
-    return (mean, mean - half, mean + half), max(p, 2.0 ** (1 - n))
+    tested = signed_rank_test(log_ratios, allowed, level)
+    return [_change(pairs, "time", ends, tested, worse=tested.estimate > 0)]
 
 
 def _change(
     pairs: Sequence[tuple[Result, Result]],
     measure: str,
     ends: tuple[float, float],
-    interval: tuple[float, float, float],
-    p: float,
+    tested: TestedChange,
     *,
     worse: bool,
 ) -> Change:
-    one = pairs[0][1]
+    example = pairs[0][1]
     return Change(
-        scenario=one.scenario,
-        variant="" if one.attack is None else variant_name(one.game),
-        defense=one.defense,
-        parameters=one.parameters,
-        attack=one.attack,
-        attack_parameters=one.attack_parameters,
+        scenario=example.scenario,
+        variant="" if example.attack is None else variant_name(example.game),
+        defense=example.defense,
+        parameters=example.parameters,
+        attack=example.attack,
+        attack_parameters=example.attack_parameters,
         measure=measure,
         base=ends[0],
         head=ends[1],
-        change=interval[0],
-        low=interval[1],
-        high=interval[2],
-        p=p,
+        change=tested.estimate,
+        low=tested.low,
+        high=tested.high,
+        p=tested.p,
         plays=len(pairs),
         worse=worse,
     )
 
 
 def _corrected(changes: Sequence[Change], level: float) -> list[Change]:
-    """Changes with Holm's verdict; failures are counted, not tested."""
-    tested = sorted(
-        (number for number, change in enumerate(changes) if change.measure != "failures"),
-        key=lambda number: changes[number].p,
-    )
-    told = set()
-    for step, number in enumerate(tested):
-        if changes[number].p > level / (len(tested) - step):
-            break
-        told.add(number)
-    return [replace(change, significant=True) if number in told else change for number, change in enumerate(changes)]
+    """Changes with Holm's correction; failures are counted, not tested."""
+    tested = [change for change in changes if change.measure != "failures"]
+    rejected = iter(holm([change.p for change in tested], level))
+    return [
+        change if change.measure == "failures" else replace(change, significant=next(rejected)) for change in changes
+    ]

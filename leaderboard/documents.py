@@ -1,4 +1,4 @@
-"""Self-contained HTML documents: they load nothing from anywhere."""
+"""Self-contained HTML documents, which load no external resources."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ _TEMPLATES = Path(__file__).parent / "templates"
 
 
 def render(template: str, filters: Mapping[str, Callable[..., Any]], **values: Any) -> str:
-    """HTML text of a document.
+    """HTML text of a document made from a template.
 
     Parameters
     ----------
     template : str
-        File name of its template.
+        File name of the template.
     filters : mapping of callables
-        What the template calls beside `number`.
+        Filters of the template besides `number`.
     **values
-        What it shows; a name that it uses and that is not here is an error.
+        Variables of the template; an undefined variable is an error.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 

@@ -1,4 +1,4 @@
-"""Board and matrix for scripts: CSV and JSON, the same bytes for the same results."""
+"""Board and matrix as CSV and JSON; equal results give equal bytes."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ MATRIX_COLUMNS = (
 )
 """Columns of the matrix as CSV."""
 _CHANCE = {"reidentification": "chance"}
-"""Columns of chance that are not called after their goal."""
+"""Columns of the chance level that are not named after their goal."""
 _BOARD_EXTRAS = (
     *("rank", "components", "measured", "worst_parameters", "goal"),
     *("attacks", "failures", "reason", "complete", "seconds"),
@@ -34,22 +34,22 @@ _BOARD_EXTRAS = (
 
 
 def to_csv(rows: Sequence[Row]) -> str:
-    """The board as CSV with the columns `BOARD_COLUMNS`; what is missing is an empty field."""
+    """The board as CSV with the columns `BOARD_COLUMNS`; a missing value is an empty field."""
     return _csv(BOARD_COLUMNS, [{name: getattr(row, name) for name in BOARD_COLUMNS} for row in rows])
 
 
 def to_json(rows: Sequence[Row]) -> str:
-    """The board as a JSON list of objects: the CSV's columns, and what does not fit into a cell."""
+    """The board as a JSON list of objects: the CSV's columns and further fields."""
     return _json([{name: getattr(row, name) for name in (*BOARD_COLUMNS, *_BOARD_EXTRAS)} for row in rows])
 
 
 def matrix_to_csv(pairs: Sequence[Pair]) -> str:
-    """The matrix as CSV with the columns `MATRIX_COLUMNS`, one line a pair."""
+    """The matrix as CSV with the columns `MATRIX_COLUMNS`, one line per pair."""
     return _csv(MATRIX_COLUMNS, [_flat(pair) for pair in pairs])
 
 
 def matrix_to_json(pairs: Sequence[Pair]) -> str:
-    """The matrix as a JSON list of objects, one a pair."""
+    """The matrix as a JSON list of objects, one per pair."""
     return _json(
         [{**_flat(pair), "measures": pair.measures, "reason": pair.reason, "seconds": pair.seconds} for pair in pairs]
     )
@@ -70,7 +70,7 @@ def _flat(pair: Pair) -> dict[str, Any]:
 
 
 def _rates(goal: str, success: Success | None) -> dict[str, float | None]:
-    """Rate, interval and chance under the names of a goal."""
+    """Rate, interval and chance level of a goal by column; None without success."""
     names = (goal, f"{goal}_low", f"{goal}_high", _CHANCE.get(goal, f"{goal}_chance"))
     if success is None:
         return dict.fromkeys(names)
@@ -93,7 +93,7 @@ def _cell(value: Any) -> Any:
 
 
 def _json(records: Sequence[Mapping[str, Any]]) -> str:
-    # Parameters are what was asked for, not measured: they stay exact.
+    # Parameters are given, not measured, and stay exact.
     rounded = [
         {name: value if name.endswith("parameters") else _rounded(value) for name, value in record.items()}
         for record in records
@@ -102,7 +102,7 @@ def _json(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _rounded(value: Any) -> Any:
-    """Floats to six digits after the point, those of a mapping too; minus zero is zero."""
+    """Value with floats rounded to six decimals, also within a mapping; minus zero becomes zero."""
     if isinstance(value, Mapping):
         return {name: _rounded(part) for name, part in value.items()}
     return round(value, 6) + 0.0 if isinstance(value, float) else value

@@ -1,4 +1,4 @@
-"""A gate: what every defense of a board must hold."""
+"""Gates: bounds on utility and success that every defense of a board must meet."""
 
 from __future__ import annotations
 
@@ -10,24 +10,23 @@ from leaderboard.tables import number, place_title
 
 
 def gate_reasons(rows: Sequence[Row], *, min_utility: float | None, max_success: float | None) -> list[str]:
-    """Why the gate is closed: one line for each defense and bound that is not held, nothing where all are.
+    """Reasons why a gate fails: one line for each defense and bound that it misses; empty if all are met.
 
-    The estimates themselves are held against the bounds, not the ends of their intervals. What was not measured holds
-    nothing.
+    The estimates are compared with the bounds, not the ends of their intervals. A missing estimate fails its bound.
 
     Parameters
     ----------
     rows : sequence of Row
-        As `rank` gives them.
+        Rows as returned by `rank`.
     min_utility : float, optional
-        Smallest utility that passes.
+        Lower bound of utility.
     max_success : float, optional
-        Largest success rate of the worst attack that passes.
+        Upper bound of the worst attack's success rate.
 
     Raises
     ------
     ValueError
-        If a bound is no number between 0 and 1.
+        If a bound does not lie between 0 and 1.
     """
     for name, bound in (("min_utility", min_utility), ("max_success", max_success)):
         if bound is not None and not 0 <= bound <= 1:

@@ -1,11 +1,11 @@
-"""Names of attack goals for people, and their order in tables."""
+"""Readable names of attack goals, and their order in tables."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
 GOALS = ("reidentification", "membership")
-"""Goals of the candidate-file game, which come first in every table."""
+"""Goals of the candidate-file game; they come first in every table."""
 
 _WORDS = {
     "reidentification": "rows",
@@ -17,19 +17,19 @@ _WORDS = {
     "pk": "one row",
 }
 _TITLES = {
-    "reidentification": "Which row is whose (re-identification of rows)",
-    "membership": "Who is in the release (membership)",
-    "attribute": "What is people's sensitive value (attribute inference)",
-    "deanonymization": "Which pseudonym is whose (de-anonymization)",
-    "downcoding": "What stands behind generalized cells (downcoding)",
-    "linkability": "Which parts of two files are one person's (linkability)",
-    "pk": "Which record one row stems from, knowing the whole table (Pk-anonymity)",
-    "singling_out": "What holds of one person alone (singling out)",
+    "reidentification": "Which row belongs to whom (re-identification of rows)",
+    "membership": "Who is in the release (membership inference)",
+    "attribute": "Sensitive value of each person (attribute inference)",
+    "deanonymization": "Which pseudonym belongs to whom (de-anonymization)",
+    "downcoding": "Original values of generalized cells (downcoding)",
+    "linkability": "Which records of two files belong to one person (linkability)",
+    "pk": "Which record a row stems from, given the whole table (Pk-anonymity)",
+    "singling_out": "A predicate that matches exactly one person (singling out)",
 }
 
 
 def in_order(goals: Collection[str]) -> tuple[str, ...]:
-    """Goals in the order of tables: those of the candidate-file game first, then by name."""
+    """Goals in the order of tables: those of the candidate-file game first, the others by name."""
     return (*(goal for goal in GOALS if goal in goals), *sorted(set(goals) - set(GOALS)))
 
 
@@ -39,5 +39,5 @@ def goal_words(goal: str) -> str:
 
 
 def goal_title(goal: str) -> str:
-    """Heading of a goal."""
+    """Heading of a goal on the page."""
     return _TITLES.get(goal, goal_words(goal).capitalize())

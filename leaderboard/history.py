@@ -1,4 +1,4 @@
-"""How a defense fared over the runs that a database remembers."""
+"""History of a defense over the recorded runs of a database."""
 
 from __future__ import annotations
 
@@ -29,44 +29,44 @@ _COLUMNS = (
 
 
 @dataclass(frozen=True)
-class Entry:
-    """A row of the board as it stood in one run."""
+class HistoryEntry:
+    """A row of the board in one run."""
 
     run: Run
     row: Row
 
 
-def history_of(store: Store, defense: str) -> list[Entry]:
-    """Rows of a defense in every run, the first run first.
+def history_of(store: Store, defense: str) -> list[HistoryEntry]:
+    """Board rows of a defense in every recorded run, oldest run first.
 
     Parameters
     ----------
     store : Store
-        Where runs are remembered.
+        Database with the runs.
     defense : str
-        Its class name, or its label as the board shows it (``Mondrian k=5``).
+        Its class name, or its label on the board (``Mondrian k=5``).
     """
     entries = []
     for run in recorded_runs(store):
-        of_run = [
+        results = [
             result
             for result in results_of(store, run)
             if defense in (result.defense, label(result.defense, result.parameters))
         ]
-        entries += [Entry(run, row) for row in rank(of_run)]
+        entries += [HistoryEntry(run, row) for row in rank(results)]
     return entries
 
 
-def history_report(entries: Sequence[Entry]) -> tuple[Section, ...]:
-    """A section for each scenario and variant: a table a defense, and how utility and success moved."""
-    places: dict[str, dict[str, list[Entry]]] = defaultdict(lambda: defaultdict(list))
+def history_report(entries: Sequence[HistoryEntry]) -> tuple[Section, ...]:
+    """Report with a section for each scenario and variant: a table per defense, and charts of utility and success."""
+    places: dict[str, dict[str, list[HistoryEntry]]] = defaultdict(lambda: defaultdict(list))
     for entry in entries:
         row = entry.row
         places[place_title(row.scenario, row.variant)][label(row.defense, row.parameters)].append(entry)
     return tuple(_section(place, defenses) for place, defenses in sorted(places.items()))
 
 
-def _section(place: str, defenses: Mapping[str, Sequence[Entry]]) -> Section:
+def _section(place: str, defenses: Mapping[str, Sequence[HistoryEntry]]) -> Section:
     tables = tuple(Table(name, _COLUMNS, [_cells(entry) for entry in entries], 3) for name, entries in defenses.items())
     names = list(defenses)
     groups = [names[start : start + COLOURS] for start in range(0, len(names), COLOURS)]
@@ -82,7 +82,7 @@ def _section(place: str, defenses: Mapping[str, Sequence[Entry]]) -> Section:
     return Section(place, tables=tables, lines=tuple(charts))
 
 
-def _cells(entry: Entry) -> tuple[str | float | int | None, ...]:
+def _cells(entry: HistoryEntry) -> tuple[str | float | int | None, ...]:
     run, row = entry.run, entry.row
     attack = "–" if row.worst_attack is None else label(row.worst_attack, row.worst_parameters or {})
     return (
@@ -95,15 +95,15 @@ def _short(revision: str) -> str:
     return revision[:8] + ("+" if revision.endswith("+") else "") if revision else "–"
 
 
-def _chart(title: str, better: str, defenses: Mapping[str, Sequence[Entry]]) -> Lines | None:
+def _chart(title: str, better: str, defenses: Mapping[str, Sequence[HistoryEntry]]) -> Lines | None:
     lines = []
     for name, entries in defenses.items():
         points = [(entry.run.number, *_measured(entry.row, better)) for entry in entries]
-        known = [point for point in points if None not in point[:2]]
-        if known:
-            run, value, low, high = zip(*known, strict=True)
-            whole = None not in low and None not in high
-            lines.append(Series(name, run, value, low if whole else (), high if whole else ()))
+        measured = [point for point in points if None not in point[:2]]
+        if measured:
+            run, value, low, high = zip(*measured, strict=True)
+            bounded = None not in low and None not in high
+            lines.append(Series(name, run, value, low if bounded else (), high if bounded else ()))
     if not lines:
         return None
     return Lines(

@@ -1,4 +1,4 @@
-"""Line charts of reports: one quantity against another, with intervals."""
+"""Line charts of reports, with intervals."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ _WIDTH, _HEIGHT = 440.0, 250.0
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 14.0, 14.0, 40.0
 _ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
 COLOURS = 6
-"""How many lines the style sheet can tell apart."""
+"""Number of colours in the style sheet, and so of lines in a chart."""
 
 
 @dataclass(frozen=True)
 class Series:
-    """One line.
+    """One line of a line chart.
 
     Attributes
     ----------
     name : str
-        What the legend calls it.
+        Its name in the legend.
     x, y : sequence of float
-        Its points, from left to right.
+        Coordinates of its points, from left to right.
     low, high : sequence of float
-        Ends of the points' intervals; empty where there are none.
+        Ends of the points' intervals; empty if there are none.
     """
 
     name: str
@@ -42,21 +42,21 @@ class Lines:
     Attributes
     ----------
     title : str
-        What it shows.
+        Title of the chart.
     across, up : str
-        What the axes measure, with units.
+        Labels of the axes, with units.
     series : tuple of Series
         The lines, at most `COLOURS`.
     better : {"", "higher", "lower"}
-        Which way is better; nothing where neither is.
+        Which direction is better; empty if neither.
     scale : {"linear", "logarithmic"}
-        Of the horizontal axis.
+        Scale of the horizontal axis.
 
     Raises
     ------
     ValueError
-        If there is no line or too many, a line's parts differ in length, a number is not finite, or a logarithmic axis
-        has a value that is not positive.
+        If there is no line or too many, if a line's parts differ in length, if a number is not finite, or if a
+        logarithmic axis has a value that is not positive.
     """
 
     title: str
@@ -80,7 +80,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class DrawnLine:
-    """A line in the picture's units: its path, its intervals' path and its points."""
+    """A line in the chart's units: its path, the path of its intervals, and its points with tooltips."""
 
     name: str
     path: str
@@ -90,7 +90,7 @@ class DrawnLine:
 
 @dataclass(frozen=True)
 class Drawing:
-    """What the template draws."""
+    """Everything that the template draws."""
 
     width: float
     height: float
@@ -104,7 +104,7 @@ class Drawing:
 
 
 def draw(chart: Lines) -> Drawing:
-    """Lay out a line chart; the vertical axis contains 0 where that costs less than half of the picture."""
+    """Lay out a line chart; the vertical axis includes 0 if that takes less than half of the height."""
     places = [value for line in chart.series for value in line.x]
     values = [value for line in chart.series for value in (*line.y, *line.low, *line.high)]
     low, high = min(values), max(values)
@@ -154,7 +154,7 @@ def draw(chart: Lines) -> Drawing:
 
 
 def _ticks(low: float, high: float) -> list[float]:
-    """Four to seven round numbers that span an interval."""
+    """Four to seven evenly spaced round numbers that span an interval."""
     if low == high:
         return [low]
     rough = (high - low) / 5

@@ -18,7 +18,7 @@ from leaderboard.tables import grids, number, place_title, plays_text
 
 @dataclass(frozen=True)
 class HeatCell:
-    """One pair in the heat table: what it says, how strong its colour is in [0, 1], and what hovering tells."""
+    """Cell of the heat map: its text, the strength of its colour in [0, 1], and its tooltip."""
 
     text: str
     heat: float | None
@@ -28,18 +28,18 @@ class HeatCell:
 def render_page(
     rows: Sequence[Row], pairs: Sequence[Pair], about: Mapping[str, str], descriptions: Mapping[str, str]
 ) -> str:
-    """HTML text of the board; it loads nothing from anywhere.
+    """HTML page of the board, which loads no external resources.
 
     Parameters
     ----------
     rows : sequence of Row
-        As `rank` gives them.
+        Rows as returned by `rank`.
     pairs : sequence of Pair
-        As `matrix` gives them.
+        Pairs as returned by `matrix`.
     about : mapping of str
-        What to say of the run: scenario, plays, seed, version, date.
+        Facts about the run: scenario, plays, seed, version, date.
     descriptions : mapping of str
-        What each name means, in one line; every name that is described is linked to it.
+        Description of each name in one line; occurrences of the name link to it.
     """
     grid = grids(pairs)
     scenarios = sorted({row.scenario for row in rows})
@@ -48,7 +48,7 @@ def render_page(
             **_place(group, grid.get((scenario, variant), {})),
             "id": f"place-{index}",
             "title": place_title(scenario, variant),
-            # The scenario goes without saying where there is only one.
+            # With a single scenario, the variant alone suffices.
             "choice": variant if variant and len(scenarios) == 1 else place_title(scenario, variant),
         }
         for index, ((scenario, variant), group) in enumerate(by_place(rows).items())
@@ -67,7 +67,7 @@ def render_page(
 
 
 def _place(rows: Sequence[Row], grid: Mapping[str, Mapping[str, Pair]]) -> dict[str, Any]:
-    """What the page shows of one scenario and variant."""
+    """Template variables of one scenario and variant."""
     attacks = sorted({attack for line in grid.values() for attack in line})
     names = [label(row.defense, row.parameters) for row in rows]
     return {
@@ -89,10 +89,10 @@ def _place(rows: Sequence[Row], grid: Mapping[str, Mapping[str, Pair]]) -> dict[
 
 
 def _details(row: Row) -> str:
-    """What hovering over a defense tells, in lines."""
+    """Tooltip of a defense, in lines."""
     lines = [label(row.defense, row.parameters)]
     if row.guarantee:
-        lines.append(f"promises {row.guarantee}")
+        lines.append(f"guarantee {row.guarantee}")
     if row.measured:
         lines.append("measured " + ", ".join(f"{name}={value:g}" for name, value in row.measured.items()))
     lines.append(f"utility {_interval(row.utility, row.utility_low, row.utility_high)}")
@@ -116,17 +116,17 @@ def _heat(pair: Pair | None, goal: str) -> HeatCell:
     success = pair.success(goal)
     note = "" if pair.status == "ok" else f"\n{pair.status}" + (f": {pair.reason}" if pair.reason else "")
     if success is None:
-        nothing = f"\nno {goal_words(goal)} to measure" if pair.status == "ok" else note
-        return HeatCell("–" if pair.status == "ok" else pair.status, None, head + nothing)
+        unmeasured = f"\nno {goal_words(goal)} to measure" if pair.status == "ok" else note
+        return HeatCell("–" if pair.status == "ok" else pair.status, None, head + unmeasured)
     rate = success.rate
-    told = (
+    measured = (
         f"\n{goal_words(goal)} {_interval(rate.value, rate.low, rate.high)}, chance {number(success.chance, 3)}"
         f"\nadvantage {number(success.advantage)}, {pair.plays} plays"
     )
-    told += "".join(f"\n· {name.replace('_', ' ')} {number(value)}" for name, value in pair.measures.items())
+    measured += "".join(f"\n· {name.replace('_', ' ')} {number(value)}" for name, value in pair.measures.items())
     mark = "" if pair.status == "ok" else "!"
     return HeatCell(
-        number(success.advantage) + mark, round(min(1.0, max(0.0, success.advantage)), 3), head + told + note
+        number(success.advantage) + mark, round(min(1.0, max(0.0, success.advantage)), 3), head + measured + note
     )
 
 
@@ -135,10 +135,10 @@ def _interval(value: float | None, low: float | None, high: float | None) -> str
 
 
 def _words(name: str) -> list[str]:
-    """Parts of a name between which a line may break."""
+    """Parts of a name; a line may break between them."""
     return re.split(r"(?<=[a-z])(?=[A-Z])", name)
 
 
 def _anchor(name: str) -> str:
-    """Identifier of a described name within the page."""
+    """HTML identifier of a described name."""
     return "name-" + "".join(letter if letter.isalnum() else f"-{ord(letter):x}-" for letter in name)

@@ -1,4 +1,4 @@
-"""Each defense against each attack: success rates across plays, and what they are worth."""
+"""Success of each attack against each defense, over all plays."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from leaderboard.result import FAILURES, Result, canonical
 from metrics import Estimate, across_plays, advantage, pooled_true_positive_rate, wilson
 
 TPR_AT = {"tpr_at_1_percent_fpr": 0.01, "tpr_at_tenth_percent_fpr": 0.001}
-"""Rates of true positives, by the rate of false positives at which they are taken."""
+"""False-positive rate at which each true-positive rate is measured."""
 
 
 @dataclass(frozen=True)
 class Success:
-    """Success of an attack in one goal.
+    """Success of an attack in one goal, over plays.
 
     Parameters
     ----------
     goal : str
-        What was to be found out (see `leaderboard.goals`).
+        Goal of the attack (see `leaderboard.goals`).
     rates : tuple of float
         Success rate of each play.
     trials : int
-        How many rows or persons a play's rate is a share of.
+        Number of rows or persons of which a play's rate is a share.
     chance : float
-        What guessing would reach, below 1.
+        Chance level: the success rate of guessing, below 1.
     control_trials : int or None
-        Of how many people in a play `chance` is the same attack's success where there is nothing to leak; None where
-        chance is known.
+        Number of persons per play in the control group, on whom `chance` is the same attack's success rate; None if
+        `chance` is known exactly.
     confidence : float
-        Level of the interval.
+        Confidence level of the interval.
     """
 
     goal: str
@@ -57,9 +57,10 @@ class Success:
 
     @property
     def above_chance(self) -> bool:
-        """Whether all plays' trials together leave no doubt, at the level of the interval, that guessing does worse.
+        """Whether success is significantly above chance level, over the pooled trials of all plays.
 
-        Where chance is itself estimated, this is Newcombe's interval of the difference of two proportions.
+        If the chance level is known, Wilson's interval of the success rate must lie above it. If it is estimated,
+        Newcombe's interval of the difference of two proportions must lie above 0.
         """
         rate = self._pooled(self.rate.value, self.trials)
         if self.control_trials is None:
@@ -85,19 +86,19 @@ class Pair:
     parameters, attack_parameters : dict
         Their parameters.
     successes : mapping of str to Success
-        Success by goal; a goal is absent where the attack says nothing of it or there was nothing to hit.
+        Success by goal; a goal is absent if the attack does not pursue it or no play could measure it.
     measures : mapping of str to float
-        Means over plays of whatever else the game reports of an attack (``top3``, ``precision``, ``membership_auc``);
-        rates of true positives at a small rate of false ones (`TPR_AT`) are left out where fewer than 10 false ones are
-        to be expected over all plays.
+        Means over plays of the game's other measures (``top3``, ``precision``, ``membership_auc``). True-positive
+        rates at a small false-positive rate (`TPR_AT`) are left out if fewer than 10 false positives are expected over
+        all plays.
     plays : int
-        Plays that ended ``ok``.
+        Number of plays that ended ``ok``.
     status : str
-        ``ok``, or the most frequent failure, or ``skipped`` where nothing was played.
+        ``ok``, or the most frequent failure, or ``skipped`` if nothing was played.
     reason : str
         Why the status is not ``ok``.
     seconds : float
-        Time spent, in seconds.
+        Total time, in seconds.
     """
 
     scenario: str
@@ -114,27 +115,27 @@ class Pair:
     seconds: float
 
     def success(self, goal: str) -> Success | None:
-        """Success in one goal."""
+        """Success in one goal; None if it was not measured."""
         return self.successes.get(goal)
 
     @property
     def advantage(self) -> float | None:
-        """The largest of the advantages in all goals."""
+        """Largest advantage over all goals; None without any success."""
         return max((success.advantage for success in self.successes.values()), default=None)
 
 
 def goals(pairs: Sequence[Pair]) -> tuple[str, ...]:
-    """Goals in which any of the pairs has success to show, in the order of tables; `GOALS` where there is none."""
+    """Goals in which any pair was measured, in the order of tables; `GOALS` if there is none."""
     return in_order({goal for pair in pairs for goal in pair.successes}) or GOALS
 
 
 def variant_name(game: Mapping[str, Any]) -> str:
-    """Name of a variant of a game: the parameters that set it apart, as in ``decoys=hard``."""
+    """Name of a variant of a game: the parameters that distinguish it, as in ``decoys=hard``."""
     return ", ".join(f"{name}={game[name]}" for name in sorted(game))
 
 
 def matrix(results: Sequence[Result]) -> list[Pair]:
-    """Each defense against each attack, in alphabetical order; pairs of which no trial ended are absent.
+    """Matrix of defenses and attacks, in alphabetical order; pairs without a finished trial are absent.
 
     Parameters
     ----------
@@ -146,7 +147,7 @@ def matrix(results: Sequence[Result]) -> list[Pair]:
 
 
 def by_pair(results: Sequence[Result]) -> Mapping[tuple[str, ...], list[Result]]:
-    """Trials of each pair in order of play, by scenario, variant, defense, its parameters, attack, its parameters."""
+    """Trials in order of play, by scenario, variant, defense, its parameters, attack and its parameters."""
     groups: dict[tuple[str, ...], list[Result]] = defaultdict(list)
     for result in sorted(results, key=lambda result: result.play):
         if result.attack is not None:
@@ -157,13 +158,13 @@ def by_pair(results: Sequence[Result]) -> Mapping[tuple[str, ...], list[Result]]
 
 
 def pair_of(trials: Sequence[Result]) -> Pair:
-    """What the trials of one pair come to."""
+    """Summary of the trials of one pair."""
     first = trials[0]
     played = [trial for trial in trials if trial.status == "ok"]
     failures = Counter(trial.status for trial in trials if trial.status in FAILURES)
     status = failures.most_common(1)[0][0] if failures else "ok" if played else "skipped"
-    named = in_order({goal for trial in played for goal in trial.scores})
-    found = [(goal, _success(played, goal)) for goal in named]
+    all_goals = in_order({goal for trial in played for goal in trial.scores})
+    successes = [(goal, _success(played, goal)) for goal in all_goals]
     return Pair(
         scenario=first.scenario,
         variant=variant_name(first.game),
@@ -171,7 +172,7 @@ def pair_of(trials: Sequence[Result]) -> Pair:
         parameters=first.parameters,
         attack=str(first.attack),
         attack_parameters=first.attack_parameters,
-        successes={goal: success for goal, success in found if success is not None},
+        successes={goal: success for goal, success in successes if success is not None},
         measures=_measures(played),
         plays=len(played),
         status=status,
@@ -181,7 +182,7 @@ def pair_of(trials: Sequence[Result]) -> Pair:
 
 
 def _success(trials: Sequence[Result], goal: str) -> Success | None:
-    """Success over the plays that measured it; None if none did or guessing always succeeds."""
+    """Success over the plays that measured it; None if no play did, or if guessing always succeeds."""
     measured = [
         score
         for trial in trials
@@ -203,7 +204,7 @@ def _success(trials: Sequence[Result], goal: str) -> Success | None:
 
 
 def _measures(trials: Sequence[Result]) -> dict[str, float]:
-    """Means of the measures beside the scores."""
+    """Means over plays of the measures besides the scores."""
     means = {}
     for name in sorted({name for trial in trials for name in trial.values}):
         values = _present(trials, name)

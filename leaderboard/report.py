@@ -1,4 +1,4 @@
-"""Reports: what an experiment found, in sections of text, tables, line charts and histograms."""
+"""Reports of experiments: sections with text, tables, line charts and histograms."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ Value = str | float | int | None
 
 @dataclass(frozen=True)
 class Table:
-    """A table.
+    """A table of a report.
 
     Attributes
     ----------
     title : str
-        What it shows.
+        Title of the table.
     columns : tuple of str
-        Headings.
+        Column headings.
     rows : sequence of sequences
-        Texts and numbers; None where there is nothing to say.
+        Texts and numbers; None for a missing value.
     digits : int
-        Digits after the point of numbers that are not whole.
+        Decimals of numbers of type float.
     note : str
-        What a reader must know.
+        Note below the table.
     """
 
     title: str
@@ -37,7 +37,7 @@ class Table:
     note: str = ""
 
     def texts(self) -> list[list[str]]:
-        """Cells as written."""
+        """Cells as text."""
         return [[self._text(value) for value in row] for row in self.rows]
 
     def _text(self, value: Value) -> str:
@@ -48,20 +48,20 @@ class Table:
 
 @dataclass(frozen=True)
 class Bars:
-    """A histogram, with another one behind it as an outline.
+    """A histogram with a second one as an outline.
 
     Attributes
     ----------
     title : str
-        What it shows.
+        Title of the histogram.
     counts : sequence of float
         Heights of the bars.
     outline : sequence of float
-        Heights of the outline, as many.
+        Heights of the outline, one per bar.
     top : float
-        Height of the picture, the same for all that are to be compared; positive.
+        Largest height that is drawn, positive; equal for histograms that are compared.
     ends : tuple of str
-        Names of the first and the last bar.
+        Labels of the first and the last bar.
     """
 
     title: str
@@ -73,7 +73,7 @@ class Bars:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a report.
+    """A section of a report.
 
     Attributes
     ----------
@@ -97,16 +97,16 @@ class Section:
 
 
 def render_report(title: str, about: Mapping[str, str], sections: Sequence[Section]) -> str:
-    """HTML text of a report; it loads nothing from anywhere.
+    """HTML page of a report, which loads no external resources.
 
     Parameters
     ----------
     title : str
         Its heading.
     about : mapping of str
-        What to say of the run.
+        Facts about the run.
     sections : sequence of Section
-        What was found.
+        Sections of the report.
     """
     return render(
         "report.html",
@@ -128,7 +128,7 @@ def report_to_markdown(sections: Sequence[Section]) -> str:
 
 
 def report_to_csv(sections: Sequence[Section]) -> str:
-    """Tables of a report as CSV, one line a cell: section, table, row (from 1), column, value at full precision."""
+    """Tables of a report as CSV, one line per cell: section, table, row (from 1), column, value (not rounded)."""
     import csv
     import io
 
@@ -175,7 +175,7 @@ def _joined(sections: Sequence[Section], form: str) -> str:
 
 
 _WIDTH, _HEIGHT = 296.0, 120.0
-"""Size of a histogram's bars, in the picture's units."""
+"""Size of a histogram, in the chart's units."""
 
 
 def _solid(bars: Bars) -> str:
@@ -188,7 +188,7 @@ def _solid(bars: Bars) -> str:
 
 
 def _outlined(bars: Bars) -> str:
-    """Path of the outline, as stairs."""
+    """Path of the outline, as a staircase."""
     step = _WIDTH / len(bars.outline)
     stairs = "".join(f"V{height:.1f}h{step:.2f}" for height in _heights(bars.outline, bars.top))
     return f"M0 {_HEIGHT:g}{stairs}V{_HEIGHT:g}"

@@ -1,4 +1,4 @@
-"""One line of the results: a trial or a release, and how it is written for people and for machines."""
+"""Result of one trial or one release, and its label."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from typing import Any
 
 from metrics.score import Score
 
-# How many items of a longer list a label shows.
 LISTED = 2
+"""Number of items of a longer list that a label shows."""
 FAILURES = ("error", "timeout", "oom")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """What came of one trial (a play of a defense against an attack) or of one release (a play of a defense).
+    """Result of one trial (a play of a defense against an attack) or of one release (a play of a defense).
 
     Parameters
     ----------
     key : str
-        Hash of everything the result depends on, 64 hexadecimal digits; a result is played once per key.
+        Hash of everything that the result depends on, 64 hexadecimal digits. Each key is played once.
     parts : str
-        Hash of the document that says what this is, beside the play; empty where none was kept.
+        Hash of the document that lists what the result depends on, besides the play; empty if none was kept.
     scenario : str
         Name of the scenario.
     game : dict
         Parameters of the game that differ within the scenario, such as ``{"decoys": "hard"}``.
     defense, attack : str
-        Class names; a release has no attack, and belongs to every game of its scenario.
+        Class names. A release has no attack (None), and belongs to every game of its scenario.
     parameters, attack_parameters : dict
-        Constructor arguments of both, of types that JSON knows.
+        Constructor arguments of both, of JSON types.
     guarantee : str
-        What the defense promises.
+        Privacy guarantee of the defense.
     play : int
         Number of the play.
     status : str
@@ -43,11 +43,11 @@ class Result:
     scores : dict of str to Score
         Scores of the trial's attack by goal; none for a release.
     values : dict of float or None
-        Further measured numbers, all finite; None for 0 of 0. For a release, its utility.
+        Further measures, all finite; None for 0 of 0. For a release, its utility.
     seconds : float
         Wall-clock time.
     created : str
-        When it ended, ISO 8601.
+        Time at which it ended, ISO 8601.
 
     Examples
     --------
@@ -83,7 +83,7 @@ def canonical(value: Any) -> str:
     ValueError
         If a number is not finite.
     TypeError
-        If a value is of no type that JSON knows.
+        If a value has no JSON type.
 
     Examples
     --------
@@ -94,7 +94,7 @@ def canonical(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """A numpy scalar or array as JSON knows it."""
+    """A numpy scalar or array as Python numbers."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} {value!r} cannot be written as JSON")
@@ -104,27 +104,27 @@ _encoder = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=
 
 
 def label(name: str, parameters: Mapping[str, Any]) -> str:
-    """Name of a method with its parameters, for people: ``Mondrian k=5``; parameters that are None are left out.
+    """Readable name of a method with its parameters, as in ``Mondrian k=5``; None parameters are left out.
 
-    A parameter that is itself a method (a mapping with ``use``), or a list of such, is labelled in the same way.
+    A parameter that is a method (a mapping with ``use``), or a list of methods, is labelled in the same way.
 
     Examples
     --------
     >>> label("Mondrian", {"k": 5, "l": None})
     'Mondrian k=5'
     """
-    shown = [
+    parts = [
         _written(value) if _methods(value) else f"{key}={_written(value)}"
         for key, value in parameters.items()
         if value is not None
     ]
-    return " ".join([name, *shown])
+    return " ".join([name, *parts])
 
 
 def _methods(value: Any) -> bool:
-    """Whether a value is a list of methods, which needs no name beside it."""
-    listed = isinstance(value, Sequence) and not isinstance(value, str) and bool(value)
-    return listed and all(isinstance(part, Mapping) and "use" in part for part in value)
+    """Whether a value is a list of methods, which is shown without the parameter's name."""
+    is_list = isinstance(value, Sequence) and not isinstance(value, str) and bool(value)
+    return is_list and all(isinstance(part, Mapping) and "use" in part for part in value)
 
 
 def _written(value: Any) -> str:
@@ -136,6 +136,6 @@ def _written(value: Any) -> str:
     if isinstance(value, Sequence) and not isinstance(value, str):
         if _methods(value):
             return " + ".join(_written(part) for part in value)
-        shown = [_written(part) for part in value[:LISTED]]
-        return ",".join(shown) + (f",…({len(value)})" if len(value) > LISTED else "")
+        items = [_written(part) for part in value[:LISTED]]
+        return ",".join(items) + (f",…({len(value)})" if len(value) > LISTED else "")
     return f"{value:g}" if isinstance(value, float) else str(value)

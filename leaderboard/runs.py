@@ -1,4 +1,4 @@
-"""Runs as a database remembers them: when, with which version, revision, machine and packages, and which results."""
+"""Recorded runs of a database: start, version, revision, machine, packages and results."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _runs = sql.Table(
     sql.Column("plan", sql.String(64), nullable=False),
     sqlite_autoincrement=True,
 )
-# Runs of one plan have the same results: their keys are kept once.
+# Runs of the same plan share their results: the keys are stored once.
 _plans = sql.Table(
     "tokumei_plans",
     _schema,
@@ -34,16 +34,16 @@ _plans = sql.Table(
 
 @dataclass(frozen=True)
 class Run:
-    """One run of a scenario or several.
+    """One run of one or more scenarios.
 
     Parameters
     ----------
     number : int
-        Counted from 1 in each database.
+        Number of the run in its database, from 1.
     started : str
-        When, ISO 8601.
+        Start time, ISO 8601.
     about : dict
-        What it ran on: ``scenarios``, ``version`` of tokumei, ``revision`` of the code under version control,
+        Facts about the run: ``scenarios``, ``version`` of tokumei, ``revision`` of the code under version control,
         ``machine`` and ``packages``.
     """
 
@@ -53,30 +53,30 @@ class Run:
 
     @property
     def revision(self) -> str:
-        """Revision of the code, or nothing where it was under no version control."""
+        """Revision of the code; empty if the code was not under version control."""
         return str(self.about.get("revision", ""))
 
 
 def record_run(store: Store, started: str, about: Mapping[str, Any], keys: Collection[str]) -> Run:
-    """Remember a run before it plays.
+    """Record a run before it plays.
 
     Parameters
     ----------
     store : Store
-        Where.
+        Database.
     started : str
-        When, ISO 8601.
+        Start time, ISO 8601.
     about : mapping
         See `Run`.
     keys : collection of str
-        Keys of all its results, those known from earlier runs too.
+        Keys of all its results, including those known from earlier runs.
     """
     ordered = sorted(set(keys))
     plan = hashlib.sha256("\n".join(ordered).encode()).hexdigest()
     with store.transaction() as connection:
         _schema.create_all(connection)
-        known = connection.execute(sql.select(_plans.c.plan).where(_plans.c.plan == plan).limit(1)).first()
-        if known is None and ordered:
+        stored = connection.execute(sql.select(_plans.c.plan).where(_plans.c.plan == plan).limit(1)).first()
+        if stored is None and ordered:
             connection.execute(_plans.insert(), [{"plan": plan, "key": key} for key in ordered])
         row = {"started": started, "about": canonical(dict(about)), "plan": plan}
         number = connection.execute(_runs.insert().returning(_runs.c.id), row).scalar_one()
@@ -84,7 +84,7 @@ def record_run(store: Store, started: str, about: Mapping[str, Any], keys: Colle
 
 
 def recorded_runs(store: Store) -> list[Run]:
-    """All runs, the first one first."""
+    """All recorded runs, oldest first."""
     with store.transaction() as connection:
         if not sql.inspect(connection).has_table(_runs.name):
             return []
@@ -93,44 +93,44 @@ def recorded_runs(store: Store) -> list[Run]:
 
 
 def find_run(store: Store, name: str, revision: str = "") -> Run:
-    """The run of this number, or the latest of the revision that starts with this name (four digits or more).
+    """Find a run by number, or the latest run of a revision by the beginning of its name (four digits or more).
 
-    Runs on files that differ from their revision, marked by ``+``, count where the revision itself was not run, or
-    where the name is all of theirs.
+    A run on files that differ from their revision is marked by ``+``. It counts only if the revision itself was not
+    run, or if the name includes the ``+``.
 
     Parameters
     ----------
     store : Store
-        Where.
+        Database.
     name : str
-        Number or revision.
+        Number of the run, or beginning of its revision.
     revision : str, optional
-        The revision that the name stands for in the repository, such as a branch's.
+        Revision to which the name refers in the repository, such as a branch's.
 
     Raises
     ------
     ValueError
-        If there is none, or runs of several revisions start so.
+        If there is no such run, or if runs of several revisions match.
     """
     runs = recorded_runs(store)
     numbered = [run for run in runs if str(run.number) == name]
     if numbered:
         return numbered[0]
-    found = [run for run in runs if len(name) >= 4 and run.revision.startswith(name)]
-    if not found and revision:
-        found = [run for run in runs if run.revision.startswith(revision)]
-    if not found:
-        known = ", ".join(str(run.number) for run in runs[-5:]) or "none"
-        raise ValueError(f"there is no run {name!r}; the latest runs are {known}")
-    revisions = sorted({run.revision.removesuffix("+") for run in found})
+    matches = [run for run in runs if len(name) >= 4 and run.revision.startswith(name)]
+    if not matches and revision:
+        matches = [run for run in runs if run.revision.startswith(revision)]
+    if not matches:
+        latest = ", ".join(str(run.number) for run in runs[-5:]) or "none"
+        raise ValueError(f"there is no run {name!r}; the latest runs are {latest}")
+    revisions = sorted({run.revision.removesuffix("+") for run in matches})
     if len(revisions) > 1:
         raise ValueError(f"runs of several revisions start with {name!r}: {', '.join(revisions)}")
-    clean = [run for run in found if not run.revision.endswith("+")]
-    return (clean or found)[-1]
+    clean = [run for run in matches if not run.revision.endswith("+")]
+    return (clean or matches)[-1]
 
 
 def results_of(store: Store, run: Run) -> list[Result]:
-    """Results of a run that have ended, those too that it knew from earlier runs."""
+    """Finished results of a run, including those known from earlier runs."""
     with store.transaction() as connection:
         plan = sql.select(_runs.c.plan).where(_runs.c.id == run.number).scalar_subquery()
         keys = connection.execute(sql.select(_plans.c.key).where(_plans.c.plan == plan)).scalars().all()

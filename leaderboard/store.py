@@ -1,14 +1,12 @@
-"""The store of results: a database, every addition one committed transaction, shared by any number of runs."""
+"""The store of results: a database that several runs may share."""
 
 from __future__ import annotations
 
 import gc
-import json
 import os
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
-from functools import lru_cache
+from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -16,54 +14,29 @@ from typing import Any, Self
 import sqlalchemy as sql
 
 from leaderboard.result import Result, canonical
-from metrics.score import Score
+from leaderboard.rows import (
+    ADDED_COLUMNS,
+    IDENTITY,
+    JSON_COLUMNS,
+    KEY,
+    add_column,
+    documents_table,
+    newest_ids,
+    result_of,
+    results_table,
+    row_of,
+    schema,
+)
 
 _CHUNK = 500
-# Seconds to wait for a transaction of somebody else.
+"""Number of keys in one query."""
 _PATIENCE = 60
-_DOCUMENTS = ("game", "parameters", "attack_parameters", "scores", "values")
-
-_schema = sql.MetaData()
-_results = sql.Table(
-    "tokumei_results",
-    _schema,
-    sql.Column("id", sql.Integer, primary_key=True),
-    sql.Column("key", sql.String(64), nullable=False, unique=True),
-    sql.Column("scenario", sql.Text, nullable=False, index=True),
-    sql.Column("game", sql.Text, nullable=False),
-    sql.Column("defense", sql.Text, nullable=False),
-    sql.Column("parameters", sql.Text, nullable=False),
-    sql.Column("guarantee", sql.Text, nullable=False),
-    sql.Column("attack", sql.Text),
-    sql.Column("attack_parameters", sql.Text, nullable=False),
-    sql.Column("play", sql.Integer, nullable=False),
-    sql.Column("status", sql.String(16), nullable=False),
-    sql.Column("reason", sql.Text, nullable=False),
-    sql.Column("scores", sql.Text, nullable=False),
-    sql.Column("values", sql.Text, nullable=False),
-    sql.Column("seconds", sql.Float, nullable=False),
-    sql.Column("created", sql.Text, nullable=False),
-    sql.Column("parts", sql.String(64), nullable=False, server_default=""),
-    sqlite_autoincrement=True,
-)
-_NAMES = tuple(_results.c.keys())
-# What results depend on, JSON by its hash: many results share a document.
-_documents = sql.Table(
-    "tokumei_documents",
-    _schema,
-    sql.Column("hash", sql.String(64), primary_key=True),
-    sql.Column("content", sql.Text, nullable=False),
-)
-# Columns that databases of earlier versions lack; they are added when such a database is opened.
-_ADDED = ("parts",)
-_IDENTITY = [
-    _results.c[name] for name in ("scenario", "game", "defense", "parameters", "attack", "attack_parameters", "play")
-]
+"""Seconds to wait for another process's transaction."""
 
 
 @dataclass(frozen=True)
 class Trace:
-    """What is known of a stored result without its numbers.
+    """A stored result without its numbers.
 
     Attributes
     ----------
@@ -78,22 +51,22 @@ class Trace:
 
 
 class Store:
-    """Results in a database; a context manager that closes it.
+    """Database of results; as a context manager it closes the database.
 
-    What `add` has returned from survives the death of the process. Several processes may use one database at the same
-    time, on several hosts where it is PostgreSQL. A new SQLite file is readable by its owner only. A database of an
-    earlier version gets what it lacks when it is opened.
+    Once `add` returns, its results survive the death of the process. Several processes may use one database at the
+    same time; with PostgreSQL they may run on several hosts. Only the owner can read a new SQLite file. Opening a
+    database of an earlier version adds the columns that it lacks.
 
     Parameters
     ----------
     place : str or Path
-        Path of an SQLite file, made if absent, or a database URL of SQLAlchemy (anything with ``://``).
+        Path of an SQLite file, which is created if absent, or a database URL of SQLAlchemy (any text with ``://``).
 
     Raises
     ------
     ValueError
-        Here and in every method, if the database cannot be used: it is no database, damaged, locked, or holds
-        something other than results of this version. It is left as it was.
+        Here and in every method, if the database cannot be used: the file is no database, is damaged or locked, or
+        holds something other than results of this version. The database is left unchanged.
 
     Examples
     --------
@@ -109,8 +82,8 @@ class Store:
         try:
             url = sql.make_url(text) if "://" in text else sql.URL.create("sqlite", database=text)
             self._name = text if "://" not in text else url.render_as_string(hide_password=True)
-            lite = url.get_backend_name() == "sqlite"
-            self._engine = sql.create_engine(url, connect_args={"timeout": _PATIENCE} if lite else {})
+            is_sqlite = url.get_backend_name() == "sqlite"
+            self._engine = sql.create_engine(url, connect_args={"timeout": _PATIENCE} if is_sqlite else {})
         except ImportError as error:
             missing = error.name or "its driver"
             hint = "; install it with: pip install 'tokumei[postgresql]'" if missing.startswith("psycopg") else ""
@@ -120,7 +93,7 @@ class Store:
             raise ValueError(
                 f"database URL cannot be used ({type(error).__name__}); check its form and driver"
             ) from None
-        self._file = url.database if lite else None
+        self._file = url.database if is_sqlite else None
         self._writes_ahead = False
         if self._file and self._file != ":memory:":
             _make_private(self._file)
@@ -133,96 +106,96 @@ class Store:
     def _open(self) -> None:
         with self.transaction() as connection:
             if connection.dialect.name == "postgresql":
-                # Two hosts may open a new database at the same time.
-                connection.execute(sql.select(sql.func.pg_advisory_xact_lock(sql.func.hashtext(_results.name))))
+                # Two hosts may create the tables at the same time.
+                connection.execute(sql.select(sql.func.pg_advisory_xact_lock(sql.func.hashtext(results_table.name))))
             inspector = sql.inspect(connection)
             tables = inspector.get_table_names()
-            if _results.name in tables:
-                found = {column["name"] for column in inspector.get_columns(_results.name)}
-                lacking = [name for name in _ADDED if name not in found]
-                if found | set(lacking) != set(_results.c.keys()):
+            if results_table.name in tables:
+                present = {column["name"] for column in inspector.get_columns(results_table.name)}
+                lacking = [name for name in ADDED_COLUMNS if name not in present]
+                if present | set(lacking) != set(results_table.c.keys()):
                     raise ValueError(f"{self._name}: holds results of another version; name another file to play again")
                 for name in lacking:
-                    connection.execute(_new_column(_results.c[name], connection.dialect))
+                    connection.execute(add_column(results_table.c[name], connection.dialect))
             elif tables and self._file:
                 raise ValueError(f"{self._name}: is a database of something else; name another file")
-            _schema.create_all(connection)
+            schema.create_all(connection)
 
     def known(self, keys: Iterable[str]) -> dict[str, str]:
-        """Status by key of those releases and trials that are stored already."""
+        """Status by key of the results that are stored, among the given keys."""
         wanted = list(keys)
         status: dict[str, str] = {}
         with self.transaction() as connection:
             for start in range(0, len(wanted), _CHUNK):
-                query = sql.select(_results.c.key, _results.c.status).where(
-                    _results.c.key.in_(wanted[start : start + _CHUNK])
+                query = sql.select(results_table.c.key, results_table.c.status).where(
+                    results_table.c.key.in_(wanted[start : start + _CHUNK])
                 )
                 status.update((row[0], row[1]) for row in connection.execute(query))
         return status
 
     def statuses(self, scenario: str) -> dict[str, str]:
-        """Status by key of all releases and trials of a scenario that are stored."""
-        query = sql.select(_results.c.key, _results.c.status).where(_results.c.scenario == scenario)
+        """Status by key of all stored results of a scenario."""
+        query = sql.select(results_table.c.key, results_table.c.status).where(results_table.c.scenario == scenario)
         with self.transaction() as connection:
             return {row[0]: row[1] for row in connection.execute(query)}
 
     def add(self, rows: Sequence[Result], documents: Mapping[str, str] | None = None) -> None:
-        """Store results in one transaction; one of the same key is replaced.
+        """Store results in one transaction; a result replaces a stored one of the same key.
 
         Parameters
         ----------
         rows : sequence of Result
             What to store.
         documents : mapping of str to str, optional
-            JSON by its hash, of what these results and other documents name; those that are stored already stay.
+            JSON by its hash: what these results, and other documents, refer to. Stored documents are kept.
 
         Raises
         ------
         ValueError
-            If a number among parameters or values is not finite; nothing is stored then.
+            If a number among parameters or values is not finite; then nothing is stored.
         """
-        records = {row.key: _record(row) for row in rows}
+        records = {row.key: row_of(row) for row in rows}
         if not records and not documents:
             return
         self._write_ahead()
         with self.transaction() as connection:
             if connection.dialect.name == "postgresql":
-                # Whoever stores the same trial at the same time waits, and then replaces it.
-                connection.execute(sql.text(f"LOCK TABLE {_results.name} IN SHARE ROW EXCLUSIVE MODE"))
+                # A process that stores the same trial at the same time waits, and then replaces it.
+                connection.execute(sql.text(f"LOCK TABLE {results_table.name} IN SHARE ROW EXCLUSIVE MODE"))
             if records:
                 connection.execute(
-                    _results.delete().where(_results.c.key == sql.bindparam("old")), [{"old": key} for key in records]
+                    results_table.delete().where(results_table.c.key == sql.bindparam("old")),
+                    [{"old": key} for key in records],
                 )
-                connection.execute(_results.insert(), list(records.values()))
+                connection.execute(results_table.insert(), list(records.values()))
             if documents:
-                stored = set(connection.execute(sql.select(_documents.c.hash)).scalars())
+                stored = set(connection.execute(sql.select(documents_table.c.hash)).scalars())
                 new = [{"hash": name, "content": text} for name, text in documents.items() if name not in stored]
                 if new:
-                    connection.execute(_documents.insert(), new)
+                    connection.execute(documents_table.insert(), new)
 
     def results(self, scenario: str | None = None, keys: Collection[str] | None = None) -> list[Result]:
         """Results in order of insertion, of all scenarios or one.
 
-        Where code or data changed between runs, the same release or trial is stored under several keys: the newest
-        counts, or the one whose key is asked for. The same means equal scenario, game, defense, attack, their
-        parameters, and play.
+        If code or data changed between runs, the same release or trial is stored under several keys. Only the newest of
+        them is returned, or the one whose key is in `keys`. Two results are of the same release or trial if scenario,
+        game, defense, attack, all parameters and play are equal.
 
         Parameters
         ----------
         scenario : str, optional
             Only results of this scenario.
         keys : collection of str, optional
-            Only results of these keys.
+            Only results with these keys.
         """
-        query = sql.select(_results).order_by(_results.c.id)
+        query = sql.select(results_table).order_by(results_table.c.id)
         if scenario is not None:
-            query = query.where(_results.c.scenario == scenario)
+            query = query.where(results_table.c.scenario == scenario)
         if keys is None:
-            query = query.where(_results.c.id.in_(_newest(scenario)))
+            query = query.where(results_table.c.id.in_(newest_ids(scenario)))
         with self.transaction() as connection:
             rows = connection.execute(query).all()
-        place = _NAMES.index("key")
-        return [_result(row) for row in rows if keys is None or row[place] in keys]
+        return [result_of(row) for row in rows if keys is None or row[KEY] in keys]
 
     def traces(self, scenario: str) -> dict[tuple[Any, ...], Trace]:
         """The newest result of each release and trial of a scenario, without its numbers.
@@ -232,27 +205,28 @@ class Store:
         dict
             By `identity`, in order of insertion.
         """
-        columns = [*_IDENTITY, *(_results.c[name] for name in ("key", "parts", "status", "reason"))]
-        query = sql.select(*columns).where(_results.c.id.in_(_newest(scenario))).order_by(_results.c.id)
+        columns = [*IDENTITY, *(results_table.c[name] for name in ("key", "parts", "status", "reason"))]
+        query = sql.select(*columns).where(results_table.c.id.in_(newest_ids(scenario))).order_by(results_table.c.id)
         with self.transaction() as connection:
             rows = connection.execute(query).all()
-        return {tuple(row[: len(_IDENTITY)]): Trace(*row[len(_IDENTITY) :]) for row in rows}
+        return {tuple(row[: len(IDENTITY)]): Trace(*row[len(IDENTITY) :]) for row in rows}
 
     def documents(self) -> dict[str, str]:
-        """All that results depend on, JSON by its hash."""
+        """All documents that results depend on, as JSON by hash."""
         with self.transaction() as connection:
-            rows = connection.execute(sql.select(_documents.c.hash, _documents.c.content)).all()
+            rows = connection.execute(sql.select(documents_table.c.hash, documents_table.c.content)).all()
         return {row[0]: row[1] for row in rows}
 
     def close(self) -> None:
-        """Close the database; an SQLite file is left as one file where nobody else is using it."""
-        if self._writes_ahead and not self._made_one_file():
-            # An interrupt may have left an open connection to the garbage collector.
+        """Close the database; an SQLite database becomes a single file, unless another process uses it."""
+        if self._writes_ahead and not self._end_write_ahead():
+            # After an interrupt, an open connection may still wait for the garbage collector.
             gc.collect()
-            self._made_one_file()
+            self._end_write_ahead()
         self._engine.dispose()
 
-    def _made_one_file(self) -> bool:
+    def _end_write_ahead(self) -> bool:
+        """Merge SQLite's write-ahead log into the database file; whether that succeeded."""
         with suppress(sql.exc.DBAPIError), self._engine.connect() as connection:
             connection.exec_driver_sql("PRAGMA busy_timeout = 0")
             return bool(connection.exec_driver_sql("PRAGMA journal_mode = DELETE").scalar() == "delete")
@@ -267,10 +241,10 @@ class Store:
         self.close()
 
     def _write_ahead(self) -> None:
-        """Let others read and write an SQLite file between this one's transactions, which then need not wait for disk.
+        """Turn on SQLite's write-ahead log: others may use the file between transactions, which are also faster.
 
-        A transaction that ended is safe from the death of the process; after a power cut the last ones may be missing,
-        and what is there is whole.
+        A finished transaction survives the death of the process. After a power cut the last transactions may be
+        missing, but the database is consistent.
         """
         if self._writes_ahead or not self._file:
             return
@@ -282,7 +256,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[sql.Connection]:
-        """A transaction whose database errors are one line that names the database."""
+        """A transaction; a database error becomes a ValueError in one line that names the database."""
         try:
             with self._engine.begin() as connection:
                 yield connection
@@ -292,7 +266,7 @@ class Store:
 
 
 def _make_private(path: str) -> None:
-    """Make an absent file, for its owner only (SQLite gives its journal the same mode)."""
+    """Create a file if it is absent, for its owner only (SQLite gives its journal the same mode)."""
     try:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
     except FileExistsError:
@@ -302,54 +276,9 @@ def _make_private(path: str) -> None:
 
 
 def identity(result: Result) -> tuple[Any, ...]:
-    """What makes a stored result stand for the same release or trial as another."""
-    values = (getattr(result, column.name) for column in _IDENTITY)
+    """Identity of a result's release or trial, as `Store.traces` gives it: equal for results of different keys."""
+    values = (getattr(result, column.name) for column in IDENTITY)
     return tuple(
-        canonical(value) if column.name in _DOCUMENTS else value
-        for column, value in zip(_IDENTITY, values, strict=True)
+        canonical(value) if column.name in JSON_COLUMNS else value
+        for column, value in zip(IDENTITY, values, strict=True)
     )
-
-
-def _newest(scenario: str | None) -> sql.Select[Any]:
-    """Row numbers of the newest result of each release and trial."""
-    newest = sql.select(sql.func.max(_results.c.id)).group_by(*_IDENTITY)
-    return newest if scenario is None else newest.where(_results.c.scenario == scenario)
-
-
-def _new_column(column: sql.Column[Any], dialect: sql.Dialect) -> sql.TextClause:
-    kind = column.type.compile(dialect)
-    return sql.text(f"ALTER TABLE {_results.name} ADD COLUMN {column.name} {kind} DEFAULT '' NOT NULL")
-
-
-def _record(result: Result) -> dict[str, Any]:
-    record = dict(vars(result))
-    record["scores"] = {goal: asdict(score) for goal, score in result.scores.items()}
-    for name in _DOCUMENTS:
-        try:
-            record[name] = canonical(record[name])
-        except ValueError:
-            trial = f"{result.scenario}, {result.defense} against {result.attack or 'nobody'}, play {result.play}"
-            raise ValueError(f"{trial}: {name} hold a number that is not finite: {record[name]}") from None
-    record["reason"] = _text(result.reason)
-    return record
-
-
-def _text(text: str) -> str:
-    """Text that every database takes: what an error says may hold anything."""
-    return text.encode("utf-8", "replace").decode("utf-8").replace("\0", "\ufffd")
-
-
-def _result(row: Sequence[Any]) -> Result:
-    known = dict(zip(_NAMES, row, strict=True))
-    del known["id"]
-    for name in _DOCUMENTS:
-        known[name] = dict(_parsed(known[name]))
-    known["scores"] = {goal: Score(**score) for goal, score in known["scores"].items()}
-    return Result(**known)
-
-
-@lru_cache(maxsize=4096)
-def _parsed(text: str) -> dict[str, Any]:
-    """Parameters stand in many rows."""
-    found: dict[str, Any] = json.loads(text)
-    return found

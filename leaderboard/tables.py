@@ -1,4 +1,4 @@
-"""Board and matrix for people: terminal tables and Markdown."""
+"""Board and matrix as terminal tables and Markdown."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _HEADERS = ("#", "defense", "guarantee", "utility", "worst attack", "success", "
 _ALIGN = ("right", "left", "left", "right", "left", "right", "right", "right", "right")
 _DEFENSE, _ATTACK = _HEADERS.index("defense"), _HEADERS.index("worst attack")
 SMALL = 0.05
-"""Rates of chance below this are shown with three digits."""
+"""Chance levels below this are shown with three decimals."""
 _BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=,)(?=.)")
 
 
@@ -24,9 +24,9 @@ def to_terminal(rows: Sequence[Row], width: int = 120) -> str:
     Parameters
     ----------
     rows : sequence of Row
-        As `rank` gives them.
+        Rows as returned by `rank`.
     width : int
-        Columns of the terminal; from about 105 on the table keeps within it, unless a guarantee is long.
+        Width of the terminal. From about 105 on, the table fits into it unless a guarantee is long.
     """
     tables = []
     for (scenario, variant), group in by_place(rows).items():
@@ -36,7 +36,7 @@ def to_terminal(rows: Sequence[Row], width: int = 120) -> str:
             for index, header in enumerate(_HEADERS)
             if index not in (_DEFENSE, _ATTACK)
         )
-        # Columns stand two spaces apart; defense and worst attack share what the others leave.
+        # Columns are two spaces apart; defense and worst attack share the remaining width.
         room = max(30, width - fixed - 2 * (len(_HEADERS) - 1))
         longest = max(len(line[_ATTACK]) for line in cells)
         attack = max(14, min(longest, room // 2))
@@ -61,7 +61,7 @@ def to_markdown(rows: Sequence[Row]) -> str:
 
 
 def matrix_to_terminal(pairs: Sequence[Pair]) -> str:
-    """The matrix as plain text: success in rows / in members, or the status where there is none."""
+    """The matrix as plain text: success in each goal, or the status of pairs without success."""
     tables = []
     for place, headers, cells, align in _matrix_tables(pairs):
         folded = [[fold(cell, 30) for cell in line] for line in cells]
@@ -70,7 +70,7 @@ def matrix_to_terminal(pairs: Sequence[Pair]) -> str:
 
 
 def matrix_to_markdown(pairs: Sequence[Pair]) -> str:
-    """The matrix as Markdown: success in rows / in members, or the status where there is none."""
+    """The matrix as Markdown: success in each goal, or the status of pairs without success."""
     from tabulate import tabulate
 
     tables = [
@@ -84,27 +84,27 @@ def _matrix_tables(pairs: Sequence[Pair]) -> Iterator[tuple[str, list[str], list
     """Title, headers, cells and alignment of each scenario and variant."""
     for (scenario, variant), grid in grids(pairs).items():
         attacks = list(dict.fromkeys(attack for line in grid.values() for attack in line))
-        shown = goals([pair for line in grid.values() for pair in line.values()])
+        columns = goals([pair for line in grid.values() for pair in line.values()])
         cells = [
-            [defense, *(_pair_cell(line[attack], shown) if attack in line else "" for attack in attacks)]
+            [defense, *(_pair_cell(line[attack], columns) if attack in line else "" for attack in attacks)]
             for defense, line in grid.items()
         ]
-        title = f"{place_title(scenario, variant)}: success in {' / in '.join(map(goal_words, shown))}"
+        title = f"{place_title(scenario, variant)}: success in {' / in '.join(map(goal_words, columns))}"
         yield title, ["defense", *attacks], cells, ["left", *("right" for _ in attacks)]
 
 
 def grids(pairs: Sequence[Pair]) -> Mapping[tuple[str, str], dict[str, dict[str, Pair]]]:
-    """Pairs by scenario and variant, then by the label of the defense, then by that of the attack."""
-    found: dict[tuple[str, str], dict[str, dict[str, Pair]]] = {}
+    """Pairs by scenario and variant, then by the defense's label, then by the attack's label."""
+    by_variant: dict[tuple[str, str], dict[str, dict[str, Pair]]] = {}
     for pair in pairs:
-        grid = found.setdefault((pair.scenario, pair.variant), {})
+        grid = by_variant.setdefault((pair.scenario, pair.variant), {})
         defense, attack = label(pair.defense, pair.parameters), label(pair.attack, pair.attack_parameters)
         grid.setdefault(defense, {})[attack] = pair
-    return found
+    return by_variant
 
 
 def number(value: float | None, digits: int = 2) -> str:
-    """A rate as the tables write it: ``.42``, ``1.00``, ``-.03``; a dash where it is missing."""
+    """A rate as text: ``.42``, ``1.00``, ``-.03``; a dash if it is missing."""
     if value is None:
         return "–"
     text = f"{value:.{digits}f}"
@@ -129,7 +129,7 @@ def _cells(row: Row) -> list[str]:
 
 
 def _spread(value: float | None, low: float | None, high: float | None) -> str:
-    """A value and the longer arm of its interval."""
+    """A value with the longer side of its interval."""
     if value is None or low is None or high is None:
         return number(value)
     return f"{number(value)} ±{number(max(high - value, value - low))}"
@@ -139,8 +139,8 @@ def _interval(value: float | None, low: float | None, high: float | None) -> str
     return number(value) if value is None else f"{number(value)} [{number(low)}, {number(high)}]"
 
 
-def _pair_cell(pair: Pair, shown: Sequence[str]) -> str:
-    rates = [None if success is None else success.rate.value for success in map(pair.success, shown)]
+def _pair_cell(pair: Pair, columns: Sequence[str]) -> str:
+    rates = [None if success is None else success.rate.value for success in map(pair.success, columns)]
     return " / ".join(number(rate) for rate in rates) if pair.successes else pair.status
 
 
@@ -150,13 +150,13 @@ def place_title(scenario: str, variant: str) -> str:
 
 
 def plays_text(rows: Sequence[Row]) -> str:
-    """How many plays stand behind the rows: ``20``, or ``17 to 20``."""
+    """Number of plays of the rows: ``20``, or ``17 to 20``."""
     plays = sorted({row.plays for row in rows})
     return f"{plays[0]}" if len(plays) == 1 else f"{plays[0]} to {plays[-1]}"
 
 
 def counted(number: str, what: str) -> str:
-    """A number with what it counts, in the plural but for one."""
+    """A number with its noun, in the plural unless the number is 1."""
     return f"{number} {what}" if number == "1" else f"{number} {what}s"
 
 
@@ -173,7 +173,7 @@ def _notes(rows: Sequence[Row]) -> str:
 
 
 def fold(text: str, width: int) -> str:
-    """Text in lines of at most `width`, broken at spaces; words too long for a line at capitals and commas."""
+    """Text in lines of at most `width`, broken at spaces; longer words are broken at capitals and commas."""
     lines = [""]
     for word in text.split():
         space = " " if lines[-1] else ""
@@ -188,7 +188,7 @@ def fold(text: str, width: int) -> str:
 
 
 def _plain(headers: Sequence[str], cells: Sequence[Sequence[str]], align: Sequence[str]) -> str:
-    """A table without tabulate's padding of headers, which would cost two columns of the terminal each."""
+    """A plain table; tabulate's own headers would make each column two characters wider."""
     from tabulate import SEPARATING_LINE, tabulate
 
     lines: list[Sequence[str]] = [headers, [SEPARATING_LINE], *cells]

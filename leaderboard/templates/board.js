@@ -2,7 +2,7 @@
 (() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
 
-  // Sections that stand under each other without a script become choices.
+  // Without this script all sections are shown one below the other; with it, buttons choose one of them.
   for (const bar of all("[data-switch]")) {
     const options = all(`:scope > .${bar.dataset.switch}`, bar.parentElement);
     if (options.length < 2) continue;
@@ -22,7 +22,7 @@
     choose(options[0]);
   }
 
-  // Sorting: numbers best read from the largest, text and ranks from the first; what is missing stays last.
+  // Sorting: numbers start with the largest, text and ranks with the first; missing values stay last.
   for (const table of all("table.sortable")) {
     const heads = all("thead th", table);
     const body = table.tBodies[0];
@@ -45,7 +45,7 @@
     }));
   }
 
-  // Details of whatever is pointed at, tapped or focused.
+  // Tooltip of the element that is pointed at, tapped or focused.
   const tip = document.getElementById("tip");
   let marked = null;
   const hide = () => {

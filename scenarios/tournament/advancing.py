@@ -14,7 +14,7 @@ import pandas as pd
 from scenarios.files.toml_file import read_bytes
 from scenarios.seeds import generator
 from scenarios.tournament.folder import Tournament, csv_bytes, write_whole
-from scenarios.tournament.log import Entry
+from scenarios.tournament.log import LogEntry
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.sheets import Sheet, read_sheet
 
@@ -77,7 +77,7 @@ def _publish_candidates(tournament: Tournament, *, missing: bool = False) -> Non
             write_whole(place, read_bytes(path))
 
 
-def _publish_tables(tournament: Tournament, entries: Sequence[Entry], *, missing: bool = False) -> None:
+def _publish_tables(tournament: Tournament, entries: Sequence[LogEntry], *, missing: bool = False) -> None:
     """Publish all tables that count, or those that are missing."""
     for team, submission in tournament.tables(entries).items():
         place = tournament.public / f"{team}_anonymized.csv"

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from defenses.base.microdata import Microdata
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.dataset import load_table
-from scenarios.tournament.log import Entry, Log
+from scenarios.tournament.log import Log, LogEntry
 from scenarios.tournament.settings import Phase, Settings, read_settings
 from scenarios.tournament.sheets import Form
 from scenarios.tournament.submission_utility import Originals
@@ -97,7 +97,7 @@ class Tournament:
             raise ValueError(f"there is no team {team[:40]!a}; the teams are {', '.join(self.settings.teams[:20])}")
         return self.folder / "teams" / team
 
-    def phase(self, entries: Sequence[Entry]) -> Phase:
+    def phase(self, entries: Sequence[LogEntry]) -> Phase:
         """What teams may submit now.
 
         Raises
@@ -110,7 +110,7 @@ class Tournament:
         moves = [entry.details["to"] for entry in entries if entry.kind == "advanced"]
         return Phase(moves[-1]) if moves else Phase.ANONYMIZE
 
-    def accepted(self, entries: Sequence[Entry]) -> list[Submission]:
+    def accepted(self, entries: Sequence[LogEntry]) -> list[Submission]:
         """Everything that was accepted, in order."""
         return [
             Submission(
@@ -125,11 +125,11 @@ class Tournament:
             if entry.kind == "submitted"
         ]
 
-    def tables(self, entries: Sequence[Entry]) -> dict[str, Submission]:
+    def tables(self, entries: Sequence[LogEntry]) -> dict[str, Submission]:
         """Each team's table that counts: the last one accepted."""
         return {one.team: one for one in self.accepted(entries) if one.against is None}
 
-    def attacks(self, entries: Sequence[Entry]) -> dict[tuple[str, str], Submission]:
+    def attacks(self, entries: Sequence[LogEntry]) -> dict[tuple[str, str], Submission]:
         """Each correspondence table that counts, by attacker and target: the last one accepted."""
         return {(one.team, one.against): one for one in self.accepted(entries) if one.against is not None}
 

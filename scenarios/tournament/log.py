@@ -30,7 +30,7 @@ CHECKPOINT_EVERY = 64
 
 
 @dataclass(frozen=True)
-class Entry:
+class LogEntry:
     """One line of the log.
 
     Attributes
@@ -72,16 +72,16 @@ class Head:
         Number of the last entry, 0 where there is none.
     hash : str
         Hash of the last entry.
-    lasting : tuple of Entry
+    lasting : tuple of LogEntry
         Entries that later commands depend on.
     """
 
     size: int = 0
     number: int = 0
     hash: str = GENESIS
-    lasting: tuple[Entry, ...] = ()
+    lasting: tuple[LogEntry, ...] = ()
 
-    def after(self, entry: Entry, size: int) -> Head:
+    def after(self, entry: LogEntry, size: int) -> Head:
         """The head once an entry of `size` bytes follows."""
         lasting = (*self.lasting, entry) if entry.lasting else self.lasting
         return Head(self.size + size, entry.number, entry.hash, lasting)
@@ -111,7 +111,7 @@ class Log:
         finally:
             os.close(handle)
 
-    def entries(self) -> list[Entry]:
+    def entries(self) -> list[LogEntry]:
         """All entries.
 
         Raises
@@ -119,7 +119,7 @@ class Log:
         ValueError
             If the chain is broken; names the first line that does not hold.
         """
-        entries: list[Entry] = []
+        entries: list[LogEntry] = []
         head = Head()
         for line in self._complete().splitlines(keepends=True):
             entry = self._following(head, line)
@@ -146,7 +146,7 @@ class Log:
         self._known = (stamp, head, digest)
         return head
 
-    def append(self, kind: str, details: Mapping[str, Any], now: datetime) -> Entry:
+    def append(self, kind: str, details: Mapping[str, Any], now: datetime) -> LogEntry:
         """Append an entry, safe on the disk when this returns; the lock must be held.
 
         Raises
@@ -155,7 +155,7 @@ class Log:
             If it cannot be written; the log is then as it was.
         """
         head = self.head()
-        entry = Entry(head.number + 1, now.isoformat(timespec="seconds"), kind, dict(details), head.hash, "")
+        entry = LogEntry(head.number + 1, now.isoformat(timespec="seconds"), kind, dict(details), head.hash, "")
         entry = replace(entry, hash=_hash(entry))
         line = _line(entry)
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -195,13 +195,13 @@ class Log:
         try:
             content = json.loads(self._checkpoint.read_bytes())
             told = content.pop("sha256")
-            head = Head(**{**content, "lasting": tuple(Entry(**entry) for entry in content["lasting"])})
+            head = Head(**{**content, "lasting": tuple(LogEntry(**entry) for entry in content["lasting"])})
             digest = hashlib.sha256(data[: head.size])
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return Head(), hashlib.sha256()
         return (head, digest) if digest.hexdigest() == told else (Head(), hashlib.sha256())
 
-    def _following(self, head: Head, line: bytes) -> Entry:
+    def _following(self, head: Head, line: bytes) -> LogEntry:
         entry = _read(line)
         place = (head.number + 1, head.hash)
         if entry is None or (entry.number, entry.previous) != place or entry.hash != _hash(entry):
@@ -225,7 +225,7 @@ class Log:
         return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
 
 
-def _line(entry: Entry) -> bytes:
+def _line(entry: LogEntry) -> bytes:
     text = json.dumps({**_content(entry), "hash": entry.hash}, sort_keys=True, ensure_ascii=False)
     return (text + "\n").encode()
 
@@ -236,17 +236,17 @@ def _write(handle: int, data: bytes, offset: int) -> None:
         data, offset = data[written:], offset + written
 
 
-def _content(entry: Entry) -> dict[str, Any]:
+def _content(entry: LogEntry) -> dict[str, Any]:
     return {name: getattr(entry, name) for name in ("number", "time", "kind", "details", "previous")}
 
 
-def _hash(entry: Entry) -> str:
+def _hash(entry: LogEntry) -> str:
     text = json.dumps(_content(entry), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def _read(line: bytes) -> Entry | None:
+def _read(line: bytes) -> LogEntry | None:
     try:
-        return Entry(**json.loads(line))
+        return LogEntry(**json.loads(line))
     except (ValueError, TypeError):
         return None

@@ -15,7 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from scenarios.tournament.folder import Submission, Tournament, write_whole
-from scenarios.tournament.log import Entry
+from scenarios.tournament.log import LogEntry
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.sheets import read_answers, read_sheet, read_submission
 from scenarios.tournament.submission_utility import SubmissionUtility
@@ -31,14 +31,14 @@ class Receipt:
     ----------
     submission : Submission
         What was accepted.
-    entry : Entry
+    entry : LogEntry
         Its line in the log; the team may note its hash.
     utility : SubmissionUtility or None
         What an anonymized table is worth.
     """
 
     submission: Submission
-    entry: Entry
+    entry: LogEntry
     utility: SubmissionUtility | None
 
 
@@ -132,7 +132,7 @@ def _submit(tournament: Tournament, team: str, path: Path, now: datetime, agains
     return Receipt(Submission(team, phase, target, content, entry.number, rows), entry, utility)
 
 
-def _open_phase(tournament: Tournament, entries: Sequence[Entry], now: datetime) -> Phase:
+def _open_phase(tournament: Tournament, entries: Sequence[LogEntry], now: datetime) -> Phase:
     phase = tournament.phase(entries)
     if phase is Phase.CLOSED:
         raise ValueError("the tournament is closed; nothing is accepted any more")
@@ -165,7 +165,7 @@ def _target(tournament: Tournament, team: str, path: Path, against: str | None) 
 
 
 def _validate(
-    tournament: Tournament, entries: Sequence[Entry], team: str, target: str | None, name: str, data: bytes
+    tournament: Tournament, entries: Sequence[LogEntry], team: str, target: str | None, name: str, data: bytes
 ) -> tuple[int, SubmissionUtility | None]:
     """Check a file; how many rows it has, and what a table is worth."""
     if target is None:

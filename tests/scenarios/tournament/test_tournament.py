@@ -162,11 +162,11 @@ class TestScores:
         cup.attack("osaka", "kyoto", range(30), cup.truth("kyoto"))
         cup.attack("nara", "kyoto", range(30), np.zeros(30, dtype=int))
         cup.close()
-        results = {(one.defense, one.attack): one.values for one in score(cup.tournament, 1.0, 1)}
-        assert results["kyoto", "osaka"]["reidentification"] == 1.0
-        assert results["kyoto", "osaka"]["membership"] == 1.0
+        scores = {(one.defense, one.attack): one.scores for one in score(cup.tournament, 1.0, 1)}
+        assert scores["kyoto", "osaka"]["reidentification"].rate == 1.0
+        assert scores["kyoto", "osaka"]["membership"].rate == 1.0
         # All rows with one guess: at most one row is right.
-        assert results["kyoto", "nara"]["reidentification"] <= 1 / 30
+        assert scores["kyoto", "nara"]["reidentification"].rate <= 1 / 30
         found = ranked(cup)
         assert found["kyoto"].utility == 1.0
         assert found["kyoto"].defense == 0.0
@@ -180,16 +180,16 @@ class TestScores:
         cup.publish()
         cup.attack("osaka", "kyoto", [0], [cup.truth("kyoto")[0]])
         cup.close()
-        values = next(one.values for one in score(cup.tournament, 1.0, 1) if one.attack == "osaka")
-        assert values["reidentification"] == pytest.approx(1 / 30)
-        assert values["precision"] == 1.0
+        trial = next(one for one in score(cup.tournament, 1.0, 1) if one.attack == "osaka")
+        assert trial.scores["reidentification"].rate == pytest.approx(1 / 30)
+        assert trial.values["precision"] == 1.0
 
     def test_until_the_close_a_share_of_the_rows_counts_and_no_members(self, cup):
         cup.hand_in("kyoto", cup.frame("kyoto"))
         cup.publish()
-        values = [one.values for one in score(cup.tournament, 0.5, 1) if one.attack]
-        assert {one["rows"] for one in values} == {15}
-        assert not any("membership" in one for one in values)
+        trials = [one for one in score(cup.tournament, 0.5, 1) if one.attack]
+        assert {one.scores["reidentification"].trials for one in trials} == {15}
+        assert not any("membership" in one.scores or "membership_auc" in one.values for one in trials)
 
     def test_equal_submissions_give_equal_boards_whatever_the_workers(self, tmp_path):
         boards = []

@@ -21,7 +21,7 @@ from scenarios.tournament.submission_utility import Originals
 ROWS = 60
 
 
-class Table:
+class KyotoTable:
     """Kyoto's records in a tournament, and what is made of them."""
 
     def __init__(self, folder, name):
@@ -57,7 +57,7 @@ class Table:
 
 @pytest.fixture(scope="module", params=["bank", "adult"])
 def table(request, tmp_path_factory):
-    return Table(tmp_path_factory.mktemp(request.param) / "cup", request.param)
+    return KyotoTable(tmp_path_factory.mktemp(request.param) / "cup", request.param)
 
 
 # The learned map is right but for a row or two, and ties between answers fall as they may: one row's worth.
@@ -124,10 +124,10 @@ def test_naming_as_many_candidates_as_may_be_is_guessing():
         claims = read_answers("guess.csv", content.encode(), 100, 200)
         found.append(scores(claims, maps, rng.permutation(200)[:100], 200, (turn, "guess")))
     # 200 hypergeometric draws of deviation .035 each: the mean is off by .01 but once in 10,000 times.
-    assert abs(np.mean([one["membership"] for one in found]) - 0.5) < 0.01
-    assert np.mean([one["reidentification"] for one in found]) < 0.01
+    assert abs(np.mean([one["membership"].rate for one in found]) - 0.5) < 0.01
+    assert np.mean([one["reidentification"].rate for one in found]) < 0.01
     # Advantage counts from 0, so that luck lifts a guesser's attack by .03 at most, on average.
-    lifted = [max(0.0, 2 * float(one["membership"]) - 1) for one in found]
+    lifted = [max(0.0, 2 * one["membership"].rate - 1) for one in found]
     assert np.mean(lifted) < 0.04
 
 
