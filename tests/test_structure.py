@@ -5,6 +5,7 @@ import importlib
 import statistics
 import subprocess
 import sys
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,20 @@ def test_a_family_imports_no_sister(package):
             room = name.split(".")
             if room[0] == package and len(room) > 1:
                 assert room[1] in allowed, f"{path.relative_to(ROOT)} imports {name}, of a sister family"
+
+
+def test_no_module_imports_itself_in_a_circle():
+    modules = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts): set(imported(path))
+        for package in FLOORS
+        for path in (ROOT / package).rglob("*.py")
+        if path.name != "__init__.py"
+    }
+    graph = {name: names & set(modules) for name, names in modules.items()}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        pytest.fail(" -> ".join(error.args[1]))
 
 
 @pytest.mark.parametrize("package", GROUND)

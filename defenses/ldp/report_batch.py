@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-
-if TYPE_CHECKING:
-    from defenses.ldp.frequency_oracle import FrequencyOracle
 
 
 @dataclass(frozen=True)
@@ -72,7 +69,7 @@ class ReportBatch:
         If there is no part, or the parts are not arrays of one length.
     """
 
-    protocol: FrequencyOracle
+    protocol: Any
     parts: Mapping[str, NDArray[Any]] = field(repr=False)
 
     def __post_init__(self) -> None:
