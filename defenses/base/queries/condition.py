@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pandas as pd
 
 from defenses.base.microdata import Microdata
-from defenses.base.queries.columns import as_numbers, require_column
+from defenses.base.queries.columns import as_numbers, distinct_values, require_column, texts_of
 from metrics.arrays import Booleans
 
 
@@ -22,14 +23,16 @@ class Condition:
     column : str
         The column.
     values : tuple, optional
-        Allowed values. A text is compared with the column's value as text, a number with it as a number.
+        Allowed values: texts, finite numbers and booleans. A text is compared with the column's value as text. A number
+        is compared with it as a number, also where the column holds text that reads as a number. True counts as 1.
     interval : tuple of float, optional
         ``(low, high)``, both included; an infinite end leaves that side open.
 
     Raises
     ------
     ValueError
-        If not exactly one of `values` and `interval` is given, or the interval's ends are reversed or NaN.
+        If not exactly one of `values` and `interval` is given, a value is refused, or the interval's ends are not two
+        numbers in ascending order.
     """
 
     column: str
@@ -42,9 +45,12 @@ class Condition:
         if self.values is not None:
             if isinstance(self.values, str):
                 raise ValueError(f"values must be a list, got the text {self.values!r}")
-            object.__setattr__(self, "values", tuple(self.values))
+            object.__setattr__(self, "values", tuple(_checked(value) for value in self.values))
         if self.interval is not None:
-            low, high = (float(end) for end in self.interval)
+            try:
+                low, high = (float(end) for end in self.interval)
+            except (TypeError, ValueError, OverflowError):
+                raise ValueError("interval must be two numbers, (low, high)") from None
             if not low <= high:
                 raise ValueError(f"interval must ascend, got [{low:g}, {high:g}]")
             object.__setattr__(self, "interval", (low, high))
@@ -63,8 +69,31 @@ class Condition:
             numbers = as_numbers(column)
             return (numbers >= self.interval[0]) & (numbers <= self.interval[1])
         assert self.values is not None  # noqa: S101 (one of the two is given)
-        codes, distinct = pd.factorize(column)
         texts = {value for value in self.values if isinstance(value, str)}
-        others = [value for value in self.values if not isinstance(value, str)]
-        allowed = np.array([str(value) in texts or value in others for value in distinct] + [False])
-        return np.asarray(allowed[codes], dtype=bool)
+        result = np.zeros(len(records), dtype=bool)
+        if texts:
+            codes, distinct = distinct_values(column)
+            result = np.array([*(not texts.isdisjoint(texts_of(value)) for value in distinct), False])[codes]
+        allowed = [float(value) for value in self.values if not isinstance(value, str)]
+        if allowed:
+            result = result | np.isin(as_numbers(column), allowed)
+        return np.asarray(result, dtype=bool)
+
+
+def _checked(value: Any) -> str | float | bool:
+    """Return a value as a plain text, number or boolean.
+
+    Raises
+    ------
+    ValueError
+        If it is anything else, or not finite.
+    """
+    plain = value.item() if isinstance(value, np.bool_ | np.integer | np.floating) else value
+    if isinstance(plain, str | bool):
+        return plain
+    if isinstance(plain, int | float):
+        # An integer above the largest float would be equal to no number.
+        if (isinstance(plain, float) and not math.isfinite(plain)) or abs(plain) > sys.float_info.max:
+            raise ValueError("values must be texts, finite numbers or booleans, got a number that is not finite")
+        return plain
+    raise ValueError(f"values must be texts, finite numbers or booleans, got {type(value).__name__}")
