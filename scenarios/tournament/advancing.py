@@ -1,7 +1,7 @@
-"""Closing a phase and opening the next one: what was handed in is published, without whose it is.
+"""Closing a phase: the accepted files are published without their origins, and the next phase opens.
 
-Everything that is published follows from the accepted files and the secret seed: after an interruption the same command
-writes the same files again and then moves the phase.
+All published files follow from the accepted files and the secret seed. After an interruption, the same command writes
+the same files again and then changes the phase.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Ph
     Parameters
     ----------
     tournament : Tournament
-        Which.
+        The tournament.
     now : datetime
-        The moment, with a time zone.
+        Current time, with a time zone.
     early : bool
-        Close a phase before its announced end.
+        Allow a phase to close before its announced end.
 
     Returns
     -------
     Phase
-        The one that is open now.
+        The phase that is open now.
 
     Raises
     ------
     ValueError
-        If the phase has not ended and is not to be closed early, or the tournament is closed.
+        If the phase has not ended and `early` is false, or if the tournament is closed.
     """
     with tournament.log.locked():
         tournament.sweep()
@@ -49,7 +49,7 @@ def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Ph
             raise ValueError("the tournament is closed")
         end = tournament.settings.until(phase)
         if end is not None and now < end and not early:
-            raise ValueError(f"phase {phase} runs until {end.isoformat()}; --early closes it before")
+            raise ValueError(f"phase {phase} runs until {end.isoformat()}; --early closes it now")
         following = tournament.settings.after(phase)
         if phase is Phase.ANONYMIZE:
             _publish_candidates(tournament)
@@ -60,7 +60,7 @@ def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Ph
 
 
 def publish_again(tournament: Tournament) -> None:
-    """Put back what was published and is no longer there; before the attack phase nothing."""
+    """Restore published files that were deleted; do nothing before the attack phase."""
     with tournament.log.locked():
         entries = tournament.log.entries()
         if tournament.phase(entries) in (Phase.ATTACK, Phase.CLOSED):
@@ -69,24 +69,24 @@ def publish_again(tournament: Tournament) -> None:
 
 
 def _publish_candidates(tournament: Tournament, *, missing: bool = False) -> None:
-    """Publish all candidate files, or those that are missing."""
+    """Publish all candidate files, or only the missing ones."""
     for team in tournament.settings.teams:
         path = tournament.candidate_path(team)
-        place = tournament.public / path.name
-        if not (missing and place.is_file()):
-            write_whole(place, read_bytes(path))
+        target = tournament.public / path.name
+        if not (missing and target.is_file()):
+            write_whole(target, read_bytes(path))
 
 
 def _publish_tables(tournament: Tournament, entries: Sequence[LogEntry], *, missing: bool = False) -> None:
-    """Publish all tables that count, or those that are missing."""
+    """Publish the last accepted table of each team, or only the missing ones."""
     for team, submission in tournament.tables(entries).items():
-        place = tournament.public / f"{team}_anonymized.csv"
-        if not (missing and place.is_file()):
-            write_whole(place, csv_bytes(published(tournament, team, submission.content).frame))
+        target = tournament.public / f"{team}_anonymized.csv"
+        if not (missing and target.is_file()):
+            write_whole(target, csv_bytes(published(tournament, team, submission.content).frame))
 
 
 def published(tournament: Tournament, team: str, content: str) -> Sheet:
-    """A team's table as everybody sees it, in its secret order, with the origins that nobody sees."""
+    """A team's table as it is published, rows in a secret order, together with its secret origins."""
     sheet = read_sheet(f"{team}_anonymized.csv", tournament.content(content), tournament.form(team))
     order = generator(tournament.secret["seed"], "tournament", "rows", team, content).permutation(len(sheet.frame))
     frame: pd.DataFrame = sheet.frame.iloc[order].reset_index(drop=True)

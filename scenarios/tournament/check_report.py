@@ -1,4 +1,4 @@
-"""How a check is shown to a team."""
+"""Check report of a table as text and JSON."""
 
 from __future__ import annotations
 
@@ -9,18 +9,20 @@ from scenarios.tournament.checking import CheckReport
 
 
 def check_report_to_terminal(report: CheckReport) -> str:
-    """A check in lines and a table."""
+    """Check report as plain text."""
     from tabulate import tabulate
 
     utility = report.utility
     parts = ", ".join(f"{name} {value:.3f}" for name, value in utility.components.items())
     lines = [
         f"valid: {len(report.sheet.frame)} rows",
-        f"utility {utility.counted:.3f}, the smaller of both: of the table {utility.table:.3f} ({parts}), "
+        f"utility {utility.counted:.3f}, the smaller one of two: of the table {utility.table:.3f} ({parts}), "
         f"of the records {utility.record:.3f}",
     ]
     if not report.outcomes:
-        lines.append("no attack was played: there is no others.csv beside the originals (--others names another file)")
+        lines.append(
+            "no attack was played: there is no others.csv in the folder of the originals (--others names another file)"
+        )
         return "\n".join(lines)
     rows = [
         [one.attacker, goal_words(one.goal), f"{one.success:.3f}", f"{one.chance:.3f}", f"{one.advantage:.3f}"]
@@ -30,14 +32,14 @@ def check_report_to_terminal(report: CheckReport) -> str:
         "",
         tabulate(rows, ("attack", "best at", "success", "chance", "advantage"), disable_numparse=True),
         "",
-        f"defense {report.defense:.3f} against these, with {report.decoys} decoys from others.csv; the tournament's "
-        "decoys are other people, and teams may attack better",
+        f"defense {report.defense:.3f} against these attacks, with {report.decoys} decoys from others.csv; the "
+        "tournament uses other decoys, and teams may attack better",
     ]
     return "\n".join(lines)
 
 
 def check_report_to_json(report: CheckReport) -> str:
-    """A check as JSON."""
+    """Check report as JSON."""
     utility = report.utility
     content = {
         "rows": len(report.sheet.frame),

@@ -1,4 +1,4 @@
-"""How a team fares, from what it holds itself: is its table valid, what is it worth, what breaks it."""
+"""Check of a team's table from its own files: validity, utility, and success of the baseline attacks."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ from scenarios.tournament.submission_utility import SubmissionUtility
 
 @dataclass(frozen=True)
 class CheckReport:
-    """How a table would fare.
+    """Validity, utility and defense of a table before it is submitted.
 
     Attributes
     ----------
     sheet : Sheet
         The table as it would be published.
     utility : SubmissionUtility
-        What it is worth, exactly as the host will compute it.
+        Its utility, exactly as the host will compute it.
     outcomes : tuple of AttackOutcome
-        The baseline attacks, the strongest first; empty where there are no other people to hide among.
+        Outcomes of the baseline attacks, strongest first; empty if there are no other people for decoys.
     decoys : int
-        How many other people stood among the candidates.
+        Number of decoys among the candidates.
     """
 
     sheet: Sheet
@@ -49,7 +49,7 @@ class CheckReport:
 
     @property
     def defense(self) -> float | None:
-        """Utility x (1 - the largest advantage) against the baseline attacks alone; other teams may do better."""
+        """Utility x (1 - the largest advantage) against the baseline attacks only; other teams may attack better."""
         return self.utility.counted * (1 - self.outcomes[0].advantage) if self.outcomes else None
 
 
@@ -59,45 +59,45 @@ def check(path: Path, original: Path, *, roles: Path | None = None, others: Path
     Parameters
     ----------
     path : Path
-        The table, as it would be handed in.
+        The table, as it would be submitted.
     original : Path
         The team's originals.
     roles, others : Path, optional
-        Roles and domains, and people to hide among; ``roles.toml`` and ``others.csv`` beside the originals where not
-        given. Settings are read from ``tournament.toml`` there.
+        Roles and domains of the columns, and other people for decoys. The default is ``roles.toml`` and ``others.csv``
+        in the folder of the originals. Settings are read from ``tournament.toml`` in that folder.
 
     Raises
     ------
     ValueError
-        If a file is wrong; names file, row and column.
+        If a file is invalid; the message names file, row and column.
     """
-    beside = original.parent
-    roles = roles or _there(beside / "roles.toml")
-    others = others or _there(beside / "others.csv")
+    folder = original.parent
+    roles = roles or _if_file(folder / "roles.toml")
+    others = others or _if_file(folder / "others.csv")
     records = load_table(original, roles).records
-    settings = _settings(beside / FILE, records)
+    settings = _settings(folder / FILE, records)
     sheet = read_sheet(path.name, read_submission(path), form_of(records, settings))
     scale = originals_of(records, settings)
     utility = scale.utility(sheet.frame, sheet.origin)
     if others is None:
         return CheckReport(sheet, utility, (), 0)
     people = load_table(others, roles).records
-    maps = scale.maps(sheet.origin, sheet.frame, generator(0, "check", "map"))
-    outcomes = _outcomes(sheet, records, people, settings, maps)
+    origins = scale.origins(sheet.origin, sheet.frame, generator(0, "check", "map"))
+    outcomes = _outcomes(sheet, records, people, settings, origins)
     count = min(settings.candidates - settings.originals, len(people))
     return CheckReport(sheet, utility, tuple(sorted(outcomes, key=lambda one: -one.advantage)), count)
 
 
-def _there(path: Path) -> Path | None:
+def _if_file(path: Path) -> Path | None:
     return path if path.is_file() else None
 
 
 def _settings(path: Path, records: Microdata) -> Settings:
-    """The tournament's settings, or those of one with these originals and as many decoys."""
+    """The tournament's settings; without a file, those of a tournament with these originals and as many decoys."""
     if path.is_file():
         settings = read_toml(path, read_bytes(path), Settings)
         if settings.originals != len(records):
-            raise ValueError(f"{path}: says {settings.originals} originals, there are {len(records)}")
+            raise ValueError(f"{path}: expects {settings.originals} originals, but there are {len(records)}")
         return settings
     end = "2100-01-01T00:00:00+00:00"
     return Settings(
@@ -113,9 +113,9 @@ def _settings(path: Path, records: Microdata) -> Settings:
 
 
 def _outcomes(
-    sheet: Sheet, records: Microdata, people: Microdata, settings: Settings, maps: Mapping[str, np.ndarray]
+    sheet: Sheet, records: Microdata, people: Microdata, settings: Settings, origins: Mapping[str, np.ndarray]
 ) -> list[AttackOutcome]:
-    """The baseline attacks on the table, the originals hidden among other people."""
+    """Outcomes of the baseline attacks on the table, with the originals among decoys."""
     rng = generator(0, "check", "decoys")
     count = min(settings.candidates - settings.originals, len(people))
     together = records.with_frame(_stacked(records, people))
@@ -130,15 +130,15 @@ def _outcomes(
     answers = np.argsort(order)[: len(records)]
     names = list(candidates.released_columns)
     knowledge = Knowledge(candidates.frame[names], auxiliary)
-    found = []
+    outcomes = []
     for attack in baselines():
         name = baseline_name(attack)
         view = MicrodataRelease(sheet.frame.copy(), np.full(len(sheet.frame), -1))
         claims = attack.run(view, knowledge, generator(0, "check", seed_name(name)))
         if isinstance(claims, RankedAnswers):
-            scored = scores(claims, maps, answers, len(candidates), (0, "check", "score", seed_name(name)))
-            found.append(best_outcome(name, scored.goals))
-    return found
+            scored = scores(claims, origins, answers, len(candidates), (0, "check", "score", seed_name(name)))
+            outcomes.append(best_outcome(name, scored.goals))
+    return outcomes
 
 
 def _stacked(first: Microdata, second: Microdata) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""A tournament's folder: what lies where, who may see it, and its state as the log tells it.
+"""Folder of a tournament: its files, who may see them, and its state according to the log.
 
 ```
 tournament.toml                  public settings
@@ -37,22 +37,22 @@ UNFINISHED = ".part"
 
 @dataclass(frozen=True)
 class Submission:
-    """What a team handed in.
+    """A file that a team submitted and the host accepted.
 
     Attributes
     ----------
     team : str
-        Who.
+        The team.
     phase : Phase
-        When: tables are handed in while anonymizing, correspondence tables while attacking.
+        Phase of the submission: tables are submitted while anonymizing, correspondence tables while attacking.
     against : str or None
-        Whom a correspondence table is about.
+        Team that a correspondence table attacks; None for an anonymized table.
     content : str
-        SHA-256 of the file, under which it is kept.
+        SHA-256 of the file, which is also its name in the archive.
     number : int
-        Its line in the log.
+        Number of its entry in the log.
     rows : int
-        How many rows it has.
+        Number of its rows.
     """
 
     team: str
@@ -69,7 +69,7 @@ class Tournament:
     Parameters
     ----------
     folder : Path
-        Made by `tokumei tournament init`.
+        Created by `tokumei tournament init`.
 
     Raises
     ------
@@ -86,7 +86,7 @@ class Tournament:
         self.log = Log(self.host / "log.jsonl")
 
     def team_folder(self, team: str) -> Path:
-        """What a team may see beside the public folder.
+        """Folder that a team may see, besides the public one.
 
         Raises
         ------
@@ -98,12 +98,12 @@ class Tournament:
         return self.folder / "teams" / team
 
     def phase(self, entries: Sequence[LogEntry]) -> Phase:
-        """What teams may submit now.
+        """Current phase.
 
         Raises
         ------
         ValueError
-            If the log does not begin with the opening of this tournament: it is not there, or another's.
+            If the log does not begin with the opening of this tournament, since it is missing or another's.
         """
         if not entries or entries[0].kind != "opened" or entries[0].details.get("teams") != self.settings.teams:
             raise ValueError(f"{self.log.path}: does not begin with the opening of this tournament; put it back")
@@ -111,7 +111,7 @@ class Tournament:
         return Phase(moves[-1]) if moves else Phase.ANONYMIZE
 
     def accepted(self, entries: Sequence[LogEntry]) -> list[Submission]:
-        """Everything that was accepted, in order."""
+        """All accepted submissions, in order."""
         return [
             Submission(
                 entry.details["team"],
@@ -126,26 +126,26 @@ class Tournament:
         ]
 
     def tables(self, entries: Sequence[LogEntry]) -> dict[str, Submission]:
-        """Each team's table that counts: the last one accepted."""
+        """Last accepted table of each team, which is the one that counts."""
         return {one.team: one for one in self.accepted(entries) if one.against is None}
 
     def attacks(self, entries: Sequence[LogEntry]) -> dict[tuple[str, str], Submission]:
-        """Each correspondence table that counts, by attacker and target: the last one accepted."""
+        """Last accepted correspondence table, by attacker and target."""
         return {(one.team, one.against): one for one in self.accepted(entries) if one.against is not None}
 
     def sweep(self) -> None:
-        """Remove what commands that were killed left half-written; the log must be locked."""
-        for place in (self.public, self.submissions):
-            for unfinished in place.glob(f".*{UNFINISHED}"):
+        """Remove the unfinished files of commands that were killed; the log must be locked."""
+        for folder in (self.public, self.submissions):
+            for unfinished in folder.glob(f".*{UNFINISHED}"):
                 unfinished.unlink(missing_ok=True)
 
     def content(self, sha256: str) -> bytes:
-        """An accepted file.
+        """Content of an accepted file.
 
         Raises
         ------
         ValueError
-            If it is not there or was changed.
+            If the file is missing or was changed.
         """
         path = self.submissions / sha256
         data = read_bytes(path)
@@ -168,54 +168,54 @@ class Tournament:
 
     @property
     def others_path(self) -> Path:
-        """People who are nobody's original and nobody's decoy, for everybody to study."""
+        """Records of people who are neither originals nor decoys, which every team may study."""
         return self.host / "others.csv"
 
     def records(self, path: Path) -> Microdata:
-        """Records of the host's, under the roles of the tournament."""
+        """Records in one of the host's files, with the tournament's roles."""
         return load_table(path, self.roles_path).records
 
     def originals(self, team: str) -> Originals:
-        """A team's originals as the scale of its table."""
+        """A team's originals, against which its table is measured."""
         return originals_of(self.records(self.original_path(team)), self.settings)
 
     def form(self, team: str) -> Form:
-        """What a team's table must look like."""
+        """Form that a team's table must have."""
         return form_of(self.records(self.original_path(team)), self.settings)
 
     @cached_property
     def secret(self) -> dict[str, Any]:
-        """The host's secret: the seed, and where each original stands among the candidates."""
-        found: dict[str, Any] = json.loads(read_bytes(self.host / "secret.json"))
-        return found
+        """The host's secret: the seed, and the position of each original among the candidates."""
+        secret: dict[str, Any] = json.loads(read_bytes(self.host / "secret.json"))
+        return secret
 
     def answers(self, team: str) -> NDArray[np.intp]:
-        """Where each of a team's originals stands among its candidates, shape (originals,)."""
+        """Position of each of a team's originals among its candidates, shape (originals,)."""
         return np.array(self.secret["answers"][team], dtype=np.intp)
 
 
 def form_of(records: Microdata, settings: Settings) -> Form:
-    """What a table of these originals must look like."""
+    """Form that a table of these originals must have."""
     domains = {name: records.domain(name) for name in records.released_columns}
     missing = frozenset(name for name in domains if records.frame[name].isna().any())
     return Form(domains, settings.originals, settings.decimals, missing)
 
 
 def originals_of(records: Microdata, settings: Settings) -> Originals:
-    """These originals as the scale of their table."""
+    """Originals against which a table is measured."""
     domains = {name: records.domain(name) for name in records.released_columns}
     return Originals(records.frame[list(domains)], domains, settings.queries_seed)
 
 
 def write_whole(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:
-    """Write a file so that it is there in whole or as before, and safe on the disk when this returns.
+    """Write a file atomically, safe on the disk when this returns.
 
     Raises
     ------
     ValueError
-        If its folder is a link, or is not there.
+        If its folder is a link or does not exist.
     OSError
-        If it cannot be written; nothing half-written is left.
+        If it cannot be written; then no unfinished file is left.
     """
     if path.parent.resolve() != path.parent or not path.parent.is_dir():
         raise ValueError(f"{path.parent}: is no folder of the tournament")
@@ -236,7 +236,7 @@ def write_whole(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Make sure that the names in a folder survive a power failure."""
+    """Flush a folder to disk, so that its file names survive a power failure."""
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -250,7 +250,7 @@ def csv_bytes(frame: pd.DataFrame) -> bytes:
 
 
 def toml_bytes(content: Mapping[str, Any]) -> bytes:
-    """A TOML file; what is None is left out."""
+    """Content of a TOML file; None values are left out."""
     import tomli_w
 
     return tomli_w.dumps({name: value for name, value in content.items() if value is not None}).encode()

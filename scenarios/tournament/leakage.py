@@ -1,4 +1,4 @@
-"""Which columns give a table away."""
+"""Columns of a table that reveal whose its rows are."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ NEAREST, WITHOUT = "nearest", "nearest_without:"
 
 
 def nearest_originals(sheet: Sheet, candidates: Microdata, answers: NDArray[np.intp]) -> dict[str, float]:
-    """Share of rows whose original is the nearest candidate (Gower), by all columns and without each one.
+    """Share of rows whose original is the nearest candidate, by all columns and without each one.
 
-    Rows that are declared to stem from no original do not count; ties count in parts.
+    The distance is Gower's. Rows declared to stem from no original do not count. Of k tied candidates, each counts 1/k.
 
     Parameters
     ----------
     sheet : Sheet
-        The table.
+        The published table.
     candidates : Microdata
-        Its candidates.
+        Its candidate file.
     answers : ndarray of int, shape (originals,)
-        Where each original stands among them.
+        Position of each original among the candidates.
     """
     release = MicrodataRelease(sheet.frame, np.full(len(sheet.frame), -1))
     columns = shared_columns(release, Knowledge(candidates.frame, candidates.take([])))
     rows = np.flatnonzero(sheet.origin >= 0)
     truth = answers[sheet.origin[rows]]
 
-    def nearest(kept: list[SharedColumn]) -> float:
-        if not kept or not rows.size:
+    def nearest(used: list[SharedColumn]) -> float:
+        if not used or not rows.size:
             return 0.0
-        distance = np.round(gower_distance(kept)[rows], 9)
+        distance = np.round(gower_distance(used)[rows], 9)
         best = distance == distance.min(axis=1, keepdims=True)
         return float((best[np.arange(rows.size), truth] / best.sum(axis=1)).mean())
 
@@ -49,21 +49,23 @@ def nearest_originals(sheet: Sheet, candidates: Microdata, answers: NDArray[np.i
 
 
 def leaking_columns(values: Mapping[str, float | None]) -> list[tuple[str, float, float]]:
-    """Rate of nearest originals with all columns, and without each one, the most telling first.
+    """Rate of nearest originals with all columns and without each one, the most informative column first.
 
     Parameters
     ----------
     values : mapping
-        Holds what `nearest_originals` gives.
+        Contains the result of `nearest_originals`.
 
     Returns
     -------
     list of (str, float, float)
-        Column (``(none)`` for all columns), rate without it, and how much it drops.
+        Column (``(none)`` for all columns), rate without it, and the drop that leaving it out causes.
     """
-    whole = float(values[NEAREST] or 0.0)
+    rate_of_all = float(values[NEAREST] or 0.0)
     rates = {
         name.removeprefix(WITHOUT): float(rate or 0.0) for name, rate in values.items() if name.startswith(WITHOUT)
     }
-    drops = sorted(((name, rate, whole - rate) for name, rate in rates.items()), key=lambda one: (-one[2], one[0]))
-    return [("(none)", whole, 0.0), *drops]
+    drops = sorted(
+        ((name, rate, rate_of_all - rate) for name, rate in rates.items()), key=lambda one: (-one[2], one[0])
+    )
+    return [("(none)", rate_of_all, 0.0), *drops]

@@ -1,14 +1,14 @@
-r"""The log of a tournament: an append-only file in which every line holds the hash of the one before.
+r"""The log of a tournament: an append-only hash chain in a file.
 
-Line n is JSON with its number, moment, kind, details, the hash of line n - 1 and its own hash, SHA-256 of the line
-without it. Who changes, drops or inserts a line must rewrite all that follow; who has noted the last hash (the host may
-publish it) sees that too. A line counts once it ends in a line break: what a crash left half written is no entry, and
-the next append takes its place.
+Line n is JSON with its number, time, kind, details, the hash of line n - 1 and its own hash. The latter is SHA-256 of
+the line without that hash. Changing, dropping or inserting a line requires rewriting all later lines. Whoever has noted
+the last hash (the host may publish it) detects that, too. A line counts once it ends in a line break. A line that a
+crash left unfinished is no entry, and the next append overwrites it.
 
-A tournament of 200 teams has 40,000 lines. A checkpoint beside the log holds the hash of all bytes that were verified
-last and the few entries that later commands depend on, so that an append hashes the file instead of reading every line.
-Where the bytes are no longer those, or the checkpoint is damaged or gone, all lines are verified. It is never trusted
-for more: `Log.entries` reads and verifies every line.
+A tournament of 200 teams has 40,000 lines. A checkpoint file beside the log holds the hash of all bytes verified so
+far, and the few entries on which later commands depend. An append then hashes the file instead of parsing every line.
+If the bytes differ, or the checkpoint is damaged or missing, all lines are verified. The checkpoint is trusted for
+nothing else: `Log.entries` reads and verifies every line.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any
 
 GENESIS = "0" * 64
 CHECKPOINT_EVERY = 64
-"""Lines after which the checkpoint is written anew; so many are read one by one at most."""
+"""Number of lines between checkpoints, and so the largest number of lines that are parsed one by one."""
 
 
 @dataclass(frozen=True)
@@ -36,15 +36,15 @@ class LogEntry:
     Attributes
     ----------
     number : int
-        Counted from 1.
+        Number of the line, from 1.
     time : str
-        When, ISO 8601.
+        Time, ISO 8601.
     kind : str
-        What happened: ``opened``, ``submitted``, ``advanced``, ``scored``.
+        Event: ``opened``, ``submitted``, ``advanced``, ``scored``.
     details : dict
-        About it.
+        Details of the event.
     previous, hash : str
-        Hashes of the line before and of this one.
+        Hashes of the previous line and of this one.
     """
 
     number: int
@@ -56,24 +56,24 @@ class LogEntry:
 
     @property
     def lasting(self) -> bool:
-        """Whether later commands depend on it: all but correspondence tables, of which there are many."""
+        """Whether later commands depend on it: true of all but correspondence tables, of which there are many."""
         return self.details.get("against") is None
 
 
 @dataclass(frozen=True)
 class Head:
-    """Where a verified log ends.
+    """End of a verified log.
 
     Attributes
     ----------
     size : int
-        Bytes of its complete lines.
+        Number of bytes of its complete lines.
     number : int
-        Number of the last entry, 0 where there is none.
+        Number of the last entry; 0 if there is none.
     hash : str
         Hash of the last entry.
     lasting : tuple of LogEntry
-        Entries that later commands depend on.
+        Entries on which later commands depend.
     """
 
     size: int = 0
@@ -82,28 +82,28 @@ class Head:
     lasting: tuple[LogEntry, ...] = ()
 
     def after(self, entry: LogEntry, size: int) -> Head:
-        """The head once an entry of `size` bytes follows."""
+        """The head after a further entry of `size` bytes."""
         lasting = (*self.lasting, entry) if entry.lasting else self.lasting
         return Head(self.size + size, entry.number, entry.hash, lasting)
 
 
 class Log:
-    """The log in a file.
+    """Log in a file.
 
     Parameters
     ----------
     path : Path
-        Where it lies; a lock file and a checkpoint of the same name with ``.lock`` and ``.checkpoint`` lie beside it.
+        The file. Its lock and checkpoint files have the same name with ``.lock`` and ``.checkpoint`` appended.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self._checkpoint = path.with_name(path.name + ".checkpoint")
-        self._known: tuple[Any, Head, Any] | None = None
+        self._cached: tuple[Any, Head, Any] | None = None
 
     @contextmanager
     def locked(self) -> Iterator[None]:
-        """Hold the tournament: nobody else appends meanwhile, and the lock ends with the process that holds it."""
+        """Lock the tournament, so that no other process appends; the lock ends with this process at the latest."""
         handle = os.open(f"{self.path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX)
@@ -112,12 +112,12 @@ class Log:
             os.close(handle)
 
     def entries(self) -> list[LogEntry]:
-        """All entries.
+        """All entries, verified.
 
         Raises
         ------
         ValueError
-            If the chain is broken; names the first line that does not hold.
+            If the chain is broken; the message names the first invalid line.
         """
         entries: list[LogEntry] = []
         head = Head()
@@ -128,22 +128,22 @@ class Log:
         return entries
 
     def head(self) -> Head:
-        """Where the log ends; only what follows the checkpoint is read line by line.
+        """End of the log; only the lines after the checkpoint are parsed.
 
         Raises
         ------
         ValueError
-            If the chain is broken; names the first line that does not hold.
+            If the chain is broken; the message names the first invalid line.
         """
         stamp = self._stamp()
-        if self._known is not None and self._known[0] == stamp:
-            return self._known[1]
+        if self._cached is not None and self._cached[0] == stamp:
+            return self._cached[1]
         data = self._complete()
         head, digest = self._verified(data)
         for line in data[head.size :].splitlines(keepends=True):
             head = head.after(self._following(head, line), len(line))
             digest.update(line)
-        self._known = (stamp, head, digest)
+        self._cached = (stamp, head, digest)
         return head
 
     def append(self, kind: str, details: Mapping[str, Any], now: datetime) -> LogEntry:
@@ -152,7 +152,7 @@ class Log:
         Raises
         ------
         OSError
-            If it cannot be written; the log is then as it was.
+            If it cannot be written; then the log is unchanged.
         """
         head = self.head()
         entry = LogEntry(head.number + 1, now.isoformat(timespec="seconds"), kind, dict(details), head.hash, "")
@@ -173,17 +173,17 @@ class Log:
         return entry
 
     def _appended(self, head: Head, line: bytes) -> None:
-        """Remember the new end."""
-        if self._known is None:
+        """Update the cached head, and from time to time the checkpoint."""
+        if self._cached is None:
             return
-        digest = self._known[2]
+        digest = self._cached[2]
         digest.update(line)
-        self._known = (self._stamp(), head, digest)
+        self._cached = (self._stamp(), head, digest)
         if head.number % CHECKPOINT_EVERY == 0:
             lasting = [{**_content(entry), "hash": entry.hash} for entry in head.lasting]
             content = {**vars(head), "lasting": lasting, "sha256": digest.hexdigest()}
             unfinished = self._checkpoint.with_name(self._checkpoint.name + ".part")
-            # The entry is accepted whether or not there is room for a checkpoint.
+            # The entry is accepted even if the disk has no room for a checkpoint.
             with suppress(OSError):
                 handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
                 with os.fdopen(handle, "w", encoding="utf-8") as file:
@@ -191,25 +191,25 @@ class Log:
                 os.replace(unfinished, self._checkpoint)
 
     def _verified(self, data: bytes) -> tuple[Head, Any]:
-        """The checkpoint's head where these bytes begin as those that it was made of, and their running hash."""
+        """The checkpoint's head and running hash if the log still begins with the same bytes; else an empty head."""
         try:
             content = json.loads(self._checkpoint.read_bytes())
-            told = content.pop("sha256")
+            checkpoint_hash = content.pop("sha256")
             head = Head(**{**content, "lasting": tuple(LogEntry(**entry) for entry in content["lasting"])})
             digest = hashlib.sha256(data[: head.size])
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return Head(), hashlib.sha256()
-        return (head, digest) if digest.hexdigest() == told else (Head(), hashlib.sha256())
+        return (head, digest) if digest.hexdigest() == checkpoint_hash else (Head(), hashlib.sha256())
 
     def _following(self, head: Head, line: bytes) -> LogEntry:
         entry = _read(line)
-        place = (head.number + 1, head.hash)
-        if entry is None or (entry.number, entry.previous) != place or entry.hash != _hash(entry):
+        expected = (head.number + 1, head.hash)
+        if entry is None or (entry.number, entry.previous) != expected or entry.hash != _hash(entry):
             raise ValueError(f"{self.path}, line {head.number + 1}: was changed after it was written")
         return entry
 
     def _complete(self) -> bytes:
-        """Complete lines; what follows the last line break is no entry."""
+        """Complete lines, up to the last line break."""
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:
@@ -217,12 +217,12 @@ class Log:
         return data[: data.rfind(b"\n") + 1]
 
     def _stamp(self) -> tuple[int, ...] | None:
-        """Changes whenever the file does."""
+        """Fingerprint of the file's state, which changes whenever the file does; None without a file."""
         try:
-            found = os.stat(self.path)
+            status = os.stat(self.path)
         except FileNotFoundError:
             return None
-        return found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns
+        return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _line(entry: LogEntry) -> bytes:

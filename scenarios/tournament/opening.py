@@ -1,4 +1,4 @@
-"""Opening a tournament: who gets which records, and the folder that everything happens in."""
+"""Opening a tournament: the draw of records for each team, and the folder."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from scenarios.tournament.log import Log
 from scenarios.tournament.settings import FILE, Phase, Settings, moment, team_name
 
 OTHERS = 1000
-"""How many people are handed to everybody to study, where so many are left."""
+"""Largest number of other people whose records every team may study."""
 MOST_DECIMALS = 6
 
 
 def read_teams(path: Path) -> list[str]:
-    """Names of teams in a text file, one a line; empty lines and what follows ``#`` do not count.
+    """Read team names from a text file, one per line; empty lines and text after ``#`` are ignored.
 
     Raises
     ------
     ValueError
-        If it cannot be read, names fewer than two teams, one twice, or one that cannot name files.
+        If the file cannot be read, has fewer than two teams, repeats a team, or has a name that cannot name files.
     """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
@@ -53,9 +53,9 @@ def read_teams(path: Path) -> list[str]:
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
         if folded.index(name.casefold()) < number - 1:
-            raise ValueError(f"{path}: team {name!r} stands twice (names must differ in more than case)")
+            raise ValueError(f"{path}: team {name!r} is listed twice (names must differ in more than case)")
     if len(names) < 2:
-        raise ValueError(f"{path}: names {len(names)} teams; a tournament needs two, one a line")
+        raise ValueError(f"{path}: names {len(names)} teams; a tournament needs at least two, one per line")
     return names
 
 
@@ -74,37 +74,38 @@ def open_tournament(
     now: datetime,
     seed: int | None = None,
 ) -> Settings:
-    """Make the folder of a tournament.
+    """Create the folder of a tournament.
 
-    No two teams share an original or a decoy, no decoy is anybody's original, and the people for everybody to study are
-    neither.
+    No two teams share an original or a decoy, and no decoy is any team's original. The other people, whom every team
+    may study, are neither originals nor decoys.
 
     Parameters
     ----------
     folder : Path
         Must not exist, or be empty.
     dataset : Dataset
-        Whose records.
+        Records to draw from.
     teams : sequence of str
-        Who plays.
+        Names of the teams.
     originals, candidates, decoys, rounds, anonymize_until, anonymize_again_until, attack_until
         See `Settings`.
     now : datetime
-        The moment, with a time zone.
+        Current time, with a time zone.
     seed : int, optional
-        Of all that is secret; drawn from the system by default, since who knows it knows everything.
+        Seed of all secrets. By default it is drawn from the operating system, since it reveals every secret.
 
     Raises
     ------
     ValueError
-        If a setting is wrong, the phases do not follow one another, or the records do not suffice.
+        If a setting is invalid, the phases are not in order, or there are too few records.
     """
     if candidates <= originals:
         raise ValueError(f"--candidates must exceed --originals ({originals}), got {candidates}")
-    needed, there = len(teams) * candidates, len(dataset.records)
-    if needed > there:
+    needed, available = len(teams) * candidates, len(dataset.records)
+    if needed > available:
         raise ValueError(
-            f"{len(teams)} teams with {candidates} candidates each need {needed} records, {dataset.name} has {there}"
+            f"{len(teams)} teams with {candidates} candidates each need {needed} records, "
+            f"{dataset.name} has {available}"
         )
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder} exists already; name a new folder")
@@ -161,7 +162,7 @@ def _check_phases(settings: Settings, now: datetime) -> None:
 
 
 def _fill(folder: Path, settings: Settings, records: Microdata, secret: int, now: datetime) -> None:
-    """Write everything that a tournament starts with."""
+    """Write the initial files of a tournament."""
     host, columns = folder / "host", list(records.released_columns)
     folder.mkdir(mode=0o755)
     for path, mode in (
@@ -176,7 +177,7 @@ def _fill(folder: Path, settings: Settings, records: Microdata, secret: int, now
     own, decoys, others = _draw(records, settings, generator(secret, "tournament", "draw"))
     roles = toml_bytes(_roles(records))
     study = csv_bytes(records.take(others).frame[columns]) if others.size else b""
-    public = toml_bytes(settings.model_dump())
+    settings_file = toml_bytes(settings.model_dump())
     page = rules(settings, records).encode()
     answers: dict[str, list[int]] = {}
     for number, team in enumerate(settings.teams):
@@ -187,17 +188,17 @@ def _fill(folder: Path, settings: Settings, records: Microdata, secret: int, now
         write_whole(host / "originals" / f"{team}_original.csv", table, mode=PRIVATE)
         candidates = csv_bytes(records.take(mixed).frame[columns])
         write_whole(host / "candidates" / f"{team}_candidate.csv", candidates, mode=PRIVATE)
-        place = resolved / "teams" / team
-        place.mkdir(mode=0o750)
-        handed = {f"{team}_original.csv": table, "roles.toml": roles, FILE: public, "RULES.md": page}
-        for name, data in handed.items() | ({("others.csv", study)} if study else set()):
-            write_whole(place / name, data, mode=0o640)
+        team_folder = resolved / "teams" / team
+        team_folder.mkdir(mode=0o750)
+        files = {f"{team}_original.csv": table, "roles.toml": roles, FILE: settings_file, "RULES.md": page}
+        for name, data in files.items() | ({("others.csv", study)} if study else set()):
+            write_whole(team_folder / name, data, mode=0o640)
     write_whole(host / "roles.toml", roles, mode=PRIVATE)
     if study:
         write_whole(host / "others.csv", study, mode=PRIVATE)
     content = json.dumps({"seed": secret, "answers": answers}).encode()
     write_whole(host / "secret.json", content, mode=PRIVATE)
-    write_whole(resolved / FILE, public, mode=PUBLIC)
+    write_whole(resolved / FILE, settings_file, mode=PUBLIC)
     log = Log(host / "log.jsonl")
     with log.locked():
         log.append("opened", {"teams": settings.teams}, now)
@@ -206,7 +207,7 @@ def _fill(folder: Path, settings: Settings, records: Microdata, secret: int, now
 def _draw(
     records: Microdata, settings: Settings, rng: Generator
 ) -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]], NDArray[np.intp]]:
-    """Positions of each team's originals and decoys, and of the others, all disjoint."""
+    """Positions of each team's originals, of its decoys, and of the other people, all disjoint."""
     people = rng.permutation(len(records))
     teams, count = len(settings.teams), settings.candidates - settings.originals
     originals = np.split(people[: teams * settings.originals], teams)
@@ -217,16 +218,16 @@ def _draw(
     else:
         neighbours, decoys = NearestPeople(records), []
         for own in originals:
-            near = neighbours.nearest(own, rest, count)
-            decoys.append(near)
-            rest = rest[~np.isin(rest, near)]
+            nearest = neighbours.nearest(own, rest, count)
+            decoys.append(nearest)
+            rest = rest[~np.isin(rest, nearest)]
     return originals, decoys, rest[:OTHERS]
 
 
 def rounded(records: Microdata) -> Microdata:
-    """The records with at most `MOST_DECIMALS` digits after the point, so that the originals keep the rules themselves.
+    """Round numbers to `MOST_DECIMALS` decimals, so that the originals themselves obey the rules.
 
-    Public ranges widen to numbers of as many digits.
+    Public ranges widen to numbers of as many decimals.
     """
     frame, domains, scale = records.frame.copy(), dict(records.domains), 10**MOST_DECIMALS
     for name in records.released_columns:
@@ -239,8 +240,8 @@ def rounded(records: Microdata) -> Microdata:
 
 
 def decimals(records: Microdata) -> dict[str, int]:
-    """How many digits after the point the numbers of each column have, at most; whole columns are left out."""
-    found = {}
+    """Largest number of decimals in each column of numbers; columns of integers are left out."""
+    decimals_of = {}
     for name in records.released_columns:
         column = records.frame[name]
         domain = records.domain(name)
@@ -251,12 +252,12 @@ def decimals(records: Microdata) -> dict[str, int]:
             for value in column.dropna().unique().tolist()
             if isinstance(exponent := Decimal(repr(float(value))).normalize().as_tuple().exponent, int)
         ]
-        found[name] = int(np.clip(max(digits, default=0), 0, MOST_DECIMALS))
-    return found
+        decimals_of[name] = int(np.clip(max(digits, default=0), 0, MOST_DECIMALS))
+    return decimals_of
 
 
 def _roles(records: Microdata) -> dict[str, Any]:
-    """A roles file: roles and public domains."""
+    """Content of a roles file: roles and public domains."""
     return {
         "quasi_identifiers": list(records.quasi_identifiers),
         "sensitive": list(records.sensitive),

@@ -1,4 +1,4 @@
-"""Scoring: every table against every attacker, the baseline attacks among them, on the game that algorithms play."""
+"""Scoring of every table against every attacker, including the baseline attacks."""
 
 from __future__ import annotations
 
@@ -35,39 +35,39 @@ from scenarios.tournament.sheets import read_answers
 
 SCENARIO = "tournament"
 ROWS = "reidentification"
-"""The goal that is scored on a part of the rows too."""
+"""Goal that can be scored on a share of the rows."""
 SCORER = 2
-"""Raised when the meaning of a stored number changes."""
+"""Version of the scorer, which is raised when the meaning of a stored number changes."""
 BASELINE = "baseline:"
-"""Prefix of the host's own attacks, which no team's name can have."""
+"""Prefix of the baseline attacks' names, which no team's name can have."""
 
 
 def baselines() -> tuple[Attack, ...]:
-    """The host's own attacks: all that need to know nothing of how a table was made."""
+    """Baseline attacks, which the host runs: they need no knowledge of how a table was made."""
     return (AssignmentLinkage(), ExpectationMaximizationLinkage(), FellegiSunter(), NearestNeighbour())
 
 
 def baseline_name(attack: Attack) -> str:
-    """What boards call an attack of the host's."""
+    """Name of a baseline attack on boards."""
     return BASELINE + type(attack).__name__
 
 
 @dataclass(frozen=True)
 class Target:
-    """One team's table and everybody's answers on it.
+    """One team's table and all teams' attacks on it.
 
     Attributes
     ----------
     team : str
-        Whose.
+        The team that published the table.
     table : Submission
-        What was handed in.
+        Submission with the table.
     attacks : mapping of str to Submission
         Correspondence tables by attacker.
     shares : tuple of float
-        Shares of the rows that count, in (0, 1]; members are scored only where all rows are.
+        Shares of the rows that count, in (0, 1]; membership is scored only at share 1.
     missing : frozenset of str
-        Keys of the results that are to be computed.
+        Keys of the results to compute.
     """
 
     team: str
@@ -80,30 +80,30 @@ class Target:
 def score(
     tournament: Tournament, share: float, jobs: int, progress: Callable[[int, int], None] | None = None
 ) -> list[Result]:
-    """Score all tables against all attackers by one share of the rows; see `score_shares`."""
+    """Score all tables against all attackers at one share of the rows; see `score_shares`."""
     return score_shares(tournament, (share,), jobs, progress)[share]
 
 
 def score_shares(
     tournament: Tournament, shares: Sequence[float], jobs: int, progress: Callable[[int, int], None] | None = None
 ) -> dict[float, list[Result]]:
-    """Score all tables against all attackers; what was scored before is not computed again.
+    """Score all tables against all attackers; stored results are not computed again.
 
     Parameters
     ----------
     tournament : Tournament
-        Which; its tables must have been published.
+        The tournament, whose tables must have been published.
     shares : sequence of float
-        Shares of the rows that count, in (0, 1]; attacks are played once for all of them.
+        Shares of the rows that count, in (0, 1]; each attack runs once for all of them.
     jobs : int
-        Number of processes.
+        Number of worker processes.
     progress : callable, optional
-        ``progress(done, total)``, told after each table.
+        Called as ``progress(done, total)`` after each table.
 
     Returns
     -------
     dict of float to list of Result
-        For each share a release for each team's table, and a trial for each attack on it, in order of their names.
+        For each share, a release for each team's table and a trial for each attack on it, in order of names.
     """
     entries = tournament.log.entries()
     attacks: dict[str, dict[str, Submission]] = defaultdict(dict)
@@ -117,20 +117,20 @@ def score_shares(
             keys = [(share, key) for share in wanted for key in _keys(target, share).values()]
             for share, key in keys:
                 wanted[share].append(key)
-            everything = frozenset(key for _, key in keys)
-            targets.append(replace(target, missing=everything - set(store.known(everything))))
+            needed = frozenset(key for _, key in keys)
+            targets.append(replace(target, missing=needed - set(store.known(needed))))
         waiting = [target for target in targets if target.missing]
         for done, results in enumerate(_computed(tournament.folder, waiting, jobs), start=1):
             store.add(results)
             if progress:
                 progress(done, len(waiting))
-        asked = frozenset(key for keys in wanted.values() for key in keys)
-        found = {result.key: result for result in store.results(keys=asked)}
-    return {share: [found[key] for key in keys] for share, keys in wanted.items()}
+        all_keys = frozenset(key for keys in wanted.values() for key in keys)
+        stored = {result.key: result for result in store.results(keys=all_keys)}
+    return {share: [stored[key] for key in keys] for share, keys in wanted.items()}
 
 
 def _keys(target: Target, share: float) -> dict[str, str]:
-    """Key of the result of the table itself (under no name) and of each attack on it."""
+    """Keys of the results of the table itself (under the empty name) and of each attack on it."""
     common = digest([target.table.content, target.team, share, SCORER, _code()])
     teams = {name: digest([common, name, one.content]) for name, one in target.attacks.items()}
     algorithms = {
@@ -141,7 +141,7 @@ def _keys(target: Target, share: float) -> dict[str, str]:
 
 @cache
 def _code() -> str:
-    """Hash of this module, of all that it imports, and of the numeric packages' versions."""
+    """Hash of this module, of all modules that it imports, and of the numeric packages' versions."""
     return digest([closure([__name__]), versions()])
 
 
@@ -159,13 +159,13 @@ def _prepare() -> None:
 
 
 def _score_one(folder: Path, target: Target) -> list[Result]:
-    """Results of one table that are missing."""
+    """Missing results of one table."""
     tournament, team = Tournament(folder), target.team
     keys = {share: _keys(target, share) for share in target.shares}
     originals = tournament.originals(team)
     sheet = published(tournament, team, target.table.content)
     names = (tournament.secret["seed"], "tournament", team, target.table.content)
-    every = originals.maps(sheet.origin, sheet.frame, generator(*names, "map"))
+    origins = originals.origins(sheet.origin, sheet.frame, generator(*names, "map"))
     candidates = tournament.records(tournament.candidate_path(team))
     answers = tournament.answers(team)
     results = []
@@ -185,8 +185,8 @@ def _score_one(folder: Path, target: Target) -> list[Result]:
     counted = {share: _counted(len(sheet.frame), share, generator(*names, "share")) for share in target.shares}
     for name, claims in _claims(tournament, target, sheet.frame, candidates, keys):
         for share in target.shares:
-            maps = {map_: np.where(counted[share], origin, -1) for map_, origin in every.items()}
-            scored = scores(claims, maps, answers, len(candidates), (*names, "score", seed_name(name)))
+            counting = {source: np.where(counted[share], origin, -1) for source, origin in origins.items()}
+            scored = scores(claims, counting, answers, len(candidates), (*names, "score", seed_name(name)))
             if share < 1:
                 scored = _without_members(scored)
             results.append(
@@ -204,7 +204,7 @@ def _score_one(folder: Path, target: Target) -> list[Result]:
 
 
 def _counted(rows: int, share: float, rng: Generator) -> NDArray[np.bool_]:
-    """Which rows count, a secret share of them."""
+    """Mask of the rows that count, a secret share of all."""
     counted: NDArray[np.bool_] = rng.permutation(rows) < max(1, round(share * rows))
     return counted
 
@@ -216,8 +216,8 @@ def _claims(
     candidates: Microdata,
     keys: Mapping[float, Mapping[str, str]],
 ) -> Iterator[tuple[str, RankedAnswers]]:
-    """Answers of the baseline attacks and of the other teams that are yet to be scored."""
-    missing = {name for named in keys.values() for name, key in named.items() if key in target.missing}
+    """Claims of the baseline attacks and of the teams whose results are missing."""
+    missing = {name for of_share in keys.values() for name, key in of_share.items() if key in target.missing}
     seed = tournament.secret["seed"]
     view = MicrodataRelease(frame, np.full(len(frame), -1))
     others = tournament.others_path
@@ -236,28 +236,30 @@ def _claims(
 
 
 def seed_name(name: str) -> str:
-    """An attacker's name in seeds, which do not change with `BASELINE`."""
+    """Name of an attacker in seeds, which stay the same whatever `BASELINE` is."""
     return f"house:{name.removeprefix(BASELINE)}" if name.startswith(BASELINE) else name
 
 
 def _without_members(scored: Scores) -> Scores:
-    """Scores of rows alone."""
+    """Scores without membership."""
     measures = {name: value for name, value in scored.measures.items() if name != "membership_auc"}
     return Scores({ROWS: scored[ROWS]}, measures)
 
 
 def scores(
     claims: RankedAnswers,
-    maps: Mapping[str, Integers],
+    origins: Mapping[str, Integers],
     answers: Integers,
     candidates: int,
     seed: Sequence[Any],
 ) -> Scores:
-    """Rates by the declared origins or by one of the host's own maps, whichever are higher.
+    """Scores of an attack under the origins that give the highest rate: as declared, or as assigned by the host.
 
-    Ties break alike under all maps, since their generators are equal.
+    Ties are broken alike under all origins, since their generators are equal.
     """
-    scored = {name: score_answers(claims, map_, answers, candidates, generator(*seed)) for name, map_ in maps.items()}
+    scored = {
+        name: score_answers(claims, origin, answers, candidates, generator(*seed)) for name, origin in origins.items()
+    }
     rates = {name: one[ROWS].rate for name, one in scored.items()}
-    counts = max(scored, key=lambda name: -1.0 if rates[name] is None else float(rates[name] or 0.0))
-    return scored[counts].with_measures(**rates)
+    best = max(scored, key=lambda name: -1.0 if rates[name] is None else float(rates[name] or 0.0))
+    return scored[best].with_measures(**rates)

@@ -1,4 +1,4 @@
-"""What a tournament is about: its public settings, phases and deadlines."""
+"""Public settings of a tournament: teams, sizes, phases and deadlines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FORMAT = 1
 
 
 class Phase(StrEnum):
-    """What teams may submit now."""
+    """Phase of a tournament, which says what teams may submit."""
 
     ANONYMIZE = "anonymize"
     ANONYMIZE_AGAIN = "anonymize-again"
@@ -28,12 +28,12 @@ class Phase(StrEnum):
 
 
 def team_name(name: str) -> str:
-    """A team's name, which also names files.
+    """Check a team's name, which is also used in file names.
 
     Raises
     ------
     ValueError
-        If it is not made of 1 to 32 ASCII letters, digits and hyphens.
+        If it does not consist of 1 to 32 ASCII letters, digits and hyphens, or begins with a hyphen.
     """
     if not TEAM_NAME.fullmatch(name):
         raise ValueError(f"team {name!r}: a name is 1 to 32 of the letters A-Z, a-z, digits and hyphens")
@@ -41,12 +41,12 @@ def team_name(name: str) -> str:
 
 
 def moment(text: str) -> str:
-    """A moment as text, ISO 8601 in UTC.
+    """Convert a date with time to ISO 8601 in UTC.
 
     Raises
     ------
     ValueError
-        If it is no date with time; a moment without zone is taken in the host's.
+        If it is no date with time. A time without a zone is taken to be in the host's zone.
     """
     try:
         parsed = datetime.fromisoformat(text)
@@ -65,23 +65,23 @@ class Settings(TomlTable):
     Parameters
     ----------
     format : int
-        Version of the folder.
+        Version of the folder's format.
     title : str
-        What the records are.
+        Description of the records.
     teams : list of str
-        Everybody who plays.
+        Names of the teams.
     originals, candidates : int
-        Rows of a team's original table, and of its candidate file.
+        Number of rows of a team's original table, and of its candidate file.
     decoys : {"random", "hard"}
-        What the other candidates are.
+        How decoys are chosen: at random, or as the people most like the originals.
     rounds : {1, 2}
-        How often teams anonymize; in a second round they know their candidate file.
+        Number of rounds of anonymization; in the second one, teams know their candidate file.
     anonymize_until, anonymize_again_until, attack_until : str
-        Ends of the phases, ISO 8601; the second one with two rounds only.
+        Ends of the phases, ISO 8601; `anonymize_again_until` only with two rounds.
     queries_seed : int
-        Draws the range counts by which utility is measured, so that teams measure what the host does.
+        Seed of the range counts by which utility is measured; it is public, so that teams measure the same utility.
     decimals : dict of str to int
-        How many digits after the point a number of each column may have.
+        Largest number of decimals in each column.
     """
 
     format: Literal[1] = 1
@@ -98,7 +98,7 @@ class Settings(TomlTable):
     decimals: dict[str, int] = Field(default_factory=dict)
 
     def until(self, phase: Phase) -> datetime | None:
-        """End of a phase; None where it has none."""
+        """End of a phase; None if it has none."""
         ends = {
             Phase.ANONYMIZE: self.anonymize_until,
             Phase.ANONYMIZE_AGAIN: self.anonymize_again_until,
@@ -108,7 +108,7 @@ class Settings(TomlTable):
         return None if end is None else datetime.fromisoformat(end)
 
     def after(self, phase: Phase) -> Phase:
-        """The phase that follows."""
+        """The next phase."""
         order = [Phase.ANONYMIZE, *([Phase.ANONYMIZE_AGAIN] if self.rounds == 2 else []), Phase.ATTACK, Phase.CLOSED]
         return order[min(order.index(phase) + 1, len(order) - 1)]
 
@@ -119,7 +119,7 @@ def read_settings(folder: Path) -> Settings:
     Raises
     ------
     ValueError
-        If there is none, or its file is damaged.
+        If there is no tournament, or its settings file is damaged.
     """
     path = folder / FILE
     if not path.is_file():

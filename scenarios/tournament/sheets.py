@@ -1,7 +1,7 @@
-"""What teams submit: anonymized tables and correspondence tables, read strictly and written in one form.
+"""Submitted tables: strict reading, and conversion of every cell to its canonical form.
 
-Only what a cell says is kept, not how it was written: ``035``, ``35.0`` and ``3.5e1`` are published as ``35`` and the
-parts of a set in the domain's order, so that a table carries nothing beside its cells.
+Only the meaning of a cell is published, not its spelling: ``035``, ``35.0`` and ``3.5e1`` become ``35``, and the parts
+of a set are sorted in the domain's order. So spelling cannot carry hidden information.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_num
 
 ORIGINAL_ROW = "original_row"
 LARGEST = 4 << 20
-"""Bytes of the largest file that is read."""
+"""Largest size of a file, in bytes."""
 LONGEST = 2000
-"""Characters of the longest cell."""
+"""Largest length of a cell, in characters."""
 _NUMBER = re.compile(r"[^\[\]{}(),|*\s]+")
 _OTHER_FORMATS = {
     b"PK\x03\x04": "a zip archive (or a spreadsheet)",
@@ -43,18 +43,18 @@ _OTHER_FORMATS = {
 
 @dataclass(frozen=True)
 class Form:
-    """What an anonymized table must look like.
+    """Form that an anonymized table must have.
 
     Parameters
     ----------
     domains : mapping of str to Domain
-        The columns, with what their values may be.
+        Domain of each column.
     originals : int
-        How many originals there are, and rows at most.
+        Number of originals, and largest number of rows.
     decimals : mapping of str to int
-        How many digits after the point a column's numbers may have; 0 where it says nothing.
+        Largest number of decimals in each column; 0 for columns that are not listed.
     with_missing : frozenset of str
-        Columns in which a cell may be empty (a missing value).
+        Columns in which a value may be missing (an empty cell).
     """
 
     domains: Mapping[str, Domain]
@@ -70,9 +70,9 @@ class Sheet:
     Attributes
     ----------
     frame : DataFrame, shape (rows, columns)
-        Released cells in their one form, columns in the domains' order.
+        Released cells in canonical form, columns in the domains' order.
     origin : ndarray of int, shape (rows,)
-        The original that each row is declared to stem from, -1 for none.
+        Original from which each row is declared to stem; -1 for none.
     """
 
     frame: pd.DataFrame
@@ -80,12 +80,12 @@ class Sheet:
 
 
 def read_submission(path: Path) -> bytes:
-    """Content of a submitted file.
+    """Read a submitted file.
 
     Raises
     ------
     ValueError
-        If it is no ordinary file, is a link, cannot be read or is larger than `LARGEST`.
+        If it is a link or no ordinary file, cannot be read, or is larger than `LARGEST`.
     """
     try:
         handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
@@ -106,12 +106,12 @@ def read_submission(path: Path) -> bytes:
 
 
 def read_sheet(name: str, data: bytes, form: Form) -> Sheet:
-    """Read an anonymized table: the columns of `form` in any order, and `original_row`, rows of originals from 0.
+    """Read an anonymized table: the columns of `form` in any order, and ``original_row``, counted from 0.
 
     Raises
     ------
     ValueError
-        If anything is wrong; one line that names the file, the row (from 0, below the header) and the column.
+        If the table is invalid; one line that names file, row (from 0, below the header) and column.
     """
     header, rows = _table(name, data, form.originals)
     _check_columns(name, header, [*form.domains, ORIGINAL_ROW])
@@ -125,21 +125,23 @@ def read_sheet(name: str, data: bytes, form: Form) -> Sheet:
 def read_answers(name: str, data: bytes, released: int, candidates: int) -> RankedAnswers:
     """Read a correspondence table: ``released_row``, ``candidate_row`` (both from 0) and ``confidence`` in [0, 1].
 
-    A released row that it leaves out is one on which the team abstains; without the column ``confidence`` every answer
-    is as sure.
+    The team abstains on released rows that are left out. Without the column ``confidence``, all answers are equally
+    confident.
 
     Raises
     ------
     ValueError
-        If anything is wrong; names the file, the row (from 0, below the header) and the column.
+        If the table is invalid; the message names file, row (from 0, below the header) and column.
     """
     header, rows = _table(name, data, released)
     if "confidence" not in header:
         header, rows = [*header, "confidence"], [[*row, "1"] for row in rows]
     _check_columns(name, header, ["released_row", "candidate_row", "confidence"])
     place = {column: header.index(column) for column in header}
-    target = [_whole(name, n, "released_row", row[place["released_row"]], released) for n, row in enumerate(rows)]
-    answer = [_whole(name, n, "candidate_row", row[place["candidate_row"]], candidates) for n, row in enumerate(rows)]
+    target = [_row_number(name, n, "released_row", row[place["released_row"]], released) for n, row in enumerate(rows)]
+    answer = [
+        _row_number(name, n, "candidate_row", row[place["candidate_row"]], candidates) for n, row in enumerate(rows)
+    ]
     _check_once(name, target, "released_row")
     score = [_confidence(name, n, row[place["confidence"]]) for n, row in enumerate(rows)]
     return RankedAnswers(
@@ -194,11 +196,11 @@ def _check_columns(name: str, header: Sequence[str], wanted: Sequence[str]) -> N
                 raise ValueError(f"{name}: its fields are separated by {what}; save it with commas")
     for column in header:
         if header.count(column) > 1:
-            raise ValueError(f"{name}: column {_shown(column)} stands twice")
+            raise ValueError(f"{name}: column {_quoted(column)} stands twice")
         if column not in wanted:
             hint = " (row numbers? save it without them)" if column in {"", "Unnamed: 0"} else ""
             raise ValueError(
-                f"{name}: there must be no column {_shown(column)}{hint}; the columns are {', '.join(wanted)}"
+                f"{name}: there must be no column {_quoted(column)}{hint}; the columns are {', '.join(wanted)}"
             )
     for column in wanted:
         if column not in header:
@@ -206,7 +208,7 @@ def _check_columns(name: str, header: Sequence[str], wanted: Sequence[str]) -> N
 
 
 def _column(name: str, column: str, texts: Sequence[str], domain: Domain, form: Form) -> pd.Series[str]:
-    """A column of cells in their one form."""
+    """A column of cells in canonical form."""
     decimals = 0 if isinstance(domain, NumericDomain) and domain.integer else form.decimals.get(column, 0)
     canonical: dict[str, str | None] = {}
     for row, text in enumerate(texts):
@@ -214,17 +216,17 @@ def _column(name: str, column: str, texts: Sequence[str], domain: Domain, form: 
             try:
                 canonical[text] = _cell(text, domain, decimals, may_miss=column in form.with_missing)
             except ValueError as error:
-                raise ValueError(f"{name}, row {row}, column {column!r}: {_shown(text)} {error}") from None
+                raise ValueError(f"{name}, row {row}, column {column!r}: {_quoted(text)} {error}") from None
     return pd.Series([canonical[text] for text in texts], dtype=object)
 
 
 def _cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) -> str | None:
-    """One cell in its one form.
+    """Canonical form of a cell.
 
     Raises
     ------
     ValueError
-        If it is no cell of this domain; says why, to follow the cell.
+        If it is no valid cell of the domain; the message continues a sentence that begins with the cell.
     """
     if text == "":
         if may_miss:
@@ -248,17 +250,17 @@ def _cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) -> str | 
             return SUPPRESSED
         parts = [interval_cell(low, high, closed=closed) for low, high, closed in segments]
         return parts[0] if len(parts) == 1 else "{" + "|".join(parts) + "}"
-    assert isinstance(cells, CategoricalCells)  # noqa: S101 (for the type checker: numbers have returned)
+    assert isinstance(cells, CategoricalCells)  # noqa: S101 (for the type checker: numeric cells have returned)
     assert isinstance(domain, CategoricalDomain)  # noqa: S101
     covered = [category for category, inside in zip(domain.categories, cells.member[0], strict=True) if inside]
     return SUPPRESSED if len(covered) == domain.size > 1 else set_cell(covered)
 
 
 def _merged(segments: Iterable[tuple[float, float, bool]], domain: NumericDomain) -> list[tuple[float, float, bool]]:
-    """Intervals (low, high, whether high belongs to it) that cover the same numbers, apart and in ascending order.
+    """Disjoint intervals (low, high, whether high is included) that cover the same numbers, in ascending order.
 
-    Of integers all are closed and no two are neighbours: ``[20,30)``, ``[20,29]`` and ``{[20,25]|[26,29]}`` are
-    one cell.
+    Intervals of integers are closed, and adjacent ones are joined: ``[20,30)``, ``[20,29]`` and ``{[20,25]|[26,29]}``
+    are the same cell.
 
     Raises
     ------
@@ -274,17 +276,17 @@ def _merged(segments: Iterable[tuple[float, float, bool]], domain: NumericDomain
         if low > high:
             raise ValueError("covers no possible value")
         if merged and low <= merged[-1][1] + domain.integer:
-            first, last, whole = merged.pop()
-            low, high, closed = first, max(last, high), (whole and last >= high) or (closed and high >= last)
+            first, last, last_closed = merged.pop()
+            low, high, closed = first, max(last, high), (last_closed and last >= high) or (closed and high >= last)
         merged.append((low, high, closed))
     return merged
 
 
 def _check_numbers(text: str, domain: NumericDomain, decimals: int) -> None:
-    """Every number within a cell lies in the public range and is written with no more digits than it may have."""
+    """Check that all numbers in a cell lie in the public range and do not have too many decimals."""
     if text.count("{") > 1:
         raise ValueError("is a set within a set")
-    # As they are written: in binary, 32.277248 is a little more than that.
+    # In decimal notation, since the binary number nearest to 32.277248 is slightly larger.
     low = Decimal(format_number(domain.low))
     high = Decimal(format_number(domain.edges[-1] if text[0] in "[{" else domain.high))
     for part in _NUMBER.findall(text):
@@ -299,19 +301,23 @@ def _check_numbers(text: str, domain: NumericDomain, decimals: int) -> None:
             raise ValueError(f"lies outside the public range {bounds}")
         exponent = number.normalize().as_tuple().exponent
         if isinstance(exponent, int) and -exponent > decimals:
-            most = "be whole" if decimals == 0 else f"have at most {decimals} digits after the point"
+            most = "be integers" if decimals == 0 else f"have at most {decimals} digits after the point"
             raise ValueError(f"is too precise: numbers here must {most}")
 
 
 def _origin(name: str, texts: Sequence[str], originals: int) -> NDArray[np.intp]:
-    rows = [-1 if text == "" else _whole(name, row, ORIGINAL_ROW, text, originals) for row, text in enumerate(texts)]
+    rows = [
+        -1 if text == "" else _row_number(name, row, ORIGINAL_ROW, text, originals) for row, text in enumerate(texts)
+    ]
     _check_once(name, rows, ORIGINAL_ROW)
     return np.array(rows, dtype=np.intp)
 
 
-def _whole(name: str, row: int, column: str, text: str, count: int) -> int:
+def _row_number(name: str, row: int, column: str, text: str, count: int) -> int:
     if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) < count):
-        raise ValueError(f"{name}, row {row}, column {column!r}: {_shown(text)} is no row number from 0 to {count - 1}")
+        raise ValueError(
+            f"{name}, row {row}, column {column!r}: {_quoted(text)} is no row number from 0 to {count - 1}"
+        )
     return int(text)
 
 
@@ -329,10 +335,10 @@ def _confidence(name: str, row: int, text: str) -> float:
     except ValueError:
         value = np.nan
     if not 0 <= value <= 1:
-        raise ValueError(f"{name}, row {row}, column 'confidence': {_shown(text)} is no number from 0 to 1")
+        raise ValueError(f"{name}, row {row}, column 'confidence': {_quoted(text)} is no number from 0 to 1")
     return value
 
 
-def _shown(text: str) -> str:
-    """A cell in a message: short, and without characters that a terminal obeys."""
+def _quoted(text: str) -> str:
+    """Text of a cell for a message: shortened, and without control characters."""
     return ascii(text if len(text) <= 40 else text[:40] + "…")

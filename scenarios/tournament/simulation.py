@@ -1,4 +1,4 @@
-"""A whole tournament of algorithms: built-in defenses and attacks in the teams' place."""
+"""Simulated tournament, in which the teams are built-in defenses and attacks."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from scenarios.tournament.sheets import ORIGINAL_ROW
 from scenarios.tournament.submitting import submit
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
-"""When simulated tournaments start: no clock enters them."""
+"""Start of simulated tournaments, which do not depend on the clock."""
 
 
 def cast() -> dict[str, tuple[MicrodataDefense, Attack]]:
-    """Who plays: a team's name, how it anonymizes and how it attacks."""
+    """Defense and attack of each team, by the team's name."""
     return {
         "identity": (Identity(), NearestNeighbour()),
         "constant": (Constant(), NearestNeighbour()),
@@ -43,20 +43,20 @@ def cast() -> dict[str, tuple[MicrodataDefense, Attack]]:
 def simulate(
     folder: Path, dataset: Dataset, *, originals: int, candidates: int, seed: int, say: Callable[[str], None]
 ) -> Tournament:
-    """Play a tournament up to its close; scoring is left to the caller.
+    """Play a tournament until it closes; the caller scores it.
 
     Parameters
     ----------
     folder : Path
-        Where; must not exist, or be empty.
+        New or empty folder.
     dataset : Dataset
-        Whose records.
+        Records to draw from.
     originals, candidates : int
-        Rows of a team's table, and of its candidate file.
+        Number of rows of a team's table, and of its candidate file.
     seed : int
-        Of everything: one seed gives one tournament.
+        Seed of all random draws.
     say : callable
-        Told in a line what goes on.
+        Called with a line of progress.
     """
     teams = cast()
     open_tournament(
@@ -90,36 +90,36 @@ def simulate(
 
 
 def _anonymize(tournament: Tournament, team: str, defense: MicrodataDefense, seed: int) -> Path:
-    """A team's own work: reads its folder, writes a table there."""
-    place = tournament.team_folder(team)
-    records = load_table(place / f"{team}_original.csv", place / "roles.toml").records
+    """Anonymize as a team would: read its folder, and write a table into it."""
+    team_folder = tournament.team_folder(team)
+    records = load_table(team_folder / f"{team}_original.csv", team_folder / "roles.toml").records
     rng = generator(seed, "simulation", "anonymize", team)
     release = defense.apply(records, rng).shuffled(rng)
     origin = pd.Series(release.origin, dtype=object).where(release.origin >= 0, None)
-    path = place / f"{team}_anonymized.csv"
+    path = team_folder / f"{team}_anonymized.csv"
     path.write_bytes(csv_bytes(release.frame.assign(**{ORIGINAL_ROW: origin})))
     return path
 
 
 def _attack(tournament: Tournament, team: str, target: str, attack: Attack, seed: int) -> Path:
-    """A team's own work: reads what is public, writes a correspondence table into its folder."""
-    place, public = tournament.team_folder(team), tournament.public
-    people = load_table(public / f"{target}_candidate.csv", place / "roles.toml").records
+    """Attack as a team would: read the public folder, and write a correspondence table into its own folder."""
+    team_folder, public = tournament.team_folder(team), tournament.public
+    people = load_table(public / f"{target}_candidate.csv", team_folder / "roles.toml").records
     text = pd.read_csv(public / f"{target}_anonymized.csv", dtype=str, keep_default_na=False, na_values=[""])
-    others = place / "others.csv"
-    auxiliary = load_table(others, place / "roles.toml").records if others.is_file() else people.take([])
+    others = team_folder / "others.csv"
+    auxiliary = load_table(others, team_folder / "roles.toml").records if others.is_file() else people.take([])
     rng = generator(seed, "simulation", "attack", team, target)
     release = MicrodataRelease(text, np.full(len(text), -1))
     claims = attack.run(release, Knowledge(people.frame, auxiliary), rng)
     if not isinstance(claims, RankedAnswers):
         raise TypeError(f"{type(attack).__name__} names no candidates")
-    path = place / f"{team}_attack_{target}.csv"
+    path = team_folder / f"{team}_attack_{target}.csv"
     path.write_bytes(csv_bytes(correspondence(claims, rng)))
     return path
 
 
 def correspondence(claims: RankedAnswers, rng: np.random.Generator) -> pd.DataFrame:
-    """Best answer to each row as a correspondence table; the confidence is the rank of the score among all rows'."""
+    """Correspondence table of the best answers; the confidence is the rank of a row's score among all rows."""
     best = claims.best(rng)
     rows = np.flatnonzero(best >= 0)
     score = np.full(claims.targets, -np.inf)

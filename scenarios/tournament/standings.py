@@ -1,4 +1,4 @@
-"""Who stands where: scores of defense and attack, and ranks."""
+"""Standings of a tournament: scores and ranks of defense and attack."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from metrics.score import Score
 
 @dataclass(frozen=True)
 class AttackOutcome:
-    """One attack on one table, in the goal in which it succeeded best.
+    """Outcome of one attack on one table, in the goal of its largest advantage.
 
     Attributes
     ----------
@@ -22,7 +22,7 @@ class AttackOutcome:
     goal : str
         ``reidentification`` or ``membership``.
     success, chance : float
-        Its success rate, and that of guessing.
+        Success rate of the attack, and chance level.
     advantage : float
         Advantage over guessing, at least 0.
     """
@@ -36,24 +36,24 @@ class AttackOutcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Standing:
-    """Where a team stands.
+    """Scores and ranks of a team.
 
     Attributes
     ----------
     team : str
-        Who.
+        The team.
     utility_table, utility_record, utility : float or None
-        Both utilities, and the smaller one; None without a table.
+        Utility of the table and of the records, and the smaller of both; None without a table.
     worst : AttackOutcome or None
-        The attack of the largest advantage.
+        Outcome of the attack with the largest advantage.
     defense : float or None
         utility x (1 - that advantage).
     attack : float or None
-        Mean advantage over the other teams' tables; None where there is none.
+        Mean advantage over the other teams' tables; None if there are none.
     attacked : int
-        How many of them the team attacked.
+        Number of these tables that the team attacked.
     defense_rank, attack_rank, rank : int
-        Of defense, of attack, and of the sum of both ranks; equal scores share a rank, missing ones are last.
+        Ranks by defense, by attack, and by the sum of both ranks. Equal scores share a rank; missing scores are last.
     """
 
     team: str
@@ -85,27 +85,27 @@ def outcome_of(trial: Result) -> AttackOutcome:
 
 
 def standings(teams: Sequence[str], results: Sequence[Result]) -> list[Standing]:
-    """Where every team stands, the first first.
+    """Standings of all teams, best first.
 
     Parameters
     ----------
     teams : sequence of str
-        Everybody, also who handed in nothing.
+        All teams, including those without a submission.
     results : sequence of Result
-        As `scenarios.tournament.scoring.score` gives them.
+        Results as returned by `scenarios.tournament.scoring.score`.
     """
     releases = {result.defense: result for result in results if result.attack is None}
     outcomes: dict[str, dict[str, AttackOutcome]] = defaultdict(dict)
     for result in results:
         if result.attack is not None:
             outcomes[result.defense][result.attack] = outcome_of(result)
-    found = [_standing(team, releases, outcomes) for team in teams]
-    defense = _ranks([one.defense for one in found])
-    attack = _ranks([one.attack for one in found])
-    overall = _ranks([-float(both[0] + both[1]) for both in zip(defense, attack, strict=True)])
+    unranked = [_standing(team, releases, outcomes) for team in teams]
+    defense = _ranks([one.defense for one in unranked])
+    attack = _ranks([one.attack for one in unranked])
+    overall = _ranks([-float(ranks[0] + ranks[1]) for ranks in zip(defense, attack, strict=True)])
     ranked = [
-        replace(one, defense_rank=first, attack_rank=second, rank=both)
-        for one, first, second, both in zip(found, defense, attack, overall, strict=True)
+        replace(one, defense_rank=first, attack_rank=second, rank=third)
+        for one, first, second, third in zip(unranked, defense, attack, overall, strict=True)
     ]
     return sorted(ranked, key=lambda one: (one.rank, one.team))
 
@@ -134,6 +134,6 @@ def _standing(
 
 
 def _ranks(scores: Sequence[float | None]) -> list[int]:
-    """Rank of each score, 1 the largest; equal ones share a rank, and missing ones are behind all others."""
-    known = [score for score in scores if score is not None]
-    return [1 + (len(known) if score is None else sum(other > score for other in known)) for score in scores]
+    """Rank of each score, 1 for the largest; equal scores share a rank, and missing scores come last."""
+    present = [score for score in scores if score is not None]
+    return [1 + (len(present) if score is None else sum(other > score for other in present)) for score in scores]

@@ -1,4 +1,4 @@
-"""What a team's table is worth, and which row stems from which original, whatever the team says."""
+"""Utility of a team's table, and the assignment of its rows to originals by the host."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ class SubmissionUtility:
     Attributes
     ----------
     components : dict of float
-        Of the table: anchored marginals, associations and range counts.
+        Components of the utility of the table: anchored marginals, associations and range counts.
     table : float
-        Their mean: what the statistics are worth.
+        Utility of the table's statistics: the mean of the components.
     record : float
-        How similar the originals are to the rows of their own, the constant row being 0; see `Originals.utility`.
+        Similarity of the originals to their own rows, with 0 for the constant row; see `Originals.utility`.
     """
 
     components: dict[str, float]
@@ -45,13 +45,13 @@ class SubmissionUtility:
 
     @property
     def counted(self) -> float:
-        """The utility that counts: the smaller of both."""
+        """Utility that counts: the smaller of both."""
         return min(self.table, self.record)
 
 
 @dataclass(frozen=True)
 class Originals:
-    """A team's originals, as the scale on which its table is measured.
+    """A team's originals, against which its table is measured.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ class Originals:
     domains : mapping of str to Domain
         Public domains of the columns.
     queries_seed : int
-        Draws the range counts.
+        Seed of the range counts.
     """
 
     frame: pd.DataFrame
@@ -75,23 +75,23 @@ class Originals:
 
     @cached_property
     def _constant_similarity(self) -> NDArray[np.float64]:
-        """How similar each original is to the constant row."""
+        """Similarity of each original to the constant row."""
         original = original_profile(self.frame, self.domains)
         return record_similarity(original, self._utility.constant, self.domains)[:, 0]
 
     def utility(self, released: pd.DataFrame, origin: NDArray[np.intp]) -> SubmissionUtility:
         """Both utilities of a released table.
 
-        Originals are compared with the rows declared as theirs, and with those that the host's own map gives them
-        (`learned_origin`); the smaller similarity counts. An original without a row of its own counts as if its row
-        were the constant one. Where several rows are one original's, their mean counts.
+        Originals are compared with the rows declared as theirs, and with the rows that the host assigns to them
+        (`learned_origin`); the smaller similarity counts. An original without a row counts as if its row were the
+        constant one. If an original has several rows, their mean similarity counts.
 
         Parameters
         ----------
         released : DataFrame, shape (rows, columns)
             Released cells.
         origin : ndarray of int, shape (rows,)
-            The original that each row is declared to stem from, -1 for none.
+            Original from which each row is declared to stem; -1 for none.
         """
         measured = self._utility.score(released)
         components = {name: float(measured[name] or 0.0) for name in COMPONENTS}
@@ -102,7 +102,7 @@ class Originals:
         return SubmissionUtility(components, float(np.mean(list(components.values()))), record)
 
     def _record(self, similarity: NDArray[np.float64], origin: NDArray[np.intp]) -> float:
-        """Anchored similarity of the originals to the rows of their own, under one map."""
+        """Anchored similarity of the originals to their own rows, given the origins of the rows."""
         rows = np.flatnonzero(origin >= 0)
         count = np.bincount(origin[rows], minlength=len(self.frame))
         total = np.bincount(origin[rows], weights=similarity[origin[rows], rows], minlength=len(self.frame))
@@ -110,39 +110,39 @@ class Originals:
         return anchored(float(own.mean()), float(self._constant_similarity.mean()))
 
     def _learned(self, released: pd.DataFrame) -> NDArray[np.intp]:
-        """`learned_origin` by a public generator and whatever the rows' order, so that teams measure the same."""
+        """`learned_origin` with a public seed and independent of the rows' order, so that teams measure the same."""
         order = released.fillna("").reset_index(drop=True).sort_values(list(released.columns), kind="stable").index
-        found = np.empty(len(released), dtype=np.intp)
+        origin = np.empty(len(released), dtype=np.intp)
         rng = generator(self.queries_seed, "tournament", "map")
-        found[order] = self.learned_origin(released.iloc[order].reset_index(drop=True), rng)
-        return found
+        origin[order] = self.learned_origin(released.iloc[order].reset_index(drop=True), rng)
+        return origin
 
     def best_origin(self, released: pd.DataFrame, rng: Generator) -> NDArray[np.intp]:
-        """The host's own map, shape (rows,): the one-to-one assignment of rows to originals of least Gower distance.
+        """One-to-one assignment of rows to originals of least total Gower distance, shape (rows,).
 
-        Ties are broken at random, so that a table whose rows are all alike says nothing of anybody.
+        Ties are broken at random, so that a table of equal rows reveals nobody.
         """
-        return self._map(AssignmentLinkage(), released, rng)
+        return self._assigned(AssignmentLinkage(), released, rng)
 
     def learned_origin(self, released: pd.DataFrame, rng: Generator) -> NDArray[np.intp]:
-        """The host's own map, shape (rows,), by what it learns of how the table was made.
+        """One-to-one assignment of rows to originals that learns the mechanism of each column, shape (rows,).
 
-        Where values were exchanged at random, the nearest original is often not the right one, and this map is nearer
-        to the truth. Where it is the truth, no false map gains anything: utility is the smallest and success the
-        largest over the declared map and the host's, so that whoever declares the truth is measured by a subset of the
-        maps by which the same rows are measured under any other declaration.
+        If values were exchanged at random, the nearest original is often wrong, and this assignment is closer to the
+        truth. If it equals the truth, declaring false origins gains nothing. Utility is the minimum, and success the
+        maximum, over the declared origins and the host's assignments. A truthful declaration is thus measured by a
+        subset of the origins by which the same rows are measured under any other declaration.
         """
-        return self._map(ExpectationMaximizationLinkage(), released, rng)
+        return self._assigned(ExpectationMaximizationLinkage(), released, rng)
 
-    def _map(self, attack: Attack, released: pd.DataFrame, rng: Generator) -> NDArray[np.intp]:
+    def _assigned(self, attack: Attack, released: pd.DataFrame, rng: Generator) -> NDArray[np.intp]:
         records = Microdata(self.frame, quasi_identifiers=tuple(self.domains), domains=dict(self.domains))
         release = MicrodataRelease(released, np.full(len(released), -1), None)
         claims = attack.run(release, Knowledge(self.frame, records.take([])), rng)
-        assert isinstance(claims, RankedAnswers)  # noqa: S101 (for the type checker: all linkage answers so)
+        assert isinstance(claims, RankedAnswers)  # noqa: S101 (for the type checker: linkage attacks return ranked answers)
         return claims.best(rng)
 
-    def maps(self, origin: NDArray[np.intp], released: pd.DataFrame, rng: Generator) -> dict[str, NDArray[np.intp]]:
-        """All maps under which success is counted, by name: as declared, and the host's own."""
+    def origins(self, origin: NDArray[np.intp], released: pd.DataFrame, rng: Generator) -> dict[str, NDArray[np.intp]]:
+        """Origins under which success is counted: as declared, and by both assignments of the host."""
         return {
             "declared": origin,
             "assigned": self.best_origin(released, rng),

@@ -1,7 +1,7 @@
-"""Handing in: valid files are kept for good under the hash of their content, and the log says whose they are.
+"""Submission of files: valid files are archived under the hash of their content, and the log records their teams.
 
-The log alone decides: a file counts as accepted once its line is complete, and its content was safe on the disk before.
-Whatever stops the program in between leaves a file without a line, which is no submission.
+The log alone decides which files are accepted: a file counts once its log entry is complete. Its content is safe on the
+disk before that. A crash in between leaves a file without an entry, which is no submission.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ _ATTACK_FILE = re.compile(r"(?P<attacker>.+)_attack_(?P<target>.+)\.csv")
 
 @dataclass(frozen=True)
 class Receipt:
-    """What a team gets for an accepted file.
+    """Receipt of an accepted file.
 
     Attributes
     ----------
     submission : Submission
-        What was accepted.
+        The accepted file.
     entry : LogEntry
-        Its line in the log; the team may note its hash.
+        Its entry in the log; the team may note its hash.
     utility : SubmissionUtility or None
-        What an anonymized table is worth.
+        Utility of an anonymized table; None for a correspondence table.
     """
 
     submission: Submission
@@ -43,27 +43,27 @@ class Receipt:
 
 
 def submit(tournament: Tournament, team: str, path: Path, now: datetime, *, against: str | None = None) -> Receipt:
-    """Validate and keep a file.
+    """Validate and archive a file.
 
     Parameters
     ----------
     tournament : Tournament
-        Where.
+        The tournament.
     team : str
-        Who hands in.
+        The team that submits.
     path : Path
-        An anonymized table in a phase of anonymizing, a correspondence table in the attack phase.
+        An anonymized table while anonymizing, a correspondence table in the attack phase.
     now : datetime
-        The moment, with a time zone.
+        Current time, with a time zone.
     against : str, optional
-        Whom a correspondence table is about; read from the file's name ``teamX_attack_teamY.csv`` where not given.
+        Team that a correspondence table attacks; by default read from the file's name, ``teamX_attack_teamY.csv``.
 
     Raises
     ------
     ValueError
-        If team, phase or file is wrong; nothing has changed then.
+        If team, phase or file is invalid; then nothing has changed.
     OSError
-        If it cannot be kept; nothing has changed then.
+        If the file cannot be written; then nothing has changed.
     """
     tournament.team_folder(team)
     with tournament.log.locked():
@@ -74,14 +74,14 @@ def submit(tournament: Tournament, team: str, path: Path, now: datetime, *, agai
 def submit_all(
     tournament: Tournament, team: str, paths: Sequence[Path], now: datetime
 ) -> Iterator[Receipt | ValueError]:
-    """Validate and keep files one after another; what is wrong with one keeps none of the others back.
+    """Validate and archive files one after another; a refused file does not affect the others.
 
     Parameters
     ----------
     tournament, team, now
         See `submit`.
     paths : sequence of Path
-        Whom correspondence tables are about is read from their names.
+        The files; the targets of correspondence tables are read from the file names.
 
     Yields
     ------
@@ -93,27 +93,27 @@ def submit_all(
     ValueError
         If there is no such team.
     OSError
-        If a file cannot be kept; those before it are.
+        If a file cannot be written; earlier files stay accepted.
     """
     tournament.team_folder(team)
     with tournament.log.locked():
         tournament.sweep()
         for path in paths:
             try:
-                told: Receipt | ValueError = _submit(tournament, team, path, now, None)
+                outcome: Receipt | ValueError = _submit(tournament, team, path, now, None)
             except ValueError as error:
-                told = error
-            yield told
+                outcome = error
+            yield outcome
 
 
 def _submit(tournament: Tournament, team: str, path: Path, now: datetime, against: str | None) -> Receipt:
-    """Validate and keep a file; the log must be locked."""
+    """Validate and archive a file; the log must be locked."""
     entries = tournament.log.head().lasting
     phase = _open_phase(tournament, entries, now)
     data = read_submission(path)
     target = _target(tournament, team, path, against) if phase is Phase.ATTACK else None
     if target is None and against is not None:
-        raise ValueError(f"correspondence tables are handed in while attacking; the phase is {phase}")
+        raise ValueError(f"correspondence tables are submitted while attacking; the phase is {phase}")
     if target is None:
         _check_owner(tournament, team, path)
     rows, utility = _validate(tournament, entries, team, target, path.name, data)
@@ -135,29 +135,31 @@ def _submit(tournament: Tournament, team: str, path: Path, now: datetime, agains
 def _open_phase(tournament: Tournament, entries: Sequence[LogEntry], now: datetime) -> Phase:
     phase = tournament.phase(entries)
     if phase is Phase.CLOSED:
-        raise ValueError("the tournament is closed; nothing is accepted any more")
+        raise ValueError("the tournament is closed; no file is accepted any more")
     end = tournament.settings.until(phase)
     if end is not None and now >= end:
-        raise ValueError(f"phase {phase} ended at {end.isoformat()}; nothing is accepted until the host opens the next")
+        raise ValueError(f"phase {phase} ended at {end.isoformat()}; no file is accepted until the host opens the next")
     return phase
 
 
 def _check_owner(tournament: Tournament, team: str, path: Path) -> None:
-    """Refuse a table that is named as another team's."""
+    """Refuse a table whose file name is that of another team's table."""
     owner = path.name.removesuffix("_anonymized.csv")
     if owner != team and owner in tournament.settings.teams:
         raise ValueError(f"{path.name}: is named as the table of {owner}, not of {team}")
 
 
 def _target(tournament: Tournament, team: str, path: Path, against: str | None) -> str:
-    found = _ATTACK_FILE.fullmatch(path.name)
-    if found is not None and found["attacker"] != team:
-        raise ValueError(f"{path.name}: is named as an attack by {found['attacker'][:40]!a}, not by {team}")
-    if found is not None and against not in (None, found["target"]):
-        raise ValueError(f"{path.name}: is named as an attack on {found['target'][:40]!a}, not on {against}")
-    if found is None and against is None:
-        raise ValueError(f"{path.name}: whom is it about? Name the file {team}_attack_TEAM.csv or say --against TEAM")
-    against = against or str(found["target"] if found else "")
+    match = _ATTACK_FILE.fullmatch(path.name)
+    if match is not None and match["attacker"] != team:
+        raise ValueError(f"{path.name}: is named as an attack by {match['attacker'][:40]!a}, not by {team}")
+    if match is not None and against not in (None, match["target"]):
+        raise ValueError(f"{path.name}: is named as an attack on {match['target'][:40]!a}, not on {against}")
+    if match is None and against is None:
+        raise ValueError(
+            f"{path.name}: which team does it attack? Name it {team}_attack_TEAM.csv, or use --against TEAM"
+        )
+    against = against or str(match["target"] if match else "")
     tournament.team_folder(against)
     if against == team:
         raise ValueError(f"{path.name}: {team} cannot attack its own table")
@@ -167,13 +169,13 @@ def _target(tournament: Tournament, team: str, path: Path, against: str | None) 
 def _validate(
     tournament: Tournament, entries: Sequence[LogEntry], team: str, target: str | None, name: str, data: bytes
 ) -> tuple[int, SubmissionUtility | None]:
-    """Check a file; how many rows it has, and what a table is worth."""
+    """Check a file; return its number of rows, and the utility of an anonymized table."""
     if target is None:
         sheet = read_sheet(name, data, tournament.form(team))
         return len(sheet.frame), tournament.originals(team).utility(sheet.frame, sheet.origin)
     table = tournament.tables(entries).get(target)
     if table is None:
-        raise ValueError(f"{target} has handed in no table; there is nothing to attack")
+        raise ValueError(f"{target} has submitted no table; there is nothing to attack")
     return read_answers(name, data, table.rows, tournament.settings.candidates).target.size, None
 
 

@@ -1,4 +1,4 @@
-"""To each team what became of its table: what broke it, and which columns gave it away."""
+"""Report to each team: scores, strongest attacks on its table, and the columns that leak."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def write_reports(tournament: Tournament, results: Sequence[Result], share: floa
     entries = tournament.log.entries()
     tables = tournament.tables(entries)
     closed = tournament.phase(entries) is Phase.CLOSED
-    found = {one.team: one for one in standings(tournament.settings.teams, results)}
+    by_team = {one.team: one for one in standings(tournament.settings.teams, results)}
     for team in tournament.settings.teams:
         lines = [f"# Report for {team}", "", _state(closed, share), ""]
         if team in tables:
-            lines += _table_report(team, found[team], results)
+            lines += _table_report(team, by_team[team], results)
         else:
-            lines += ["You have handed in no table; your defense has no score and ranks last.", ""]
-        lines += _attack_report(team, found[team], results)
+            lines += ["You have submitted no table. Your defense has no score and ranks last.", ""]
+        lines += _attack_report(team, by_team[team], results)
         write_whole(tournament.team_folder(team) / "report.md", "\n".join(lines).encode(), mode=0o640)
 
 
@@ -32,7 +32,7 @@ def _state(closed: bool, share: float) -> str:
     if closed:
         return "The tournament is closed; these are the final scores."
     if share < 1:
-        return f"The attack phase is open; these scores count {share:.0%} of each table's rows, and no members."
+        return f"The attack phase is open; these scores use {share:.0%} of each table's rows, and do not count members."
     return "The attack phase is open; more attacks may come."
 
 
@@ -45,7 +45,7 @@ def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> l
         + f"), of the records {written(standing.utility_record)}; the smaller counts.",
         f"Defense {written(standing.defense)}, rank {standing.defense_rank}.",
         "",
-        "## What broke it",
+        "## Strongest attacks on it",
         "| attacker | best at | success | advantage |",
         "|---|---|---|---|",
     ]
@@ -56,9 +56,9 @@ def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> l
     ]
     lines += [
         "",
-        "## Which columns gave you away",
-        "Share of your rows whose original is the nearest candidate (Gower) by all columns, and without one of them:",
-        "the larger the drop, the more that column tells.",
+        "## Which columns leak",
+        "The share of your rows whose original is the nearest candidate (Gower), by all columns and without one.",
+        "The larger the drop, the more that column leaks.",
         "",
         "| without | nearest | drop |",
         "|---|---|---|",
@@ -81,5 +81,5 @@ def _attack_report(team: str, standing: Standing, results: Sequence[Result]) -> 
 
 
 def written(value: float | None) -> str:
-    """A number in a report."""
+    """A number as text; a dash if it is missing."""
     return "–" if value is None else f"{value:.3f}"

@@ -1,4 +1,4 @@
-"""Whether a tournament's record is whole."""
+"""Verification of a tournament's log and files."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from scenarios.tournament.folder import Tournament
 
 
 def verify(tournament: Tournament) -> str:
-    """Check the chain of the log and the content of every accepted file; what was found, in a line.
+    """Verify the log's hash chain and the content of every accepted file; return a summary in one line.
 
     Raises
     ------
@@ -16,11 +16,11 @@ def verify(tournament: Tournament) -> str:
     entries = tournament.log.entries()
     phase = tournament.phase(entries)
     if tournament.log.head().lasting != tuple(entry for entry in entries if entry.lasting):
-        raise ValueError(f"{tournament.log.path}.checkpoint: says other than the log; remove it")
+        raise ValueError(f"{tournament.log.path}.checkpoint: contradicts the log; remove it")
     accepted = tournament.accepted(entries)
     for content in dict.fromkeys(submission.content for submission in accepted):
         tournament.content(content)
     return (
-        f"{len(entries)} entries and {len(accepted)} accepted files are whole; phase {phase}; "
+        f"{len(entries)} entries and {len(accepted)} accepted files are unchanged; phase {phase}; "
         f"last hash {entries[-1].hash}"
     )

@@ -105,9 +105,9 @@ class TestPhases:
             advance(cup.tournament, START + HOUR)
         cup.hand_in("kyoto", cup.frame("kyoto"))
         assert cup.publish() is Phase.ATTACK
-        with pytest.raises(ValueError, match="whom is it about"):
+        with pytest.raises(ValueError, match="which team does it attack"):
             cup.hand_in("kyoto", cup.frame("kyoto"), now=START + DAY + HOUR)
-        with pytest.raises(ValueError, match="handed in no table"):
+        with pytest.raises(ValueError, match="submitted no table"):
             cup.attack("kyoto", "osaka", [0], [0])
         with pytest.raises(ValueError, match="its own table"):
             cup.attack("kyoto", "kyoto", [0], [0])
@@ -341,7 +341,7 @@ class TestCommands:
         assert "mondrian-3" in done.stdout
         for name in ("standings.csv", "standings.html", "matrix.csv", "board.html"):
             assert (cup / "public" / name).read_bytes() == (cup / "host" / name).read_bytes()
-        assert "What broke it" in (cup / "teams" / "identity" / "report.md").read_text()
+        assert "Strongest attacks on it" in (cup / "teams" / "identity" / "report.md").read_text()
         assert self.run("verify", cup).exit_code == 0
         log = cup / "host" / "log.jsonl"
         log.write_text(log.read_text().replace('"team": "identity"', '"team": "constant"', 1))

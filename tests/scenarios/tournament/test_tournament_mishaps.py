@@ -179,7 +179,7 @@ class TestCheckpoint:
         content = json.loads(path.read_text())
         content["lasting"][1]["details"]["team"] = "osaka"
         path.write_text(json.dumps(content))
-        with pytest.raises(ValueError, match="checkpoint: says other than the log"):
+        with pytest.raises(ValueError, match="checkpoint: contradicts the log"):
             verify(Tournament(cup.tournament.folder))
 
 
