@@ -1,4 +1,4 @@
-"""The rules page that every team finds in its folder."""
+"""Rules page in every team's folder."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def rules(settings: Settings, records: Microdata) -> str:
         for name in records.released_columns
     )
     again = (
-        "\nThere are two rounds: after the first one the candidate files are published, and you may hand in another "
-        "table\nknowing yours. Your last valid table counts.\n"
+        "\nThere are two rounds. After the first one the candidate files are published. Knowing yours, you may submit\n"
+        "another table. Your last valid table counts.\n"
         if settings.rounds == 2
         else ""
     )
@@ -48,21 +48,21 @@ def _described(domain: Domain, decimals: int) -> str:
 
 _TEMPLATE = """# Rules: {title}
 
-You hold `original` records of {originals} people. Publish a table of them that is useful and that nobody can trace back
-to them; then try to trace the other teams' tables. Files are UTF-8 text with commas between the fields.
+You hold the original records of {originals} people. Publish a table of them that is useful and that nobody can trace
+back to them. Then try to trace the other teams' tables. Files are UTF-8 text with commas between the fields.
 
 | phase | ends (UTC) |
 |---|---|
 {phases}
 {again}
 ## Your table: `TEAM_anonymized.csv`
-- 1 to {originals} rows in any order, with all columns below and the column `original_row`: the row of your
-  original (counted from 0) that this row stems from, each at most once, or nothing where it stems from none. The host
-  strips that column and shuffles the rows before anybody sees them.
-- A cell is a value, an interval `[20,29]` (or `[20,30)` without its upper end), a set `{{a|b}}`, or `*` for any value;
-  or nothing, a missing value, in columns where some of your originals have none.
-  Text that holds one of `\\ | [ {{ *` has a backslash before each of them.
-- Only what a cell says is published, not how it was written.
+- 1 to {originals} rows in any order, with all columns below and the column `original_row`. It gives the original
+  (counted from 0) from which the row stems, each at most once; it is empty if the row stems from none. The host removes
+  that column and shuffles the rows before anybody sees them.
+- A cell is a value, an interval `[20,29]` (or `[20,30)` without its upper end), a set `{{a|b}}`, or `*` for any value.
+  It may be empty (a missing value) in columns where some of your originals have no value.
+  In text, each of `\\ | [ {{ *` has a backslash before it.
+- Only the meaning of a cell is published, not its spelling.
 
 | column | values |
 |---|---|
@@ -70,33 +70,36 @@ to them; then try to trace the other teams' tables. Files are UTF-8 text with co
 
 ## The attack
 Everybody gets each team's table without `original_row` and its candidate file: {candidates} people in clear, your
-{originals} originals and {decoys} decoys ({similar}), shuffled. Hand in `TEAM_attack_OTHER.csv` with the columns
-`released_row`, `candidate_row` (both counted from 0) and `confidence` (0 to 1): at most one line a released row; leave
-out rows that you do not want to answer. Several files about one team: the last valid one counts.
+{originals} originals and {decoys} decoys ({similar}), shuffled. Submit `TEAM_attack_OTHER.csv` with the columns
+`released_row`, `candidate_row` (both counted from 0) and `confidence` (0 to 1). It has at most one line per released
+row; leave out rows that you do not want to answer. The last valid file about a team counts.
 
 ## Scores
-**Utility** is the smaller of two, each 0 for a table whose rows are all the same and 1 for the originals:
-- *of the table*: the mean of how well it keeps the columns' distributions, the associations between columns and
-  counts over ranges (compared in public bins; a generalized cell is spread evenly over what it covers);
-- *of the records*: how similar your originals are to the rows that you declare as theirs (numbers by their bins'
-  distance, categories equal or not, a generalized cell as similar as what it covers is on average), or to those that
-  the host's own assignment gives them, whichever is less. An original without a row counts as if its row were the
-  one of all-alike rows.
+**Utility** is the smaller of two numbers, each 0 for a table whose rows are all equal and 1 for the originals:
+- *of the table*: how well it preserves the columns' distributions, the associations between columns, and counts over
+  ranges (the mean of the three). Values are compared in public bins; a generalized cell is spread evenly over the
+  values that it covers.
+- *of the records*: how similar your originals are to the rows that you declare as theirs, or to the rows that the
+  host assigns to them, whichever is less. Numbers are compared by the distance of their bins, categories as equal or
+  not. A generalized cell counts with the mean similarity of the values that it covers. An original without a row is
+  compared with the row of the table whose rows are all equal.
 
 **Success** of an attack is the larger of
-- *rows*: right answers among the released rows that stem from an original; guessing reaches {row_chance}. Right is
-  counted by the origins that the team declares and again by the host's own two one-to-one assignments of rows to
-  originals (`AssignmentLinkage` and `ExpectationMaximizationLinkage` among your originals alone), and the highest
-  counts: declaring false origins gains nothing;
-- *members*: originals among the {originals} candidates named most surely; guessing reaches {member_chance}.
+- *rows*: the share of right answers among the released rows that stem from an original; its chance level is
+  {row_chance}. Answers are checked against the origins that the team declares, and against two one-to-one assignments
+  of rows to originals by the host (`AssignmentLinkage` and `ExpectationMaximizationLinkage` among your originals
+  only). The highest share counts, so declaring false origins gains nothing.
+- *members*: the share of originals among the {originals} candidates of highest confidence; its chance level is
+  {member_chance}.
 
 Its **advantage** is (success - chance) / (1 - chance), at least 0.
 
-- **Defense** = utility x (1 - the largest advantage of any attacker). The host's own attacks take part.
+- **Defense** = utility x (1 - the largest advantage of any attacker). The host's baseline attacks take part.
 - **Attack** = mean advantage over the other teams' tables; a table that you did not attack counts 0.
 
-Teams are ranked in both; equal scores share a rank; a missing score ranks last. The overall rank is by the sum of both.
+Teams are ranked in both. Equal scores share a rank, and a missing score ranks last. The overall rank is by the sum of
+both ranks.
 
-`tokumei tournament check TEAM_anonymized.csv --original TEAM_original.csv` tells whether your file is valid, its
-utility exactly as the host will compute it, and how the host's attacks fare against it.
+`tokumei tournament check TEAM_anonymized.csv --original TEAM_original.csv` shows whether your file is valid, its
+utility exactly as the host will compute it, and the success of the baseline attacks against it.
 """
