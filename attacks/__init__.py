@@ -3,34 +3,28 @@
 The contract of attacks: knowledge, claims, and released cells beside candidates.
     Attack: A way to learn about people from a release.
     Claims: An attack's answer; a game scores the kinds that it takes.
-    Decisions: One score a person: the higher, the surer the attack is that the statement holds of them
-        (membership).
+    Decisions: Membership scores: one per person, higher for those whom the attack predicts to be members.
     Knowledge: All that an attacker is handed beside the release.
     NotApplicable: Raised by an attack that cannot work on this release; the message says why.
-    Predicates: Predicates that the attack claims to hold of exactly one original.
-    RankedAnswers: For each target some answers with scores, sparse; a target without an answer is one that the
-        attack abstains on.
-    ValueClaims: Values that the attack claims of persons: an attribute, or cells of a reconstructed record.
+    Predicates: Predicates, each claimed to hold for exactly one original.
+    RankedAnswers: Scored answers to each target, sparse; the attack abstains on a target without an answer.
+    ValueClaims: Claimed values of persons: an attribute, or cells of a reconstructed record.
 
 Linkage: which record a released row stems from.
-    AssignmentLinkage: Assigns released rows to different candidates so that Gower distances add up to the least.
-    EnsembleLinkage: Averages the confidences of several attacks and answers each row with the surest candidate on
-        average.
-    ExpectationMaximizationLinkage: Estimates, per column, how often values were kept, disturbed or replaced, while
-        matching rows to candidates.
-    FellegiSunter: Weighs the agreement of each column by how much oftener it occurs among matches, then assigns one
-        to one.
-    GroupLinkage: Matches groups of equal released rows with sets of candidates, and answers each group with its
-        surest candidate.
-    LearnedLinkage: Repeats the defense on people of the attacker's own, learns from them which pairs match, and
-        assigns one to one.
-    LikelihoodAssignment: Finds the one-to-one assignment under which the release is most likely, by the release's
-        own channel.
-    NearestNeighbour: Answers every released row with the candidate at the smallest distance.
+    AssignmentLinkage: Hungarian assignment: matches rows to different candidates with the least sum of Gower
+        distances.
+    EnsembleLinkage: Linear opinion pool of several linkage attacks: averages their confidences.
+    ExpectationMaximizationLinkage: Linkage by expectation maximization: estimates the mechanism of each column
+        while it matches.
+    FellegiSunter: Fellegi-Sunter probabilistic record linkage, followed by a one-to-one assignment.
+    GroupLinkage: Linkage of groups of equal rows: answers each group with its most probable candidate.
+    LearnedLinkage: Linkage by a classifier of pairs, trained on simulated releases of the attacker's own people.
+    LikelihoodAssignment: Maximum-likelihood matching by the release's own channel.
+    NearestNeighbour: Nearest-neighbour linkage: answers every released row with the candidate at the smallest
+        distance.
     ScoreboardDeanonymization: Scores every released person by the known ratings that it shares, and answers only
         where one stands out.
-    SweeneyJoin: Names for every released row the one person of the register who is compatible with it, or ranks
-        people by that.
+    SweeneyJoin: Joins a de-identified table to a named register by exact or generalized agreement.
 
 Membership inference: decides whether a person is in a release or in a model's training set.
     DensityRatioMembership: Membership inference by the ratio of the release's density to the population's density

@@ -9,41 +9,41 @@ User tables: files, roles and domains of columns, and the risk of a table.
     load_table: Read records from a CSV or Parquet file.
 
 Games: what the attacker knows, what it claims, and how claims are scored.
-    AttributeInference: The attacker knows people's quasi-identifiers and the release, and names their sensitive
-        value.
-    CandidateFile: Re-identification among candidates: the attacker holds a file that contains every original, and
-        decoys.
-    ClassifierMembership: Membership in the records behind a model: the release stays with its owner, who trains a
-        classifier on it.
-    DowncodingGame: The attacker names the exact value behind every generalized cell of a quasi-identifier.
-    Game: A game between a publisher and an attacker.
-    Indistinguishability: Which of two tables that differ in one record is behind an answer? The adversary picks
-        both.
-    Intersection: Attribute inference about people who are in two tables, each released by itself with the same
+    AttributeInference: Attribute inference: the adversary knows quasi-identifiers and infers the sensitive value.
+    CandidateFile: Re-identification among candidates: the adversary has a file of all originals and of decoys.
+    ClassifierMembership: Membership inference on a model: the publisher trains a classifier on the release and
+        publishes only the model.
+    DowncodingGame: Downcoding: the adversary claims the exact value behind every generalized cell of a
+        quasi-identifier.
+    Game: A game between a publisher and an adversary.
+    Indistinguishability: Distinguishing game of differential privacy: decide which of two neighbouring tables is
+        behind an answer.
+    Intersection: Attribute inference about people in two tables that are released independently with the same
         defense.
-    Join: A de-identified medical table and a named register, made of the same records by splitting their columns.
-    Linkability: Two files hold different columns of the same people; a person is linked if both parts lead to a
-        common row.
-    Membership: Membership in a released table: half of the candidates are its originals, the others are held out.
-    Newcomer: What did the newcomer spend? The mean is asked for over everybody, and over everybody but the
-        newcomer.
-    Outcome: What came of a play.
-    PkAnonymity: One row's re-identification by an adversary that picked the table, as Pk-anonymity bounds it by
-        1/k.
-    PkSummary: What came of many plays of the Pk game.
+    Join: Sweeney's join of a de-identified medical table with a named register, both made from the same records.
+    Linkability: Linkability: two files hold different columns of the same people, and a released row may link both
+        parts.
+    Membership: Membership inference on a released table: half of the candidates are its originals.
+    Newcomer: Disclosure of a newcomer's value by the means over all persons and over all but the newcomer.
+    Outcome: Result of one play.
+    PkAnonymity: Re-identification of one row by an adversary that chooses the table; Pk-anonymity bounds its
+        posterior by 1/k.
+    PkSummary: Win rate, answer rate and posteriors over many plays of `PkAnonymity`.
     play: Play a game once: draw, defend, publish, attack, score.
-    Pool: Guess which pool of items (a skin tone, a political side) each person prefers, reports being linked to
-        senders.
-    Reports: Guess what a person's value is from their reports, which carry the sender's name.
-    SecretBits: Who has the secret attribute? Counts of it are answered for any group of persons.
-    SecretNumbers: Whose number is above a line? Sums or means of it are answered for any group of persons.
-    SinglingOut: The attacker names predicates; one singles out if exactly one of the originals meets it.
-    SparseRatings: De-anonymization of ratings: the attacker knows a few ratings of each target, some of them wrong.
-    StatisticsMembership: Membership in the records behind statistics: half of the candidates are those that a
-        curator answers about.
-    summarize_pk: Summary of the measures that `PkAnonymity` gave, each with a posterior.
-    Training: A model is trained on records at clients; the server sees what arrives and looks for the records.
-    VisitingHours: At what hour does the regular come? A shop's visitors are counted by the hour, each day.
+    Pool: Pool inference: infer from linked reports which pool of items (skin tones, political sides) a person
+        prefers.
+    Reports: Inference of a person's value from linked reports under local differential privacy.
+    SecretBits: Disclosure of a binary attribute: a curator answers counts of it for any group of persons.
+    SecretNumbers: Disclosure of numbers above a threshold: a curator answers sums or means for any group of
+        persons.
+    SinglingOut: Singling out: the adversary claims predicates, and one succeeds if it holds for exactly one
+        original.
+    SparseRatings: De-anonymization of sparse ratings: the adversary knows a few ratings of each target, some of
+        them wrong.
+    StatisticsMembership: Membership inference on statistics: half of the candidates are the records of a curator.
+    summarize_pk: Summarize the measures of many plays of `PkAnonymity`.
+    Training: Attacks of the server on federated training: reconstruction and membership inference.
+    VisitingHours: Disclosure of a regular visitor's hour by daily histograms of a shop's visitors.
 
 Experiments: scenarios that report in tables and pictures instead of a board.
     Emoji: Count-mean sketches in use: a histogram of emoji, popular sites, new words, and pool inference.
@@ -59,7 +59,7 @@ Audits of claimed epsilons: mechanisms run on neighbouring inputs, and lower bou
     Subject: A mechanism with its claim and the neighbouring inputs on which the claim is audited.
 
 The runner: plays the missing trials of a plan in worker processes within limits of time and memory.
-    Plan: What is to be played.
+    Plan: The defenses, attacks and games of a scenario, and how often each combination is played.
     read_plan: Read a scenario.
 """
 

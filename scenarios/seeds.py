@@ -1,4 +1,4 @@
-"""Random generators that derive from stable names, so that no result depends on order or on other results."""
+"""Random generators seeded by stable names, so that no result depends on order or on other results."""
 
 from __future__ import annotations
 
@@ -8,18 +8,23 @@ import numpy as np
 from numpy.random import Generator
 
 FORMER_NAMES = {"LeakagePosterior": "TellingPosterior", "SequentialNoise": "SerialNoise"}
-"""Renamed methods keep the seeds of their former names, so that their recorded numbers can be repeated."""
+"""Former names of renamed methods: they enter seeds, so recorded numbers stay reproducible."""
 
 
 def generator(seed: int, *names: str | int) -> Generator:
-    """Generator for one purpose of one run.
+    """Random generator for one purpose in one run.
 
     Parameters
     ----------
     seed : int
         The run's seed, at least 0.
     names : str or int
-        What the generator is for, from the general to the special (scenario, defense, play, attack).
+        Purpose of the generator, from general to specific (scenario, defense, play, attack).
+
+    Returns
+    -------
+    Generator
+        Equal arguments give equal generators; different purposes give independent ones.
     """
     text = "\0".join(map(str, [seed, *names]))
     for name, former in FORMER_NAMES.items():

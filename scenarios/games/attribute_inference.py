@@ -1,4 +1,4 @@
-"""The attribute inference game: name the sensitive value of people whose quasi-identifiers are known."""
+"""The attribute inference game: infer sensitive values from quasi-identifiers and a release."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from scenarios.games.control_group import ControlGroupGame, ControlGroupSecret, 
 
 
 class AttributeInference(ControlGroupGame):
-    """The attacker knows people's quasi-identifiers and the release, and names their sensitive value.
+    """Attribute inference: the adversary knows quasi-identifiers and infers the sensitive value.
 
-    Everybody in the table is a target, and so are as many strangers, which the attacker cannot tell from them: what it
-    finds out about people who are not in the table follows from statistics alone and is no leak. A number counts as
-    named if the answer lies in its public bin.
+    The targets are all people in the table and a control group of strangers, in random order. What an attack infers
+    about strangers follows from statistics of the population alone and is not a leak. A number is inferred correctly if
+    the answer lies in the same public bin.
 
     Parameters
     ----------
     records, originals, strangers, auxiliary, attacker_knows
         See `ControlGroupGame`.
     sensitive : str, optional
-        The column to infer; it is then sensitive to the defenses too. By default the first sensitive one.
+        The column to infer, by default the first sensitive one. Defenses treat it as sensitive too.
 
     Raises
     ------
     ValueError
-        If a number is out of range, the population too small, the sensitive column missing, or no quasi-identifier is
-        left.
+        If a number is out of range, the population is too small, the sensitive column is missing, or no
+        quasi-identifier is left.
     """
 
     takes: ClassVar[Mapping[str, type[Claims]]] = {"attribute": ValueClaims}
@@ -62,42 +62,47 @@ class AttributeInference(ControlGroupGame):
         )
         self.sensitive = sensitive
         if not with_sensitive(records, sensitive).quasi_identifiers:
-            raise ValueError("records: there is no quasi-identifier, so that nothing is known about the targets")
+            raise ValueError(
+                "records: the table has no quasi-identifier, so the attacker would know nothing about the targets"
+            )
 
     @cached_property
     def population(self) -> Microdata:
-        """The records, the column to infer being the first sensitive one."""
+        """The records, with the column to infer as the first sensitive one."""
         return with_sensitive(self.records, self.sensitive)
 
     def knowledge(self, secret: ControlGroupSecret, defense: Defense) -> Knowledge:
-        """Hand over everybody's quasi-identifiers, other people, and the mechanism where the game discloses it."""
+        """Give the targets' quasi-identifiers, the auxiliary population, and the mechanism if the game discloses it."""
         targets = secret.people()[list(secret.records.quasi_identifiers)]
         return Knowledge(targets, secret.auxiliary, self.simulation(defense))
 
     def score(self, secret: ControlGroupSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
-        """Count whose value is named; an abstention is no success, and people without a value are no targets.
+        """Count correctly inferred values.
+
+        An abstention is a failure. People whose value is missing are not targets.
 
         Returns
         -------
         Scores
-            ``attribute``: share of the table's people whose value is named, in expectation over the attack's ties;
-            chance is the same among the strangers. Measures: ``risk``, ``risk_low``, ``risk_high``: the rate after
-            control; ``answered``: share of the table's people with an answer; ``precision``: correct / answered.
+            ``attribute``: share of the people in the table whose value is inferred, in expectation over ties. Chance
+            is the same share among the strangers. Measures: ``risk``, ``risk_low``, ``risk_high``: the
+            rate after control; ``answered``: share of the people in the table with an answer; ``precision``: correct /
+            answered.
 
         Raises
         ------
         TypeError
-            If the claims are no values.
+            If the claims are not values.
         ValueError
-            If they lack the sensitive column or are about people that there are not.
+            If the claims lack the sensitive column, or a claim is about a person who does not exist.
         """
         column = secret.records.sensitive[0]
         domain = self.population.domain(column)
         truth = domain.codes(secret.people()[column])
         correct, answered = successes(self.taken(claims), column, domain, truth)
-        named = truth < domain.size
-        member = secret.member & named
-        control = ~secret.member & named
+        has_value = truth < domain.size
+        member = secret.member & has_value
+        control = ~secret.member & has_value
         answers = float(answered[member].sum())
         return controlled(
             "attribute",
@@ -113,12 +118,12 @@ class AttributeInference(ControlGroupGame):
 def successes(
     claims: ValueClaims, column: str, domain: Domain, truth: NDArray[np.intp]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Probability that each person's value is named, and that the attack answers at all, two arrays (people,).
+    """Probabilities that each person's value is inferred, and that the attack answers; two arrays (people,).
 
     Parameters
     ----------
     claims : ValueClaims
-        Values of the column; missing ones are abstentions.
+        Claimed values of the column; a missing value is an abstention.
     column : str
         The sensitive column.
     domain : Domain
@@ -129,17 +134,17 @@ def successes(
     Raises
     ------
     ValueError
-        If they lack the column, name a value that it cannot have, or are about people that there are not.
+        If the claims lack the column, a claimed value is outside the domain, or a person does not exist.
     """
     if column not in claims.values:
         raise ValueError(f"the claims have no column {column!r}")
     if claims.about.size and claims.about.max() >= truth.size:
-        raise ValueError(f"a claim is about person {claims.about.max()}, there are {truth.size} from 0")
+        raise ValueError(f"a claim is about person {claims.about.max()}, but the last person is {truth.size - 1}")
     values = claims.values[column]
     codes = domain.codes(values.astype(float) if isinstance(domain, NumericDomain) else values.astype(object))
     given = codes < domain.size
-    right = given & (codes == truth[claims.about])
+    matches = given & (codes == truth[claims.about])
     correct, answered = np.zeros(truth.size), np.zeros(truth.size)
-    np.add.at(correct, claims.about, claims.weight * right)
+    np.add.at(correct, claims.about, claims.weight * matches)
     np.add.at(answered, claims.about, claims.weight * given)
     return correct, answered

@@ -1,4 +1,4 @@
-"""The candidate-file game: name, for every released row, the candidate that it stems from."""
+"""The candidate-file game: link every released row to one of the candidates."""
 
 from __future__ import annotations
 
@@ -26,46 +26,46 @@ DECOYS = ("random", "hard")
 
 @dataclass(frozen=True)
 class CandidateFileSecret(TableSecret):
-    """Who was drawn; the candidates are originals and decoys, shuffled.
+    """Originals and candidates of one play; the candidates are originals and decoys in random order.
 
     Attributes
     ----------
     answers : ndarray of int, shape (originals,)
-        Where each original stands among the candidates.
+        Position of each original among the candidates.
     """
 
     answers: NDArray[np.intp] = field(repr=False)
 
 
 class CandidateFile(CandidatesGame):
-    """Re-identification among candidates: the attacker holds a file that contains every original, and decoys.
+    """Re-identification among candidates: the adversary has a file of all originals and of decoys.
 
-    Per play some records are drawn as originals and released; the attacker sees the release, rows shuffled, and the
-    candidates in clear, and names for each row the candidate that it stems from.
+    Each play draws some records as originals and releases them. The adversary sees the release with its rows in random
+    order, and the candidates in clear. It links each row to the candidate that the row stems from.
 
     Parameters
     ----------
     records : Microdata
         The population; at least `candidates` records.
     originals, candidates : int
-        How many records are released, and among how many the attacker looks; originals < candidates.
+        Number of released records, and number of candidates; originals < candidates.
     decoys : {"random", "hard"}
-        The other candidates: any people, or for each original in turn the nearest other person (Gower) that is not
-        its exact equal.
+        How the other candidates are chosen: ``random`` draws them uniformly. ``hard`` gives each original in turn its
+        nearest neighbour by Gower's distance, exact equals excepted.
     auxiliary, held_out : int
-        How many further people the attacker has for studying, and how many test what classifiers learn from the
-        release; fewer where the population runs out (a half of the rest each).
+        Size of the auxiliary population, and number of people who test classifiers trained on the release. A small
+        population gives fewer: half of the remaining people each.
     attacker_knows : {"mechanism", "nothing"}
-        Whether attackers read the release's channel and may repeat the defense on records of their own.
+        Whether attacks can read the release's channel and repeat the defense on other records.
 
     Raises
     ------
     ValueError
-        If a number is out of range or the population too small.
+        If a number is out of range or the population is too small.
 
     Examples
     --------
-    Nearest neighbours find every row of an unprotected table.
+    Nearest-neighbour linkage re-identifies every row of an unprotected table.
 
     >>> import numpy as np
     >>> import pandas as pd
@@ -103,16 +103,16 @@ class CandidateFile(CandidatesGame):
         if decoys not in DECOYS:
             raise ValueError(f"decoys must be one of {', '.join(DECOYS)}, got {decoys!r}")
         if len(records) < candidates:
-            raise ValueError(f"candidates: {candidates} are needed and the table has {len(records)} rows")
+            raise ValueError(f"candidates: {candidates} are needed, but the table has {len(records)} rows")
 
     @cached_property
     def _nearest_people(self) -> NearestPeople:
         return NearestPeople(self.records)
 
     def draw(self, rng: Generator, choice: Any = None) -> CandidateFileSecret:
-        """Draw originals, decoys and bystanders, all different people.
+        """Draw originals, decoys, auxiliary and held-out people, all distinct.
 
-        The originals, and what their releases are worth, are the same for both kinds of decoys.
+        Equal generators give the same originals and the same utility for both kinds of decoys.
         """
         original_rng, decoy_rng, query_rng, order_rng = rng.spawn(4)
         population = original_rng.permutation(len(self.records))
@@ -137,27 +137,27 @@ class CandidateFile(CandidatesGame):
         )
 
     def score(self, secret: CandidateFileSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
-        """Score row by row and candidate by candidate; see `score_answers`."""
+        """Score links of rows and membership of candidates; see `score_answers`."""
         return score_answers(self.taken(claims), published.origin, secret.answers, self.candidates, rng)
 
 
 def score_answers(
     claims: RankedAnswers, origin: NDArray[np.intp], answers: NDArray[np.intp], candidates: int, rng: Generator
 ) -> Scores:
-    """Score answers about the rows of one table, row by row and candidate by candidate.
+    """Score links of the rows of one table, and the membership of candidates that they imply.
 
     Parameters
     ----------
     claims : RankedAnswers
-        What is answered.
+        Ranked candidates for each row.
     origin : ndarray of int, shape (rows,)
         The original that each row stems from, -1 for none.
     answers : ndarray of int, shape (originals,)
-        Where each original stands among the candidates.
+        Position of each original among the candidates.
     candidates : int
-        How many there are.
+        Number of candidates.
     rng : Generator
-        Breaks ties.
+        Breaks ties at random.
 
     Returns
     -------
@@ -168,7 +168,7 @@ def score_answers(
     Raises
     ------
     ValueError
-        If they are about other numbers of rows or candidates.
+        If the claims have another number of rows or candidates.
     """
     rows = row_scores(claims, origin, answers, candidates, rng)
     originals = len(answers)

@@ -1,4 +1,4 @@
-"""The membership game on a model: say who of the candidates is among the records that it was trained on."""
+"""The membership inference game on a classifier trained on the release."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from scenarios.games.table_model import MODELS, TableModel
 
 @dataclass(frozen=True)
 class ClassifierMembershipSecret(CandidatesSecret):
-    """Who was drawn.
+    """Members, candidates and other people of one play.
 
     Attributes
     ----------
     member : ndarray of bool, shape (candidates,)
-        Which candidates are originals.
+        Whether each candidate is a member.
     held_out : DataFrame, shape (people, columns)
-        Other people, for testing models.
+        Other people, the test set of the models.
     seed : int
-        Of the models whose utility is measured.
+        Seed of the models that measure utility.
     original_auc : float or None
-        Area under the curve of a model trained on the originals.
+        Area under the ROC curve of a model trained on the members' original records.
     """
 
     member: NDArray[np.bool_] = field(repr=False)
@@ -44,25 +44,25 @@ class ClassifierMembershipSecret(CandidatesSecret):
 
 
 class ClassifierMembership(Membership):
-    """Membership in the records behind a model: the release stays with its owner, who trains a classifier on it.
+    """Membership inference on a model: the publisher trains a classifier on the release and publishes only the model.
 
-    What is published is the classifier of the first sensitive column with two or more categories, for everybody to
-    ask; the attacker has the candidates in clear, members and as many others, and says of each how surely it is a
-    member. Who knows the mechanism can train models of its own in the same way.
+    The classifier predicts the first sensitive column with two or more categories, and everybody can query it. The
+    candidates are the members and as many other people, in clear. The adversary scores how likely each of them is a
+    member. If it knows the mechanism, it can train shadow models in the same way.
 
     Parameters
     ----------
     records : Microdata
-        The population; at least twice `members` records, with a sensitive column to be predicted.
+        The population; at least twice `members` records, with a sensitive column to predict.
     model : str
         One of `scenarios.games.table_model.MODELS`.
     members, auxiliary, held_out, attacker_knows
-        As in `Membership`.
+        See `Membership`.
 
     Raises
     ------
     ValueError
-        If a number is out of range, the model unknown, the population too small or nothing is there to be predicted.
+        If a number is out of range, the model is unknown, the population is too small, or no column can be predicted.
 
     References
     ----------
@@ -92,14 +92,14 @@ class ClassifierMembership(Membership):
         if model not in MODELS:
             raise ValueError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
         if self._target is None:
-            raise ValueError("records: there is no sensitive column of categories for a model to predict")
+            raise ValueError("records: the table has no sensitive column of categories for a model to predict")
 
     @cached_property
     def _target(self) -> str | None:
         return prediction_target(self.records.sensitive, self.domains)
 
     def draw(self, rng: Generator, choice: Any = None) -> Any:
-        """Draw members, as many others, and bystanders, all different people."""
+        """Draw members, as many non-members, auxiliary and held-out people, all distinct."""
         people_rng, seed_rng = rng.spawn(2)
         drawn, seed = self.people(people_rng), int(seed_rng.integers(2**31))
         held_out = drawn.held_out.frame
@@ -109,19 +109,26 @@ class ClassifierMembership(Membership):
         )
 
     def publish(self, release: Release, rng: Generator) -> ModelRelease:
-        """Train the classifier, and publish it alone."""
+        """Train the classifier on the release and publish only the classifier."""
         assert self._target is not None  # noqa: S101 (checked at construction)
         return ModelRelease(TableModel(self.domains, self._target, self.model).fit(table(release).frame, rng))
 
     def utility(self, secret: Any, release: Any) -> dict[str, float | None]:
-        """Area under the curve of the model on people held out, ``classifier_auc``, and of one without a defense."""
+        """Area under the ROC curve on the held-out people, averaged over classes.
+
+        Returns
+        -------
+        dict
+            ``classifier_auc`` of the model trained on the release, and ``classifier_auc_original`` of one trained on
+            the original records; None if there are no held-out people.
+        """
         return {
             "classifier_auc": self._auc(table(release).frame, secret.held_out, secret.seed),
             "classifier_auc_original": secret.original_auc,
         }
 
     def _auc(self, released: pd.DataFrame, held_out: pd.DataFrame, seed: int) -> float | None:
-        """Area under the curve of a model trained on a table, averaged over classes; None without held-out people."""
+        """Mean one-against-rest area under the ROC curve of a model trained on a table; None if nobody is held out."""
         if held_out.empty:
             return None
         assert self._target is not None  # noqa: S101 (checked at construction)

@@ -1,4 +1,4 @@
-"""Games with a control group: attacks are held against what they reach on people who are not in the table."""
+"""Games with a control group of people who are not in the released table."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from scenarios.games.table_worth import table_worth
 
 @dataclass(frozen=True)
 class ControlGroupSecret(Secret):
-    """Who was drawn.
+    """Originals, control group and auxiliary population of one play.
 
     Attributes
     ----------
@@ -32,13 +32,13 @@ class ControlGroupSecret(Secret):
     strangers : Microdata
         The control group: other people of the same population.
     auxiliary : Microdata
-        Yet other people, for the attacker.
+        The auxiliary population: people who are neither originals nor strangers.
     order : ndarray of int, shape (originals + strangers,)
-        The order in which the attacker meets them: positions among the originals, then the strangers.
+        Order of the targets: positions in the originals followed by the strangers.
     rng : Generator
-        For whatever else belongs to this secret; never drawn from, only copied.
+        Randomness for other parts of this secret. It is only copied, never drawn from.
     query_rng : Generator
-        Draws the queries by which a release's utility is measured; never drawn from, only copied.
+        Draws the queries that measure a release's utility. It is only copied, never drawn from.
     """
 
     records: Microdata = field(repr=False)
@@ -50,35 +50,35 @@ class ControlGroupSecret(Secret):
 
     @property
     def member(self) -> NDArray[np.bool_]:
-        """Whether each person that the attacker meets is in the table, shape (people,)."""
+        """Whether each target is in the table, shape (people,)."""
         return self.order < len(self.records)
 
     def people(self) -> pd.DataFrame:
-        """Everybody that the attacker meets, in clear and in that order, shape (people, columns)."""
+        """All targets in clear, in the order of `order`, shape (people, columns)."""
         everybody = pd.concat([self.records.frame, self.strangers.frame], ignore_index=True)
         return everybody.iloc[self.order].reset_index(drop=True)
 
 
 class ControlGroupGame(TableGame):
-    """A game on a table of originals with as many strangers as a control group.
+    """Abstract game on a released table of originals, with strangers as the control group.
 
-    Originals, strangers and the attacker's own people are all different, and drawn alike.
+    Originals, strangers and the auxiliary population are disjoint and drawn uniformly from the same population.
 
     Parameters
     ----------
     records : Microdata
         The population; at least `originals` + `strangers` records.
     originals, strangers : int
-        How many people are released, and how many make the control group.
+        Number of released people, and number of people in the control group.
     auxiliary : int
-        How many further people the attacker has for studying; fewer where the population runs out.
+        Size of the auxiliary population; smaller if the population has too few people left.
     attacker_knows : {"mechanism", "nothing"}
-        Whether attackers read the release's channel and may repeat the defense on records of their own.
+        Whether attacks can read the release's channel and repeat the defense on other records.
 
     Raises
     ------
     ValueError
-        If a number is out of range or the population too small.
+        If a number is out of range or the population is too small.
     """
 
     def __init__(
@@ -99,38 +99,38 @@ class ControlGroupGame(TableGame):
         check_integer("auxiliary", auxiliary, low=0)
         if len(records) < originals + strangers:
             raise ValueError(
-                f"originals and strangers: {originals + strangers} records are needed, the table has {len(records)}"
+                f"originals and strangers: {originals + strangers} records are needed, but the table has {len(records)}"
             )
 
     @property
     def population(self) -> Microdata:
-        """The records under the roles that the game gives them."""
+        """The records, with the roles of columns in this game."""
         return self.records
 
     @property
     def others(self) -> int:
-        """How many people are drawn besides originals and strangers."""
+        """Number of people drawn besides originals and strangers."""
         return self.auxiliary
 
     def draw(self, rng: Generator, choice: Any = None) -> ControlGroupSecret:
-        """Draw originals, strangers and the attacker's own people."""
+        """Draw originals, strangers and the auxiliary population."""
         people_rng, query_rng, order_rng, own_rng = rng.spawn(4)
         population = self.population
-        met = self.originals + self.strangers
-        drawn = people_rng.permutation(len(population))[: met + self.others]
+        targets = self.originals + self.strangers
+        drawn = people_rng.permutation(len(population))[: targets + self.others]
         records = population.take(drawn[: self.originals])
-        strangers = population.take(drawn[self.originals : met])
+        strangers = population.take(drawn[self.originals : targets])
         return ControlGroupSecret(
             records,
             strangers,
-            self.public(population.take(drawn[met:])),
-            order_rng.permutation(met),
+            self.public(population.take(drawn[targets:])),
+            order_rng.permutation(targets),
             own_rng,
             query_rng,
         )
 
     def utility(self, secret: ControlGroupSecret, release: MicrodataRelease) -> dict[str, float | None]:
-        """Anchored utility of the table, classifiers being tested on the strangers, and its k and l as measured."""
+        """Anchored utility of the table, with strangers as the test set of classifiers, and its measured k and l."""
         utility = self.table_utility(secret.records, secret.strangers, deepcopy(secret.query_rng))
         return table_worth(utility, secret.records, release.frame)
 
@@ -143,13 +143,24 @@ def controlled(
     control_trials: int,
     **measures: float | None,
 ) -> Scores:
-    """Scores of a goal with a control group; rate and chance are None if either group is empty.
+    """Scores of one goal with a control group; rate and chance are None if either group is empty.
+
+    Parameters
+    ----------
+    goal : str
+        The attack's goal.
+    successes, trials : float, int
+        Successes and trials of the attack on people in the table.
+    control_successes, control_trials : float, int
+        Successes and trials of the same attack on the control group.
+    **measures : float or None
+        Further measures to report.
 
     Returns
     -------
     Scores
-        The goal's rate; its chance is the same attack's rate on the control group. Measures: ``risk``, ``risk_low`` and
-        ``risk_high``, the rate after control (`metrics.control.risk_after_control`), and those given.
+        The goal's rate; its chance is the rate on the control group. Measures: ``risk``, ``risk_low`` and
+        ``risk_high``, the rate after control (`metrics.control.risk_after_control`), and the given ones.
     """
     if not trials or not control_trials:
         empty = Score(goal, None, None, trials, control_trials)
@@ -160,16 +171,16 @@ def controlled(
 
 
 def with_sensitive(records: Microdata, column: str | None) -> Microdata:
-    """Records whose first sensitive column is `column`, whatever its role was; unchanged where None.
+    """Return the records with `column` as the first sensitive column; unchanged if it is None.
 
     Raises
     ------
     ValueError
-        If there is no such column, it names a person, or None is given and no column is sensitive.
+        If the column does not exist or is an identifier, or if it is None and no column is sensitive.
     """
     if column is None:
         if not records.sensitive:
-            raise ValueError("sensitive: no column of the table is sensitive; name one")
+            raise ValueError("sensitive: the table has no sensitive column; name one")
         return records
     if column not in records.released_columns:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Hard decoys: the people most like the originals."""
+"""Hard decoys: people who resemble the originals."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from defenses.base.microdata import Microdata
 
 
 class NearestPeople:
-    """Nearest people of a population by Gower distance over all released columns.
+    """Nearest neighbours in a population by Gower's distance over all released columns.
 
     Parameters
     ----------
     records : Microdata
-        The population; numbers are scaled by their range in it.
+        The population. Each numeric column is scaled by its range.
     """
 
     def __init__(self, records: Microdata) -> None:
@@ -26,7 +26,7 @@ class NearestPeople:
                 values = column.to_numpy(dtype=float, na_value=np.nan)
                 absent = np.isnan(values)
                 span = np.nanmax(values) - np.nanmin(values) if not absent.all() else 0.0
-                # A missing number lies one range beyond the largest: at least as far away as any two values.
+                # A missing number is coded as 2, so that its distance to any value is at least the range of the column.
                 scaled = (values - np.nanmin(values)) / span if span else np.zeros(values.size)
                 numbers.append(np.where(absent, 2.0, scaled))
             else:
@@ -37,20 +37,25 @@ class NearestPeople:
     def nearest(
         self, people: NDArray[np.intp], pool: NDArray[np.intp], count: int, reserve: int = 50
     ) -> NDArray[np.intp]:
-        """Choose `count` of the pool, for each of the people in turn the nearest not yet chosen.
+        """Choose `count` of the pool: each person in turn gets the nearest one that is still free.
 
         Parameters
         ----------
         people, pool : ndarray of int
             Positions in the population, disjoint.
         count : int
-            At most the pool's size.
+            Number of people to choose, at most the pool's size.
         reserve : int
-            How many neighbours to know of each person beyond its share, for when others took them.
+            Number of neighbours to search for each person beyond its share, in case other people take them first.
+
+        Returns
+        -------
+        ndarray of int, shape (count,)
+            Positions in the population.
 
         Notes
         -----
-        Exact equals of a person are not its decoys, unless nobody else is left.
+        A record that equals a person's record exactly becomes its decoy only if no other record is left.
         """
         distance = self._distance(people, pool)
         distance[distance < 1e-12] = np.inf

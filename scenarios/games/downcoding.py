@@ -1,4 +1,4 @@
-"""The downcoding game: name finer values than were published."""
+"""The downcoding game: recover the exact values behind generalized cells."""
 
 from __future__ import annotations
 
@@ -21,17 +21,21 @@ from scenarios.games.control_group import ControlGroupGame, ControlGroupSecret, 
 
 
 class DowncodingGame(ControlGroupGame):
-    """The attacker names the exact value behind every generalized cell of a quasi-identifier.
+    """Downcoding: the adversary claims the exact value behind every generalized cell of a quasi-identifier.
 
-    Rows of a class are alike, so that it does not matter which of them gets which value: in every class and column the
-    claimed values are held against the true ones as multisets. Suppressed cells count too. Chance is what is right if
-    values are drawn from other people's, those that the cell covers: what a reader guesses who believes that a
-    generalized cell says no more than what it covers.
+    The rows of an equivalence class are indistinguishable. In every class and column the claimed values are therefore
+    compared with the true ones as multisets. Suppressed cells count as generalized. The chance level draws each value
+    from the auxiliary population, among the values that the cell covers.
 
     Parameters
     ----------
     records, originals, strangers, auxiliary, attacker_knows
-        See `ControlGroupGame`; the strangers only serve to measure utility.
+        See `ControlGroupGame`; the strangers are used only to measure utility.
+
+    Notes
+    -----
+    The class keeps the suffix ``Game`` because `attacks.Downcoding` is the attack: command line and reports look up
+    games and attacks by class name.
 
     References
     ----------
@@ -41,48 +45,48 @@ class DowncodingGame(ControlGroupGame):
     takes: ClassVar[Mapping[str, type[Claims]]] = {"downcoding": ValueClaims}
 
     def knowledge(self, secret: ControlGroupSecret, defense: Defense) -> Knowledge:
-        """Hand over other people, and the mechanism where the game discloses it."""
-        nobody = secret.records.frame.iloc[:0][list(secret.records.released_columns)]
-        return Knowledge(nobody, secret.auxiliary, self.simulation(defense))
+        """Give the auxiliary population, and the mechanism if the game discloses it."""
+        no_candidates = secret.records.frame.iloc[:0][list(secret.records.released_columns)]
+        return Knowledge(no_candidates, secret.auxiliary, self.simulation(defense))
 
     def score(self, secret: ControlGroupSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
-        """Count the values that are right.
+        """Count correct values.
 
         Returns
         -------
         Scores
-            ``downcoding``: share of the generalized cells of known origin whose value is named; chance is the same for
-            values drawn from other people. Measures: ``risk``, ``risk_low``, ``risk_high``: the rate after control. All
-            are None if no cell is generalized.
+            ``downcoding``: share of the generalized cells of known origin whose value is claimed correctly; chance is
+            the same share for values drawn from the auxiliary population. Measures: ``risk``, ``risk_low``,
+            ``risk_high``: the rate after control. All are None if no cell is generalized.
 
         Raises
         ------
         TypeError
-            If the claims are no values.
+            If the claims are not values.
         ValueError
-            If they are not about the released rows.
+            If the claims are not about the released rows, each once.
         """
         guesses: ValueClaims = self.taken(claims)
-        frame, known = published.frame, published.origin >= 0
+        frame, has_origin = published.frame, published.origin >= 0
         if not np.array_equal(guesses.about, np.arange(len(frame))):
             raise ValueError(f"the claims must be about the {len(frame)} released rows, each once")
         names = [name for name in secret.records.quasi_identifiers if name in frame.columns]
         classes = equivalence_classes(frame, names)
-        right = drawn = trials = 0
+        correct = guessed = trials = 0
         for name in names:
             cells = read_cells(frame[name], self.population.domain(name))
-            rows = np.flatnonzero(known & ~cells.plain[cells.codes])
+            rows = np.flatnonzero(has_origin & ~cells.plain[cells.codes])
             truth = secret.records.frame[name].iloc[published.origin[rows]]
-            guess = _drawn(cells.contains, cells.codes[rows], secret.auxiliary.frame[name], rng)
+            guess = _drawn_values(cells.contains, cells.codes[rows], secret.auxiliary.frame[name], rng)
             trials += rows.size
             if name in guesses.values:
-                right += overlap(classes[rows], guesses.values[name].iloc[rows], truth)
-            drawn += overlap(classes[rows], guess, truth)
-        return controlled("downcoding", right, trials, drawn, trials)
+                correct += overlap(classes[rows], guesses.values[name].iloc[rows], truth)
+            guessed += overlap(classes[rows], guess, truth)
+        return controlled("downcoding", correct, trials, guessed, trials)
 
 
 def overlap(classes: NDArray[np.intp], claimed: pd.Series[Any], truth: pd.Series[Any]) -> int:
-    """How many claimed values are right, as multisets within each class; missing values are none."""
+    """Number of claimed values that are correct, as multisets within each class; missing values do not count."""
     count = len(classes)
     numeric = pd.api.types.is_numeric_dtype(truth)
     both = [pd.to_numeric(part) if numeric else part.astype(object) for part in (claimed, truth)]
@@ -90,18 +94,18 @@ def overlap(classes: NDArray[np.intp], claimed: pd.Series[Any], truth: pd.Series
     keys = pd.factorize(np.where(codes < 0, -1, np.tile(classes, 2) * max(1, len(distinct)) + codes))
     total = len(keys[1])
     present = codes >= 0
-    left = np.bincount(keys[0][:count][present[:count]], minlength=total)
-    right = np.bincount(keys[0][count:][present[count:]], minlength=total)
-    return int(np.minimum(left, right).sum())
+    claims = np.bincount(keys[0][:count][present[:count]], minlength=total)
+    truths = np.bincount(keys[0][count:][present[count:]], minlength=total)
+    return int(np.minimum(claims, truths).sum())
 
 
-def _drawn(contains: Any, codes: NDArray[np.intp], people: pd.Series[Any], rng: Generator) -> pd.Series[Any]:
-    """For each row a value of other people that its cell covers, missing where it covers none; shape (rows,)."""
+def _drawn_values(contains: Any, codes: NDArray[np.intp], people: pd.Series[Any], rng: Generator) -> pd.Series[Any]:
+    """Draw for each row one of people's values that its cell covers, missing if it covers none; shape (rows,)."""
     values = people.dropna()
     share = values.value_counts()
     covered = contains(share.index.to_numpy()) * share.to_numpy()
     cumulative = np.cumsum(covered, axis=1)[codes] if share.size else np.zeros((codes.size, 0))
     total = cumulative[:, -1] if share.size else np.zeros(codes.size)
-    at = (cumulative <= (rng.random(codes.size) * total)[:, None]).sum(axis=1)
-    guess = share.index.to_series().reset_index(drop=True).reindex(np.where(total > 0, at, -1))
+    positions = (cumulative <= (rng.random(codes.size) * total)[:, None]).sum(axis=1)
+    guess = share.index.to_series().reset_index(drop=True).reindex(np.where(total > 0, positions, -1))
     return guess.reset_index(drop=True)

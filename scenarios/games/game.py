@@ -1,4 +1,4 @@
-"""The contract of a game: who knows what, and what counts as winning."""
+"""The contract of a game: what the adversary knows, and how its claims are scored."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ KNOWS = ("mechanism", "nothing")
 
 
 class Secret(ABC):
-    """What a game draws and an attacker is to find out.
+    """What a game draws at random and hides from the adversary.
 
     Attributes
     ----------
     records : Microdata
-        What the publisher holds, and the defense is given.
+        The publisher's records, the input of the defense.
     """
 
     records: Microdata
 
 
 class Game(Parametrized, ABC):
-    """A game between a publisher and an attacker.
+    """A game between a publisher and an adversary.
 
     Attributes
     ----------
     accepts : str
-        The kind of release that a defense must make to play.
+        The kind of release that the defense must make.
     kind : str
-        The kind of release that is published and attacks must work on; differs from `accepts` where the game itself
-        computes something from the release (a model trained on it).
+        The kind of release that is published, and that attacks must work on. It differs from `accepts` where the game
+        computes something from the release, such as a model trained on it.
     takes : mapping of str to type of Claims
         The claims that the game scores, by the goal of the attack that makes them.
     variants : tuple of str
         Parameters of which a scenario may give a list: each value makes a variant of the game.
     lets_choose : bool
-        Whether the adversary chooses something before the release, which then belongs to its trial alone.
+        Whether the adversary makes a choice before the release. Such a release is used in one trial only.
     attacker_knows : {"mechanism", "nothing"}
-        Whether attackers read the release's channel and may repeat the defense on records of their own.
+        Whether attacks can read the release's channel and repeat the defense on other records.
     """
 
     accepts: ClassVar[str] = "microdata"
@@ -59,20 +59,20 @@ class Game(Parametrized, ABC):
     attacker_knows: str
 
     def briefing(self, defense: Defense, rng: Generator) -> Knowledge:
-        """What an adversary knows who chooses something before the release, in a game that lets it choose."""
-        raise NotImplementedError(f"{type(self).__name__} lets the adversary choose nothing")
+        """Return what the adversary knows when it makes its choice, in a game with `lets_choose`."""
+        raise NotImplementedError(f"{type(self).__name__} gives the adversary no choice")
 
     @abstractmethod
     def draw(self, rng: Generator, choice: Any = None) -> Secret:
-        """Draw a secret, from what the adversary chose where the game lets it choose."""
+        """Draw a secret; `choice` is the adversary's choice in a game with `lets_choose`."""
 
     def publish(self, release: Release, rng: Generator) -> Release:
-        """Turn the defense's release into what is published; unchanged unless a game says otherwise."""
+        """Turn the defense's release into the published one; by default it is published unchanged."""
         return release
 
     @abstractmethod
     def knowledge(self, secret: Any, defense: Defense) -> Knowledge:
-        """What attackers are handed beside the release."""
+        """Return what attacks know besides the release."""
 
     @abstractmethod
     def score(self, secret: Any, published: Any, claims: Claims, rng: Generator) -> Scores:
@@ -83,16 +83,16 @@ class Game(Parametrized, ABC):
         TypeError
             If the game does not take this kind of claims.
         ValueError
-            If the claims are about other rows, persons or values than the game's.
+            If the claims do not match the game's rows, persons or values.
         """
 
     def taken(self, claims: Claims) -> Any:
-        """Return the claims if the game takes their kind.
+        """Check that the game scores claims of this kind, and return them unchanged.
 
         Raises
         ------
         TypeError
-            If it does not; names the kinds that it takes.
+            If it does not; the message names the kinds that it scores.
         """
         kinds = tuple(self.takes.values())
         if not isinstance(claims, kinds):
@@ -102,10 +102,10 @@ class Game(Parametrized, ABC):
 
     @abstractmethod
     def utility(self, secret: Any, release: Any) -> dict[str, float | None]:
-        """Measure what the release is worth and what it holds of its promise."""
+        """Measure the release's utility, and parameters of privacy such as k that can be read from it."""
 
     def misfit(self, defense: Defense, attack: Attack) -> str | None:
-        """Why a pair cannot play, or None if it can."""
+        """Reason why the defense and the attack cannot play this game, or None if they can."""
         if defense.kind != self.accepts:
             return (
                 f"{type(self).__name__} needs a {self.accepts} release, {type(defense).__name__} makes {defense.kind}"
@@ -118,17 +118,17 @@ class Game(Parametrized, ABC):
         return None
 
     def view(self, published: Release, rng: Generator) -> Any:
-        """What one attack is handed of what was published."""
-        known = published if self.attacker_knows == "mechanism" else published.without_channel()
-        return known.view(rng)
+        """Return one attack's view of the published release, without its origin and perhaps without its channel."""
+        disclosed = published if self.attacker_knows == "mechanism" else published.without_channel()
+        return disclosed.view(rng)
 
     def settings(self) -> Mapping[str, Any]:
-        """The parameters that tell this game from others on the same records."""
+        """Return the game's parameters except for its records."""
         return {name: value for name, value in self.get_params().items() if not isinstance(value, Microdata)}
 
 
 def check_attacker_knows(value: Any) -> None:
-    """Check what attackers are to know of the mechanism.
+    """Check a game's parameter `attacker_knows`.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Games about statistics of any group of persons: what they share."""
+"""Base of games on a curator that answers a statistic of any group of persons."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ from scenarios.games.statistics_game import Question, StatisticsGame, Statistics
 
 
 class GroupsGame(StatisticsGame):
-    """A statistic is answered for any group of persons, and each has a number on one side of a boundary.
+    """Abstract disclosure game: a curator answers a statistic of any group of persons.
 
-    A subclass says whose numbers these are and what is asked about a group.
+    Each person has a secret number. The adversary must find on which side of a boundary it lies. A subclass defines the
+    numbers and the query about a group.
 
     Parameters
     ----------
     records : Microdata
         The population.
     column : str
-        What is asked about.
+        The column of the secret.
     persons : int
-        How many are drawn per play.
+        Number of persons drawn in each play.
     workload : int
-        How many random halves of the persons an analyst asks about, by which utility is measured.
+        Number of random halves of the persons that an honest analyst asks about; their answers measure utility.
 
     Raises
     ------
     ValueError
-        If a number is out of range or there are too few records.
+        If a number is out of range or the table has too few records.
     """
 
     low: float
@@ -50,26 +51,26 @@ class GroupsGame(StatisticsGame):
         check_integer("persons", persons, low=2)
         check_integer("workload", workload, low=1)
         if len(records) < persons:
-            raise ValueError(f"persons: {persons} are needed, the table has {len(records)} rows")
+            raise ValueError(f"persons: {persons} are needed, but the table has {len(records)} rows")
 
     @abstractmethod
     def numbers(self, records: Microdata) -> Floats:
-        """Each record's number, in [low, high], shape (n,)."""
+        """Secret number of each record, in [low, high], shape (n,)."""
 
     @abstractmethod
     def asked(self, group: Booleans) -> Query:
-        """What is asked about a group of the drawn persons, shape (persons,)."""
+        """Query about a group of the drawn persons; `group` has shape (persons,)."""
 
     def weight(self, group: Booleans) -> float:
-        """What the answer is multiplied by to give the sum of the group's numbers."""
+        """Factor that turns the answer into the sum of the group's numbers."""
         return 1.0
 
     def guess(self, group: Booleans) -> float:
-        """What one would guess of the answer without asking: everybody's number is the middle of its bounds."""
+        """Guess of the answer without a query, where every number is the middle of its bounds."""
         return float(group.sum()) * (self.low + self.high) / 2 / self.weight(group)
 
     def draw(self, rng: Generator, choice: Any = None) -> StatisticsSecret:
-        """Draw persons, whose rows' numbers are public."""
+        """Draw persons; the row of each person is public."""
         records = self.records.take(rng.choice(len(self.records), self.persons, replace=False))
         truths = self.numbers(records)
         everybody = np.ones(self.persons, dtype=bool)
@@ -78,13 +79,13 @@ class GroupsGame(StatisticsGame):
             return LinearSecret((self.asked(group),), (sign * self.weight(group),))
 
         def one(person: int) -> LinearSecret:
-            whole, rest = total(everybody), total(np.arange(self.persons) != person, -1.0)
-            return LinearSecret(whole.queries + rest.queries, whole.weights + rest.weights)
+            of_all, of_others = total(everybody), total(np.arange(self.persons) != person, -1.0)
+            return LinearSecret(of_all.queries + of_others.queries, of_all.weights + of_others.weights)
 
-        nobody = records.take([])
-        known = StatisticsKnowledge(
-            nobody.frame,
-            nobody,
+        no_records = records.take([])
+        knowledge = StatisticsKnowledge(
+            no_records.frame,
+            no_records,
             targets=tuple(one(person) for person in range(self.persons)),
             low=self.low,
             high=self.high,
@@ -94,8 +95,8 @@ class GroupsGame(StatisticsGame):
         halves[~halves.any(axis=1)] = True
         workload = tuple(Question(self.asked(half), self.guess(half)) for half in halves)
         share = float(np.mean(truths > self.boundary))
-        return StatisticsSecret(records, truths, max(share, 1 - share), known, workload, seed_of(rng))
+        return StatisticsSecret(records, truths, max(share, 1 - share), knowledge, workload, seed_of(rng))
 
     def right(self, claimed: Any, truth: Any) -> bool:
-        """Whether a claimed number is on the true one's side of the boundary."""
+        """Whether a claimed number lies on the same side of the boundary as the true one."""
         return bool((claimed > self.boundary) == (truth > self.boundary))

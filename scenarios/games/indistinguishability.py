@@ -1,4 +1,4 @@
-"""The distinguishing game: the adversary picks two neighbouring tables and tells answers from one from the other's."""
+"""The distinguishing game: tell from answers which of two neighbouring tables they come from."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ QUERIES: dict[str, Callable[[str], Query]] = {**OF_NUMBERS, "Histogram": Histogr
 
 @dataclass(frozen=True)
 class DistinguishingSecret(Secret):
-    """Two tables, and which one is behind each challenge.
+    """Two neighbouring tables, and the table behind each challenge.
 
     Attributes
     ----------
     records, neighbour : Microdata
         The first and the second table.
     second : ndarray of bool, shape (challenges,)
-        Whether the second is behind each challenge.
+        Whether each challenge runs on the second table.
     seed : int
-        Of the challenges' noise.
+        Seed of the challenges' noise.
     """
 
     records: Microdata = field(repr=False)
@@ -50,33 +50,33 @@ class DistinguishingSecret(Secret):
 
 
 class Indistinguishability(Game):
-    """Which of two tables that differ in one record is behind an answer? The adversary picks both.
+    """Distinguishing game of differential privacy: decide which of two neighbouring tables is behind an answer.
 
-    As often as there are challenges, the curator runs anew on one of the two tables, half of them on either, in random
-    order. The adversary, who can run it as well, says for each which table is behind it. How often its event happens
-    on either gives a lower bound on epsilon.
+    The adversary chooses both tables, which differ in at most one record. The curator runs once for each challenge,
+    on either table for half of the challenges, in random order. The adversary can run the curator too. It decides for
+    each challenge which table is behind it. The frequencies of its decisions give a lower bound on epsilon.
 
     Parameters
     ----------
     records : Microdata
-        The population, from which the rest of the tables is drawn.
+        The population from which a first table is drawn; the adversary may change it.
     column : str
-        What is asked about; the tables have this column alone.
+        The queried column; the tables have no other.
     query : {"Histogram", "Maximum", "Mean", "Median", "Sum"}
-        What is asked.
+        The query.
     size : int
-        Records in a table.
+        Number of records in a table.
     challenges : int
-        How many, a half of them on either table.
+        Number of challenges, half of them on either table.
     confidence : float
-        Of the lower bound on epsilon.
+        Confidence level of the lower bound on epsilon, in (0, 1).
     delta : float
-        Of the (epsilon, delta) that is bounded: epsilon >= ln((p - delta)/q); in [0, 1).
+        The delta of (epsilon, delta)-differential privacy, in [0, 1): epsilon >= ln((p - delta)/q).
 
     Raises
     ------
     ValueError
-        If the column does not fit the query, a number is out of range or there are too few records.
+        If the column does not fit the query, a number is out of range or the table has too few records.
     """
 
     accepts: ClassVar[str] = "statistics"
@@ -107,15 +107,15 @@ class Indistinguishability(Game):
             raise ValueError(f"query must be one of {', '.join(sorted(QUERIES))}, got {query!r}")
         domain = records.domains.get(column)
         if domain is None:
-            raise ValueError(f"column: {column!r} is no column with a declared domain")
+            raise ValueError(f"column: {column!r} is not a column with a declared domain")
         if query in OF_NUMBERS and isinstance(domain, CategoricalDomain):
-            raise ValueError(f"column: {query} is asked of numbers, {column!r} holds categories")
+            raise ValueError(f"column: {query} needs numbers, but {column!r} holds categories")
         check_integer("size", size, low=1)
         check_integer("challenges", challenges, low=2)
         check_real("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
         check_real("delta", delta, low=0, high=1, open_high=True)
         if len(records) < size:
-            raise ValueError(f"size: {size} records are needed, the table has {len(records)}")
+            raise ValueError(f"size: {size} records are needed, but the table has {len(records)}")
 
     def _table(self, frame: pd.DataFrame) -> Microdata:
         return Microdata(frame, sensitive=(self.column,), domains={self.column: self.records.domain(self.column)})
@@ -135,17 +135,17 @@ class Indistinguishability(Game):
         return Question(asked, middle * self.size if self.query == "Sum" else middle)
 
     def briefing(self, defense: Defense, rng: Generator) -> Knowledge:
-        """Show a table as it would be drawn, of which the adversary makes two."""
+        """Give the adversary a drawn table, from which it makes two."""
         table = self._table(self._drawn(rng))
         return Knowledge(table.frame, table.take([]))
 
     def draw(self, rng: Generator, choice: Any = None) -> DistinguishingSecret:
-        """Take the adversary's tables, or two drawn ones that differ in one record.
+        """Take the adversary's tables, or draw two tables that differ in one record.
 
         Raises
         ------
         ValueError
-            If the tables have other columns, another size, or differ in more than one record.
+            If the tables have other columns or another size, or differ in more than one record.
         """
         table_rng, order_rng = rng.spawn(2)
         if choice is None:
@@ -154,7 +154,7 @@ class Indistinguishability(Game):
         tables = [frame.reset_index(drop=True) for frame in choice]
         for frame in tables:
             if list(frame.columns) != [self.column] or len(frame) != self.size:
-                raise ValueError(f"the tables must have the column {self.column!r} alone and {self.size} rows")
+                raise ValueError(f"the tables must have only the column {self.column!r} and {self.size} rows")
         one, other = (frame[self.column] for frame in tables)
         if int((~((one == other) | (one.isna() & other.isna()))).sum()) > 1:
             raise ValueError("the tables must differ in at most one record")
@@ -162,21 +162,21 @@ class Indistinguishability(Game):
         return DistinguishingSecret(self._table(tables[0]), self._table(tables[1]), second, seed_of(order_rng))
 
     def knowledge(self, secret: DistinguishingSecret, defense: Defense) -> DistinguishingKnowledge:
-        """Hand over the challenges, and a way to run the curator on either table."""
+        """Give the challenges, and a function that runs the curator on either table."""
         tables = secret.records, secret.neighbour
 
         def session(which: int, rng: Generator) -> QuerySession:
-            made = defense.apply(tables[which], rng)
-            assert isinstance(made, StatisticsRelease)  # noqa: S101 (the game accepts nothing else)
-            opened: QuerySession = made.open(rng)  # type: ignore[assignment]  # a curator's session counts its budget
-            return opened
+            release = defense.apply(tables[which], rng)
+            assert isinstance(release, StatisticsRelease)  # noqa: S101 (the game accepts nothing else)
+            curator_session: QuerySession = release.open(rng)  # type: ignore[assignment]  # a curator's, with a budget
+            return curator_session
 
         rngs = np.random.default_rng(secret.seed).spawn(self.challenges)
         challenges = [session(int(which), rng) for which, rng in zip(secret.second, rngs, strict=True)]
-        nobody = secret.records.take([])
+        no_records = secret.records.take([])
         return DistinguishingKnowledge(
-            nobody.frame,
-            nobody,
+            no_records.frame,
+            no_records,
             queries=(self._question.query,),
             challenges=challenges,
             practise=session,
@@ -191,37 +191,43 @@ class Indistinguishability(Game):
         Returns
         -------
         Scores
-            ``distinguishing``: share of the challenges decided correctly, taking the surer half of them for the second
-            table; chance is about a half. Measures: ``epsilon_bound``: the
-            lower bound on epsilon from how often a decision is above 0 (for the second table) or below (for the
-            first), at the game's confidence for both together; ``auc`` of the decisions.
+            ``distinguishing``: share of correctly decided challenges. The second table has a known number of
+            challenges; as many with the highest scores count as decisions for it. Chance is about 1/2. Measures:
+            ``epsilon_bound``, a lower bound on epsilon, and ``auc``, the area under the ROC curve of the decisions.
+
+        Notes
+        -----
+        Two events give the bound: a score above 0, a decision for the second table, and one below 0, for the first.
+        The bound holds at the game's confidence for both events together.
 
         Raises
         ------
         TypeError
-            If the claims are no decisions.
+            If the claims are not decisions.
         ValueError
-            If they are about another number of challenges.
+            If the number of decisions is not the number of challenges.
         """
         from metrics.ranking import area_under_curve
 
         decisions: Decisions = self.taken(claims)
         if decisions.scores.shape != secret.second.shape:
-            raise ValueError(f"there are {secret.second.size} challenges, got {decisions.scores.size} decisions")
+            raise ValueError(
+                f"there must be {secret.second.size} decisions on the challenges, got {decisions.scores.size}"
+            )
         count = int(secret.second.sum())
-        called = np.zeros(self.challenges, dtype=bool)
-        called[decisions.first(count, rng)] = True
-        # Someone who names `count` challenges at random decides each correctly with this probability.
+        decided = np.zeros(self.challenges, dtype=bool)
+        decided[decisions.first(count, rng)] = True
+        # A random choice of `count` challenges decides each challenge correctly with this probability.
         chance = (count**2 + (self.challenges - count) ** 2) / self.challenges**2
         return Scores.of(
-            Score("distinguishing", float((called == secret.second).mean()), chance, self.challenges),
+            Score("distinguishing", float((decided == secret.second).mean()), chance, self.challenges),
             epsilon_bound=self._bound(secret, decisions.scores),
             auc=area_under_curve(decisions.scores, secret.second),
         )
 
     def _bound(self, secret: DistinguishingSecret, scores: NDArray[np.float64]) -> float:
         one, other = scores[~secret.second], scores[secret.second]
-        # Two events are looked at.
+        # Bonferroni correction for two events.
         level = 1 - (1 - self.confidence) / 2
         return max(
             float(
@@ -233,5 +239,5 @@ class Indistinguishability(Game):
         )
 
     def utility(self, secret: DistinguishingSecret, release: StatisticsRelease) -> dict[str, float | None]:
-        """How near the answer comes (``utility_answers``, see `StatisticsGame.utility`)."""
+        """Accuracy of the answer (``utility_answers``, see `StatisticsGame.utility`)."""
         return answered_utility(secret.records, release, (self._question,), secret.seed)

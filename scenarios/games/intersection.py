@@ -1,4 +1,4 @@
-"""The intersection game: two publishers release overlapping tables, neither knowing of the other."""
+"""The composition game: two independent releases of overlapping tables."""
 
 from __future__ import annotations
 
@@ -21,37 +21,37 @@ from scenarios.games.control_group import ControlGroupSecret
 
 @dataclass(frozen=True)
 class IntersectionSecret(ControlGroupSecret):
-    """Who was drawn.
+    """The people of one play, and the second publisher's table.
 
     Attributes
     ----------
     second : Microdata
-        The records of the other publisher; its first ones are the first of the originals.
+        Records of the second publisher. The people in both tables come first, in the same order as in `records`.
     """
 
     second: Microdata = field(repr=False)
 
 
 class Intersection(AttributeInference):
-    """Attribute inference about people who are in two tables, each released by itself with the same defense.
+    """Attribute inference about people in two tables that are released independently with the same defense.
 
-    The second table holds some of the originals and as many others as the first has besides; targets are the people
-    in both. The control group is in neither. (Ganta's two hospitals.) Attacks on one release alone play as well: what
-    the second adds is the difference.
+    Both tables have the same size and share `overlap` people, who are the targets (the two hospitals of Ganta et al.).
+    The control group is in neither table. Attacks on a single release can play too: the difference between the two
+    kinds of attack is what composition adds.
 
     Parameters
     ----------
     records, sensitive, strangers, auxiliary, attacker_knows
         See `AttributeInference`.
     originals : int
-        Number of records of either table.
+        Number of records in each table.
     overlap : int
-        How many people are in both, from 1 to `originals`.
+        Number of people in both tables, from 1 to `originals`.
 
     Raises
     ------
     ValueError
-        If a number is out of range or the population too small.
+        If a number is out of range or the population is too small.
 
     References
     ----------
@@ -83,31 +83,31 @@ class Intersection(AttributeInference):
             raise ValueError(f"overlap must not exceed originals, got {overlap} and {originals}")
         if len(records) < 2 * originals - overlap + strangers:
             raise ValueError(
-                f"originals: {2 * originals - overlap + strangers} records are needed, the table has {len(records)}"
+                f"originals: {2 * originals - overlap + strangers} records are needed, but the table has {len(records)}"
             )
 
     @property
     def others(self) -> int:
-        """The attacker's own people, and those who are in the second table alone."""
+        """Number of people in the auxiliary population, and of those who are only in the second table."""
         return self.auxiliary + self.originals - self.overlap
 
     def draw(self, rng: Generator, choice: Any = None) -> IntersectionSecret:
-        """Draw the two tables, strangers and the attacker's own people, all different but for the overlap."""
+        """Draw two overlapping tables, strangers and the auxiliary population, otherwise disjoint."""
         drawn = super().draw(rng)
-        alone = self.originals - self.overlap
-        both = drawn.records.take(np.arange(self.overlap))
-        elsewhere = drawn.auxiliary.take(np.arange(alone))
-        second = both.with_frame(pd.concat([both.frame, elsewhere.frame], ignore_index=True))
-        auxiliary = drawn.auxiliary.take(np.arange(alone, len(drawn.auxiliary)))
-        met = drawn.order[(drawn.order < self.overlap) | (drawn.order >= self.originals)]
-        return IntersectionSecret(drawn.records, drawn.strangers, auxiliary, met, drawn.rng, drawn.query_rng, second)
+        exclusive = self.originals - self.overlap
+        shared = drawn.records.take(np.arange(self.overlap))
+        only_second = drawn.auxiliary.take(np.arange(exclusive))
+        second = shared.with_frame(pd.concat([shared.frame, only_second.frame], ignore_index=True))
+        auxiliary = drawn.auxiliary.take(np.arange(exclusive, len(drawn.auxiliary)))
+        order = drawn.order[(drawn.order < self.overlap) | (drawn.order >= self.originals)]
+        return IntersectionSecret(drawn.records, drawn.strangers, auxiliary, order, drawn.rng, drawn.query_rng, second)
 
     def knowledge(self, secret: ControlGroupSecret, defense: Defense) -> Knowledge:
-        """Hand over the second release beside what the first game hands over; it is the same for every attack."""
-        known = super().knowledge(secret, defense)
+        """Give the second release and the knowledge of `AttributeInference`; every attack sees the same release."""
+        knowledge = super().knowledge(secret, defense)
         if not isinstance(secret, IntersectionSecret):
-            raise TypeError("the secret is none of this game's")
+            raise TypeError(f"the secret must be an IntersectionSecret, got {type(secret).__name__}")
         defense_rng, publish_rng, view_rng = deepcopy(secret.rng).spawn(3)
         other = self.publish(defense.clone().apply(secret.second, defense_rng), publish_rng)
         view = self.view(other, view_rng)
-        return OtherRelease(known.candidates, known.auxiliary, known.simulate, view)
+        return OtherRelease(knowledge.candidates, knowledge.auxiliary, knowledge.simulate, view)

@@ -1,4 +1,4 @@
-"""The game of joins: name the people of a de-identified table by a register that shares columns with it."""
+"""The join game: link a de-identified table to a register of named people."""
 
 from __future__ import annotations
 
@@ -22,46 +22,45 @@ from scenarios.games.table_game import CandidatesGame, TableSecret
 
 @dataclass(frozen=True)
 class JoinSecret(TableSecret):
-    """Who was drawn; the candidates are the register.
+    """Patients and register of one play; the candidates are the lines of the register.
 
     Attributes
     ----------
-    place : ndarray of int, shape (patients,)
-        Where each patient stands in the register, -1 for those who do not.
+    positions : ndarray of int, shape (patients,)
+        Position of each patient in the register, -1 for a patient who is not listed.
     """
 
-    place: NDArray[np.intp] = field(repr=False)
+    positions: NDArray[np.intp] = field(repr=False)
 
 
 class Join(CandidatesGame):
-    """A de-identified medical table and a named register, made of the same records by splitting their columns.
+    """Sweeney's join of a de-identified medical table with a named register, both made from the same records.
 
-    Per play some records are drawn as patients, whose quasi-identifiers and sensitive columns the defense releases.
-    The register holds identifiers and quasi-identifiers of more people, shuffled: most of the patients and many others;
-    some entries are missing, others outdated, which is to say somebody else's. The attacker names for each released
-    row a line of the register.
+    Each play draws some records as patients. The defense releases their quasi-identifiers and sensitive columns. The
+    register holds identifiers and quasi-identifiers, in random order: of most of the patients and of many other people.
+    Some of its entries are missing, and some are outdated (replaced by another person's value). The adversary links
+    each released row to a line of the register.
 
     Parameters
     ----------
     records : Microdata
         The population; with quasi-identifiers.
     patients, register : int
-        How many people are in the released table and in the register.
+        Number of people in the released table, and number of lines in the register.
     listed : float
         Share of the patients who are in the register, in [0, 1].
     missing, outdated : float
-        Shares of the register's quasi-identifying entries that are missing, and outdated, in [0, 1]; together at
-        most 1.
+        Share of missing and of outdated entries among the register's quasi-identifiers, in [0, 1]; together at most 1.
     auxiliary, held_out : int
-        How many further people the attacker has for studying, and how many test what classifiers learn from the
-        release; fewer where the population runs out (a half of the rest each).
+        Size of the auxiliary population, and number of people who test classifiers trained on the release. A small
+        population gives fewer: half of the remaining people each.
     attacker_knows : {"mechanism", "nothing"}
-        Whether attackers read the release's channel and may repeat the defense on records of their own.
+        Whether attacks can read the release's channel and repeat the defense on other records.
 
     Raises
     ------
     ValueError
-        If a number is out of range, there is no quasi-identifier or the population is too small.
+        If a number is out of range, the table has no quasi-identifier, or the population is too small.
 
     References
     ----------
@@ -97,11 +96,11 @@ class Join(CandidatesGame):
         if missing + outdated > 1:
             raise ValueError(f"missing and outdated must add up to at most 1, got {missing + outdated:g}")
         if not records.quasi_identifiers:
-            raise ValueError("records: there is no quasi-identifier to join by")
+            raise ValueError("records: the table has no quasi-identifier to join by")
         if self._on_register > register:
-            raise ValueError(f"register: {register} lines do not hold the {self._on_register} patients who are listed")
+            raise ValueError(f"register: {register} lines are too few for the {self._on_register} listed patients")
         if len(records) < self._people:
-            raise ValueError(f"register: {self._people} people are needed and the table has {len(records)} rows")
+            raise ValueError(f"register: {self._people} people are needed, but the table has {len(records)} rows")
 
     @property
     def _on_register(self) -> int:
@@ -109,42 +108,42 @@ class Join(CandidatesGame):
 
     @property
     def _people(self) -> int:
-        """How many different people a play needs."""
+        """Number of distinct people in a play."""
         return self.patients + self.register - self._on_register
 
     def draw(self, rng: Generator, choice: Any = None) -> JoinSecret:
-        """Draw patients, the register and bystanders."""
+        """Draw patients, the register, auxiliary and held-out people."""
         people_rng, register_rng, query_rng = rng.spawn(3)
         population = people_rng.permutation(len(self.records))
         patients, strangers, rest = np.split(population, [self.patients, self._people])
         held_out, others = np.split(rest, [min(self.held_out, rest.size // 2)])
-        # Patients are in random order already, so that the first of them are any.
+        # Patients are in random order, so the first of them are a random sample.
         listed = np.concatenate([patients[: self._on_register], strangers])
         order = register_rng.permutation(self.register)
-        place = np.full(self.patients, -1)
-        place[: self._on_register] = np.argsort(order)[: self._on_register]
+        positions = np.full(self.patients, -1)
+        positions[: self._on_register] = np.argsort(order)[: self._on_register]
         records = self.records.take(patients)
         return JoinSecret(
             records,
             self._entries(listed[order], register_rng),
             self.records.take(others[: self.auxiliary]),
             self.table_utility(records, self.records.take(held_out), query_rng),
-            place,
+            positions,
         )
 
     def _entries(self, people: NDArray[np.intp], rng: Generator) -> pd.DataFrame:
-        """Identifiers and quasi-identifiers of these people as the register has them."""
-        kept = [*self.records.identifiers, *self.records.quasi_identifiers]
-        entries = self.records.frame[kept].iloc[people].reset_index(drop=True)
+        """Identifiers and quasi-identifiers of these people in the register, with its errors."""
+        columns = [*self.records.identifiers, *self.records.quasi_identifiers]
+        entries = self.records.frame[columns].iloc[people].reset_index(drop=True)
         for name in self.records.quasi_identifiers:
-            chance = rng.random(len(entries))
-            outdated = np.flatnonzero(chance < self.outdated)
-            missing = np.flatnonzero((chance >= self.outdated) & (chance < self.outdated + self.missing))
+            uniform = rng.random(len(entries))
+            outdated = np.flatnonzero(uniform < self.outdated)
+            missing = np.flatnonzero((uniform >= self.outdated) & (uniform < self.outdated + self.missing))
             column = entries[name].to_numpy(copy=True)
             column[outdated] = self.records.frame[name].to_numpy()[rng.integers(len(self.records), size=outdated.size)]
             entries[name] = pd.Series(column).mask(np.isin(np.arange(column.size), missing)) if missing.size else column
         return entries
 
     def score(self, secret: JoinSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
-        """Score row by row; see `row_scores`; the candidates are the lines of the register."""
-        return row_scores(self.taken(claims), published.origin, secret.place, self.register, rng)
+        """Score the links of rows to lines of the register; see `row_scores`."""
+        return row_scores(self.taken(claims), published.origin, secret.positions, self.register, rng)

@@ -1,4 +1,4 @@
-"""The linkability game: two parts of a record that lead to the same released row."""
+"""The linkability game: link two parts of a record through the release."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ SIDES = ("first", "second")
 
 
 class Linkability(ControlGroupGame):
-    """Two files hold different columns of the same people; a person is linked if both parts lead to a common row.
+    """Linkability: two files hold different columns of the same people, and a released row may link both parts.
 
-    The files hold the originals and the strangers, the second in another order than the first. The control group are
-    the strangers: parts of their records lead to a common row by chance, or because it is typical. Rows of the release
-    need not stem from records.
+    A person is linked if both parts of its record lead to a common released row. Both files hold the originals and the
+    strangers, in different orders. Strangers are the control group: their parts lead to a common row by chance, or
+    because the row is typical. Rows of the release need not stem from records.
 
     Parameters
     ----------
     records, originals, strangers, auxiliary, attacker_knows
         See `ControlGroupGame`.
     parts : mapping of str to sequence of str, optional
-        ``first`` and ``second``, the columns of either file; the first and the second half of the released columns
-        where not given.
+        Columns of the ``first`` and the ``second`` file. By default the first and the second half of the released
+        columns.
 
     Raises
     ------
     ValueError
-        If a number is out of range, the population too small, or the parts are not two disjoint sets of columns.
+        If a number is out of range, the population is too small, or the parts are not two disjoint sets of columns.
 
     References
     ----------
@@ -72,7 +72,7 @@ class Linkability(ControlGroupGame):
         if unknown:
             raise ValueError(f"parts: there is no released column {unknown[0]!r}")
         if not first or not second or set(first) & set(second):
-            raise ValueError("parts must be two sets of columns, neither empty and without a common column")
+            raise ValueError("parts must be two non-empty sets of columns without a common column")
 
     def _parts(self) -> tuple[list[str], list[str]]:
         columns = list(self.records.released_columns)
@@ -84,7 +84,7 @@ class Linkability(ControlGroupGame):
         return list(self.parts["first"]), list(self.parts["second"])
 
     def knowledge(self, secret: ControlGroupSecret, defense: Defense) -> Knowledge:
-        """Hand over both files, other people, and the mechanism where the game discloses it."""
+        """Give both files, the auxiliary population, and the mechanism if the game discloses it."""
         people = secret.people()
         first, second = self._parts()
         other = people[second].iloc[_second_order(secret)].reset_index(drop=True)
@@ -97,21 +97,21 @@ class Linkability(ControlGroupGame):
         -------
         Scores
             ``linkability``: expected share of the originals whose two parts lead to a common row; chance is the same
-            among the strangers. Measures: ``risk``, ``risk_low``, ``risk_high``: the rate after control.
+            share among the strangers. Measures: ``risk``, ``risk_low``, ``risk_high``: the rate after control.
 
         Raises
         ------
         TypeError
-            If the claims are no linked rows.
+            If the claims are not linked rows.
         ValueError
-            If they are about other numbers of rows or people.
+            If the claims have another number of rows or people.
         """
         links: LinkedRows = self.taken(claims)
         shape = (len(published.frame), len(secret.order))
         if links.first.sure.shape != shape or links.second.sure.shape != shape:
             raise ValueError(f"the claims must be about {shape[0]} rows and {shape[1]} people in each file")
-        back = np.argsort(_second_order(secret))
-        second = NearestRows(links.second.sure[:, back], links.second.tied[:, back], links.second.drawn[back])
+        inverse = np.argsort(_second_order(secret))
+        second = NearestRows(links.second.sure[:, inverse], links.second.tied[:, inverse], links.second.drawn[inverse])
         linked = common_row_probability(links.first, second)
         member = secret.member
         return controlled(
@@ -128,11 +128,11 @@ def common_row_probability(first: NearestRows, second: NearestRows) -> NDArray[n
 
     Notes
     -----
-    If a row is sure in both sets, it is 1. Otherwise let m of the t tied rows be drawn for the first set, and n of u
-    for the second. With b tied rows of the first sure in the second, a the other way round, and c rows tied in both,
-    the first set must draw none of the b, and j of the c with probability C(c, j) C(t - b - c, m - j) / C(t, m); the
-    second then misses a + j rows with probability C(u - a - j, n) / C(u, n). Summed over j this is the probability of
-    no common row.
+    If a row is sure in both sets, it is 1. Otherwise m of the t tied rows are drawn for the first set, and n of the u
+    tied rows for the second. Let b be the number of tied rows of the first set that are sure in the second, a the
+    reverse, and c the number of rows tied in both. The first set draws none of the b rows and j of the c rows with
+    probability C(c, j) C(t - b - c, m - j) / C(t, m). The second set then draws none of the other a + j rows with
+    probability C(u - a - j, n) / C(u, n). The sum of the products over j is the probability of no common row.
     """
     m, n = first.drawn, second.drawn
     t, u = first.tied.sum(axis=0), second.tied.sum(axis=0)
@@ -146,19 +146,19 @@ def common_row_probability(first: NearestRows, second: NearestRows) -> NDArray[n
     return np.where((first.sure & second.sure).any(axis=0), 1.0, np.clip(1.0 - none, 0.0, 1.0))
 
 
-def _log_ways(of: NDArray[np.intp], drawn: NDArray[np.intp] | int) -> NDArray[np.float64]:
-    """Logarithm of the number of ways to draw some of several, whose own size no float holds; -inf for none."""
+def _log_ways(total: NDArray[np.intp], drawn: NDArray[np.intp] | int) -> NDArray[np.float64]:
+    """Logarithm of a binomial coefficient, which itself may overflow; -inf where the coefficient is 0."""
     from scipy.special import gammaln
 
-    count = np.broadcast_to(drawn, of.shape)
-    ways = np.full(of.shape, -np.inf)
-    some = (count >= 0) & (count <= of)
-    ways[some] = gammaln(of[some] + 1) - gammaln(count[some] + 1) - gammaln(of[some] - count[some] + 1)
+    count = np.broadcast_to(drawn, total.shape)
+    ways = np.full(total.shape, -np.inf)
+    valid = (count >= 0) & (count <= total)
+    ways[valid] = gammaln(total[valid] + 1) - gammaln(count[valid] + 1) - gammaln(total[valid] - count[valid] + 1)
     return ways
 
 
 def _second_order(secret: ControlGroupSecret) -> NDArray[np.intp]:
-    """The order of the second file: positions in the first."""
+    """Order of the second file, as positions in the first."""
     from copy import deepcopy
 
     return deepcopy(secret.rng).permutation(secret.order.size)

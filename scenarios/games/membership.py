@@ -1,4 +1,4 @@
-"""The membership game on a released table: say who of the candidates is among the originals."""
+"""The membership inference game on a released table."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ from scenarios.games.table_game import CandidatesGame, TableSecret
 
 
 class Drawn(NamedTuple):
-    """People of one play, all different.
+    """People of one play, all distinct.
 
     Attributes
     ----------
     records : Microdata
         The members.
     candidates : DataFrame, shape (candidates, columns)
-        Members and as many others, shuffled.
+        Members and as many non-members, in random order.
     member : ndarray of bool, shape (candidates,)
-        Which candidates are members.
+        Whether each candidate is a member.
     auxiliary, held_out : Microdata
-        Other people: the attacker's own, and those who test classifiers.
+        The auxiliary population, and the people who test classifiers.
     """
 
     records: Microdata
@@ -45,39 +45,40 @@ class Drawn(NamedTuple):
 
 @dataclass(frozen=True)
 class MembershipSecret(TableSecret):
-    """Who was drawn.
+    """Members and candidates of one play.
 
     Attributes
     ----------
     member : ndarray of bool, shape (candidates,)
-        Which candidates are originals.
+        Whether each candidate is a member.
     """
 
     member: NDArray[np.bool_] = field(repr=False)
 
 
 class Membership(CandidatesGame):
-    """Membership in a released table: half of the candidates are its originals, the others are held out.
+    """Membership inference on a released table: half of the candidates are its originals.
 
-    Per play some records are drawn as members and released; the attacker sees the release, rows shuffled, and the
-    candidates in clear, members and as many others, and says of each how surely it is a member.
+    Each play draws some records as members and releases them. The adversary sees the release with its rows in random
+    order. The candidates are the members and as many other people, in clear. The adversary scores how likely each of
+    them is a member.
 
     Parameters
     ----------
     records : Microdata
         The population; at least twice `members` records.
     members : int
-        How many records are released, and how many candidates are not among them.
+        Number of released records, and number of candidates who are not members.
     auxiliary, held_out : int
-        How many further people the attacker has for studying, and how many test what classifiers learn from the
-        release; fewer where the population runs out (a half of the rest each).
+        Size of the auxiliary population, and number of people who test classifiers trained on the release. A small
+        population gives fewer: half of the remaining people each.
     attacker_knows : {"mechanism", "nothing"}
-        Whether attackers read the release's channel and may repeat the defense on records of their own.
+        Whether attacks can read the release's channel and repeat the defense on other records.
 
     Raises
     ------
     ValueError
-        If a number is out of range or the population too small.
+        If a number is out of range or the population is too small.
 
     References
     ----------
@@ -100,10 +101,10 @@ class Membership(CandidatesGame):
         self.members = members
         check_integer("members", members, low=1)
         if len(records) < 2 * members:
-            raise ValueError(f"members: {2 * members} people are needed and the table has {len(records)} rows")
+            raise ValueError(f"members: {2 * members} people are needed, but the table has {len(records)} rows")
 
     def people(self, rng: Generator) -> Drawn:
-        """Draw members, as many others, and bystanders, all different people."""
+        """Draw members, as many non-members, auxiliary and held-out people, all distinct."""
         people_rng, order_rng = rng.spawn(2)
         population = people_rng.permutation(len(self.records))
         candidates, rest = np.split(population, [2 * self.members])
@@ -118,48 +119,48 @@ class Membership(CandidatesGame):
         )
 
     def draw(self, rng: Generator, choice: Any = None) -> MembershipSecret:
-        """Draw members, as many others, and bystanders, all different people."""
+        """Draw the people of one play, all distinct (`people`)."""
         people_rng, query_rng = rng.spawn(2)
         drawn = self.people(people_rng)
         utility = self.table_utility(drawn.records, drawn.held_out, query_rng)
         return MembershipSecret(drawn.records, drawn.candidates, drawn.auxiliary, utility, drawn.member)
 
     def score(self, secret: MembershipSecret, published: Any, claims: Claims, rng: Generator) -> Scores:
-        """Score how well members are told from others (`membership_scores`).
+        """Score how well the decisions separate members from non-members (`membership_scores`).
 
         Raises
         ------
         TypeError
-            If the claims are no decisions.
+            If the claims are not decisions.
         ValueError
-            If they are about another number of candidates.
+            If the number of decisions is not the number of candidates.
         """
         return membership_scores(self.taken(claims), secret.member, rng)
 
 
 def membership_scores(claims: Decisions, member: Booleans, rng: Generator) -> Scores:
-    """Score decisions about members.
+    """Score decisions on membership.
 
     Parameters
     ----------
     claims : Decisions
-        One score a candidate.
+        One score for each candidate; members should have higher scores.
     member : ndarray of bool, shape (candidates,)
-        The truth; both members and others.
+        Whether each candidate is a member; both classes must occur.
     rng : Generator
-        Breaks ties.
+        Breaks ties at random.
 
     Returns
     -------
     Scores
-        ``membership``: share of members among as many candidates of highest score as there are members. Measures:
-        ``membership_auc``; ``tpr_at_1_percent_fpr`` and ``tpr_at_tenth_percent_fpr`` (`metrics.roc`), which are worth
-        reading where ``non_members`` of all plays together are at least 1,000 and 10,000.
+        ``membership``: share of members among the candidates with the highest scores, as many as there are members.
+        Measures: ``non_members``; ``membership_auc``; ``tpr_at_1_percent_fpr`` and ``tpr_at_tenth_percent_fpr``
+        (`metrics.roc`). These two rates are reliable if all plays together have at least 1,000 and 10,000 non-members.
 
     Raises
     ------
     ValueError
-        If they are about another number of candidates.
+        If the number of decisions is not the number of candidates.
     """
     if claims.scores.shape != member.shape:
         raise ValueError(f"the decisions are about {claims.scores.size} candidates, there are {member.size}")

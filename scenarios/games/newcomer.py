@@ -1,4 +1,4 @@
-"""The newcomer game: a city's mean spending before and after somebody moves in."""
+"""The newcomer game: differencing two means that differ in one person."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from scenarios.games.statistics_game import Question, StatisticsGame, Statistics
 
 
 class Newcomer(StatisticsGame):
-    """What did the newcomer spend? The mean is asked for over everybody, and over everybody but the newcomer.
+    """Disclosure of a newcomer's value by the means over all persons and over all but the newcomer.
 
-    Per play some residents and one newcomer are drawn. n m - (n - 1) m' is the newcomer's value, m and m' the means
-    with and without: (101 times 20,000) - (100 times 10,000) = 1,020,000.
+    Each play draws residents and one newcomer. Let m be the mean over all n persons and m' the mean without the
+    newcomer. The newcomer's value is n m - (n - 1) m'. Example: (101 times 20,000) - (100 times 10,000) = 1,020,000.
 
     Parameters
     ----------
@@ -29,15 +29,14 @@ class Newcomer(StatisticsGame):
     column : str
         A column of numbers with declared bounds.
     residents : int
-        How many people live there before.
+        Number of people besides the newcomer.
     tolerance : float
-        By what share of the true value a claim may be off, in [0, 1).
+        Relative error up to which a claim is correct, in [0, 1).
 
     Raises
     ------
     ValueError
-        If the column is none of numbers with declared bounds, a parameter is out of range, or there are too few
-        records.
+        If the column has no declared numeric bounds, a parameter is out of range, or the table has too few records.
     """
 
     def __init__(
@@ -48,33 +47,37 @@ class Newcomer(StatisticsGame):
         self.residents = residents
         self.tolerance = tolerance
         if not isinstance(records.domains.get(column), NumericDomain):
-            raise ValueError(f"column: {column!r} is no column of numbers with declared bounds")
+            raise ValueError(f"column: {column!r} is not a column of numbers with declared bounds")
         check_integer("residents", residents, low=1)
         check_real("tolerance", tolerance, low=0, high=1, open_high=True)
         if len(records) <= residents:
-            raise ValueError(f"residents: {residents} and a newcomer are needed, the table has {len(records)} rows")
+            raise ValueError(f"residents: {residents} and a newcomer are needed, but the table has {len(records)} rows")
 
     def draw(self, rng: Generator, choice: Any = None) -> StatisticsSecret:
-        """Draw residents and a newcomer, who stands last in the table."""
+        """Draw residents and a newcomer, who is the last row of the table."""
         drawn = rng.choice(len(self.records), self.residents + 1, replace=False)
         return self.table(self.records.take(drawn), seed_of(rng))
 
     def table(self, records: Microdata, analyst_seed: int = 0) -> StatisticsSecret:
-        """The game on a table of residents with the newcomer last."""
+        """Make a secret from a given table, whose last row is the newcomer."""
         count = len(records)
-        before = np.arange(count) < count - 1
+        residents = np.arange(count) < count - 1
         domain = records.domains[self.column]
         assert isinstance(domain, NumericDomain)  # noqa: S101 (checked by the constructor)
-        target = LinearSecret((Mean(self.column), Mean(self.column, members=before)), (float(count), -float(count - 1)))
+        target = LinearSecret(
+            (Mean(self.column), Mean(self.column, members=residents)), (float(count), -float(count - 1))
+        )
         values = numbers(records, self.column)
-        nobody = records.take([])
-        known = StatisticsKnowledge(nobody.frame, nobody, targets=(target,), low=domain.low, high=domain.high)
+        no_records = records.take([])
+        knowledge = StatisticsKnowledge(
+            no_records.frame, no_records, targets=(target,), low=domain.low, high=domain.high
+        )
         workload = tuple(Question(query, (domain.low + domain.high) / 2) for query in target.queries)
-        return StatisticsSecret(records, values[-1:], self._chance, known, workload, analyst_seed)
+        return StatisticsSecret(records, values[-1:], self._chance, knowledge, workload, analyst_seed)
 
     def right(self, claimed: Any, truth: Any) -> bool:
-        """Whether a claimed value is off by at most `tolerance` times the true one."""
-        # A millionth of a millionth is left for the rounding of sums of doubles.
+        """Whether the relative error of a claimed value is at most `tolerance`."""
+        # 1e-12 allows for the rounding of sums of doubles.
         return bool(abs(claimed - truth) <= (self.tolerance + 1e-12) * abs(truth))
 
     @property
@@ -83,17 +86,17 @@ class Newcomer(StatisticsGame):
 
 
 def best_guess(values: NDArray[np.float64], tolerance: float) -> float:
-    """Largest share of values that one guess meets up to `tolerance` times each of them.
+    """Largest share of values that a single guess hits up to a relative error.
 
-    A guess g meets the values v with v - tolerance |v| <= g <= v + tolerance |v|: the share is the largest number of
-    these intervals that overlap, which is reached at the left end of one of them.
+    A guess g hits the values v with v - tolerance |v| <= g <= v + tolerance |v|. The share is the largest number of
+    these intervals that overlap, divided by n. This number is attained at the left end of one of the intervals.
 
     Parameters
     ----------
     values : ndarray of float, shape (n,)
-        At least one.
+        The values, at least one.
     tolerance : float
-        At least 0.
+        Relative error, at least 0.
     """
     slack = tolerance * np.abs(values)
     left, right = np.sort(values - slack), np.sort(values + slack)

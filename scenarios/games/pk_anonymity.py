@@ -1,4 +1,4 @@
-"""The Pk game: name one released row and the record that it stems from, knowing the whole table."""
+"""The Pk-anonymity game: link one released row to its record in a table that the adversary knows."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from scenarios.games.game import Game, Secret
 
 @dataclass(frozen=True)
 class PkSecret(Secret):
-    """The table that is played.
+    """The table of one play.
 
     Attributes
     ----------
     records : Microdata
-        The table, one column; which released row stems from which record is the secret.
+        The table, one column. The secret is which released row stems from which record.
     query_rng : Generator
-        Draws the queries by which the release's utility is measured; never drawn from, only copied.
+        Draws the queries that measure the release's utility. It is only copied, never drawn from.
     """
 
     records: Microdata = field(repr=False)
@@ -43,24 +43,25 @@ class PkSecret(Secret):
 
 
 class PkAnonymity(Game):
-    """One row's re-identification by an adversary that picked the table, as Pk-anonymity bounds it by 1/k.
+    """Re-identification of one row by an adversary that chooses the table; Pk-anonymity bounds its posterior by 1/k.
 
-    The adversary picks a table of one column, or leaves it to be drawn from real records; the mechanism releases it,
-    rows shuffled; the adversary, who knows the table and the mechanism, names one row and one record, or abstains.
+    The adversary chooses a table of one column, or has it drawn from real records. The mechanism releases the table
+    with its rows in random order. The adversary knows the table and the mechanism. It names one row and one record, or
+    abstains.
 
     Parameters
     ----------
     records : Microdata
         The population; records with a missing value in the column are left out.
     column : str
-        The column; numbers are taken in their public bins.
+        The column; numbers are replaced by their public bins.
     size : int
         Number of records in a table.
 
     Raises
     ------
     ValueError
-        If there is no such column, it has no value, or `size` is not an integer of at least 1.
+        If the column does not exist or has no value, or `size` is not an integer of at least 1.
 
     References
     ----------
@@ -97,7 +98,7 @@ class PkAnonymity(Game):
         return self._population.take(rng.integers(len(self._population), size=self.size))
 
     def briefing(self, defense: Defense, rng: Generator) -> Knowledge:
-        """Show a table as it would be drawn, which the adversary may replace by another of its form."""
+        """Give the adversary a drawn table, which it may replace by another of the same column and size."""
         table = self._drawn(rng)
         return Knowledge(table.frame, table.take([]), self._simulate(defense))
 
@@ -107,13 +108,13 @@ class PkAnonymity(Game):
         Raises
         ------
         ValueError
-            If the table has other columns, another size, or a value that is missing or none of the column's.
+            If the table has other columns or another size, or a value that is missing or outside the domain.
         """
         table_rng, query_rng = rng.spawn(2)
         if choice is None:
             return PkSecret(self._drawn(table_rng), query_rng)
         if list(choice.columns) != [self.column] or len(choice) != self.size:
-            raise ValueError(f"the table must have the column {self.column!r} alone and {self.size} rows")
+            raise ValueError(f"the table must have only the column {self.column!r} and {self.size} rows")
         table = self._table(choice.reset_index(drop=True))
         domain = table.domain(self.column)
         if (domain.codes(choice[self.column]) == domain.size).any():
@@ -121,13 +122,13 @@ class PkAnonymity(Game):
         return PkSecret(table, query_rng)
 
     def publish(self, release: Release, rng: Generator) -> MicrodataRelease:
-        """Shuffle the rows."""
+        """Put the rows in random order."""
         if not isinstance(release, MicrodataRelease):
-            raise TypeError(f"the Pk game publishes tables, got a {release.kind} release")
+            raise TypeError(f"the Pk game publishes a table, got a {release.kind} release")
         return release.shuffled(rng)
 
     def knowledge(self, secret: PkSecret, defense: Defense) -> Knowledge:
-        """Hand over the table in clear."""
+        """Give the table in clear and the mechanism."""
         return Knowledge(secret.records.frame.copy(), secret.records.take([]), self._simulate(defense))
 
     def _simulate(self, defense: Defense) -> Any:
@@ -137,35 +138,36 @@ class PkAnonymity(Game):
         return simulate
 
     def score(self, secret: PkSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
-        """Score the surest pair; ties are broken at random.
+        """Score the pair with the highest score; ties are broken at random.
 
         Returns
         -------
         Scores
-            ``pk``: 1 if the pair is right, 0 if wrong, None if the adversary abstains; chance is 1 / size. Measures:
-            ``answered`` and ``win``, 0 or 1, over all plays; ``posterior``: the largest that this release gives any
-            pair (None if it takes too long to compute); ``bound``: 1/k, with the exact k of the release's matrix.
+            ``pk``: 1 if the pair is correct, 0 if not, None if the adversary abstains; chance is 1 / size. Measures:
+            ``answered`` and ``win``: 0 or 1, also if the adversary abstains; ``posterior``: largest posterior of any
+            pair given this release (None if it takes too long to compute); ``bound``: 1/k, with the exact k of the
+            release's matrix.
 
         Raises
         ------
         TypeError
-            If the claims are no ranked answers.
+            If the claims are not ranked answers.
         ValueError
-            If they are about other numbers of rows or records.
+            If the claims have another number of rows or records.
         """
         answers: RankedAnswers = self.taken(claims)
         rows = len(published.frame)
         if (answers.targets, answers.answers) != (rows, self.size):
             raise ValueError(
                 f"the answers are about {answers.targets} rows and {answers.answers} records, "
-                f"there are {rows} and {self.size}"
+                f"but there are {rows} and {self.size}"
             )
         answered = answers.score.size > 0
         win = 0.0
         if answered:
             pair = rng.choice(np.flatnonzero(answers.score == answers.score.max()))
             win = float(published.origin[answers.target[pair]] == answers.answer[pair])
-        posterior, bound = self._largest(secret.records, published)
+        posterior, bound = self._largest_posterior(secret.records, published)
         return Scores.of(
             Score("pk", win if answered else None, 1 / self.size, 1),
             answered=float(answered),
@@ -175,19 +177,19 @@ class PkAnonymity(Game):
         )
 
     def utility(self, secret: PkSecret, release: MicrodataRelease) -> dict[str, float | None]:
-        """Anchored utility of the table, and its Pk as measured from the matrix in use.
+        """Anchored utility of the table, and ``pk``, the exact k of the release's matrix.
 
-        One column has no associations with others to keep.
+        The measure ``associations`` is None, since a single column has none.
         """
         domains = {self.column: secret.records.domain(self.column)}
-        worth = TableUtility(
+        utility = TableUtility(
             secret.records.frame, domains, secret.records.frame.iloc[:0], None, deepcopy(secret.query_rng)
         )
-        _, bound = self._largest(secret.records, release)
-        return {**worth.score(release.frame), "associations": None, "pk": None if bound is None else 1 / bound}
+        _, bound = self._largest_posterior(secret.records, release)
+        return {**utility.score(release.frame), "associations": None, "pk": None if bound is None else 1 / bound}
 
-    def _largest(self, table: Microdata, release: MicrodataRelease) -> tuple[float | None, float | None]:
-        """Largest posterior of a pair in a release, and 1/k of its matrix; None where there is none to compute."""
+    def _largest_posterior(self, table: Microdata, release: MicrodataRelease) -> tuple[float | None, float | None]:
+        """Largest posterior of a pair in a release, and 1/k of its matrix; None where it cannot be computed."""
         domain = table.domain(self.column)
         try:
             matrix = column_matrix(release.channel, self.column, domain)

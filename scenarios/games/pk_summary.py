@@ -1,4 +1,4 @@
-"""What many plays of the Pk game come to."""
+"""Summary of many plays of the Pk-anonymity game."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from metrics.estimate import Estimate, wilson
 
 @dataclass(frozen=True)
 class PkSummary:
-    """What came of many plays of the Pk game.
+    """Win rate, answer rate and posteriors over many plays of `PkAnonymity`.
 
     Attributes
     ----------
@@ -19,9 +19,9 @@ class PkSummary:
     answered : Estimate
         Share of plays in which the adversary answered.
     win_answered : Estimate or None
-        Share of answers that were right; None where it never answered.
+        Share of correct answers; None if the adversary never answered.
     worst, typical : float
-        Largest posterior that any of the releases gave, and the mean of the releases' largest.
+        Maximum and mean over the releases of the largest posterior that each of them gives.
     bound : float
         1/k.
     """
@@ -35,23 +35,27 @@ class PkSummary:
 
 
 def summarize_pk(plays: Sequence[Mapping[str, float | None]]) -> PkSummary:
-    """Summary of the measures that `PkAnonymity` gave, each with a posterior.
+    """Summarize the measures of many plays of `PkAnonymity`.
+
+    Parameters
+    ----------
+    plays : sequence of mapping of str to float or None
+        Measures of each play (`PkAnonymity.score`).
 
     Raises
     ------
     ValueError
-        If there is no play, or one without a posterior.
+        If there is no play, or a play has no posterior.
     """
-    posteriors = [play["posterior"] for play in plays]
-    known = [value for value in posteriors if value is not None]
-    if not known or len(known) < len(plays):
-        raise ValueError("there must be plays, all of which with a posterior")
+    posteriors = [play["posterior"] for play in plays if play["posterior"] is not None]
+    if not posteriors or len(posteriors) < len(plays):
+        raise ValueError("plays: at least one is needed, and each must have a posterior")
     wins, answers = (sum(play[name] or 0.0 for play in plays) for name in ("win", "answered"))
     return PkSummary(
         win=wilson(wins, len(plays)),
         answered=wilson(answers, len(plays)),
         win_answered=wilson(wins, int(answers)) if answers else None,
-        worst=max(known),
-        typical=sum(known) / len(known),
+        worst=max(posteriors),
+        typical=sum(posteriors) / len(posteriors),
         bound=max(float(play["bound"] or 0.0) for play in plays),
     )

@@ -15,14 +15,14 @@ from scenarios.games.game import Game
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a play.
+    """Result of one play.
 
     Attributes
     ----------
     scores : Scores
         Scores of the attack by goal, and further measures (see the game's `score`).
     utility : dict of str to float or None
-        What the release was worth (see the game's `utility`).
+        Utility of the release (see the game's `utility`).
     """
 
     scores: Scores
@@ -35,20 +35,20 @@ def play(defense: Defense, attack: Attack, game: Game, rng: Generator) -> Outcom
     Parameters
     ----------
     defense, attack, game : Defense, Attack, Game
-        Who plays what.
+        The defense, the attack and the game.
     rng : Generator
-        All randomness; an equal generator gives an equal outcome.
+        Source of all randomness. Equal generators give equal outcomes.
 
     Raises
     ------
     NotApplicable
-        If defense, attack and game do not fit together.
+        If the defense or the attack does not fit the game.
     ValueError
         If the parameters do not fit the records drawn.
 
     Examples
     --------
-    A constant table leaves an attack nothing but the baseline rate, here one of 20 candidates.
+    On a constant table no attack beats the baseline rate, here one in 20 candidates.
 
     >>> import numpy as np
     >>> import pandas as pd
@@ -69,7 +69,10 @@ def play(defense: Defense, attack: Attack, game: Game, rng: Generator) -> Outcom
 
 
 def play_alone(defense: Defense, attack: Attack, game: Game, rng: Generator) -> tuple[Any, Any, Scores]:
-    """Draw, after the adversary's choice where the game gives it one, and play; secret, release and scores."""
+    """Draw a secret for this trial alone and play; returns the secret, the release and the scores.
+
+    In a game with `lets_choose` the adversary makes its choice before the draw.
+    """
     choice_rng, draw_rng, release_rng, attack_rng = rng.spawn(4)
     choice = attack.choose(game.briefing(defense, choice_rng), choice_rng) if game.lets_choose else None
     secret = game.draw(draw_rng, choice)
@@ -78,14 +81,14 @@ def play_alone(defense: Defense, attack: Attack, game: Game, rng: Generator) -> 
 
 
 def make_release(defense: Defense, game: Game, secret: Any, rng: Generator) -> tuple[Any, Any]:
-    """What the defense makes of the secret's records, and what the game publishes of it."""
+    """Release the secret's records; returns the defense's release and the published one."""
     defense_rng, publish_rng = rng.spawn(2)
     release = defense.apply(secret.records, defense_rng)
     return release, game.publish(release, publish_rng)
 
 
 def attack_release(defense: Defense, attack: Attack, game: Game, secret: Any, published: Any, rng: Generator) -> Scores:
-    """Run one attack on what was published, and score its claims."""
+    """Run one attack on the published release and score its claims."""
     view_rng, attack_rng, score_rng = rng.spawn(3)
     claims = attack.run(game.view(published, view_rng), game.knowledge(secret, defense), attack_rng)
     return game.score(secret, published, claims, score_rng)

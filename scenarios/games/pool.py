@@ -1,4 +1,4 @@
-"""The pool game: name the pool of items that a person prefers, from reports about single items."""
+"""The pool inference game: infer the pool of items that a person prefers from their reports."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from scenarios.games.report_utility import utility_frequencies
 
 @dataclass(frozen=True)
 class PoolSecret(Secret):
-    """Who reports what.
+    """Reported items and preferred pools of one play.
 
     Attributes
     ----------
     records : Microdata
-        The items reported, one row each, with the number of its person.
+        The reported items, one per row, with the number of the person.
     preferred : ndarray of int, shape (persons,)
         The pool that each person prefers.
     auxiliary : Microdata
-        Items of other people, for the attacker.
+        The auxiliary population: items of other people.
     """
 
     records: Microdata = field(repr=False)
@@ -45,26 +45,27 @@ class PoolSecret(Secret):
 
 
 class Pool(Game):
-    """Guess which pool of items (a skin tone, a political side) each person prefers, reports being linked to senders.
+    """Pool inference: infer from linked reports which pool of items (skin tones, political sides) a person prefers.
 
-    Every person reports the same number of their items, each under local differential privacy; the attacker knows the
-    protocol, whose report is whose, and all items of other people. A person prefers the pool that most of all of their
-    items in the population are from.
+    Every person reports the same number of items, each under local differential privacy. The adversary knows the
+    protocol, the sender of each report, and all items of other people. A person prefers the pool with the largest share
+    of all of their items in the population.
 
     Parameters
     ----------
     records : Microdata
-        One row an item used, with a column that names the person, and the pools as level 1 of the item's hierarchy.
+        One row for each use of an item. A column names the person, and level 1 of the item's hierarchy are the pools.
     column : str
-        The item; its domain must be declared categories.
+        Column of the item; its domain must be declared categories.
     persons, reports : int
-        How many persons report, and how many items each, at least 1; persons with fewer items are not drawn.
+        Number of persons who report, and number of items that each reports, at least 1. Persons with fewer items are
+        not drawn.
 
     Raises
     ------
     ValueError
-        If the records have no person, no pools or a missing item, fewer than two pools are preferred, or too few
-        persons have enough items.
+        If the records have no column of persons, no pools or a missing item. Also if fewer than two pools are
+        preferred, or too few persons have enough items.
 
     References
     ----------
@@ -85,18 +86,18 @@ class Pool(Game):
         self.persons = persons
         self.reports = reports
         if records.person is None:
-            raise ValueError("records: no column says whose item it is")
+            raise ValueError("records: no column names the person whose item it is; declare it as person")
         if column not in records.hierarchies or not isinstance(records.domains.get(column), CategoricalDomain):
             raise ValueError(
-                f"column: {column!r} must have declared categories and a hierarchy, whose level 1 are pools"
+                f"column: {column!r} must have declared categories and a hierarchy whose level 1 are the pools"
             )
         if records.frame[[column, records.person]].isna().any(axis=None):
             raise ValueError(f"records: an item or a person is missing in column {column!r} or {records.person!r}")
         if not len(records) or self._chance >= 1:
-            raise ValueError("records: fewer than two pools are preferred, so that nothing is left to guess")
+            raise ValueError("records: fewer than two pools are preferred, so there is nothing to infer")
         if self._eligible.size <= persons:
             raise ValueError(
-                f"persons: more than {persons} with {reports} items are needed, there are {self._eligible.size}"
+                f"persons: more than {persons} with {reports} items are needed, but there are {self._eligible.size}"
             )
 
     @cached_property
@@ -127,7 +128,7 @@ class Pool(Game):
         )
 
     def draw(self, rng: Generator, choice: Any = None) -> PoolSecret:
-        """Draw who reports, and which of their items; everybody else is known to the attacker."""
+        """Draw persons and their reported items; all other people are the auxiliary population."""
         preferred, person = self._people
         targets = rng.permutation(self._eligible)[: self.persons]
         number = np.full(preferred.size, -1)
@@ -143,7 +144,7 @@ class Pool(Game):
         )
 
     def knowledge(self, secret: PoolSecret, defense: Defense) -> Knowledge:
-        """Hand over whose report is whose, other people's items, and the mechanism."""
+        """Give the sender of each report, the auxiliary population, and the mechanism."""
 
         def simulate(records: Microdata, rng: Generator) -> Any:
             return defense.clone().apply(records, rng)
@@ -151,30 +152,30 @@ class Pool(Game):
         return Knowledge(secret.records.frame[[str(self.records.person)]].copy(), secret.auxiliary, simulate)
 
     def score(self, secret: PoolSecret, published: ReportsRelease, claims: Claims, rng: Generator) -> Scores:
-        """Score person by person.
+        """Score the best answer for each person.
 
         Returns
         -------
         Scores
-            ``pool``: share of persons whose pool is named; chance is the same for the guess of the pool that most
-            persons with enough items prefer. Measure ``answered``: share of persons with an answer.
+            ``pool``: share of persons whose pool is inferred. Chance is the share of the most frequent pool among all
+            persons with enough items. Measure ``answered``: share of persons with an answer.
 
         Raises
         ------
         TypeError
-            If the claims are no ranked answers.
+            If the claims are not ranked answers.
         ValueError
-            If they are about another number of persons.
+            If the claims have another number of persons.
         """
         ranked: RankedAnswers = self.taken(claims)
         if ranked.targets != self.persons:
-            raise ValueError(f"the answers are about {ranked.targets} persons, there are {self.persons}")
+            raise ValueError(f"the answers are about {ranked.targets} persons, but there are {self.persons}")
         answers = ranked.best(rng)
         score = Score("pool", float((answers == secret.preferred).mean()), self._chance, self.persons)
         return Scores.of(score, answered=float((answers >= 0).mean()))
 
     def utility(self, secret: PoolSecret, release: ReportsRelease) -> dict[str, float | None]:
-        """Accuracy of the estimated shares of items (`utility_frequencies`)."""
+        """Accuracy of the estimated frequencies of items (`utility_frequencies`)."""
         codes = secret.records.domains[self.column].codes(secret.records.frame[self.column])
         counts = np.bincount(codes, minlength=release.protocol.d)
         return {"utility_frequencies": utility_frequencies(release, counts)}

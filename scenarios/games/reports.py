@@ -1,4 +1,4 @@
-"""The report game: name each person's value from what they reported under local differential privacy."""
+"""The report game: infer each person's value from reports under local differential privacy."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from scenarios.games.report_utility import utility_frequencies
 
 @dataclass(frozen=True)
 class ReportSecret(Secret):
-    """Who reports.
+    """Persons and their true values in one play.
 
     Attributes
     ----------
     records : Microdata
         The persons' values, one column.
     values : ndarray of int, shape (persons,)
-        Their positions in the domain.
+        Positions of the values in the domain.
     auxiliary : Microdata
-        Other people, for the attacker.
+        The auxiliary population.
     """
 
     records: Microdata = field(repr=False)
@@ -42,25 +42,25 @@ class ReportSecret(Secret):
 
 
 class Reports(Game):
-    """Guess what a person's value is from their reports, which carry the sender's name.
+    """Inference of a person's value from linked reports under local differential privacy.
 
-    The attacker knows the protocol, as whoever is to read reports must, and the column of other people. One report or
-    many: the defense says how often each person reports.
+    The adversary knows the sender of each report, the protocol (as every reader of reports does), and the column of
+    other people. The defense decides how many reports each person sends.
 
     Parameters
     ----------
     records : Microdata
         The population; records with a missing value in the column are left out.
     column : str
-        What is reported; numbers in their public bins.
+        The reported column; numbers are replaced by their public bins.
     persons, auxiliary : int
-        How many persons report, at least 1, and how many others the attacker sees (fewer where the population runs
-        out).
+        Number of persons who report, at least 1, and size of the auxiliary population. It is smaller if the population
+        has too few people left.
 
     Raises
     ------
     ValueError
-        If there is no such column, fewer than two of its values occur, or a number is out of range.
+        If the column does not exist, fewer than two of its values occur, or a number is out of range.
     """
 
     accepts: ClassVar[str] = "reports"
@@ -80,9 +80,9 @@ class Reports(Game):
         self.persons = persons
         self.auxiliary = auxiliary
         if self._shares.max() >= 1:
-            raise ValueError(f"column: {column!r} has fewer than two values, so that nothing is left to guess")
+            raise ValueError(f"column: {column!r} has fewer than two values, so there is nothing to infer")
         if len(self._population) < persons:
-            raise ValueError(f"persons: {persons} are needed and {len(self._population)} rows have a value")
+            raise ValueError(f"persons: {persons} are needed, but only {len(self._population)} rows have a value")
 
     @cached_property
     def _population(self) -> Microdata:
@@ -99,7 +99,7 @@ class Reports(Game):
         return np.asarray(np.bincount(codes, minlength=domain.size) / max(1, codes.size))
 
     def draw(self, rng: Generator, choice: Any = None) -> ReportSecret:
-        """Draw who reports and whom the attacker knows, all different people."""
+        """Draw persons and the auxiliary population, all distinct."""
         order = rng.permutation(len(self._population))
         records = self._population.take(order[: self.persons])
         values = records.domain(self.column).codes(records.frame[self.column])
@@ -107,7 +107,7 @@ class Reports(Game):
         return ReportSecret(records, values, others)
 
     def knowledge(self, secret: ReportSecret, defense: Defense) -> Knowledge:
-        """Hand over other people, and the mechanism."""
+        """Give the auxiliary population and the mechanism."""
 
         def simulate(records: Microdata, rng: Generator) -> Any:
             return defense.clone().apply(records, rng)
@@ -115,25 +115,25 @@ class Reports(Game):
         return Knowledge(secret.records.frame.iloc[:0], secret.auxiliary, simulate)
 
     def score(self, secret: ReportSecret, published: ReportsRelease, claims: Claims, rng: Generator) -> Scores:
-        """Score person by person.
+        """Score the best answer for each person.
 
         Returns
         -------
         Scores
-            ``value``: share of persons whose value is named; chance is the same for the guess of the population's
-            most frequent value, whatever is reported. Measure ``answered``: share of persons with an answer.
+            ``value``: share of persons whose value is inferred; chance is the share of the population's most frequent
+            value. Measure ``answered``: share of persons with an answer.
 
         Raises
         ------
         TypeError
-            If the claims are no ranked answers.
+            If the claims are not ranked answers.
         ValueError
-            If they are about other numbers of persons or values.
+            If the claims have another number of persons or values.
         """
         ranked: RankedAnswers = self.taken(claims)
         if (ranked.targets, ranked.answers) != (self.persons, published.protocol.d):
             raise ValueError(
-                f"the answers are about {ranked.targets} persons and {ranked.answers} values, there are "
+                f"the answers are about {ranked.targets} persons and {ranked.answers} values, but there are "
                 f"{self.persons} and {published.protocol.d}"
             )
         answers = ranked.best(rng)
@@ -141,6 +141,6 @@ class Reports(Game):
         return Scores.of(score, answered=float((answers >= 0).mean()))
 
     def utility(self, secret: ReportSecret, release: ReportsRelease) -> dict[str, float | None]:
-        """Accuracy of the estimated shares (`utility_frequencies`)."""
+        """Accuracy of the estimated frequencies (`utility_frequencies`)."""
         counts = np.bincount(secret.values, minlength=release.protocol.d)
         return {"utility_frequencies": utility_frequencies(release, counts)}

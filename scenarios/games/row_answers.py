@@ -1,4 +1,4 @@
-"""Scoring answers to the question whose record each row of a released table is."""
+"""Scores of links between released rows and candidates."""
 
 from __future__ import annotations
 
@@ -11,34 +11,35 @@ from metrics.score import Score, Scores
 
 
 def row_scores(
-    claims: RankedAnswers, origin: NDArray[np.intp], place: NDArray[np.intp], candidates: int, rng: Generator
+    claims: RankedAnswers, origin: NDArray[np.intp], positions: NDArray[np.intp], candidates: int, rng: Generator
 ) -> Scores:
-    """Score answers row by row.
+    """Score the links of released rows.
 
     Parameters
     ----------
     claims : RankedAnswers
-        What is answered.
+        Ranked candidates for each row.
     origin : ndarray of int, shape (rows,)
         The original that each row stems from, -1 for none.
-    place : ndarray of int, shape (originals,)
-        Where each original stands among the candidates, -1 for one who does not.
+    positions : ndarray of int, shape (originals,)
+        Position of each original among the candidates, -1 for an original who is no candidate.
     candidates : int
-        How many there are.
+        Number of candidates.
     rng : Generator
-        Breaks ties.
+        Breaks ties at random.
 
     Returns
     -------
     Scores
-        ``reidentification``: share of correct rows among those that stem from one original who is a candidate; chance
-        is 1 / candidates. Measures: ``top3``: the same with three answers allowed; ``hits``: correct rows / originals;
-        ``answered``: share of rows answered; ``precision``: correct / answered rows that stem from one original.
+        ``reidentification``: share of correctly linked rows among those that stem from one original who is a candidate;
+        chance is 1 / candidates. Measures: ``top3``: the same share if one of the best three answers is correct;
+        ``hits``: correct rows / originals; ``answered``: share of rows with an answer; ``precision``: correct rows /
+        answered rows that stem from one original.
 
     Raises
     ------
     ValueError
-        If they are about other numbers of rows or candidates.
+        If the claims have another number of rows or candidates.
     """
     rows = len(origin)
     if (claims.targets, claims.answers) != (rows, candidates):
@@ -46,22 +47,22 @@ def row_scores(
             f"the answers are about {claims.targets} rows and {claims.answers} candidates, "
             f"there are {rows} and {candidates}"
         )
-    known = origin >= 0
-    truth = np.where(known, place[origin], -1)
-    findable = int((truth >= 0).sum())
-    right = claims.answer == truth[claims.target]
+    has_origin = origin >= 0
+    truth = np.where(has_origin, positions[origin], -1)
+    linkable = int((truth >= 0).sum())
+    matches = claims.answer == truth[claims.target]
     rank = claims.ranking(rng)
-    correct, close = int((right & (rank == 0)).sum()), int((right & (rank < 3)).sum())
+    correct, among_three = int((matches & (rank == 0)).sum()), int((matches & (rank < 3)).sum())
     answered = np.zeros(rows, dtype=bool)
     answered[claims.target] = True
     return Scores.of(
-        Score("reidentification", _rate(correct, findable), 1 / candidates, findable),
-        top3=_rate(close, findable),
-        hits=correct / len(place),
+        Score("reidentification", _rate(correct, linkable), 1 / candidates, linkable),
+        top3=_rate(among_three, linkable),
+        hits=correct / len(positions),
         answered=_rate(int(answered.sum()), rows),
-        precision=_rate(correct, int((answered & known).sum())),
+        precision=_rate(correct, int((answered & has_origin).sum())),
     )
 
 
-def _rate(part: int, whole: int) -> float | None:
-    return part / whole if whole else None
+def _rate(successes: int, trials: int) -> float | None:
+    return successes / trials if trials else None

@@ -1,4 +1,4 @@
-"""The secret-bit game: who is in the group that is counted."""
+"""The secret-bit game: reconstruct a binary attribute from counts."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from scenarios.games.groups_game import GroupsGame
 
 
 class SecretBits(GroupsGame):
-    """Who has the secret attribute? Counts of it are answered for any group of persons.
+    """Disclosure of a binary attribute: a curator answers counts of it for any group of persons.
 
     Parameters
     ----------
     records : Microdata
         The population.
     column, category : str
-        The attribute: the records whose `column` is `category`.
+        A person has the attribute if `column` is `category`.
     persons : int
-        How many are drawn per play.
+        Number of persons drawn in each play.
     workload : int
-        How many counts over random halves of the persons an analyst asks for, by which utility is measured.
+        Number of random halves of the persons that an honest analyst counts in; these answers measure utility.
 
     Raises
     ------
     ValueError
-        If there is no such category, a number is out of range or there are too few records.
+        If the category does not exist, a number is out of range or the table has too few records.
     """
 
     low, high, boundary = 0.0, 1.0, 0.5
@@ -38,7 +38,7 @@ class SecretBits(GroupsGame):
     ) -> None:
         domain = records.domains.get(column)
         if not isinstance(domain, CategoricalDomain):
-            raise ValueError(f"column: {column!r} is no column with declared categories")
+            raise ValueError(f"column: {column!r} is not a column with declared categories")
         if category not in domain.categories:
             raise ValueError(f"category: {column!r} has no category {category!r}")
         super().__init__(records=records, column=column, persons=persons, workload=workload)
@@ -49,9 +49,9 @@ class SecretBits(GroupsGame):
         return Condition(self.column, values=(self.category,))
 
     def numbers(self, records: Microdata) -> Floats:
-        """1 for who has the attribute, else 0, shape (n,)."""
+        """1 for persons with the attribute, 0 for others, shape (n,)."""
         return self._attribute.holds(records).astype(np.float64)
 
     def asked(self, group: Booleans) -> Query:
-        """How many of the group have the attribute."""
+        """Number of persons in the group with the attribute."""
         return Count(where=(self._attribute,), members=group)

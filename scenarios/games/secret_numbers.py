@@ -1,4 +1,4 @@
-"""The secret-number game: whose number is above a line, behind sums or means."""
+"""The secret-number game: find persons with numbers above a threshold, from sums or means."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ QUERIES: dict[str, type[Sum] | type[Mean]] = {"Mean": Mean, "Sum": Sum}
 
 
 class SecretNumbers(GroupsGame):
-    """Whose number is above a line? Sums or means of it are answered for any group of persons.
+    """Disclosure of numbers above a threshold: a curator answers sums or means for any group of persons.
 
     Parameters
     ----------
     records : Microdata
         The population.
     column : str
-        Numbers with declared bounds.
+        A column of numbers with declared bounds.
     above : float
-        The line, between the bounds.
+        The threshold, between the bounds.
     query : {"Sum", "Mean"}
-        What is answered. A group's size is public, so that a mean tells its sum.
+        The query. The size of a group is public, so a mean determines the sum.
     persons : int
-        How many are drawn per play.
+        Number of persons drawn in each play.
     workload : int
-        How many random halves of the persons an analyst asks about, by which utility is measured.
+        Number of random halves of the persons that an honest analyst asks about; their answers measure utility.
 
     Raises
     ------
     ValueError
-        If the column has no declared bounds, a number is out of range or there are too few records.
+        If the column has no declared bounds, a number is out of range or the table has too few records.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class SecretNumbers(GroupsGame):
     ) -> None:
         domain = records.domains.get(column)
         if not isinstance(domain, NumericDomain):
-            raise ValueError(f"column: {column!r} is no column of numbers with declared bounds")
+            raise ValueError(f"column: {column!r} is not a column of numbers with declared bounds")
         check_real("above", above, low=domain.low, high=domain.high, open_high=True)
         if query not in QUERIES:
             raise ValueError(f"query must be one of {', '.join(QUERIES)}, got {query!r}")
@@ -58,13 +58,13 @@ class SecretNumbers(GroupsGame):
         self.low, self.high, self.boundary = domain.low, domain.high, float(above)
 
     def numbers(self, records: Microdata) -> Floats:
-        """The column's numbers, shape (n,)."""
+        """Numbers of the column, shape (n,)."""
         return numbers(records, self.column)
 
     def asked(self, group: Booleans) -> Query:
-        """The sum or the mean of the group's numbers."""
+        """Sum or mean of the group's numbers."""
         return QUERIES[self.query](self.column, members=group)
 
     def weight(self, group: Booleans) -> float:
-        """The group's size for means, 1 for sums."""
+        """Size of the group for means, 1 for sums."""
         return float(group.sum()) if self.query == "Mean" else 1.0

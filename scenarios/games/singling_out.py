@@ -1,4 +1,4 @@
-"""The singling-out game: predicates that hold of exactly one record of the table."""
+"""The singling-out game: predicates that isolate one record of the table."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from scenarios.games.control_group import ControlGroupGame, ControlGroupSecret, 
 
 
 class SinglingOut(ControlGroupGame):
-    """The attacker names predicates; one singles out if exactly one of the originals meets it.
+    """Singling out: the adversary claims predicates, and one succeeds if it holds for exactly one original.
 
-    The control group is a table of as many strangers: a predicate that holds of one in n people singles somebody out
-    of any table of n, about 37 times in 100 at best, and says nothing of the release. Rows of the release need not
-    stem from records.
+    The control group is a table of as many strangers. Without the release, a predicate isolates somebody in a table of
+    n people with a probability of at most about 0.37; the best predicate holds for one person in n. Rows of the release
+    need not stem from records.
 
     Parameters
     ----------
     records, originals, auxiliary, attacker_knows
-        See `ControlGroupGame`; there are as many strangers as originals, so that both tables are equally easy.
+        See `ControlGroupGame`. There are as many strangers as originals, so isolation is equally likely in both tables.
 
     References
     ----------
@@ -53,29 +53,28 @@ class SinglingOut(ControlGroupGame):
         )
 
     def knowledge(self, secret: ControlGroupSecret, defense: Defense) -> Knowledge:
-        """Hand over other people, and the mechanism where the game discloses it; nobody's values in clear."""
-        nobody = secret.records.frame.iloc[:0][list(secret.records.released_columns)]
-        return Knowledge(nobody, secret.auxiliary, self.simulation(defense))
+        """Give the auxiliary population, and the mechanism if the game discloses it; there are no candidates."""
+        no_candidates = secret.records.frame.iloc[:0][list(secret.records.released_columns)]
+        return Knowledge(no_candidates, secret.auxiliary, self.simulation(defense))
 
     def score(self, secret: ControlGroupSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
-        """Count the predicates that hold of exactly one original, and of exactly one stranger.
+        """Count the predicates that hold for exactly one original, and for exactly one stranger.
 
         Returns
         -------
         Scores
-            ``singling_out``: share of the predicates that single out an original; chance is the share that single out a
+            ``singling_out``: share of the predicates that isolate an original; chance is the share that isolate a
             stranger. Measures: ``risk``, ``risk_low``, ``risk_high``: the rate after control. All are None if no
             predicate was claimed.
 
         Raises
         ------
         TypeError
-            If the claims are no predicates.
+            If the claims are not predicates.
         """
         predicates = self.taken(claims).predicates
-        made = len(predicates)
-        alone, control = (
+        isolated, isolated_strangers = (
             sum(int(predicate(people.frame).sum() == 1) for predicate in predicates)
             for people in (secret.records, secret.strangers)
         )
-        return controlled("singling_out", alone, made, control, made)
+        return controlled("singling_out", isolated, len(predicates), isolated_strangers, len(predicates))

@@ -1,4 +1,4 @@
-"""The game on sparse ratings: find people of whom a few ratings are known among released ratings."""
+"""De-anonymization of sparse ratings by a few known ratings of each target."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ REDRAWS = 1000
 
 @dataclass(frozen=True)
 class SparseRatingsSecret(Secret):
-    """Who is looked for.
+    """Targets of one play, and the adversary's ratings of them.
 
     Attributes
     ----------
@@ -37,10 +37,10 @@ class SparseRatingsSecret(Secret):
     person : ndarray of int, shape (ratings,)
         Number of the person of each rating.
     targets : ndarray of int, shape (targets,)
-        Numbers of the people who are looked for.
+        Numbers of the targets.
     known : DataFrame
-        What is known of them: the persons' column numbers the targets from 0; item, rating and, where dates are known,
-        date.
+        Known ratings of the targets, with item, rating and, if dates are known, date. The column of persons numbers
+        the targets from 0.
     """
 
     records: Microdata = field(repr=False)
@@ -50,34 +50,35 @@ class SparseRatingsSecret(Secret):
 
 
 class SparseRatings(TableGame):
-    """De-anonymization of ratings: the attacker knows a few ratings of each target, some of them wrong.
+    """De-anonymization of sparse ratings: the adversary knows a few ratings of each target, some of them wrong.
 
-    All ratings are released under fresh pseudonyms, rows shuffled. Of each target some of its ratings are known, with
-    dates that are off by up to some days; a wrong one is of an item that the target never rated, drawn by popularity,
-    with the rating and the date of other random rows. The attacker names for each target a pseudonym, or abstains.
+    All ratings are released under fresh pseudonyms, with rows in random order. The adversary knows some ratings of each
+    target, with dates that are off by up to `days`. A wrong rating is of an item that the target never rated, drawn by
+    popularity; its rating and date come from other random rows. The adversary names a pseudonym for each target, or
+    abstains.
 
     Parameters
     ----------
     records : Microdata
-        Ratings, with a column that says whose each is.
+        Ratings, with a column declared as person.
     targets : int
-        How many people are looked for.
+        Number of targets.
     known, wrong : int
-        How many ratings are known of each, and how many of these are wrong; wrong <= known.
+        Number of known ratings of each target, and number of wrong ones among them; wrong <= known.
     days : float
         Largest error of a known date, in days.
     dates : bool
-        Whether dates are known at all.
+        Whether the adversary knows dates.
     item, rating, date : str
-        Names of the columns; the date is in days.
+        Names of the columns; dates are numbers of days.
     attacker_knows : {"mechanism", "nothing"}
-        Whether attackers read the release's channel and may repeat the defense on records of their own.
+        Whether attacks can read the release's channel and repeat the defense on other records.
 
     Raises
     ------
     ValueError
-        If a number is out of range, a column is missing or no numbers where they are needed, or fewer than `targets`
-        people have `known` ratings.
+        If a number is out of range, a column is missing or not numeric, or fewer than `targets` people have `known`
+        ratings.
 
     References
     ----------
@@ -118,16 +119,18 @@ class SparseRatings(TableGame):
         if not isinstance(dates, bool):
             raise ValueError(f"dates must be true or false, got {dates!r}")
         if records.person is None:
-            raise ValueError("records: no column says whose row it is; declare it as person")
+            raise ValueError("records: no column names the person whose row it is; declare it as person")
         for parameter in ("item", "rating", "date"):
             name = getattr(self, parameter)
             if name not in records.frame:
                 raise ValueError(f"{parameter}: there is no column {name!r}")
             if parameter != "item" and not pd.api.types.is_numeric_dtype(records.frame[name]):
                 raise ValueError(f"{parameter}: column {name!r} must hold numbers")
-        enough = self._eligible.size
-        if enough < targets:
-            raise ValueError(f"targets: {targets} people with {known} ratings or more are needed, there are {enough}")
+        eligible = self._eligible.size
+        if eligible < targets:
+            raise ValueError(
+                f"targets: {targets} people with {known} ratings or more are needed, but there are {eligible}"
+            )
 
     @cached_property
     def _person(self) -> NDArray[np.intp]:
@@ -139,7 +142,7 @@ class SparseRatings(TableGame):
 
     @cached_property
     def _eligible(self) -> NDArray[np.intp]:
-        """People of whom enough is there to be known."""
+        """People with at least `known` ratings."""
         return np.flatnonzero(np.bincount(self._person, minlength=self._persons) >= self.known)
 
     @cached_property
@@ -152,53 +155,53 @@ class SparseRatings(TableGame):
         return RatingUtility(self.records.frame, self.records.domains, *columns)
 
     def draw(self, rng: Generator, choice: Any = None) -> SparseRatingsSecret:
-        """Draw targets, and what is known of them.
+        """Draw targets and the adversary's ratings of them.
 
         Raises
         ------
         ValueError
-            If a target has rated nearly every item, so that no wrong rating of it can be found.
+            If a target has rated nearly every item, so that no wrong rating can be drawn.
         """
         targets = rng.choice(self._eligible, self.targets, replace=False)
         number = np.full(self._persons, -1)
         number[targets] = np.arange(self.targets)
         rows = np.flatnonzero(number[self._person] >= 0)
         owner = number[self._person[rows]]
-        # A random order within each target; the first of them are known.
+        # Ratings are in random order within each target; the first of them are known.
         order = np.lexsort((rng.random(rows.size), owner))
-        place = np.arange(rows.size) - np.searchsorted(owner[order], owner[order])
-        chosen = rows[order][place < self.known]
+        rank = np.arange(rows.size) - np.searchsorted(owner[order], owner[order])
+        chosen = rows[order][rank < self.known]
         frame = self.records.frame
         known = frame.iloc[chosen][[self.item, self.rating, self.date]].reset_index(drop=True)
         known[self.date] = known[self.date] + rng.uniform(-self.days, self.days, len(known))
         owner = np.repeat(np.arange(self.targets), self.known)
-        false = np.flatnonzero(np.tile(np.arange(self.known) < self.wrong, self.targets))
+        wrong = np.flatnonzero(np.tile(np.arange(self.known) < self.wrong, self.targets))
         sources = {
-            self.item: self._unrated(targets[owner[false]], rng),
-            self.rating: rng.integers(len(frame), size=false.size),
-            self.date: rng.integers(len(frame), size=false.size),
+            self.item: self._unrated(targets[owner[wrong]], rng),
+            self.rating: rng.integers(len(frame), size=wrong.size),
+            self.date: rng.integers(len(frame), size=wrong.size),
         }
         for name, source in sources.items():
-            known.loc[false, name] = frame[name].to_numpy()[source]
+            known.loc[wrong, name] = frame[name].to_numpy()[source]
         known.insert(0, str(self.records.person), owner)
         if not self.dates:
             known = known.drop(columns=self.date)
         return SparseRatingsSecret(self.records, self._person, targets, known)
 
     def _unrated(self, person: NDArray[np.intp], rng: Generator) -> NDArray[np.intp]:
-        """For each of these people a row, drawn among all rows, of an item that the person did not rate."""
+        """Draw for each of these people a row of an item that the person did not rate."""
         items = int(self._item.max()) + 1
         rated = np.unique(self._person * items + self._item)
         row = rng.integers(self._item.size, size=person.size)
         for _ in range(REDRAWS):
-            taken = np.flatnonzero(np.isin(person * items + self._item[row], rated))
-            if not taken.size:
+            conflicts = np.flatnonzero(np.isin(person * items + self._item[row], rated))
+            if not conflicts.size:
                 return row
-            row[taken] = rng.integers(self._item.size, size=taken.size)
-        raise ValueError("wrong: a person has rated nearly every item, so that no rating of another can be made up")
+            row[conflicts] = rng.integers(self._item.size, size=conflicts.size)
+        raise ValueError("wrong: a person has rated nearly every item, so that no unrated item was found")
 
     def publish(self, release: Release, rng: Generator) -> MicrodataRelease:
-        """Replace the persons by random numbers, and shuffle the rows."""
+        """Replace persons by random numbers and put the rows in random order."""
         shuffled = table(release).shuffled(rng)
         name = self.records.person
         if name not in shuffled.frame:
@@ -208,52 +211,52 @@ class SparseRatings(TableGame):
         return MicrodataRelease(frame, shuffled.origin, shuffled.channel)
 
     def knowledge(self, secret: SparseRatingsSecret, defense: Defense) -> Knowledge:
-        """Hand over the known ratings, the public roles and domains, and the mechanism where the game discloses it."""
+        """Give the known ratings, the public roles and domains, and the mechanism if the game discloses it."""
         return Knowledge(secret.known.copy(), self.public(self.records.take([])), self.simulation(defense))
 
     def score(self, secret: SparseRatingsSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
-        """Score person by person.
+        """Score the best answer for each target.
 
-        A pseudonym is the person's of whom most of its rows stem.
+        A pseudonym belongs to the person from whom most of its rows stem.
 
         Returns
         -------
         Scores
-            ``deanonymization``: share of targets named correctly; chance is 1 / people. Measures: ``wrong``: share of
-            targets named wrongly; ``answered``: share of targets answered.
+            ``deanonymization``: share of targets with a correct pseudonym; chance is 1 / people. Measures: ``wrong``:
+            share of targets with a wrong pseudonym; ``answered``: share of targets with an answer.
 
         Raises
         ------
         TypeError
-            If the claims are no ranked answers.
+            If the claims are not ranked answers.
         ValueError
-            If they are about other numbers of targets or pseudonyms.
+            If the claims have another number of targets or pseudonyms.
         """
         ranked: RankedAnswers = self.taken(claims)
         pseudonym, count = _pseudonyms(published, self.records.person)
         if (ranked.targets, ranked.answers) != (self.targets, count):
             raise ValueError(
                 f"the answers are about {ranked.targets} people and {ranked.answers} pseudonyms, "
-                f"there are {self.targets} and {count}"
+                f"but there are {self.targets} and {count}"
             )
-        stems = published.origin >= 0
-        owner = _majority(pseudonym[stems], secret.person[published.origin[stems]], count)
+        has_origin = published.origin >= 0
+        owner = _majority(pseudonym[has_origin], secret.person[published.origin[has_origin]], count)
         best = ranked.best(rng)
         answered = best >= 0
-        right = answered & (owner[best] == secret.targets)
+        correct = answered & (owner[best] == secret.targets)
         return Scores.of(
-            Score("deanonymization", float(right.mean()), 1 / self._persons, self.targets),
-            wrong=float((answered & ~right).mean()),
+            Score("deanonymization", float(correct.mean()), 1 / self._persons, self.targets),
+            wrong=float((answered & ~correct).mean()),
             answered=float(answered.mean()),
         )
 
     def utility(self, secret: SparseRatingsSecret, release: MicrodataRelease) -> dict[str, float | None]:
-        """What the ratings are worth (`metrics.ratings.RatingUtility`)."""
+        """Utility of the released ratings (`metrics.ratings.RatingUtility`)."""
         return self._utility.score(release.frame)
 
 
 def _pseudonyms(published: MicrodataRelease, person: str | None) -> tuple[NDArray[np.intp], int]:
-    """Position of each row's pseudonym among the sorted ones, and their number."""
+    """Position of each row's pseudonym among the sorted distinct pseudonyms, and their number."""
     if person not in published.frame:
         return np.zeros(len(published.frame), dtype=np.intp), 1
     codes, distinct = pd.factorize(published.frame[person], sort=True, use_na_sentinel=False)
@@ -261,10 +264,10 @@ def _pseudonyms(published: MicrodataRelease, person: str | None) -> tuple[NDArra
 
 
 def _majority(group: NDArray[np.intp], value: NDArray[np.intp], groups: int) -> NDArray[np.intp]:
-    """Most frequent value of each group, the smallest where several are; -1 in an empty group."""
+    """Most frequent value of each group, the smallest of several; -1 in an empty group."""
     result = np.full(groups + 1, -1, dtype=np.intp)
     pairs, count = np.unique(np.column_stack([group, value]), axis=0, return_counts=True)
-    # The last assignment wins: ascending counts, and descending values among equal ones.
+    # The last assignment wins, so counts ascend, and values descend among equal counts.
     order = np.lexsort((-pairs[:, 1], count))
     result[pairs[order, 0]] = pairs[order, 1]
     return result

@@ -1,4 +1,4 @@
-"""Games about somebody's secret value behind statistics: what they share."""
+"""Base of disclosure games on a curator that answers statistics."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from scenarios.games.game import Game, Secret
 
 @dataclass(frozen=True)
 class Question:
-    """A query of honest analysts.
+    """One query of an honest analyst, with the analyst's guess of the answer.
 
     Parameters
     ----------
     query : Query
-        What they ask.
+        The query.
     guess : float
-        What they would guess of each number without asking, from public knowledge alone.
+        Guess of each number of the answer from public knowledge alone.
     """
 
     query: Query
@@ -39,22 +39,22 @@ class Question:
 
 @dataclass(frozen=True)
 class StatisticsSecret(Secret):
-    """The records behind the statistics, and whose values are looked for.
+    """The curator's records and the secret values of one play.
 
     Attributes
     ----------
     records : Microdata
-        What the curator holds.
+        The records that the curator holds.
     truths : ndarray, shape (targets,)
         The secret values.
     chance : float
-        How many of them, as a share, the best constant guess finds.
+        Share of them that the best constant guess hits.
     known : StatisticsKnowledge
-        What the attacker is handed.
+        The adversary's knowledge.
     workload : tuple of Question
-        By whose answers the release's utility is measured.
+        Queries whose answers measure the release's utility.
     analyst_seed : int
-        Of the noise in these answers, the same for every release of the play.
+        Seed of the noise in these answers, the same for every release of the play.
     """
 
     records: Microdata = field(repr=False)
@@ -66,9 +66,9 @@ class StatisticsSecret(Secret):
 
 
 class StatisticsGame(Game):
-    """Somebody's value behind statistics: a curator answers queries, and the attacker names secret values.
+    """Abstract disclosure game: a curator answers queries, and the adversary claims secret values.
 
-    The attacker knows which weighted sums of answers hold the secrets, and all that is public about the records.
+    The adversary knows which weighted sums of answers equal the secrets, and everything public about the records.
     """
 
     accepts: ClassVar[str] = "statistics"
@@ -77,11 +77,11 @@ class StatisticsGame(Game):
     attacker_knows = "mechanism"
 
     def right(self, claimed: Any, truth: Any) -> bool:
-        """Whether a claimed value counts as found."""
+        """Whether a claimed value counts as correct."""
         return bool(claimed == truth)
 
     def knowledge(self, secret: StatisticsSecret, defense: Defense) -> StatisticsKnowledge:
-        """Hand over the queries behind the secrets."""
+        """Give the queries that determine the secrets."""
         return secret.known
 
     def score(self, secret: StatisticsSecret, published: StatisticsRelease, claims: Claims, rng: Generator) -> Scores:
@@ -90,22 +90,22 @@ class StatisticsGame(Game):
         Returns
         -------
         Scores
-            ``disclosure``: share of the secrets that are found; a secret without a claim is not. Chance is the share
-            that the best constant guess finds. Measures: ``answered``: share of the secrets with a claim;
-            ``precision``: share of correct values among the claimed ones, None if there is none.
+            ``disclosure``: share of the secrets whose claim is correct; a missing claim is not. Chance is the share
+            that the best constant guess hits. Measures: ``answered``: share of the secrets with a claim;
+            ``precision``: share of correct values among the claimed ones, None if there are no claims.
 
         Raises
         ------
         TypeError
-            If the claims are no values.
+            If the claims are not values.
         ValueError
-            If they are about another number of persons.
+            If the claims have another number of persons.
         """
         claimed, targets = self.taken(claims).values["value"], len(secret.truths)
         if len(claimed) != targets:
-            raise ValueError(f"the claims are about {len(claimed)} persons, there are {targets}")
+            raise ValueError(f"the claims are about {len(claimed)} persons, but there are {targets}")
         answered = np.flatnonzero(claimed.notna())
-        hits = sum(self.right(claimed.iloc[place], secret.truths[place]) for place in answered)
+        hits = sum(self.right(claimed.iloc[target], secret.truths[target]) for target in answered)
         return Scores.of(
             Score("disclosure", hits / targets, secret.chance, targets),
             answered=len(answered) / targets,
@@ -113,14 +113,14 @@ class StatisticsGame(Game):
         )
 
     def utility(self, secret: StatisticsSecret, release: StatisticsRelease) -> dict[str, float | None]:
-        """How near the answers to an analyst's workload come.
+        """Accuracy of the answers to an honest analyst's workload.
 
         Returns
         -------
         dict
-            ``utility_answers``: 1 - (sum of absolute errors of the answers) / (the same of guesses made from public
-            knowledge alone), floored at 0: 1 for exact answers, 0 for answers no better than these guesses. A budget
-            is divided evenly among the queries; a refused one counts as guessed.
+            ``utility_answers``: max(0, 1 - E/E_0), with E the sum of absolute errors of the answers, and E_0 that of
+            guesses from public knowledge alone. It is 1 for exact answers, and 0 for answers no better than guesses.
+            The privacy budget is divided evenly among the queries; a refused query counts as guessed.
         """
         return answered_utility(secret.records, release, secret.workload, secret.analyst_seed)
 
@@ -128,19 +128,19 @@ class StatisticsGame(Game):
 def answered_utility(
     records: Microdata, release: StatisticsRelease, workload: Sequence[Question], seed: int
 ) -> dict[str, float | None]:
-    """Utility of a release for a workload, as `StatisticsGame.utility` says; `seed` is that of the noise."""
+    """Utility of a release for a workload (`StatisticsGame.utility`); `seed` seeds the noise."""
     session: QuerySession = release.open(np.random.default_rng(seed))  # type: ignore[assignment]  # of a curator
     epsilon = even_share(session, len(workload))
-    error = worst = 0.0
+    error = guess_error = 0.0
     for question in workload:
         exact = np.asarray(question.query.exact(records), dtype=float)
         answer = ask(session, question.query, epsilon)
-        guessed = float(np.abs(exact - question.guess).sum())
-        worst += guessed
-        error += guessed if answer is None else float(np.abs(exact - answer).sum())
-    return {"utility_answers": max(0.0, 1 - error / worst) if worst else None}
+        error_of_guess = float(np.abs(exact - question.guess).sum())
+        guess_error += error_of_guess
+        error += error_of_guess if answer is None else float(np.abs(exact - answer).sum())
+    return {"utility_answers": max(0.0, 1 - error / guess_error) if guess_error else None}
 
 
 def seed_of(rng: Generator) -> int:
-    """A seed, drawn."""
+    """Draw a seed."""
     return int(rng.integers(2**63))

@@ -1,4 +1,4 @@
-"""The membership game on statistics: say who of the candidates is among the records that a curator answers about."""
+"""The membership inference game on a curator that answers statistics."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from scenarios.games.table_game import CandidatesSecret
 
 @dataclass(frozen=True)
 class StatisticsMembershipSecret(CandidatesSecret):
-    """Who was drawn.
+    """Members and candidates of one play.
 
     Attributes
     ----------
     member : ndarray of bool, shape (candidates,)
-        Which candidates are originals.
+        Whether each candidate is a member.
     seed : int
-        Of the noise in the answers by which utility is measured.
+        Seed of the noise in the answers that measure utility.
     """
 
     member: NDArray[np.bool_] = field(repr=False)
@@ -35,15 +35,15 @@ class StatisticsMembershipSecret(CandidatesSecret):
 
 
 class StatisticsMembership(Membership):
-    """Membership in the records behind statistics: half of the candidates are those that a curator answers about.
+    """Membership inference on statistics: half of the candidates are the records of a curator.
 
-    The attacker asks what it wants as long as the curator answers, has the candidates in clear and people of its own,
-    and says of each candidate how surely it is a member.
+    The adversary asks any queries until the curator refuses. It knows the candidates in clear and the auxiliary
+    population, and scores how likely each candidate is a member.
 
     Parameters
     ----------
     records, members, auxiliary, held_out, attacker_knows
-        As in `Membership`.
+        See `Membership`.
 
     References
     ----------
@@ -54,33 +54,33 @@ class StatisticsMembership(Membership):
     kind: ClassVar[str] = "statistics"
 
     def draw(self, rng: Generator, choice: Any = None) -> Any:
-        """Draw members, as many others, and bystanders, all different people."""
+        """Draw members, as many non-members, and the auxiliary population, all distinct."""
         people_rng, seed_rng = rng.spawn(2)
         drawn = self.people(people_rng)
         seed = int(seed_rng.integers(2**31))
         return StatisticsMembershipSecret(drawn.records, drawn.candidates, drawn.auxiliary, drawn.member, seed)
 
     def publish(self, release: Release, rng: Generator) -> Release:
-        """Open the curator to questions."""
+        """Return the release unchanged; attacks query it."""
         return release
 
     def knowledge(self, secret: CandidatesSecret, defense: Defense) -> Knowledge:
-        """Hand over the candidates and other people."""
+        """Give the candidates and the auxiliary population."""
         return Knowledge(secret.candidates.copy(), self.public(secret.auxiliary))
 
     def utility(self, secret: Any, release: Any) -> dict[str, float | None]:
-        """How near the histograms of all columns come, asked in one session with the budget divided evenly.
+        """Accuracy of the histograms of all columns, asked in one session with an evenly divided budget.
 
         Returns
         -------
         dict
-            ``utility_answers``: 1 - (sum of absolute errors) / (the same where each category gets an equal share),
-            floored at 0; a refused histogram counts as equal shares.
+            ``utility_answers``: max(0, 1 - E/E_0), with E the sum of absolute errors of the histograms, and E_0 that of
+            uniform histograms. A refused histogram counts as uniform.
 
         Raises
         ------
         TypeError
-            If the release is no statistics release.
+            If the release is not a statistics release.
         """
         if not isinstance(release, StatisticsRelease):
             raise TypeError(f"this game publishes statistics, got a {release.kind} release")

@@ -1,4 +1,4 @@
-"""What games on released tables have in common: shuffled rows, what attackers are handed, anchored utility."""
+"""Base of games on released tables."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from scenarios.games.table_worth import table_worth
 
 @dataclass(frozen=True)
 class CandidatesSecret(Secret):
-    """Who was drawn.
+    """Originals, candidates and auxiliary population of one play.
 
     Attributes
     ----------
     records : Microdata
         The originals.
     candidates : DataFrame, shape (candidates, columns)
-        People in clear, among whom the attacker looks.
+        The candidates in clear.
     auxiliary : Microdata
-        Other people, for the attacker.
+        The auxiliary population.
     """
 
     records: Microdata = field(repr=False)
@@ -42,26 +42,26 @@ class CandidatesSecret(Secret):
 
 @dataclass(frozen=True)
 class TableSecret(CandidatesSecret):
-    """Who was drawn, and what releases of them are worth.
+    """People of one play, and the utility measure of releases of the originals.
 
     Attributes
     ----------
     utility : TableUtility
-        Scores releases of the originals.
+        Measures the utility of releases of the originals.
     """
 
     utility: TableUtility = field(repr=False)
 
 
 class TableGame(Game):
-    """A game on a released table; a subclass draws and scores.
+    """Abstract game on a released table with rows in random order; a subclass draws and scores.
 
     Parameters
     ----------
     records : Microdata
         The population.
     attacker_knows : {"mechanism", "nothing"}
-        Whether attackers read the release's channel and may repeat the defense on records of their own.
+        Whether attacks can read the release's channel and repeat the defense on other records.
 
     Raises
     ------
@@ -76,19 +76,19 @@ class TableGame(Game):
 
     @cached_property
     def domains(self) -> dict[str, Domain]:
-        """Domains of the released columns, which everybody knows: the declared ones, else what the population shows."""
+        """Public domains of the released columns: declared ones, otherwise inferred from the population."""
         return {name: self.records.domain(name) for name in self.records.released_columns}
 
     def public(self, people: Microdata) -> Microdata:
-        """The same people with the public domains of all columns, as attackers are handed them."""
+        """Return the same people with the public domains of all columns."""
         return replace(people, domains={**people.domains, **self.domains})
 
     def publish(self, release: Release, rng: Generator) -> Release:
-        """Shuffle the rows."""
+        """Put the rows in random order."""
         return table(release).shuffled(rng)
 
     def simulation(self, defense: Defense) -> Callable[[Microdata, Generator], Any] | None:
-        """What repeats defense and publication on other records, where the game discloses the mechanism."""
+        """Function that repeats defense and publication on other records; None if the mechanism is not disclosed."""
 
         def simulate(records: Microdata, rng: Generator) -> Any:
             return self.publish(defense.clone().apply(records, rng), rng)
@@ -96,23 +96,23 @@ class TableGame(Game):
         return simulate if self.attacker_knows == "mechanism" else None
 
     def table_utility(self, records: Microdata, held_out: Microdata, rng: Generator) -> TableUtility:
-        """What scores releases of `records`; classifiers are tested on those held out, and `rng` draws queries."""
+        """Utility measure of releases of `records`; `held_out` tests classifiers, and `rng` draws queries."""
         target = prediction_target(records.sensitive, self.domains)
         return TableUtility(records.frame, self.domains, held_out.frame, target, rng)
 
 
 class CandidatesGame(TableGame):
-    """A game on a released table and people in clear, among whom the attacker looks; a subclass draws and scores.
+    """Abstract game on a released table with candidates in clear; a subclass draws and scores.
 
     Parameters
     ----------
     records : Microdata
-        The population; some columns are no identifiers.
+        The population; at least one column is not an identifier.
     auxiliary, held_out : int
-        How many further people the attacker has for studying, and how many test what classifiers learn from the
-        release; fewer where the population runs out.
+        Size of the auxiliary population, and number of people who test classifiers trained on the release. A small
+        population gives fewer.
     attacker_knows : {"mechanism", "nothing"}
-        As in `TableGame`.
+        See `TableGame`.
 
     Raises
     ------
@@ -125,27 +125,27 @@ class CandidatesGame(TableGame):
         check_integer("held_out", held_out, low=0)
         super().__init__(records=records, attacker_knows=attacker_knows)
         if not records.released_columns:
-            raise ValueError("records: every column is an identifier, so that nothing would be released")
+            raise ValueError("records: every column is an identifier, so nothing would be released")
         self.auxiliary = auxiliary
         self.held_out = held_out
 
     def knowledge(self, secret: CandidatesSecret, defense: Defense) -> Knowledge:
-        """Hand over the candidates, other people, and the mechanism where the game discloses it."""
+        """Give the candidates, the auxiliary population, and the mechanism if the game discloses it."""
         return Knowledge(secret.candidates.copy(), self.public(secret.auxiliary), self.simulation(defense))
 
     def utility(self, secret: TableSecret, release: MicrodataRelease) -> dict[str, float | None]:
-        """Anchored utility of the table (`metrics.utility.TableUtility`), and its k and l as measured."""
+        """Anchored utility of the table (`metrics.utility.TableUtility`), and its measured k and l."""
         return table_worth(secret.utility, secret.records, release.frame)
 
 
 def table(release: Release) -> MicrodataRelease:
-    """The release as a table.
+    """Check that a release is a table, and return it.
 
     Raises
     ------
     TypeError
-        If it is of another kind.
+        If the release is of another kind.
     """
     if not isinstance(release, MicrodataRelease):
-        raise TypeError(f"this game publishes tables, got a {release.kind} release")
+        raise TypeError(f"this game publishes a table, got a {release.kind} release")
     return release

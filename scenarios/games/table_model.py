@@ -58,31 +58,35 @@ MODELS: Mapping[str, Callable[[int], Any]] = {
     "logistic_regression": _logistic_regression,
     "constant": _constant,
 }
-"""Classifiers by name; each takes a seed. The trees of ``extra_trees`` see all records and learn them by heart; the
-``constant`` one knows the shares of the classes alone."""
+"""Classifiers by name, as functions of a seed.
+
+The trees of ``extra_trees`` use all records without bootstrapping, so they memorize them. ``constant`` knows only the
+frequencies of the classes.
+"""
 
 
 class TableModel:
-    """A classifier of one column by the others, trained on a released table, applied to people in clear.
+    """Classifier of one column by the others, trained on a released table and applied to people in clear.
 
-    Numbers enter as they are, the middle of generalized ones, scaled to [0, 1] by their domain; categories as shares,
-    which generalized cells spread evenly. A generalized target counts as rows of each of its categories, weighted.
+    Numbers are scaled to [0, 1] by their domain; an interval counts as its midpoint. Categories are one-hot encoded; a
+    generalized cell spreads its weight evenly over its categories. A generalized target becomes one weighted row for
+    each of its categories.
 
     Parameters
     ----------
     domains : mapping of str to Domain
         Public domains of the columns.
     target : str
-        The column to be predicted, of categories.
+        The categorical column to predict.
     kind : str
         One of `MODELS`.
 
     Attributes
     ----------
     target : str
-        The column to be predicted.
+        The column to predict.
     classes : tuple of str
-        Its categories, in the order of `predict_proba`.
+        Categories of the target, in the order of `predict_proba`.
     """
 
     def __init__(self, domains: Mapping[str, Domain], target: str, kind: str) -> None:
@@ -97,17 +101,17 @@ class TableModel:
         self._shares: Floats = np.full(domain.size, 1 / domain.size)
 
     def fit(self, released: pd.DataFrame, rng: Generator) -> TableModel:
-        """Train on released cells; one class, or no row, gives a model of the classes' shares alone.
+        """Train on released cells; with one class or no row the model predicts the frequencies of the classes.
 
         Raises
         ------
         ValueError
-            If a cell cannot be read, or a column is missing.
+            If a cell cannot be read, or the target is missing.
         """
         seed = int(rng.integers(2**31))
         self.domains = {name: domain for name, domain in self.domains.items() if name in released}
         if self.target not in released:
-            raise ValueError(f"the release has no column {self.target!r} to learn from")
+            raise ValueError(f"the release has no column {self.target!r}, which the model must predict")
         cells = read_cells(released[self.target], self._labels)
         mass = cells.mass()[cells.codes][:, :-1]
         row, label = np.nonzero(mass)
@@ -126,11 +130,11 @@ class TableModel:
         Raises
         ------
         ValueError
-            If a column is missing, or a value is no category.
+            If a column is missing, or a value is not a category.
         """
-        lacking = [name for name in self.domains if name not in people]
-        if lacking:
-            raise ValueError(f"the people have no column {lacking[0]!r}, by which the model predicts")
+        missing = [name for name in self.domains if name not in people]
+        if missing:
+            raise ValueError(f"the people have no column {missing[0]!r}, which the model needs")
         if self._model is None:
             return np.tile(self._shares, (len(people), 1))
         clear = pd.DataFrame({name: escape_column(people[name]) for name in self.domains})
@@ -148,6 +152,6 @@ def _encoded(column: pd.Series[Any], domain: Domain) -> Floats:
         assert isinstance(domain, NumericDomain)  # noqa: S101 (numeric cells are of numeric domains)
         span = domain.high - domain.low
         scaled = (cells.midpoint() - domain.low) / (span or 1.0)
-        # A missing number is told apart by a value out of range.
+        # A missing number becomes -1, outside the range of scaled numbers.
         return np.where(np.isnan(scaled), -1.0, scaled)[cells.codes][:, None]
     return cells.mass()[cells.codes]

@@ -1,4 +1,4 @@
-"""What a released table is worth, and what it holds of its promise."""
+"""Utility of a released table, and its measured k and l."""
 
 from __future__ import annotations
 
@@ -11,16 +11,22 @@ from metrics.utility import TableUtility
 
 
 def table_worth(utility: TableUtility, roles: Microdata, released: pd.DataFrame) -> dict[str, float | None]:
-    """Anchored utility of a released table (`metrics.utility.TableUtility`), and its k and l as measured.
+    """Anchored utility of a released table (`metrics.utility.TableUtility`), and its measured k and l.
 
     Parameters
     ----------
     utility : TableUtility
-        Scores releases of the originals.
+        Measures the utility of releases of the originals.
     roles : Microdata
-        The originals, for the roles of their columns.
+        The originals, which give the roles of the columns.
     released : DataFrame, shape (rows, columns)
         Released cells.
+
+    Returns
+    -------
+    dict of str to float or None
+        Components of utility, and ``k`` and ``l``. These are None without quasi-identifiers or rows; ``l`` also without
+        a sensitive column.
     """
     measured: dict[str, float | None] = {"k": None, "l": None}
     if roles.quasi_identifiers and len(released):

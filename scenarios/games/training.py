@@ -1,4 +1,4 @@
-"""The training game: what the updates of a model in training give away of the records it is trained on."""
+"""The training game: reconstruction and membership inference from model updates in federated training."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ from scenarios.games.game import Game, Secret, check_attacker_knows
 
 @dataclass(frozen=True)
 class TrainingSecret(Secret):
-    """Who was drawn.
+    """Training records, candidates and other people of one play.
 
     Attributes
     ----------
     records : Microdata
         The training records.
     candidates : DataFrame, shape (candidates, columns)
-        Members and as many others, shuffled.
+        Members and as many non-members, in random order.
     member : ndarray of bool, shape (candidates,)
-        Which candidates are training records.
+        Whether each candidate is a training record.
     auxiliary, held_out : Microdata
-        Other people: for the attacker, and to test models on.
+        The auxiliary population, and the test set of models.
     """
 
     records: Microdata = field(repr=False)
@@ -48,27 +48,28 @@ class TrainingSecret(Secret):
 
 
 class Training(Game):
-    """A model is trained on records at clients; the server sees what arrives and looks for the records.
+    """Attacks of the server on federated training: reconstruction and membership inference.
 
-    Attacks may claim either of two things, and both kinds play on one board: the cells of every client's records
-    (reconstruction), or which of some candidates were trained on (membership).
+    A model is trained on records of clients, and the server sees every update that it receives. Both kinds of attack
+    play on one board. Reconstruction claims the cells of every client's records. Membership inference scores which
+    candidates are training records.
 
     Parameters
     ----------
     records : Microdata
         The population; at least four times `members` records.
     members : int
-        How many records are trained on, and how many candidates are not among them.
+        Number of training records, and number of candidates who are not members.
     auxiliary, held_out : int
-        How many further people the attacker has for studying, and on how many models are tested; fewer where the
-        population runs out (a half of the rest each).
+        Size of the auxiliary population, and of the test set of models. A small population gives fewer: half of the
+        remaining people each.
     attacker_knows : {"mechanism", "nothing"}
-        Whether attackers may repeat the training on records of their own.
+        Whether attacks can repeat the training on other records.
 
     Raises
     ------
     ValueError
-        If a number is out of range or the population too small.
+        If a number is out of range or the population is too small.
 
     References
     ----------
@@ -101,7 +102,7 @@ class Training(Game):
         self.attacker_knows = attacker_knows
 
     def draw(self, rng: Generator, choice: Any = None) -> TrainingSecret:
-        """Draw members, as many others, and bystanders, all different records."""
+        """Draw members, as many non-members, auxiliary and held-out people, all distinct."""
         person_rng, order_rng = rng.spawn(2)
         people = person_rng.permutation(len(self.records))
         count = self.members
@@ -118,42 +119,43 @@ class Training(Game):
         )
 
     def knowledge(self, secret: TrainingSecret, defense: Defense) -> Knowledge:
-        """Hand over the candidates, other people, and the training where the game discloses it."""
+        """Give the candidates, the auxiliary population, and the training if the game discloses it."""
 
         def simulate(records: Microdata, rng: Generator) -> TrainingRelease:
             release = defense.clone().apply(records, rng)
             if not isinstance(release, TrainingRelease):
-                raise TypeError(f"the training game publishes trainings, got a {release.kind} release")
+                raise TypeError(f"the training game publishes a training release, got a {release.kind} release")
             return release
 
-        known = simulate if self.attacker_knows == "mechanism" else None
-        return Knowledge(secret.candidates.copy(), secret.auxiliary, known)
+        disclosed = simulate if self.attacker_knows == "mechanism" else None
+        return Knowledge(secret.candidates.copy(), secret.auxiliary, disclosed)
 
     def score(self, secret: TrainingSecret, published: TrainingRelease, claims: Claims, rng: Generator) -> Scores:
         """Score reconstructed records, or decisions on membership.
 
-        A client's claimed records are paired with its records so that most cells agree; a number agrees in its public
-        bin.
+        Each client's claimed records are matched with its records so that as many cells as possible agree. Numbers
+        agree if they lie in the same public bin.
 
         Returns
         -------
         Scores
-            Of records: ``reconstruction``, the share of cells that agree; chance is the share that the most frequent
-            value of each column among other people reaches; the measure ``records_recovered`` is the share of records
-            of which every cell agrees. Of decisions: ``membership``, the share of members among the half of the
-            candidates with the highest scores, and the measure ``membership_auc``.
+            For reconstructed records: ``reconstruction``, the share of cells that agree. Chance is the share that
+            agrees with the most frequent value of each column in the auxiliary population. The measure
+            ``records_recovered`` is the share of records whose cells all agree.
+            For decisions: ``membership``, the share of members among the half of the candidates with the highest
+            scores, and the measure ``membership_auc``.
 
         Raises
         ------
         TypeError
-            If the claims are neither.
+            If the claims are neither values nor decisions.
         ValueError
-            If they are about other numbers of records or candidates.
+            If the claims have another number of records or candidates.
         """
-        taken = self.taken(claims)
-        if isinstance(taken, Decisions):
-            return self._membership(secret, taken, rng)
-        return self._reconstruction(secret, published, taken)
+        checked = self.taken(claims)
+        if isinstance(checked, Decisions):
+            return self._membership(secret, checked, rng)
+        return self._reconstruction(secret, published, checked)
 
     def _membership(self, secret: TrainingSecret, claims: Decisions, rng: Generator) -> Scores:
         if claims.scores.shape != secret.member.shape:
@@ -175,24 +177,32 @@ class Training(Game):
         )
 
     def utility(self, secret: TrainingSecret, release: TrainingRelease) -> dict[str, float | None]:
-        """Accuracy and area under the curve of the final model on held-out records, and how good they are.
+        """Accuracy and area under the ROC curve of the final model on held-out records, plain and anchored.
 
-        ``utility_auc`` is 0 where scores rank at random, ``utility_balanced_accuracy`` is 0 where nothing is learned;
-        both are 1 for a logistic regression trained on all records in one place (scikit-learn, its default ridge). A
-        part is None where that one does not beat 0, or the held-out records have one class. Plain accuracy is reported
-        and not anchored: with one class in eight, as in ``bank``, the best model hardly beats naming the other always.
+        Returns
+        -------
+        dict of str to float or None
+            ``accuracy``, ``balanced_accuracy`` and ``auc`` of the final model. The same with the suffix ``_central``
+            for a logistic regression trained on all records in one place (scikit-learn, with its default penalty).
+            ``utility_auc`` and ``utility_balanced_accuracy`` are anchored: 0 at the chance level, 1 for the central
+            model. They are None if the central model is no better than chance, or the held-out records have one class.
+
+        Notes
+        -----
+        Accuracy is not anchored. With a rare class, such as one in eight in ``bank``, even the best model hardly beats
+        the majority class.
         """
         encoding, held_out = release.encoding, secret.held_out.frame
         features, labels = encoding.features(held_out), encoding.labels(held_out)
-        own = release.network.probabilities(release.models[-1], features)
+        final = release.network.probabilities(release.models[-1], features)
         central = central_probabilities(encoding, secret.records.frame, features)
         result: dict[str, float | None] = {
-            "accuracy": accuracy(own, labels),
+            "accuracy": accuracy(final, labels),
             "accuracy_central": accuracy(central, labels),
         }
-        present = np.unique(labels).size
-        for name, measure, floor in (("balanced_accuracy", balanced_accuracy, 1 / present), ("auc", ranking, 0.5)):
-            value, best = measure(own, labels), measure(central, labels)
+        classes = np.unique(labels).size
+        for name, measure, floor in (("balanced_accuracy", balanced_accuracy, 1 / classes), ("auc", ranking, 0.5)):
+            value, best = measure(final, labels), measure(central, labels)
             result |= {name: value, f"{name}_central": best, f"utility_{name}": None}
             if value is not None and best is not None and best > floor:
                 result[f"utility_{name}"] = float(np.clip((value - floor) / (best - floor), 0, 1))
@@ -202,27 +212,32 @@ class Training(Game):
 def matched_cells(
     encoding: TrainingEncoding, truth: pd.DataFrame, holder: NDArray[np.intp], claimed: pd.DataFrame
 ) -> NDArray[np.bool_]:
-    """Which cells agree, shape (n, columns), with each client's claimed records paired with its own for the best.
+    """Cells of reconstructed records that agree with the true ones, in an optimal matching for each client.
 
     Parameters
     ----------
     encoding : TrainingEncoding
-        Says when cells agree.
+        Gives the codes of cells; cells agree if their codes are equal.
     truth : DataFrame, shape (n, columns)
-        The records.
+        The training records.
     holder : ndarray of int, shape (n,)
-        The client of each.
+        The client of each record.
     claimed : DataFrame, shape (n, columns)
-        Claimed records, client by client.
+        Claimed records, grouped by client in ascending order.
+
+    Returns
+    -------
+    ndarray of bool, shape (n, columns)
+        Whether each cell agrees, with the true records grouped by client in ascending order.
     """
     from scipy.optimize import linear_sum_assignment
 
     order = np.argsort(holder, kind="stable")
-    own = np.stack(encoding.codes(truth.iloc[order].reset_index(drop=True)), axis=1)
-    other = np.stack(encoding.codes(claimed.reset_index(drop=True)), axis=1)
-    result = np.empty(own.shape, dtype=bool)
+    true_codes = np.stack(encoding.codes(truth.iloc[order].reset_index(drop=True)), axis=1)
+    claimed_codes = np.stack(encoding.codes(claimed.reset_index(drop=True)), axis=1)
+    result = np.empty(true_codes.shape, dtype=bool)
     for positions in np.split(np.arange(order.size), np.flatnonzero(np.diff(holder[order])) + 1):
-        equal = own[positions][:, None, :] == other[positions][None, :, :]
+        equal = true_codes[positions][:, None, :] == claimed_codes[positions][None, :, :]
         rows, columns = linear_sum_assignment(equal.sum(axis=2), maximize=True)
         result[positions] = equal[rows, columns]
     return result
@@ -231,7 +246,7 @@ def matched_cells(
 def central_probabilities(
     encoding: TrainingEncoding, records: pd.DataFrame, features: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Class probabilities, shape (n, classes), by a logistic regression on all records."""
+    """Class probabilities, shape (n, classes), of a logistic regression trained on all records in one place."""
     from sklearn.linear_model import LogisticRegression
 
     labels = encoding.labels(records)
@@ -245,25 +260,25 @@ def central_probabilities(
 
 
 def accuracy(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> float:
-    """Share of records whose most probable class is right."""
+    """Share of records whose most probable class is the true one."""
     return float((probabilities.argmax(axis=1) == labels).mean())
 
 
 def balanced_accuracy(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> float | None:
-    """Mean over classes of the share of their records that are recognized; None with one class.
+    """Mean recall over the classes that occur; None if only one occurs.
 
-    A record is given the class whose probability is the largest in proportion to the class's share of all records:
-    what a rare class gains by its name alone is made even.
+    The predicted class has the largest ratio of its probability to its frequency among the records. The division makes
+    up for the low prior probability of rare classes.
     """
     present, counts = np.unique(labels, return_counts=True)
     if present.size < 2:
         return None
-    named = present[(probabilities[:, present] / counts).argmax(axis=1)]
-    return float(np.mean([(named[labels == label] == label).mean() for label in present]))
+    predicted = present[(probabilities[:, present] / counts).argmax(axis=1)]
+    return float(np.mean([(predicted[labels == label] == label).mean() for label in present]))
 
 
 def ranking(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> float | None:
-    """Mean area under the curve of each class against the others; None with one class."""
+    """Mean one-against-rest area under the ROC curve over classes; None if only one class occurs."""
     present = np.unique(labels)
     if present.size < 2:
         return None

@@ -1,4 +1,4 @@
-"""The visiting-hours game: a shop's hourly visitor counts, and one regular."""
+"""The visiting-hours game: find a regular visitor's hour in daily histograms."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from scenarios.games.statistics_game import Question, StatisticsGame, Statistics
 
 
 class VisitingHours(StatisticsGame):
-    """At what hour does the regular come? A shop's visitors are counted by the hour, each day.
+    """Disclosure of a regular visitor's hour by daily histograms of a shop's visitors.
 
-    It is known that the regular comes once on each Wednesday and never on a Tuesday. The counts of Wednesdays less
-    those of Tuesdays, averaged over the weeks, stand out at the hour. With nobody else in the shop one Wednesday is
-    enough. A record is a visit; a curator that protects one record gives the regular, who has one in each week, the
-    group privacy of as many (weeks times epsilon).
+    The adversary knows that the regular comes once on each Wednesday and never on a Tuesday. The difference between the
+    histograms of Wednesdays and Tuesdays, averaged over the weeks, peaks at the regular's hour. In an otherwise empty
+    shop one Wednesday is enough. A record is a visit, and the regular has one in each week. A curator that protects
+    one record with epsilon therefore protects the regular by group privacy with weeks times epsilon.
 
     Parameters
     ----------
     records : Microdata
-        The population: at what hour people come.
+        The population: one row for each visit, with its hour.
     column : str
         The column of hours, with declared categories.
     weeks : int
-        How many weeks are counted.
+        Number of weeks.
     crowd : float
-        How many others come a day, on average (Poisson).
+        Mean number of other visitors in a day (Poisson).
 
     Raises
     ------
     ValueError
-        If the column has no declared categories, it has no value, or a parameter is out of range.
+        If the column has no declared categories or no value, or a parameter is out of range.
     """
 
     def __init__(self, *, records: Microdata, column: str = "hour", weeks: int = 4, crowd: float = 1.0) -> None:
@@ -47,14 +47,14 @@ class VisitingHours(StatisticsGame):
         self.weeks = weeks
         self.crowd = crowd
         if not isinstance(records.domains.get(column), CategoricalDomain):
-            raise ValueError(f"column: {column!r} is no column with declared categories")
+            raise ValueError(f"column: {column!r} is not a column with declared categories")
         if not records.frame[column].notna().any():
             raise ValueError(f"column: {column!r} has no value in any row")
         check_integer("weeks", weeks, low=1)
         check_real("crowd", crowd, low=0, high=1000)
 
     def draw(self, rng: Generator, choice: Any = None) -> StatisticsSecret:
-        """Draw the regular's hour and everybody else's visits."""
+        """Draw the regular's hour and all other visits."""
         hours = self.records.frame[self.column].dropna().to_numpy(dtype=object)
         domain = self.records.domain(self.column)
         assert isinstance(domain, CategoricalDomain)  # noqa: S101 (checked by the constructor)
@@ -79,10 +79,10 @@ class VisitingHours(StatisticsGame):
             tuple(counts[day] for day in days),
             tuple([1 / self.weeks] * self.weeks + [-1 / self.weeks] * self.weeks),
         )
-        nobody = visits.take([])
-        known = StatisticsKnowledge(nobody.frame, nobody, targets=(target,), categories=domain.categories)
+        no_records = visits.take([])
+        knowledge = StatisticsKnowledge(no_records.frame, no_records, targets=(target,), categories=domain.categories)
         _, sizes = np.unique(hours, return_counts=True)
-        # The shop's owner asks when most guests come; how many there are is public.
+        # The analyst asks for the hours of all visits; their total number is public.
         workload = (Question(Histogram(self.column), len(visits) / domain.size),)
         truths = np.array([regular], dtype=object)
-        return StatisticsSecret(visits, truths, float(sizes.max() / sizes.sum()), known, workload, seed_of(rng))
+        return StatisticsSecret(visits, truths, float(sizes.max() / sizes.sum()), knowledge, workload, seed_of(rng))

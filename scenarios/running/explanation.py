@@ -1,4 +1,4 @@
-"""Why each release and trial of a plan would be played: what changed since it was played last."""
+"""Reasons why each release and trial of a plan would be played: the changes since its last play."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from leaderboard.result import Result, canonical
 from leaderboard.store import Store, Trace, identity
 from scenarios.running.units import DONE, Catalogue
 
-# Changed modules that are named; the others are counted.
+# Number of changed modules named in a reason; the others are only counted.
 NAMED = 3
 LONGEST = 100
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why some plays of one release or trial are to be played.
+    """Reason why some plays of one release or trial are missing.
 
     Attributes
     ----------
     scenario, game, defense, parameters, attack, attack_parameters
         See `leaderboard.Result`.
     plays : tuple of int
-        Which plays.
+        Numbers of the plays.
     reason : str
-        Why.
+        The reason.
     """
 
     scenario: str
@@ -43,16 +43,16 @@ class Explanation:
 
 
 def explain(catalogue: Catalogue, store: Store, *, fresh: bool) -> list[Explanation]:
-    """Why each missing result of a plan would be played; those of one reason together, in the order of the plan.
+    """Explain each missing result of a plan; results with the same reason are grouped, in the order of the plan.
 
     Parameters
     ----------
     catalogue : Catalogue
         The plan's results.
     store : Store
-        What was played before.
+        Earlier results.
     fresh : bool
-        Whether everything is to be played again.
+        Whether every result is played again.
     """
     stored = _Stored(catalogue, store)
     groups: dict[tuple[str, ...], list[Result]] = defaultdict(list)
@@ -65,23 +65,23 @@ def explain(catalogue: Catalogue, store: Store, *, fresh: bool) -> list[Explanat
 
 
 class _Stored:
-    """What was played before, and how it differs from what is to be played."""
+    """Earlier results, and their differences from planned ones."""
 
     def __init__(self, catalogue: Catalogue, store: Store) -> None:
         self.traces = store.traces(catalogue.plan.name)
         self.statuses = store.statuses(catalogue.plan.name)
         self.failures = {trace.key: trace for trace in self.traces.values() if trace.status not in DONE}
         self.documents = {**store.documents(), **catalogue.documents}
-        # Of one defense and attack, what the plan no longer has is what its results may have been before.
+        # A stored result that the plan no longer contains may be the earlier version of a planned one.
         self.former: dict[tuple[Any, ...], Trace] = {}
         present = {identity(result) for unit in catalogue.units for result in unit.results}
-        for known, trace in self.traces.items():
-            if known not in present:
-                self.former[_kin(known)] = trace
+        for stored, trace in self.traces.items():
+            if stored not in present:
+                self.former[_without_parameters(stored)] = trace
         self._difference = lru_cache(maxsize=None)(self._compared)
 
     def reason(self, result: Result) -> str:
-        """Why a result is to be played."""
+        """Reason why a result is missing."""
         status = self.statuses.get(result.key)
         if status in DONE:
             return "--fresh"
@@ -89,47 +89,47 @@ class _Stored:
             why = self.failures[result.key].reason.partition("\n")[0] if result.key in self.failures else ""
             return f"failed before ({status}): {why}"[:LONGEST]
         same = identity(result)
-        trace = self.traces.get(same) or self.former.get(_kin(same))
+        trace = self.traces.get(same) or self.former.get(_without_parameters(same))
         return self._difference(trace.parts, result.parts) if trace else "new"
 
     def _compared(self, before: str, now: str) -> str:
         if before not in self.documents:
             return "played by an earlier version of tokumei"
-        found = _differences(self._read(before), self._read(now), self._read)
-        return "; ".join(found) or "new"
+        differences = _differences(self._read(before), self._read(now), self._read)
+        return "; ".join(differences) or "new"
 
     def _read(self, name: str) -> dict[str, Any]:
         content: dict[str, Any] = json.loads(self.documents.get(name, "{}"))
         return content
 
 
-def _kin(known: tuple[Any, ...]) -> tuple[Any, ...]:
-    """An identity but for the game's variant and the parameters."""
-    scenario, _, defense, _, attack, _, play = known
+def _without_parameters(key: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Identity of a result without the game's variant and the parameters."""
+    scenario, _, defense, _, attack, _, play = key
     return scenario, defense, attack, play
 
 
 def _differences(before: Mapping[str, Any], now: Mapping[str, Any], read: Any) -> list[str]:
-    """What a result depended on before, beside what it depends on now."""
-    found = []
+    """Differences between a result's earlier and present dependencies."""
+    changes = []
     if before["data"] != now["data"]:
-        found.append("data changed")
+        changes.append("data changed")
     if before["seed"] != now["seed"]:
-        found.append(f"seed {before['seed']} -> {now['seed']}")
+        changes.append(f"seed {before['seed']} -> {now['seed']}")
     for role in ("defense", "attack", "game"):
         if role in now and role in before:
             parameters = _values(before[role]["parameters"], now[role]["parameters"])
-            found += [f"parameters of {now[role]['name']}: {', '.join(parameters)}"] if parameters else []
+            changes += [f"parameters of {now[role]['name']}: {', '.join(parameters)}"] if parameters else []
     if before["scorer"]["version"] != now["scorer"]["version"]:
-        found.append("scorer changed")
+        changes.append("scorer changed")
     roles = [role for role in ("defense", "attack", "game", "scorer") if role in now and role in before]
     sources = [(before[role]["source"], now[role]["source"]) for role in roles]
-    found += _modules([(read(old), read(new)) for old, new in sources if old != new])
-    return found + _values(before["versions"], now["versions"])
+    changes += _modules([(read(old), read(new)) for old, new in sources if old != new])
+    return changes + _values(before["versions"], now["versions"])
 
 
 def _values(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
-    """Names with their values before and now, where these differ."""
+    """Names of changed values, with the old and the new value."""
     return [
         f"{name} {_short(before.get(name))} -> {_short(now.get(name))}"
         for name in sorted(set(before) | set(now))
@@ -145,7 +145,7 @@ def _short(value: Any) -> str:
 
 
 def _modules(closures: list[tuple[Mapping[str, str], Mapping[str, str]]]) -> list[str]:
-    """Modules whose source changed; where there is none, those that are imported anew or no longer."""
+    """Modules whose source changed; if there are none, modules that were added to or removed from the imports."""
     changed = {name for old, new in closures for name in set(old) & set(new) if old[name] != new[name]}
     changed = changed or {name for old, new in closures for name in set(old) ^ set(new)}
     names = sorted(changed)

@@ -1,4 +1,4 @@
-"""Explanations of what would be played, for people and for scripts."""
+"""Explanations of planned plays as tables, CSV or JSON."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _HEADERS = ("scenario", "game", "defense", "attack", "plays", "why")
 
 
 def written_explanations(explanations: Sequence[Explanation], form: str) -> str:
-    """Explanations as ``table``, ``markdown``, ``csv`` or ``json``."""
+    """Format explanations as ``table``, ``markdown``, ``csv`` or ``json``."""
     if form == "json":
         records = [{name: getattr(one, name) for name in COLUMNS} for one in explanations]
         return json.dumps(records, indent=2, sort_keys=True, ensure_ascii=False) + "\n"
@@ -53,6 +53,6 @@ def written_explanations(explanations: Sequence[Explanation], form: str) -> str:
 
 
 def _ranges(plays: Sequence[int]) -> str:
-    """Integers as ranges: ``0-3, 7``."""
+    """Format integers as ranges, such as ``0-3, 7``."""
     runs = [[play for _, play in run] for _, run in groupby(enumerate(sorted(plays)), lambda pair: pair[1] - pair[0])]
     return ", ".join(f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in runs)

@@ -1,4 +1,4 @@
-"""What a trial's result depends on: sources, versions, and hashes of them."""
+"""Fingerprints of a trial's dependencies: hashes of sources, and package versions."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from defenses.base.parameters import Parametrized
 from leaderboard.result import canonical
 
 PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
-"""This project's own, which may be installed themselves."""
+"""Packages of this project, which count even if they are installed."""
 
 NUMERIC = ("numpy", "pandas", "scipy", "scikit-learn", "cvxopt", "dp-accounting")
-"""Packages whose numbers enter results."""
+"""Packages whose computations enter results."""
 
 
 def digest(content: Any) -> str:
-    """Hash of what JSON can write, 64 hexadecimal digits."""
+    """SHA-256 hash of JSON content, 64 hexadecimal digits."""
     return hashlib.sha256(canonical(content).encode()).hexdigest()
 
 
 @cache
 def versions() -> dict[str, str]:
-    """Versions of the packages whose numbers enter results."""
+    """Versions of the packages in `NUMERIC`."""
     return {name: metadata.version(name) for name in NUMERIC}
 
 
 def sources(method: Any) -> dict[str, str]:
     """Hash of the source of every module that a method depends on.
 
-    These are the module of its class and those of the methods among its parameters, and whatever of the project or of
-    the user's own code they import, directly or not.
+    These are the modules of its class and of the methods among its parameters. Modules of the project or of the user's
+    code that they import, directly or indirectly, count too.
 
     Parameters
     ----------
@@ -47,18 +47,18 @@ def sources(method: Any) -> dict[str, str]:
     Returns
     -------
     dict of str to str
-        By name of the module, sorted.
+        Hash by module name, sorted by name.
     """
     return closure(modules(method))
 
 
 def modules(method: Any) -> tuple[str, ...]:
-    """Modules of a method's class and of those of the methods among its parameters."""
+    """Modules of a method's class and of the classes of methods among its parameters."""
     return tuple(sorted({type(part).__module__ for part in _parts(method)}))
 
 
 def closure(names: Iterable[str]) -> dict[str, str]:
-    """Hash of the source of these modules and of every module of the same or the user's code that they import."""
+    """Hash of the source of these modules and of all project or user modules that they import."""
     seen: dict[str, str] = {}
     waiting = list(names)
     while waiting:
@@ -70,7 +70,7 @@ def closure(names: Iterable[str]) -> dict[str, str]:
 
 
 def _parts(value: Any) -> Iterable[Parametrized]:
-    """The methods that a method consists of, itself first."""
+    """A method and the methods among its parameters, itself first."""
     if isinstance(value, Parametrized):
         yield value
         for part in value.get_params().values():
@@ -85,30 +85,30 @@ def _parts(value: Any) -> Iterable[Parametrized]:
 
 @cache
 def _imports(module: str) -> tuple[str, ...]:
-    """Modules named in the import statements of a module, and the modules of names imported from packages.
+    """Modules that a module imports, including the modules of names imported from packages.
 
-    A package that loads lazily names the module of each of its exports in its stub; where such a package is imported
-    as a whole, all of them count.
+    A lazy package names the module of each export in its stub. If such a package is imported as a whole, all of these
+    modules count.
     """
-    found: list[str] = []
+    imported: list[str] = []
     package = module if Path(_file(module)).name == "__init__.py" else module.rpartition(".")[0]
     for node in ast.walk(ast.parse(_text(module))):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                found += [alias.name, *_exports(alias.name).values()]
+                imported += [alias.name, *_exports(alias.name).values()]
         elif isinstance(node, ast.ImportFrom):
             origin = _absolute(node, package)
             exports = _exports(origin)
-            found.append(origin)
+            imported.append(origin)
             for alias in node.names:
                 name = f"{origin}.{alias.name}"
-                wanted = exports.values() if alias.name == "*" else [exports.get(alias.name, name)]
-                found += [*wanted, *_exports(name).values()]
-    return tuple(dict.fromkeys(found))
+                origins = exports.values() if alias.name == "*" else [exports.get(alias.name, name)]
+                imported += [*origins, *_exports(name).values()]
+    return tuple(dict.fromkeys(imported))
 
 
 def _absolute(node: ast.ImportFrom, package: str) -> str:
-    """Full name of the module that a statement imports from."""
+    """Absolute name of the module in a ``from`` statement."""
     if not node.level:
         return node.module or ""
     parents = package.split(".")[: len(package.split(".")) - node.level + 1]
@@ -117,7 +117,7 @@ def _absolute(node: ast.ImportFrom, package: str) -> str:
 
 @cache
 def _exports(package: str) -> dict[str, str]:
-    """Module of each name that a package's stub exports; nothing where there is no stub."""
+    """Module of each name that a package's stub exports; empty without a stub."""
     file = Path(_file(package))
     stub = file.parent / "__init__.pyi"
     if file.name != "__init__.py" or not stub.is_file():
@@ -137,7 +137,7 @@ def _text(module: str) -> str:
 
 @cache
 def _file(module: str) -> str:
-    """Source file of a module of this project or of the user's own code; nothing for what is installed or absent."""
+    """Source file of a project or user module; empty for an installed or missing module."""
     top = module.partition(".")[0]
     own = top in PACKAGES
     try:
@@ -154,7 +154,7 @@ def _file(module: str) -> str:
 
 
 def _installed(file: Path) -> bool:
-    """Whether a file belongs to Python itself or to an installed package."""
+    """Whether a file belongs to the standard library or to an installed package."""
     if {"site-packages", "dist-packages"} & set(file.parts):
         return True
     return any(file.is_relative_to(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM end a run in the same orderly way."""
+"""Orderly end of a run after Ctrl-C or SIGTERM."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import NoReturn
 
 
 class Terminated(KeyboardInterrupt):
-    """Raised in the main thread when the process is asked to end by SIGTERM."""
+    """Raised in the main thread when the process receives SIGTERM."""
 
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """Raise `Terminated` on SIGTERM, where signals can be heard (in the main thread)."""
+    """Raise `Terminated` on SIGTERM; only the main thread can receive signals, other threads do nothing."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -27,7 +27,7 @@ def terminable() -> Iterator[None]:
 
 
 def signal_of(interrupt: KeyboardInterrupt) -> int:
-    """Number of the signal that an interrupt stands for."""
+    """Number of the signal that caused an interrupt."""
     return signal.SIGTERM if isinstance(interrupt, Terminated) else signal.SIGINT
 
 

@@ -1,4 +1,4 @@
-"""How long a trial may take and how much memory it may use."""
+"""Limits of time and memory for one trial."""
 
 from __future__ import annotations
 
@@ -7,26 +7,26 @@ import re
 from dataclasses import dataclass
 
 UNITS = {"": 1, "K": 2**10, "M": 2**20, "G": 2**30, "T": 2**40}
-# What numpy, pandas and the interpreter themselves need now and then, so that no smaller limit makes sense.
+# The interpreter, numpy and pandas themselves may allocate this much, so smaller limits make no sense.
 LEAST_MEMORY = 16 * UNITS["M"]
 _SIZE = re.compile(r"(\d+(?:\.\d+)?)\s*([KMGT]?)(?:i?B)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Limits of one trial, and of the making of one release.
+    """Limits of time and memory for one trial, and for making one release.
 
     Parameters
     ----------
     time : float
         Wall-clock seconds; a worker process that takes longer is killed.
     memory : int
-        Bytes above what the worker process held when it turned to the release.
+        Bytes in addition to those that the worker process held when it began the release.
 
     Raises
     ------
     ValueError
-        If a limit is not positive, not finite, or too small for anything to be played.
+        If a limit is not positive, not finite, or too small for any trial.
     """
 
     time: float = 600.0
@@ -40,20 +40,20 @@ class Limits:
 
 
 def read_size(text: str) -> int:
-    """Bytes of a size such as ``4G``, ``500M`` or ``1.5 GiB`` (powers of 1024).
+    """Parse a size such as ``4G``, ``500M`` or ``1.5 GiB`` (powers of 1024) as a number of bytes.
 
     Raises
     ------
     ValueError
-        If the text is no size.
+        If the text is not a size.
     """
-    found = _SIZE.fullmatch(text.strip())
-    if not found:
+    match = _SIZE.fullmatch(text.strip())
+    if not match:
         raise ValueError(f"{text!r} is no size; write one such as 4G or 500M")
-    return int(float(found[1]) * UNITS[found[2].upper()])
+    return int(float(match[1]) * UNITS[match[2].upper()])
 
 
 def written_size(size: int) -> str:
-    """A number of bytes for people, ``4G``: in the largest unit of which there is at least one."""
+    """Format a number of bytes in the largest unit of which it holds at least one, such as ``4G``."""
     unit = max((name for name in UNITS if size >= UNITS[name]), key=UNITS.__getitem__)
     return f"{size / UNITS[unit]:.4g}{unit}"

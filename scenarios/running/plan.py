@@ -1,4 +1,4 @@
-"""Scenario files, and what is to be played."""
+"""Plans: scenario files as data set, games, defenses and attacks."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ class _BoardFile(ScenarioTable):
 
 @dataclass(frozen=True)
 class NamedMethod:
-    """A defense or an attack as a scenario names it.
+    """A defense or an attack with its name and parameters in a scenario.
 
     Attributes
     ----------
     name : str
         Class name, or ``module:Class``.
     method : Defense or Attack
-        The method itself.
+        The defense or attack.
     parameters : dict
-        The parameters that the scenario gives; others have their defaults.
+        Parameters given in the scenario; the others have their defaults.
     """
 
     name: str
@@ -63,22 +63,22 @@ class NamedMethod:
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be played.
+    """The defenses, attacks and games of a scenario, and how often each combination is played.
 
     Attributes
     ----------
     name : str
-        The scenario; part of every seed.
+        Name of the scenario; part of every seed.
     dataset : Dataset
-        Whose records.
+        The data set.
     games : tuple of Game
         Variants of one game, which share their releases.
     defenses, attacks : tuple of NamedMethod
-        Everything that plays.
+        The defenses and the attacks.
     plays, seed : int
-        How often, and the seed of all of it.
+        Number of plays, and the seed of the run.
     limits : Limits
-        What a trial may take of time and memory.
+        Limits of time and memory for one trial.
     """
 
     name: str
@@ -91,12 +91,12 @@ class Plan:
     limits: Limits = field(default_factory=Limits)
 
     def filtered(self, defenses: Sequence[str], attacks: Sequence[str]) -> Plan:
-        """Keep the defenses and attacks named; add those named ``module:Class`` with their default parameters.
+        """Keep only the named defenses and attacks; add those named ``module:Class`` with default parameters.
 
         Raises
         ------
         ValueError
-            If a name is none of the scenario's.
+            If a name is not in the scenario.
         """
         return replace(
             self,
@@ -113,12 +113,12 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
     source : str
         The name of a shipped scenario, or the path of a TOML file.
     dataset : Dataset, optional
-        Play on these records instead of the scenario's own; the plan is then named after both.
+        Data set to use instead of the scenario's own; the plan is then named after both.
 
     Raises
     ------
     ValueError
-        If there is no such scenario, or a table or key of it is wrong; names file, table and key.
+        If the scenario does not exist, or a table or key is wrong; the message names file, table and key.
 
     Examples
     --------
@@ -157,7 +157,7 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
 
 
 def _grid(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """Every combination of the values that are lists; a list of tables is one value (the steps of a pipeline)."""
+    """All combinations of the values in lists; a list of tables is a single value (the steps of a pipeline)."""
     choices = [
         value if isinstance(value, list) and not any(isinstance(item, dict) for item in value) else [value]
         for value in table.values()
@@ -202,14 +202,14 @@ def _games(table: dict[str, Any], dataset: Dataset) -> list[Game]:
 def _chosen(entries: tuple[NamedMethod, ...], names: Sequence[str], package: str) -> tuple[NamedMethod, ...]:
     if not names:
         return entries
-    known = {entry.name for entry in entries}
-    kept: list[NamedMethod] = []
+    scenario_names = {entry.name for entry in entries}
+    chosen: list[NamedMethod] = []
     for name in dict.fromkeys(names):
-        if name in known:
-            kept += [entry for entry in entries if entry.name == name]
+        if name in scenario_names:
+            chosen += [entry for entry in entries if entry.name == name]
         elif ":" in name:
-            kept.append(_entry({"use": name}, package))
+            chosen.append(_entry({"use": name}, package))
         else:
             find(name, package)
-            raise ValueError(f"the scenario does not play {name!r}{suggestion(name, sorted(known))}")
-    return tuple(kept)
+            raise ValueError(f"the scenario does not play {name!r}{suggestion(name, sorted(scenario_names))}")
+    return tuple(chosen)

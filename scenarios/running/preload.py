@@ -1,4 +1,4 @@
-"""Everything that workers need, loaded once before they are forked."""
+"""Imports that every worker process needs, loaded once before workers are forked."""
 
 import scipy.optimize
 import scipy.spatial.distance

@@ -1,4 +1,4 @@
-"""What a run ran on: version, revision, machine, packages."""
+"""Provenance of a run: version, revision, machine and packages."""
 
 from __future__ import annotations
 
@@ -14,15 +14,14 @@ from scenarios.running.fingerprint import versions
 
 
 def provenance(scenarios: Sequence[str], folder: Path | None = None) -> dict[str, Any]:
-    """What to record with a run of these scenarios.
+    """Provenance to record with a run of these scenarios.
 
     Parameters
     ----------
     scenarios : sequence of str
-        Their names.
+        Names of the scenarios.
     folder : Path, optional
-        Whose revision under version control to record; the current folder by default, where the code lies that is
-        being worked on.
+        Folder whose Git revision is recorded, by default the current one, which usually holds the user's code.
     """
     return {
         "scenarios": list(scenarios),
@@ -39,13 +38,13 @@ def provenance(scenarios: Sequence[str], folder: Path | None = None) -> dict[str
 
 
 def revision(folder: Path) -> str:
-    """Git revision of a folder, with ``+`` where its files differ from it; nothing where there is none."""
+    """Git revision of a folder, with ``+`` if files have changed since; empty without a repository."""
     head = _git(folder, "rev-parse", "HEAD")
     return head + "+" if head and _git(folder, "status", "--porcelain", "--untracked-files=no") else head
 
 
 def revision_named(folder: Path, name: str) -> str:
-    """Revision that a branch, a tag or ``HEAD~1`` stands for in a folder; nothing where there is no such thing."""
+    """Git revision of a branch, a tag or an expression such as ``HEAD~1``; empty if it does not exist."""
     return _git(folder, "rev-parse", "--verify", "--quiet", "--end-of-options", f"{name}^{{commit}}")
 
 

@@ -1,4 +1,4 @@
-"""Checks of what a game reports of a play: typed scores, and finite measures."""
+"""Checks of a game's scores and measures."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 
 from metrics.score import Scores
 
-# Rounding of a mean of ones.
+# A mean of ones may exceed 1 by this much through rounding.
 _SLACK = 1e-9
 
 
 def checked_scores(scores: Any) -> Scores:
-    """Scores of an attack, their measures as floats.
+    """Check an attack's scores and return them with measures as floats.
 
     Raises
     ------
     TypeError
-        If a game's `score` gave something other than `Scores`, or a measure is not a number.
+        If a game's `score` returned something other than `Scores`, or a measure is not a number.
     ValueError
-        If a measure is not finite; names it.
+        If a measure is not finite; the message names it.
     """
     if not isinstance(scores, Scores):
         raise TypeError(f"a game's score must be Scores, got {type(scores).__name__}")
@@ -28,19 +28,19 @@ def checked_scores(scores: Any) -> Scores:
 
 
 def checked_measures(measures: Any) -> dict[str, float | None]:
-    """Measures by name as floats.
+    """Check measures and return them as floats.
 
     Parameters
     ----------
     measures : mapping of str to float or None
-        What a game's `utility` gave, or the measures beside its scores.
+        Result of a game's `utility`, or the measures of its scores.
 
     Raises
     ------
     TypeError
-        If this is not a mapping of names to numbers.
+        If `measures` is not a mapping of names to numbers.
     ValueError
-        If a number is not finite, or a component of utility lies outside [0, 1]; names the number.
+        If a number is not finite, or a component of utility lies outside [0, 1]; the message names it.
     """
     if not isinstance(measures, Mapping):
         raise TypeError(f"measures must be a mapping of names to numbers, got {type(measures).__name__}")

@@ -1,4 +1,4 @@
-"""How a run stands while it goes on: the attack that each defense fares worst against."""
+"""Interim results of a run: the worst attack on each defense so far."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class Worst:
     Attributes
     ----------
     defense, attack, goal : str
-        As people read them.
+        Labels for display.
     success, chance, advantage : float
-        Means over the plays so far; without intervals, which the board has.
+        Means over the plays so far, without confidence intervals.
     plays : int
-        How many they are.
+        Number of plays so far.
     """
 
     defense: str
@@ -52,12 +52,12 @@ class Worst:
 
 @dataclass
 class RunProgress:
-    """Means over the results so far; memory grows with pairs, not with plays."""
+    """Running means of rates and chance levels; memory grows with the number of pairs, not of plays."""
 
     means: dict[str, dict[tuple[str, str], _Mean]] = field(default_factory=lambda: defaultdict(dict))
 
     def add(self, results: Iterable[Result]) -> None:
-        """Take results in."""
+        """Add results to the means."""
         for result in results:
             if result.status != "ok" or not result.attack:
                 continue
@@ -68,12 +68,12 @@ class RunProgress:
                     pairs.setdefault((attack, goal), _Mean()).add(score.rate, score.chance)
 
     def worst(self) -> list[Worst]:
-        """Of each defense the worst attack so far, the most exposed defense first."""
-        found = []
+        """Worst attack on each defense so far, in descending order of advantage."""
+        worst = []
         for defense, pairs in self.means.items():
             if pairs:
                 (attack, goal), mean = max(pairs.items(), key=lambda item: item[1].advantage)
-                found.append(
+                worst.append(
                     Worst(defense, attack, goal_words(goal), mean.rate, mean.chance, mean.advantage, mean.count)
                 )
-        return sorted(found, key=lambda one: -one.advantage)
+        return sorted(worst, key=lambda one: -one.advantage)

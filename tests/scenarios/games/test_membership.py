@@ -15,14 +15,15 @@ def game(adult):
     return Membership(records=adult, members=120, auxiliary=400, held_out=0)
 
 
-def test_scores_need_decisions_about_the_candidates():
-    member = np.array([True, False, True, False])
+def test_scores_need_decisions_about_the_candidates(game):
+    secret = game.draw(np.random.default_rng(0))
     with pytest.raises(TypeError, match="decisions"):
-        membership_scores(RankedAnswers(1, 1, [], [], []), member, np.random.default_rng(0))
+        game.score(secret, None, RankedAnswers(1, 1, [], [], []), np.random.default_rng(0))
+    member = np.array([True, False, True, False])
     with pytest.raises(ValueError, match="3 candidates, there are 4"):
         membership_scores(Decisions(np.zeros(3)), member, np.random.default_rng(0))
     perfect = membership_scores(Decisions(np.array([1, -math.inf, 2, 0])), member, np.random.default_rng(0))
-    assert perfect["membership"] == perfect["membership_auc"] == 1
+    assert perfect["membership"].rate == perfect.measures["membership_auc"] == 1
 
 
 @pytest.mark.parametrize(

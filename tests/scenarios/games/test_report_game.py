@@ -93,12 +93,12 @@ def test_report_game_refuses_bad_input():
     for parameters, message in (
         ({"column": "no such"}, "no released column"),
         ({"column": "person"}, "no released column"),
-        ({"persons": 9}, "9 are needed and 8"),
+        ({"persons": 9}, "9 are needed, but only 8"),
         ({"persons": 0}, "persons"),
         ({"persons": np.nan}, "persons"),
         ({"auxiliary": -1}, "auxiliary"),
         ({"records": table(["Nara"] * 9)}, "fewer than two values"),
-        ({"records": table([None] * 9)}, "are needed and 0"),
+        ({"records": table([None] * 9)}, "are needed, but only 0"),
     ):
         with pytest.raises(ValueError, match=message):
             Reports(**{"records": records, "column": "city", "persons": 5, **parameters})
