@@ -1,3 +1,5 @@
+"""The board and the matrix: ranking, intervals and formats."""
+
 import csv
 import io
 import json

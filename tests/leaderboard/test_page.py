@@ -1,3 +1,5 @@
+"""The HTML page of the board."""
+
 import re
 from dataclasses import replace
 from html.parser import HTMLParser

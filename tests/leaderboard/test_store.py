@@ -1,3 +1,5 @@
+"""The store of results."""
+
 import hashlib
 import os
 import signal

@@ -206,10 +206,10 @@ class TestScores:
     def test_scoring_again_computes_nothing_again(self, cup):
         cup.hand_in("kyoto", cup.frame("kyoto"))
         cup.publish()
-        told = []
-        first = score(cup.tournament, 1.0, 1, lambda done, total: told.append(total))
-        again = score(cup.tournament, 1.0, 1, lambda done, total: told.append(total))
-        assert (first, told) == (again, [1])
+        totals = []
+        first = score(cup.tournament, 1.0, 1, lambda done, total: totals.append(total))
+        again = score(cup.tournament, 1.0, 1, lambda done, total: totals.append(total))
+        assert (first, totals) == (again, [1])
         cup.attack("osaka", "kyoto", [0], [0])
         assert len(score(cup.tournament, 1.0, 1)) == len(first) + 1
 
@@ -300,13 +300,13 @@ class TestGaming:
         assert receipt.utility.counted <= 0.02
 
     def test_the_order_of_rows_changes_nothing(self, tmp_path):
-        merits = []
+        utilities = []
         for number, order in enumerate((np.arange(30), np.arange(30)[::-1])):
             cup = opened(tmp_path / str(number))
             frame = noisy(cup.frame("kyoto"), 0.3, np.random.default_rng(0))
-            merits.append(cup.hand_in("kyoto", frame.iloc[order]).utility)
-        assert merits[0].components == pytest.approx(merits[1].components)
-        assert merits[0].record == pytest.approx(merits[1].record)
+            utilities.append(cup.hand_in("kyoto", frame.iloc[order]).utility)
+        assert utilities[0].components == pytest.approx(utilities[1].components)
+        assert utilities[0].record == pytest.approx(utilities[1].record)
 
 
 class TestCommands:
@@ -318,11 +318,11 @@ class TestCommands:
         original = cup.tournament.team_folder("kyoto") / "kyoto_original.csv"
         done = self.run("check", path, "--original", original, "--format", "json")
         assert done.exit_code == 0
-        told = json.loads(done.stdout)
+        report = json.loads(done.stdout)
         utility = submit(cup.tournament, "kyoto", path, START + HOUR).utility
-        assert (told["utility"], told["utility_table"]) == (utility.counted, utility.table)
-        assert {one["attack"].partition(":")[0] for one in told["attacks"]} == {"baseline"}
-        assert told["defense"] <= told["utility"]
+        assert (report["utility"], report["utility_table"]) == (utility.counted, utility.table)
+        assert {one["attack"].partition(":")[0] for one in report["attacks"]} == {"baseline"}
+        assert report["defense"] <= report["utility"]
         assert "valid: 30 rows" in self.run("check", path, "--original", original).stdout
 
     def test_a_check_needs_nothing_but_the_originals(self, cup, tmp_path):

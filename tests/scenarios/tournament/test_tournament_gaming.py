@@ -43,7 +43,7 @@ class KyotoTable:
         return release.frame[list(self.domains)].reset_index(drop=True), release.origin
 
     def nearest(self, frame, *, without=None):
-        """The map by which originals are most similar to their rows, without the pairs of another map."""
+        """Assignment by which originals are most similar to their rows, without the pairs of another one."""
         alike = record_similarity(self.profile, profile(frame, self.domains), self.domains).T
         if without is not None:
             alike[np.arange(len(frame)), without] = -ROWS
@@ -60,7 +60,7 @@ def table(request, tmp_path_factory):
     return KyotoTable(tmp_path_factory.mktemp(request.param) / "cup", request.param)
 
 
-# The learned map is right but for a row or two, and ties between answers fall as they may: one row's worth.
+# The learned assignment is right but for a row or two, and ties between answers fall as they may: one row's worth.
 ONE_ROW = 1 / ROWS
 
 
@@ -75,7 +75,7 @@ ONE_ROW = 1 / ROWS
     ],
     ids=["exchanged", "swapped", "strangers", "in clear", "microaggregated"],
 )
-def test_no_false_map_scores_above_the_honest_one(table, defense):
+def test_no_false_origins_score_above_the_honest_ones(table, defense):
     frame, truth = table.made_by(defense)
     honest = table.scored(frame, truth)
     lies = {
@@ -87,11 +87,11 @@ def test_no_false_map_scores_above_the_honest_one(table, defense):
         assert lied.defense <= honest.defense + ONE_ROW * honest.utility, name
 
 
-def test_the_nearest_map_would_gain_if_the_host_did_not_learn_how_the_table_was_made(table, monkeypatch):
-    """The trick that the learned map answers: it works where the host only looks for the nearest original."""
+def test_the_nearest_assignment_would_gain_if_the_host_did_not_learn_how_the_table_was_made(table, monkeypatch):
+    """The learned assignment prevents a trick, which works if the host only looks for the nearest original."""
     frame, truth = table.made_by(RetentionReplacement(retention=0.7))
     nearest = table.nearest(frame)
-    # The maps differ, and attackers who learn find the truth, which the nearest map denies.
+    # The origins differ, and attackers who learn find the true ones, which the nearest assignment denies.
     assert (nearest != truth).mean() > 0.02
     answered = [table.scored(frame, origin) for origin in (truth, nearest)]
     row = ONE_ROW * answered[0].utility
@@ -108,7 +108,7 @@ def test_the_nearest_map_would_gain_if_the_host_did_not_learn_how_the_table_was_
     assert gained[1] > 0.001
 
 
-def test_people_from_elsewhere_under_a_shuffled_map_are_worth_nothing(table):
+def test_people_from_elsewhere_under_shuffled_origins_are_worth_nothing(table):
     frame, origin = table.made_by(None)
     shuffled = table.scored(frame, np.random.default_rng(0).permutation(origin))
     assert shuffled.defense <= 0.02
@@ -116,13 +116,13 @@ def test_people_from_elsewhere_under_a_shuffled_map_are_worth_nothing(table):
 
 def test_naming_as_many_candidates_as_may_be_is_guessing():
     """100 candidates once each, all as sure: half of them are members, and next to no row is right."""
-    rng, maps, found = np.random.default_rng(0), {"declared": np.arange(100)}, []
+    rng, origins, found = np.random.default_rng(0), {"declared": np.arange(100)}, []
     for turn in range(200):
         content = "\n".join(
             ["released_row,candidate_row", *(f"{n},{c}" for n, c in enumerate(rng.permutation(200)[:100]))]
         )
         claims = read_answers("guess.csv", content.encode(), 100, 200)
-        found.append(scores(claims, maps, rng.permutation(200)[:100], 200, (turn, "guess")))
+        found.append(scores(claims, origins, rng.permutation(200)[:100], 200, (turn, "guess")))
     # 200 hypergeometric draws of deviation .035 each: the mean is off by .01 but once in 10,000 times.
     assert abs(np.mean([one["membership"].rate for one in found]) - 0.5) < 0.01
     assert np.mean([one["reidentification"].rate for one in found]) < 0.01

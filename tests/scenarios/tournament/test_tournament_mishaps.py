@@ -1,4 +1,4 @@
-"""What goes wrong at a host's desk: one line tells what, and nothing is lost; and equal play gives equal files."""
+"""Mishaps of a host: errors in one line, nothing lost, and equal files from equal submissions."""
 
 import json
 
@@ -47,9 +47,9 @@ class TestFiles:
         cup.publish()
         answers = pd.DataFrame({"released_row": [0], "candidate_row": [1]})
         paths = [cup.file("nara", answers, f"nara_attack_{target}.csv") for target in ("kyoto", "kobe", "osaka")]
-        told = list(submit_all(cup.tournament, "nara", paths, START + DAY + HOUR))
-        assert [isinstance(one, ValueError) for one in told] == [False, True, False]
-        assert "no team 'kobe'" in str(told[1])
+        reports = list(submit_all(cup.tournament, "nara", paths, START + DAY + HOUR))
+        assert [isinstance(one, ValueError) for one in reports] == [False, True, False]
+        assert "no team 'kobe'" in str(reports[1])
         assert "4 accepted files" in verify(cup.tournament)
 
     def test_the_command_takes_many_files_and_names_the_refused(self, tmp_path):
