@@ -25,6 +25,7 @@ from defenses.base.queries import (
     correlation_of,
     labels,
 )
+from defenses.base.queries.moments import mean_of, middle_of
 from defenses.curators.answer_noise import AnswerNoise
 from defenses.dp.sensitivity import covariance_sensitivity, mean_sensitivity, sum_sensitivity, variance_sensitivity
 from metrics.domains import CategoricalDomain
@@ -36,6 +37,19 @@ MOST_CELLS = 10_000_000
 """Largest number of cells of a table that is answered."""
 LARGEST_NUMBER = 1e60
 """Largest bound of a column that is answered: sums of squares of its numbers can still be given noise."""
+SMALLEST_WIDTH = 1e-60
+"""Smallest width of bounds that differ: squares of such differences are still ordinary floating-point numbers."""
+FEWEST_STEPS = 4096
+"""Smallest width of bounds that differ, in steps between neighbouring floating-point numbers at the larger bound."""
+ROUNDING = 1 + 2.0**-16
+"""Factor on every sensitivity for the rounding errors of answers about at most 2^30 records.
+
+Let R be the width of the bounds, M the larger absolute bound, n the number of records and u = 2^-53. Subtracting the
+public middle maps each record's number by itself, so that only sums and later steps err. Between two tables these
+errors add up, relative to the sensitivity, to at most 2 n u for a sum (a correctly rounded sum is off by n M u, or by
+n R u / 2 after the shift), 4 n u for a mean (off by R u), and n 2^-47 for a variance or covariance (off by 2^-49 R^2,
+see `covariance_of`; the sensitivity is at least R^2 / (2 n)). All three are below 2^-16 for n <= 2^30.
+"""
 
 
 def bounds(records: Microdata, column: str) -> tuple[float, float]:
@@ -44,7 +58,8 @@ def bounds(records: Microdata, column: str) -> tuple[float, float]:
     Raises
     ------
     ValueError
-        If its domain is categorical, or so wide that noise for it cannot be drawn.
+        If its domain is categorical, so wide that noise for it cannot be drawn, or narrower than `FEWEST_STEPS` steps
+        of its numbers. Bounds may be equal.
     """
     domain = records.domains[column]
     if isinstance(domain, CategoricalDomain):
@@ -54,7 +69,25 @@ def bounds(records: Microdata, column: str) -> tuple[float, float]:
             f"the bounds of column {column!r} must lie within {-LARGEST_NUMBER:g} and {LARGEST_NUMBER:g}, "
             f"got {domain.low:g} and {domain.high:g}"
         )
-    return float(domain.low), float(domain.high)
+    low, high = float(domain.low), float(domain.high)
+    steps = (high - low) / float(np.spacing(max(abs(low), abs(high))))
+    if low < high and (steps < FEWEST_STEPS or high - low < SMALLEST_WIDTH):
+        raise ValueError(
+            f"the bounds of column {column!r} are too close for their size: from {low!r} to {high!r} there are "
+            f"{steps:,.0f} steps of floating-point numbers (at least {FEWEST_STEPS:,}, and a width of at least "
+            f"{SMALLEST_WIDTH:g}); subtract an offset from the column or change its unit"
+        )
+    return low, high
+
+
+def centred(records: Microdata, column: str) -> tuple[float, tuple[float, float]]:
+    """Middle of a column's public bounds, and the bounds of its numbers less that middle.
+
+    The differences stay within these bounds, since rounding is monotone.
+    """
+    low, high = bounds(records, column)
+    middle = middle_of(records, column)
+    return middle, (low - middle, high - middle)
 
 
 def public_size(query: Query, records: Microdata, neighbours: str) -> int | None:
@@ -69,7 +102,7 @@ def public_size(query: Query, records: Microdata, neighbours: str) -> int | None
     """
     if neighbours != "replace" or query.where:
         return None
-    size = len(records) if query.members is None else int(query.members.sum())
+    size = _selected_rows(query, records)
     if not size:
         raise ValueError("the query selects no record")
     return size
@@ -81,25 +114,30 @@ def plan_count(query: Count, records: Microdata, neighbours: str) -> AnswerPlan:
 
 
 def plan_sum(query: Sum, records: Microdata, neighbours: str) -> AnswerPlan:
-    """Plan a sum."""
-    sensitivity = sum_sensitivity(*bounds(records, query.column), neighbours, selective=bool(query.where))
-    return lambda data, noise: noise.number(query.exact(data), sensitivity)
+    """Plan a sum. If the number of records is public, noise is added to the sum of differences from the middle."""
+    low, high = bounds(records, query.column)
+    size = None if neighbours != "replace" or query.where else _selected_rows(query, records)
+    if size is None:
+        sensitivity = ROUNDING * sum_sensitivity(low, high, neighbours, selective=bool(query.where))
+        return lambda data, noise: noise.number(query.exact(data), sensitivity)
+    middle, ends = centred(records, query.column)
+    width = ROUNDING * sum_sensitivity(*ends)
+    return lambda data, noise: size * middle + noise.number(math.fsum(query.values(data) - middle), width)
 
 
 def plan_mean(query: Mean, records: Microdata, neighbours: str) -> AnswerPlan:
-    """Plan a mean.
+    """Plan a mean, as the middle of the bounds plus the mean of differences from it.
 
     If the number of records is not public, half of the budget goes to the count. The other half goes to the sum of
-    differences from the middle of the bounds.
+    differences.
     """
     low, high = bounds(records, query.column)
+    middle, ends = centred(records, query.column)
     size = public_size(query, records, neighbours)
     if size is not None:
-        sensitivity = mean_sensitivity(low, high, size)
-        return lambda data, noise: noise.number(query.exact(data), sensitivity)
-    middle = low + (high - low) / 2
-    half = (high - low) / 2
-    sensitivity = sum_sensitivity(-half, half, neighbours, selective=bool(query.where))
+        sensitivity = ROUNDING * mean_sensitivity(*ends, size)
+        return lambda data, noise: middle + noise.number(mean_of(query.values(data) - middle), sensitivity)
+    sensitivity = ROUNDING * sum_sensitivity(*ends, neighbours, selective=bool(query.where))
 
     def plan(data: Microdata, noise: AnswerNoise) -> float:
         part = noise.split(2)
@@ -114,14 +152,16 @@ def plan_mean(query: Mean, records: Microdata, neighbours: str) -> AnswerPlan:
 def plan_variance(query: Variance, records: Microdata, neighbours: str) -> AnswerPlan:
     """Plan a variance; the number of records must be public."""
     size = _required_size(query, records, neighbours)
-    sensitivity = variance_sensitivity(*bounds(records, query.column), size)
+    _, ends = centred(records, query.column)
+    sensitivity = ROUNDING * variance_sensitivity(*ends, size)
     return lambda data, noise: noise.number(query.exact(data), sensitivity)
 
 
 def plan_covariance(query: Covariance, records: Microdata, neighbours: str) -> AnswerPlan:
     """Plan a covariance; the number of records must be public."""
     size = _required_size(query, records, neighbours)
-    sensitivity = covariance_sensitivity(bounds(records, query.first), bounds(records, query.second), size)
+    (_, first), (_, second) = centred(records, query.first), centred(records, query.second)
+    sensitivity = ROUNDING * covariance_sensitivity(first, second, size)
     return lambda data, noise: noise.number(query.exact(data), sensitivity)
 
 
@@ -133,11 +173,11 @@ def plan_correlation(query: Correlation, records: Microdata, neighbours: str) ->
     that column. Answers lie within [-1, 1].
     """
     size = _required_size(query, records, neighbours)
-    first, second = bounds(records, query.first), bounds(records, query.second)
+    (_, first), (_, second) = centred(records, query.first), centred(records, query.second)
     sensitivities = (
-        variance_sensitivity(*first, size),
-        variance_sensitivity(*second, size),
-        covariance_sensitivity(first, second, size),
+        ROUNDING * variance_sensitivity(*first, size),
+        ROUNDING * variance_sensitivity(*second, size),
+        ROUNDING * covariance_sensitivity(first, second, size),
     )
     members = query.members
 
@@ -167,3 +207,8 @@ def _required_size(query: Query, records: Microdata, neighbours: str) -> int:
             f"{type(query).__name__} needs a public number of records: neighbours 'replace' and no condition"
         )
     return size
+
+
+def _selected_rows(query: Query, records: Microdata) -> int:
+    """Number of rows that the mask selects."""
+    return len(records) if query.members is None else int(query.members.sum())

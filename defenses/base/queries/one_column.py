@@ -10,6 +10,7 @@ import numpy as np
 from defenses.base.microdata import Microdata
 from defenses.base.queries.columns import filled, labels, numbers
 from defenses.base.queries.counts import ContingencyTable
+from defenses.base.queries.moments import covariance_of, mean_of, middle_of
 from defenses.base.queries.query import Query
 from metrics.arrays import Floats
 
@@ -50,8 +51,7 @@ class Mean(_OfNumbers):
 
     def exact(self, records: Microdata) -> float:
         """Return the mean."""
-        values = filled(self.values(records))
-        return math.fsum(values) / values.size
+        return mean_of(filled(self.values(records)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +59,9 @@ class Variance(_OfNumbers):
     """Variance of a column over the selected records, the mean squared deviation (divided by n)."""
 
     def exact(self, records: Microdata) -> float:
-        """Return the variance."""
-        return float(np.var(filled(self.values(records))))
+        """Return the variance; it is computed near 0, since squares of large numbers would lose its digits."""
+        values = filled(self.values(records)) - middle_of(records, self.column)
+        return covariance_of(values, values)
 
 
 @dataclass(frozen=True, eq=False)

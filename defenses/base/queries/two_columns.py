@@ -9,6 +9,7 @@ import numpy as np
 
 from defenses.base.microdata import Microdata
 from defenses.base.queries.columns import filled, numbers
+from defenses.base.queries.moments import covariance_of, middle_of
 from defenses.base.queries.query import Query
 from metrics.arrays import Floats
 
@@ -36,9 +37,9 @@ class Covariance(_OfTwo):
     """Covariance of two columns over the selected records, the mean product of deviations (divided by n)."""
 
     def exact(self, records: Microdata) -> float:
-        """Return the covariance."""
+        """Return the covariance; it is computed near 0, since products of large numbers would lose its digits."""
         first, second = self.values(records)
-        return float(np.mean((filled(first) - first.mean()) * (second - second.mean())))
+        return covariance_of(filled(first) - middle_of(records, self.first), second - middle_of(records, self.second))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +49,9 @@ class Correlation(_OfTwo):
     def exact(self, records: Microdata) -> float:
         """Return the correlation, in [-1, 1]."""
         first, second = self.values(records)
-        return correlation_of(
-            float(np.var(filled(first))),
-            float(np.var(second)),
-            Covariance(self.first, self.second, where=self.where, members=self.members).exact(records),
-        )
+        first = filled(first) - middle_of(records, self.first)
+        second = second - middle_of(records, self.second)
+        return correlation_of(covariance_of(first, first), covariance_of(second, second), covariance_of(first, second))
 
 
 def correlation_of(first: float, second: float, covariance: float) -> float:
