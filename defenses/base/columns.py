@@ -41,6 +41,19 @@ def filled(records: Microdata, names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if records.frame[name].notna().any())
 
 
+def public_or_filled(records: Microdata, names: Sequence[str]) -> tuple[str, ...]:
+    """Return the columns with a public domain, and those of the others that hold at least one value.
+
+    Methods with a guarantee choose their columns by it: whether a column with a public domain is randomized, and with
+    which share of the budget, must not depend on the records. A table without records has none: its size is public.
+    """
+    if not len(records):
+        return ()
+    inferred = records.not_public(names)
+    with_values = filled(records, inferred)
+    return tuple(name for name in names if name not in inferred or name in with_values)
+
+
 def plain_numbers(column: pd.Series[Any]) -> NDArray[np.float64]:
     """Numbers of a column, original or released, shape (n,); NaN where missing.
 

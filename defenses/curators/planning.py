@@ -81,10 +81,12 @@ def plan_of(query: Query, records: Microdata, neighbours: str) -> AnswerPlan:
         raise ValueError(f"query must be a Query, got {type(query).__name__}")
     if type(query) not in PLANNERS:
         raise ValueError(f"a curator cannot answer {type(query).__name__}")
-    for name in (*query.subjects, *(condition.column for condition in query.where)):
+    columns = (*query.subjects, *(condition.column for condition in query.where))
+    for name in columns:
         if name not in records.frame.columns:
             raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, records.frame.columns))}")
-    for name in records.not_public(query.subjects):
+    # Conditions are no exception: the type of a column without a declared domain is read from all records.
+    for name in records.not_public(columns):
         raise ValueError(f"the domain of column {name!r} is read from the records, so noise has no scale; declare it")
     if query.members is not None:
         if neighbours != "replace":

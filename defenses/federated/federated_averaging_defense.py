@@ -180,7 +180,7 @@ class FederatedAveraging(Defense):
         """
         split = self.split or EqualSplit()
         sizes = split.sizes(len(records))
-        Encoding.of(records, self.target)
+        target = Encoding.of(records, self.target).target
         if self.clipping is None or (self.uplink is None and self.downlink is None):
             return Guarantee()
         noise = self.uplink or self.downlink
@@ -188,7 +188,8 @@ class FederatedAveraging(Defense):
         record, client = self._sensitivities(sizes, noise)
         shift = np.sqrt(self.rounds) / noise.multiplier(self.rounds) * client / record
         client_level = f"client level: epsilon {gaussian_epsilon(float(shift), noise.delta):.3g} at the same delta"
-        record_level = "record level: one record's values replaced"
+        universe = f"among tables without a missing value in {target}"
+        record_level = f"record level: one record's values replaced at its client, {universe}"
         if self.uplink is None:
             return Guarantee(
                 statement=f"none against the server; against those who see the models alone epsilon "

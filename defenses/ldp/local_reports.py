@@ -116,11 +116,13 @@ class LocalReports(Defense):
         """Epsilon of all rounds together."""
         self._values(records)
         total = float(self.epsilon) * (1 if self.memoize else self.rounds)
+        column = self._column(records)
+        universe = f" of tables without a missing value in {column!r}" if self.missing == "refuse" else ""
         how = "one report, sent again" if self.memoize else "one fresh report"
         return Guarantee(
             epsilon=total,
             delta=0.0,
-            statement=f"local, between any two values of {self._column(records)!r} in a row; {how} a round, "
+            statement=f"local, between any two values of {column!r} in a row{universe}; {how} a round, "
             f"{self.rounds} in all",
         )
 

@@ -16,6 +16,7 @@ def unless_public(records: Microdata, names: Sequence[str]) -> Guarantee | None:
     not_public = records.not_public(names)
     if not_public:
         return Guarantee(statement=f"none: the domain of {', '.join(not_public)} is read from the records; declare it")
+    # The guarantee is about tables without a missing value in these columns (`public_tables` says so).
     with_missing = [name for name in names if category_count(records, name) > records.domain(name).size]
     if with_missing:
         return Guarantee(
@@ -23,3 +24,8 @@ def unless_public(records: Microdata, names: Sequence[str]) -> Guarantee | None:
             "read from the records"
         )
     return None
+
+
+def public_tables(names: Sequence[str]) -> str:
+    """The tables among which PRAM's guarantees hold, in words."""
+    return f"among tables without a missing value in {', '.join(names)}"

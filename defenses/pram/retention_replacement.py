@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import Retention
-from defenses.base.columns import category_cells, category_codes, category_count, check_columns, filled
+from defenses.base.columns import category_cells, category_codes, category_count, check_columns, public_or_filled
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
@@ -25,7 +25,7 @@ from defenses.pram.conversions import (
     k_for_epsilon,
     retention_for_epsilon,
 )
-from defenses.pram.public_categories import unless_public
+from defenses.pram.public_categories import public_tables, unless_public
 
 
 class RetentionReplacement(MicrodataDefense):
@@ -124,13 +124,16 @@ class RetentionReplacement(MicrodataDefense):
             return missing
         epsilon = sum(epsilon_for_retention(part.retention, part.categories) for part in parts)
         pk = k_for_epsilon(epsilon, len(records)) if epsilon > 0 else float(len(records))
-        about = f"of the columns {', '.join(names)} together; other columns are released as they are"
+        about = (
+            f"of the columns {', '.join(names)} together, {public_tables(names)}; other columns are released as they "
+            "are"
+        )
         if np.isinf(epsilon):
             return Guarantee(pk=pk, statement=about)
         return Guarantee(epsilon=epsilon, pk=pk, statement=f"local, one record replaced by any other, {about}")
 
     def _parts(self, records: Microdata) -> tuple[Retention, ...]:
-        names = filled(records, chosen_columns(records, self.columns, records.quasi_identifiers))
+        names = public_or_filled(records, chosen_columns(records, self.columns, records.quasi_identifiers))
         budget = given_epsilon(self.epsilon, self.k, len(records)) / max(1, len(names))
         parts = []
         for name in names:

@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import RetentionVector
-from defenses.base.columns import category_cells, category_codes, category_count, check_columns, filled
+from defenses.base.columns import category_cells, category_codes, category_count, check_columns, public_or_filled
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from defenses.pram.public_categories import unless_public
+from defenses.pram.public_categories import public_tables, unless_public
 from defenses.pram.sampling import replace
 from metrics.arrays import Floats
 
@@ -76,7 +76,7 @@ class RetentionVectors(MicrodataDefense):
         """Retention probabilities of a group of columns; its budget is one of `share` equal parts."""
 
     def _groups(self, records: Microdata) -> tuple[tuple[str, ...], ...]:
-        names = filled(records, chosen_columns(records, self.columns, records.quasi_identifiers))
+        names = public_or_filled(records, chosen_columns(records, self.columns, records.quasi_identifiers))
         if self.jointly and names:
             cells = np.prod([float(category_count(records, name)) for name in names])
             if cells > MOST_CELLS:
@@ -91,5 +91,8 @@ class RetentionVectors(MicrodataDefense):
         return unless_public(records, [name for group in self._groups(records) for name in group])
 
     def _about(self, records: Microdata) -> str:
-        names = ", ".join(name for group in self._groups(records) for name in group)
-        return f"one record replaced by any other, of the columns {names} together; other columns are released as is"
+        names = [name for group in self._groups(records) for name in group]
+        return (
+            f"one record replaced by any other, of the columns {', '.join(names)} together, {public_tables(names)}; "
+            "other columns are released as is"
+        )

@@ -88,7 +88,8 @@ def defend(
         if channel is not None and release.channel is not None:
             write_text(release.channel.to_toml(), channel)
         write_text(text, output)
-    click.echo(f"{len(release.frame)} of {len(records)} records; promised: {promised}", err=True)
+    why = promised.statement if str(promised) == "none" and promised.statement else str(promised)
+    click.echo(f"{len(release.frame)} of {len(records)} records; promised: {why}", err=True)
 
 
 def _defense(name: str, parameters: tuple[str, ...]) -> MicrodataDefense:
