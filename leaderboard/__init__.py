@@ -48,6 +48,8 @@ Comparison of two boards, gates and history
     history_report: Report with a section for each scenario and variant: a table per defense, and charts of utility
         and success.
     pace: Time that the head took for the same work, as a multiple of the base's; None if it cannot be estimated.
+    plays_needed: Smallest number of plays with which every compared measure can alarm; None if all of them already
+        can.
     Tolerance: Tolerated changes: of utility and success in their own unit, of time as a share.
 
 Reports of experiments

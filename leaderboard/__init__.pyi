@@ -36,6 +36,7 @@ from .comparison import Change as Change
 from .comparison import Tolerance as Tolerance
 from .comparison import compare as compare
 from .comparison import pace as pace
+from .comparison import plays_needed as plays_needed
 from .change_tables import changes_to_csv as changes_to_csv
 from .change_tables import changes_to_json as changes_to_json
 from .change_tables import changes_to_markdown as changes_to_markdown

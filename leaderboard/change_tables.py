@@ -15,7 +15,7 @@ from leaderboard.tables import number, place_title
 
 CHANGE_COLUMNS = (
     *("scenario", "variant", "defense", "parameters", "attack", "attack_parameters", "measure"),
-    *("base", "head", "change", "low", "high", "p", "plays", "worse", "significant", "alarm"),
+    *("base", "head", "change", "low", "high", "p", "plays", "judged", "worse", "significant", "alarm"),
 )
 _HEADERS = ("", "scenario", "defense", "attack", "measure", "base", "head", "change", "interval", "plays")
 _ALIGN = ("left", "left", "left", "left", "left", "right", "right", "right", "right", "right")

@@ -12,7 +12,7 @@ import numpy as np
 from leaderboard.goals import in_order
 from leaderboard.pairs import variant_name
 from leaderboard.result import FAILURES, Result, canonical
-from leaderboard.significance import TestedChange, holm, signed_rank_test, student_test
+from leaderboard.significance import TestedChange, able_to_reject, holm, plays_for, signed_rank_test, student_test
 from leaderboard.utility import headlines_without, jackknife_deviation, pooled_utility
 from metrics.arrays import Floats
 
@@ -51,6 +51,10 @@ class Change:
         Whether the change is for the worse.
     significant : bool
         Whether the change exceeds the tolerance significantly, after correction for multiple tests.
+    judged : bool
+        Whether the plays suffice for any change to be significant; otherwise the measure cannot alarm.
+    smallest_p : float
+        Smallest p-value that so many plays can give.
     """
 
     scenario: str
@@ -69,6 +73,8 @@ class Change:
     plays: int
     worse: bool
     significant: bool = False
+    judged: bool = True
+    smallest_p: float = 0.0
 
     @property
     def alarm(self) -> bool:
@@ -101,9 +107,11 @@ def compare(
     - Time is tested by Wilcoxon's signed ranks of the log ratios. Only results that both sides computed anew count,
       and `pace` is divided out first, since a busy machine slows all defenses alike.
 
-    Each test is against the tolerance, not against zero. The signs of n differences have 2ⁿ combinations, so no
-    p-value is taken to be below 2¹⁻ⁿ. Holm's correction bounds the probability of any false alarm among all measures
-    by `level`.
+    Each test is against the tolerance, not against zero. Student's t assumes normally distributed differences. With n
+    plays its p-value is at least 2 · 4⁻ⁿ (`leaderboard.significance.student_floor`), and Wilcoxon's at least 2¹⁻ⁿ.
+    Holm's correction bounds the probability of any false alarm among all measures by `level`. Measures with too few
+    plays for any alarm are marked as not judged and left out of the correction (Tarone); `plays_needed` says how many
+    would do.
 
     A trial that ended in the base and fails in the head is always a significant worsening.
 
@@ -129,7 +137,7 @@ def compare(
     References
     ----------
     Holm (1979), A simple sequentially rejective multiple test procedure. Hodges and Lehmann (1963), Estimates of
-    location based on rank tests.
+    location based on rank tests. Tarone (1990), A modified Bonferroni method for discrete data.
     """
     allowed = tolerance or Tolerance()
     if not 0 < level < 1:
@@ -148,6 +156,21 @@ def compare(
         for change in _changes(before[identity], after[identity], allowed, level, speed or 1.0)
     ]
     return _corrected(changes, level)
+
+
+def plays_needed(changes: Sequence[Change], level: float = 0.01) -> int | None:
+    """Smallest number of plays with which every compared measure can alarm; None if all of them already can.
+
+    Parameters
+    ----------
+    changes : sequence of Change
+        As `compare` returns them at this level.
+    level : float
+        Probability of any false alarm, in (0, 1).
+    """
+    if all(change.judged for change in changes):
+        return None
+    return plays_for([change.measure for change in changes if change.measure != "failures"], level)
 
 
 def pace(base: Sequence[Result], head: Sequence[Result]) -> float | None:
@@ -294,15 +317,19 @@ def _change(
         low=tested.low,
         high=tested.high,
         p=tested.p,
+        smallest_p=tested.smallest_p,
         plays=len(pairs),
         worse=worse,
     )
 
 
 def _corrected(changes: Sequence[Change], level: float) -> list[Change]:
-    """Changes with Holm's correction; failures are counted, not tested."""
-    tested = [change for change in changes if change.measure != "failures"]
-    rejected = iter(holm([change.p for change in tested], level))
-    return [
-        change if change.measure == "failures" else replace(change, significant=next(rejected)) for change in changes
-    ]
+    """Changes with Holm's correction of the tests that can reject; failures are counted, not tested."""
+    tested = [number for number, change in enumerate(changes) if change.measure != "failures"]
+    able = able_to_reject([changes[number].smallest_p for number in tested], level)
+    judged = [number for number, can_reject in zip(tested, able, strict=True) if can_reject]
+    rejected = dict(zip(judged, holm([changes[number].p for number in judged], level), strict=True))
+    corrected = list(changes)
+    for number in tested:
+        corrected[number] = replace(changes[number], significant=rejected.get(number, False), judged=number in rejected)
+    return corrected

@@ -1,13 +1,14 @@
-"""Statistical tests of change: paired Student's t, Wilcoxon's signed ranks, Holm's correction."""
+"""Statistical tests of change: paired Student's t, Wilcoxon's signed ranks, corrections for many tests."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import count
 
 import numpy as np
 
-from metrics.arrays import Floats
+from metrics.arrays import Booleans, Floats
 
 
 @dataclass(frozen=True)
@@ -20,16 +21,24 @@ class TestedChange:
         Change, and the ends of its interval.
     p : float
         Two-sided p-value of the hypothesis that the change does not exceed the tolerance.
+    smallest_p : float
+        Smallest p-value that the test can give with its number of plays.
     """
 
     estimate: float
     low: float
     high: float
     p: float
+    smallest_p: float = 0.0
 
 
 def student_test(mean: float, deviation: float, n: int, tolerance: float, level: float) -> TestedChange:
     """Student's t-test of a mean difference over n plays against a tolerance.
+
+    The test assumes that the differences of plays are normally distributed. Differences between two runs of equal
+    methods are symmetric about 0, and heavy tails make the test conservative. A sample deviation that is small by
+    accident makes it too sure, above all if every play succeeds entirely or not at all. The p-value is therefore at
+    least `student_floor`.
 
     Parameters
     ----------
@@ -51,7 +60,7 @@ def student_test(mean: float, deviation: float, n: int, tolerance: float, level:
     p = 1.0
     if excess > 0:
         p = 2 * float(stdtr(n - 1, -excess / deviation)) if deviation > 0 else 0.0
-    return TestedChange(mean, mean - half, mean + half, max(p, smallest_p(n)))
+    return TestedChange(mean, mean - half, mean + half, max(p, student_floor(n)), student_floor(n))
 
 
 def signed_rank_test(log_ratios: Floats, tolerance: float, level: float) -> TestedChange:
@@ -85,14 +94,56 @@ def signed_rank_test(log_ratios: Floats, tolerance: float, level: float) -> Test
     p = 1.0
     if excess != 0:
         shifted = log_ratios - (location - excess)
-        p = max(float(wilcoxon(shifted).pvalue), smallest_p(n)) if shifted.any() else 1.0
+        p = max(float(wilcoxon(shifted).pvalue), signed_rank_floor(n)) if shifted.any() else 1.0
     estimate, low, high = (float(np.expm1(value)) for value in (location, walsh[rank], walsh[walsh.size - 1 - rank]))
-    return TestedChange(estimate, low, high, p)
+    return TestedChange(estimate, low, high, p, signed_rank_floor(n))
 
 
-def smallest_p(n: int) -> float:
-    """Smallest two-sided p-value of a sign-flip test of n differences, 2¹⁻ⁿ: their signs have 2ⁿ combinations."""
-    return 2.0 ** (1 - n)
+def student_floor(n: int) -> float:
+    """Probability bound 2 · 4⁻ⁿ: n plays of two equal methods all differ by one and the same amount.
+
+    Let X and Y be the two results of one play, independent with one distribution. For every d ≠ 0, the probability of
+    X - Y = d is ∑ₓ P(x) P(x - d). Along each chain x, x + d, x + 2d, ... this sum is at most the total of the chain's
+    even terms times that of its odd terms. Hence it is at most 1/4. All n differences equal d, or all -d, with
+    probability at most 2 · 4⁻ⁿ. Plays that succeed entirely or not at all, with probability 1/2 each, attain the bound.
+    """
+    return float(2 * 4.0**-n)
+
+
+def signed_rank_floor(n: int) -> float:
+    """Smallest two-sided p-value of a signed-rank test of n differences, 2¹⁻ⁿ: their signs have 2ⁿ combinations."""
+    return float(2.0 ** (1 - n))
+
+
+def able_to_reject(smallest_p_values: Sequence[float], level: float) -> Booleans:
+    """Tests that can reject at a level after correction for all of them, shape (tests,) (Tarone's procedure).
+
+    A test cannot reject if its smallest p-value exceeds the corrected level, and needs no correction. Let m(k) be the
+    number of tests with a smallest p-value of at most level / k. The procedure keeps the tests that m counts at the
+    smallest k with m(k) ≤ k. The choice depends only on numbers of plays, so that Holm's correction of the remaining
+    tests bounds the family-wise error rate.
+
+    References
+    ----------
+    Tarone (1990), A modified Bonferroni method for discrete data.
+    """
+    smallest = np.asarray(smallest_p_values, dtype=float)
+    k = next(k for k in count(1) if np.count_nonzero(smallest <= level / k) <= k)
+    return np.asarray(smallest <= level / k)
+
+
+def plays_for(measures: Sequence[str], level: float) -> int:
+    """Smallest number of plays with which the test of every measure can reject after Bonferroni's correction.
+
+    Parameters
+    ----------
+    measures : sequence of str
+        Measure of each test: ``time``, ``utility`` or a goal.
+    level : float
+        Family-wise error rate, in (0, 1).
+    """
+    floors = {signed_rank_floor if measure == "time" else student_floor for measure in measures}
+    return next(n for n in count(2) if all(floor(n) * len(measures) <= level for floor in floors))
 
 
 def holm(p_values: Sequence[float], level: float) -> list[bool]:

@@ -25,7 +25,7 @@ Examples:
   tokumei compare main.db branch.db --format markdown > comment.md
 
 \b
-Exit codes: 0 nothing got worse, 1 something did, 2 bad input, 4 nothing in common to compare.
+Exit codes: 0 nothing got worse, 1 something did, 2 bad input, 4 nothing in common to compare, or too few plays.
 """
 
 
@@ -92,9 +92,11 @@ def compare(
     }
     if listed or form in ("csv", "json"):
         echo_board(writers[form](listed))
-    summary = _summary(changes, lb.pace(*sides), level)
+    summary = _summary(changes, lb.pace(*sides), level, lb.plays_needed(changes, level))
     click.echo(("\n" if listed else "") + summary, err=form in ("csv", "json"))
-    sys.exit(GATE_FAILED if any(change.alarm for change in changes) else 0)
+    if any(change.alarm for change in changes):
+        sys.exit(GATE_FAILED)
+    sys.exit(0 if any(change.judged and change.measure != "failures" for change in changes) else NOTHING)
 
 
 def _results(name: str, db: str) -> list[Result]:
@@ -124,8 +126,10 @@ def _nothing(base: str, head: str, sides: Sequence[Sequence[Result]]) -> str:
     return f"there is nothing to compare: {base} and {head} have no defense in common with two or more finished plays"
 
 
-def _summary(changes: Sequence[Change], pace: float | None, level: float) -> str:
-    """How many measures got worse or better, and how the machine's speed was accounted for."""
+def _summary(changes: Sequence[Change], pace: float | None, level: float, needed: int | None) -> str:
+    """How many measures got worse or better, which had too few plays, and how the machine's speed was corrected for."""
+    from leaderboard.goals import goal_words, in_order
+
     defenses = {(change.scenario, change.defense, str(change.parameters)) for change in changes}
     worse = sum(change.alarm for change in changes)
     better = sum(change.significant and not change.worse for change in changes)
@@ -135,6 +139,9 @@ def _summary(changes: Sequence[Change], pace: float | None, level: float) -> str
         f"{'' if len(plays) == 1 else f' to {plays[-1]}'} plays: {worse} worse, {better} better"
         f" (false-alarm probability over all measures {level:g})"
     ]
+    unjudged = in_order({change.measure for change in changes if not change.judged})
+    if unjudged:
+        lines.append(f"too few plays to judge {', '.join(map(goal_words, unjudged))}: {needed} plays would do")
     if pace is not None and abs(pace - 1) > 0.02:
         lines.append(f"everything took {pace:.2f} times as long, which is attributed to the machine")
     if pace is None and any(change.measure == "time" for change in changes):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from comparison_tools import ATTACKS, DEFENSES, played
 
-from leaderboard import Tolerance, compare, pace
+from leaderboard import Tolerance, compare, pace, plays_needed
 from metrics import Score
 
 
@@ -120,13 +120,15 @@ def test_only_what_both_have_played_compares():
 
 
 def test_few_plays_cannot_be_sure():
-    # Two plays that moved alike move so by chance once in two.
+    # Two plays of equal methods move by one and the same amount with probability at most 1/8.
     base = played(0, plays=2)
     success = Score("reidentification", 0.99, 0.005, 100)
     head = [
         replace(result, scores={**result.scores, success.goal: success} if result.scores else {}) for result in base
     ]
-    assert min(change.p for change in compare(base, head)) == 0.5
+    assert min(change.p for change in compare(base, head)) == 0.125
+    assert not any(change.judged for change in compare(base, head))
+    assert plays_needed(compare(base, head)) == 6
 
 
 @pytest.mark.parametrize("level", [0, 1, -0.1, float("nan")])
@@ -141,3 +143,21 @@ def test_levels_out_of_range_are_refused(level):
 def test_tolerances_out_of_range_are_refused(tolerance):
     with pytest.raises(ValueError, match="tolerance"):
         compare([], [], tolerance=tolerance)
+
+
+@pytest.mark.parametrize("plays", [8, 13])
+def test_a_broken_defense_is_caught_with_few_plays(plays):
+    changes = compare(played(0, plays=plays), played(1, plays=plays, weakened=0.45))
+    assert {(change.defense, change.measure) for change in changes if change.alarm} == {("Alpha", "reidentification")}
+    # Time cannot alarm with 8 plays, and is not held against the other measures.
+    assert {change.measure for change in changes if not change.judged} == ({"time"} if plays == 8 else set())
+    assert plays_needed(changes) == (13 if plays == 8 else None)
+
+
+@pytest.mark.parametrize("plays", [5, 8])
+def test_few_plays_raise_few_false_alarms(plays):
+    # At a level of .05, more than 8 alarms in 60 pairs of runs have probability .004.
+    false = sum(
+        bool(alarms(played(seed, plays=plays), played(1000 + seed, plays=plays), level=0.05)) for seed in range(60)
+    )
+    assert false <= 8

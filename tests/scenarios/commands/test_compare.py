@@ -88,6 +88,17 @@ def test_nothing_comparable_is_no_success(two, tmp_path):
     assert not (tmp_path / "absent.db").exists()
 
 
+def test_too_few_plays_are_no_success(tmp_path):
+    base, head = (filled(tmp_path / f"{seed}.db", played(seed, plays=4)) for seed in (0, 1))
+    done = tokumei("compare", base, head)
+    assert done.exit_code == 4
+    assert "too few plays to judge rows, members, time, utility: 13 plays would do" in done.stdout
+    base, head = (filled(tmp_path / f"{seed}.db", played(seed, plays=8)) for seed in (2, 3))
+    done = tokumei("compare", base, head)
+    assert done.exit_code == 0
+    assert "too few plays to judge time: 13 plays would do" in done.stdout
+
+
 def test_what_is_no_database_is_bad_input(two, tmp_path):
     (tmp_path / "text.db").write_text("no database, but long enough to look like one" * 100)
     done = tokumei("compare", two[0], tmp_path / "text.db")
