@@ -1,11 +1,11 @@
 """Attacks turn a release and the attacker's knowledge into claims about people.
 
 The contract of attacks: knowledge, claims, and released cells beside candidates.
-    Attack: A way to learn about people from a release.
+    Attack: Base class of attacks, which make claims about people from a release.
     Claims: An attack's answer; a game scores the kinds that it takes.
     Decisions: Membership scores: one per person, higher for those whom the attack predicts to be members.
-    Knowledge: All that an attacker is handed beside the release.
-    NotApplicable: Raised by an attack that cannot work on this release; the message says why.
+    Knowledge: Knowledge of an attacker beside the release.
+    NotApplicable: Raised by an attack that cannot be applied to a release; the message gives the reason.
     Predicates: Predicates, each claimed to hold for exactly one original.
     RankedAnswers: Scored answers to each target, sparse; the attack abstains on a target without an answer.
     ValueClaims: Claimed values of persons: an attribute, or cells of a reconstructed record.
@@ -22,8 +22,8 @@ Linkage: which record a released row stems from.
     LikelihoodAssignment: Maximum-likelihood matching by the release's own channel.
     NearestNeighbour: Nearest-neighbour linkage: answers every released row with the candidate at the smallest
         distance.
-    ScoreboardDeanonymization: Scores every released person by the known ratings that it shares, and answers only
-        where one stands out.
+    ScoreboardDeanonymization: Scoreboard de-anonymization: identifies people in released ratings by a few of their
+        ratings.
     SweeneyJoin: Joins a de-identified table to a named register by exact or generalized agreement.
 
 Membership inference: decides whether a person is in a release or in a model's training set.

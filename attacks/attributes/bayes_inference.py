@@ -11,6 +11,7 @@ from numpy.random import Generator
 from attacks.attributes.naive_bayes import NaiveBayes
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import ValueClaims
+from attacks.base.features import one_hot
 from attacks.base.released_classes import claims_from_scores, sensitive_mass
 from attacks.base.sides import common_columns
 from attacks.base.transition_matrix import cell_codes, column_matrix
@@ -83,7 +84,7 @@ class BayesInference(Attack):
             raise NotApplicable("the attacker has no people of its own to learn a background from")
         domains = dict(knowledge.domains(columns))
         sample, targets = original_profile(people, domains), original_profile(knowledge.candidates, domains)
-        labels = np.eye(domain.size + 1)[domain.codes(people[name])][:, :-1]
+        labels = one_hot(people[name], domain)[:, :-1]
         background = NaiveBayes.fit(sample, labels)
         target_prior, sample_prior = background.posterior(targets), background.posterior(sample)
         target_likelihood = _likelihood(release, knowledge.candidates[columns], domains)

@@ -9,7 +9,8 @@ from numpy.random import Generator
 
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import ValueClaims
-from attacks.base.released_classes import claims_from_scores, features, sensitive_mass
+from attacks.base.features import encode_features
+from attacks.base.released_classes import claims_from_scores, sensitive_mass
 from attacks.base.sides import shared_columns
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
@@ -52,7 +53,7 @@ class ClassifierInference(Attack):
         row, label = np.nonzero(mass)
         if not row.size:
             raise NotApplicable(f"column {name!r} of the release has no value")
-        released, targets = features(columns)
+        released, targets = encode_features(columns)
         model = ExtraTreesClassifier(self.trees, random_state=int(rng.integers(1 << 31)))
         model.fit(released[row], label, sample_weight=mass[row, label])
         scores = np.zeros((len(targets), domain.size))

@@ -1,4 +1,4 @@
-"""The contract of an attack, and what an attacker is handed."""
+"""The contract of attacks, and the knowledge of an attacker."""
 
 from __future__ import annotations
 
@@ -16,24 +16,40 @@ from defenses.base.parameters import Parametrized
 from metrics.domains import Domain
 
 
-class NotApplicable(Exception):  # noqa: N818 (no error: the pair of release and attack is skipped)
-    """Raised by an attack that cannot work on this release; the message says why."""
+class NotApplicable(Exception):  # noqa: N818 (not an error: the pair of release and attack is skipped)
+    """Raised by an attack that cannot be applied to a release; the message gives the reason."""
 
 
 @dataclass(frozen=True)
 class Knowledge:
-    """All that an attacker is handed beside the release.
+    """Knowledge of an attacker beside the release.
 
     Parameters
     ----------
     candidates : DataFrame, shape (candidates, columns)
-        People in clear, among whom the attacker looks.
+        Original values of the people whom the attack is about.
     auxiliary : Microdata
         Other people of the same population, disjoint from the originals and from the candidates, with the public
         roles, domains and hierarchies of the columns.
     simulate : callable, optional
-        ``simulate(records, rng)`` repeats defense and publication on records of the attacker's own; None where the
-        attacker does not know the mechanism.
+        ``simulate(records, rng)`` repeats defense and publication on records of the attacker; None if the attacker
+        does not know the mechanism.
+
+    Examples
+    --------
+    The age has a public domain. That of the job is inferred from the attacker's people:
+
+    >>> import pandas as pd
+    >>> from defenses import Microdata
+    >>> from metrics import NumericDomain
+    >>> candidates = pd.DataFrame({"age": [21, 35], "job": ["nurse", "judge"]})
+    >>> others = pd.DataFrame({"age": [60], "job": ["cook"]})
+    >>> auxiliary = Microdata(others, domains={"age": NumericDomain(0, 100, integer=True)})
+    >>> domains = Knowledge(candidates, auxiliary).domains(["age", "job"])
+    >>> domains["age"].low, domains["age"].high
+    (0, 100)
+    >>> domains["job"].categories
+    ('cook', 'judge', 'nurse')
     """
 
     candidates: pd.DataFrame = field(repr=False)
@@ -41,7 +57,7 @@ class Knowledge:
     simulate: Callable[[Microdata, Generator], Any] | None = field(default=None, repr=False)
 
     def domains(self, columns: list[str]) -> Mapping[str, Domain]:
-        """Domains of the given columns: the public ones, or what the attacker's own people show."""
+        """Domains of the given columns: the public one, or else one inferred from candidates and auxiliary people."""
         from metrics.domains import infer_domain
 
         declared = self.auxiliary.domains
@@ -55,21 +71,21 @@ class Knowledge:
 
 
 class Attack(Parametrized, ABC):
-    """A way to learn about people from a release.
+    """Base class of attacks, which make claims about people from a release.
 
     Attributes
     ----------
     kind : str
-        The kind of published release that it works on.
+        The kind of release that it attacks.
     goal : str
-        What its claims are about; games score claims of their own goal.
+        The subject of its claims; a game scores claims of its own goal.
     """
 
     kind: ClassVar[str] = "microdata"
     goal: ClassVar[str] = "reidentification"
 
     def choose(self, knowledge: Knowledge, rng: Generator) -> Any:
-        """Choose what the game lets the adversary choose before the release (a table, neighbours); nothing here."""
+        """Make the adversary's choice before the release, such as a table or neighbouring inputs; None by default."""
         return None
 
     @abstractmethod
@@ -79,16 +95,16 @@ class Attack(Parametrized, ABC):
         Parameters
         ----------
         release : Release or session
-            What the release shows one attack (`defenses.base.release.Release.view`).
+            A view of the release for one attack (`defenses.base.release.Release.view`).
         knowledge : Knowledge
-            What else the attacker has.
+            The attacker's knowledge.
         rng : Generator
-            For choices of the attack, ties among them.
+            For random choices of the attack, including ties.
 
         Raises
         ------
         NotApplicable
-            If the attack needs what this release does not have; the trial is skipped.
+            If the release lacks something that the attack needs; the trial is skipped.
         ValueError
-            If release and knowledge do not fit together.
+            If release and knowledge are inconsistent.
         """

@@ -1,4 +1,4 @@
-"""Marginal frequencies of tables and people, as attacks on aggregate statistics use them."""
+"""Marginal frequencies of binary attributes, and membership scores from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from metrics.domains import Domain
 
 @dataclass(frozen=True)
 class Attributes:
-    """Binary attributes: one for each category and public bin of some columns, missing values being one more.
+    """Binary attributes of records: one for each category or public bin of some columns, and for missing values.
 
     Parameters
     ----------
@@ -26,7 +26,10 @@ class Attributes:
     domains: Mapping[str, Domain]
 
     def shares(self, released: pd.DataFrame) -> Floats:
-        """Share of the rows that have each attribute, shape (attributes,); generalized cells count in parts."""
+        """Marginal frequency of each attribute, shape (attributes,).
+
+        A generalized cell counts fractionally for each value that it covers.
+        """
         parts = []
         for name, domain in self.domains.items():
             cells = read_cells(released[name], domain)
@@ -35,14 +38,14 @@ class Attributes:
         return np.concatenate(parts)
 
     def sums(self, people: pd.DataFrame, values: Floats) -> Floats:
-        """Sum over the attributes that each person has of a value for each attribute, shape (people,).
+        """Sum of given values over the attributes of each person, shape (people,).
 
         Parameters
         ----------
         people : DataFrame, shape (people, columns)
-            In clear.
+            Original records.
         values : ndarray of float, shape (attributes,)
-            What each attribute is worth.
+            The value of each attribute.
         """
         parts = np.split(values, self.ends)
         columns = zip(self.domains.items(), parts, strict=True)
@@ -53,7 +56,7 @@ class Attributes:
 
     @property
     def ends(self) -> Sequence[int]:
-        """Where the attributes of the next column begin, without the first."""
+        """Position of the first attribute of each column after the first."""
         sizes = [domain.size + 1 for domain in self.domains.values()]
         return [int(end) for end in np.cumsum(sizes)[:-1]]
 
@@ -61,8 +64,8 @@ class Attributes:
 def homer_scores(attributes: Attributes, people: pd.DataFrame, published: Floats, population: Floats) -> Floats:
     r"""Homer's statistic, ∑ⱼ \|yⱼ - popⱼ\| - \|yⱼ - pubⱼ\|, of people with attributes yⱼ in {0, 1}, shape (people,).
 
-    With yⱼ = 0 a term is popⱼ - pubⱼ and with yⱼ = 1 it is pubⱼ - popⱼ, so that only the attributes that a person has
-    need a look: the sum is ∑ⱼ (popⱼ - pubⱼ) + 2 ∑ over yⱼ = 1 of (pubⱼ - popⱼ).
+    A term is popⱼ - pubⱼ if yⱼ = 0, and pubⱼ - popⱼ if yⱼ = 1. The sum is therefore ∑ⱼ (popⱼ - pubⱼ) plus twice the sum
+    of pubⱼ - popⱼ over the attributes with yⱼ = 1. Only a person's own attributes are looked up.
     """
     gain = published - population
     return attributes.sums(people, 2 * gain) - float(gain.sum())
@@ -71,9 +74,9 @@ def homer_scores(attributes: Attributes, people: pd.DataFrame, published: Floats
 def likelihood_ratio_scores(
     attributes: Attributes, people: pd.DataFrame, published: Floats, population: Floats, floor: float
 ) -> Floats:
-    """Log of published over population shares, summed over the attributes that each person has, shape (people,).
+    """Log-likelihood ratio of each person under published and population frequencies, shape (people,).
 
-    This is the likelihood ratio of one draw from the published distribution to one from the population's, with columns
-    independent; `floor` is added to each share, for attributes that nobody has.
+    It is the sum over the person's attributes of the log of published over population frequency. The columns are
+    treated as independent. `floor` is added to each frequency, since attributes may have frequency 0.
     """
     return attributes.sums(people, np.log(published + floor) - np.log(population + floor))

@@ -1,10 +1,9 @@
-"""What attribute attacks share: released classes beside the targets that they cover, and claims from scores."""
+"""Equivalence classes of a release matched with attribute inference targets, and claims from scores."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -18,24 +17,25 @@ from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
 from metrics.cells import read_cells
 from metrics.classes import equivalence_classes
-from metrics.domains import Domain, NumericDomain
+from metrics.domains import Domain
 
 TIE = 1e-9
-"""Scores that differ by less than this share of the best are tied."""
+"""Relative tolerance within which scores are tied with the best."""
 
 
 @dataclass(frozen=True)
 class Matching:
-    """The classes of a release, and the targets.
+    """Equivalence classes of a release, and the targets of attribute inference.
 
     Attributes
     ----------
     column : str
         The sensitive column.
     domain : Domain
-        Its categories, or public bins.
+        Its categories or public bins.
     counts : ndarray of float, shape (classes, d)
-        Rows of each class by sensitive value; a generalized cell spreads evenly over what it covers.
+        Number of rows of each class with each sensitive value. A generalized cell spreads evenly over the values that
+        it covers.
     columns : tuple of SharedColumn
         The known columns: one released row of each class, and the targets.
     """
@@ -47,7 +47,7 @@ class Matching:
 
     @cached_property
     def covers(self) -> NDArray[np.bool_]:
-        """Whether each class covers each target in all known columns, shape (classes, targets)."""
+        """True where a class covers a target in all known columns, shape (classes, targets)."""
         covered = self.columns[0].expand(self.columns[0].contains())
         for column in self.columns[1:]:
             covered &= column.expand(column.contains())
@@ -55,9 +55,10 @@ class Matching:
 
     @cached_property
     def nearest(self) -> NDArray[np.bool_]:
-        """Classes at the smallest Gower distance of each target, shape (classes, targets).
+        """True for the classes at the smallest Gower distance from each target, shape (classes, targets).
 
-        These are the classes that cover it, if any does. (A set of numbers counts as all between its ends.)
+        These are the classes that cover the target, if there are any. Here a set of numbers counts as the interval
+        from its smallest to its largest number.
         """
         distance = gower_distance(list(self.columns))
         near: NDArray[np.bool_] = distance <= distance.min(axis=0) + TIE
@@ -65,26 +66,26 @@ class Matching:
 
     @property
     def near_counts(self) -> Floats:
-        """Rows of each target's nearest classes by sensitive value, shape (targets, d)."""
+        """Number of rows of each target's nearest classes with each sensitive value, shape (targets, d)."""
         counts: Floats = self.nearest.T.astype(float) @ self.counts
         return counts
 
     @property
     def table(self) -> Floats:
-        """Share of each sensitive value in the release, shape (d,)."""
+        """Distribution of the sensitive value in the release, shape (d,)."""
         total: Floats = self.counts.sum(axis=0)
         return total / max(1e-300, float(total.sum()))
 
 
 def sensitive_column(release: MicrodataRelease, knowledge: Knowledge) -> tuple[str, Domain]:
-    """The column that attribute attacks are about, the first sensitive one, and its public domain.
+    """Name and domain of the column that attribute attacks infer: the first sensitive one.
 
     Raises
     ------
     ValueError
         If no column is sensitive.
     NotApplicable
-        If the release lacks it, or has no row.
+        If the release lacks the column, or has no row.
     """
     if not knowledge.auxiliary.sensitive:
         raise ValueError("there is no sensitive column to infer")
@@ -98,7 +99,7 @@ def sensitive_column(release: MicrodataRelease, knowledge: Knowledge) -> tuple[s
 
 
 def sensitive_mass(release: MicrodataRelease, knowledge: Knowledge) -> tuple[str, Domain, Floats]:
-    """The sensitive column, its domain, and each released row spread over its values, shape (rows, d)."""
+    """Name and domain of the sensitive column, and the share of each released row in each value, shape (rows, d)."""
     name, domain = sensitive_column(release, knowledge)
     cells = read_cells(release.frame[name], domain)
     mass: Floats = cells.mass()[cells.codes, :-1]
@@ -106,7 +107,7 @@ def sensitive_mass(release: MicrodataRelease, knowledge: Knowledge) -> tuple[str
 
 
 def match(release: MicrodataRelease, knowledge: Knowledge) -> Matching:
-    """Lay a release's classes beside the targets.
+    """Match a release's equivalence classes with the targets.
 
     Raises
     ------
@@ -115,9 +116,9 @@ def match(release: MicrodataRelease, knowledge: Knowledge) -> Matching:
     NotApplicable
         If the release has no sensitive column or no row.
     """
-    known = common_columns(release, knowledge)
+    names = common_columns(release, knowledge)
     name, domain, mass = sensitive_mass(release, knowledge)
-    classes = equivalence_classes(release.frame, known)
+    classes = equivalence_classes(release.frame, names)
     counts = np.zeros((int(classes.max()) + 1, domain.size))
     np.add.at(counts, classes, mass)
     first = np.unique(classes, return_index=True)[1]
@@ -125,18 +126,18 @@ def match(release: MicrodataRelease, knowledge: Knowledge) -> Matching:
 
 
 def claims_from_scores(scores: Floats, column: str, domain: Domain, confidence: Floats | None = None) -> ValueClaims:
-    """Claim each target's value of highest score; equal ones with equal shares.
+    """Claim each target's value of highest score; tied values get equal probabilities.
 
     Parameters
     ----------
     scores : ndarray of float, shape (targets, d)
-        At least 0; a target whose scores are all 0 is one that the attack abstains on.
+        At least 0; the attack abstains on a target whose scores are all 0.
     column : str
         The sensitive column.
     domain : Domain
-        Its categories, or public bins.
+        Its categories or public bins.
     confidence : ndarray of float, shape (targets,), optional
-        The share of the best score in the target's scores where not given.
+        Confidence of each target's claim. By default it is the best score divided by the sum of the target's scores.
     """
     best = scores.max(axis=1)
     tied = (scores >= best[:, None] * (1 - TIE)) & (best[:, None] > 0)
@@ -146,7 +147,7 @@ def claims_from_scores(scores: Floats, column: str, domain: Domain, confidence: 
 
 
 def value_claims(shares: Floats, column: str, domain: Domain, confidence: Floats) -> ValueClaims:
-    """Claim each target's values with the given probabilities, shape (targets, d); rows of 0 are abstentions."""
+    """Claim each target's values with the given probabilities, shape (targets, d); a row of zeros is an abstention."""
     person, code = np.nonzero(shares)
     return ValueClaims(
         pd.DataFrame({column: values(domain).iloc[code].reset_index(drop=True)}),
@@ -154,23 +155,3 @@ def value_claims(shares: Floats, column: str, domain: Domain, confidence: Floats
         person,
         shares[person, code],
     )
-
-
-def features(columns: list[SharedColumn]) -> tuple[Floats, Floats]:
-    """Known columns as numbers for learning: of released rows (rows, f) and of targets (targets, f).
-
-    A number stands for itself, an interval for its middle, a missing number lies below the domain; a category is one
-    feature for each of its domain, over which a set spreads evenly.
-    """
-    left, right = [], []
-    for column in columns:
-        domain = column.cells.domain
-        if isinstance(domain, NumericDomain):
-            below = domain.low - (domain.high - domain.low) - 1
-            middle: Any = column.cells.midpoint()  # type: ignore[attr-defined]  # (a numeric domain has numeric cells)
-            left.append(np.nan_to_num(middle, nan=below)[column.cells.codes, None])
-            right.append(np.nan_to_num(column.values.astype(float), nan=below)[column.codes, None])
-        else:
-            left.append(column.cells.mass()[column.cells.codes])
-            right.append(np.eye(domain.size + 1)[domain.codes(column.values)][column.codes])
-    return np.hstack(left), np.hstack(right)

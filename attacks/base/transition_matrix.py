@@ -1,4 +1,4 @@
-"""The transition matrix that a release discloses of one column, and released cells as its categories."""
+"""Transition matrix of a column that a release discloses, and released cells as its categories."""
 
 from __future__ import annotations
 
@@ -16,26 +16,26 @@ from metrics.domains import Domain, NumericDomain
 
 
 def column_matrix(channel: Channel | None, column: str, domain: Domain) -> Floats:
-    """Probability of each category or bin under each original one, as the channel gives it.
+    """Transition matrix of a column: the probability of each released category or bin under each original one.
 
     Parameters
     ----------
     channel : Channel, optional
-        What the release discloses.
+        The channel that the release discloses.
     column : str
-        The column, released by itself.
+        The column, which the channel must not release jointly with others.
     domain : Domain
-        Its categories, or public bins.
+        Its categories or public bins.
 
     Returns
     -------
     ndarray, shape (d, d)
-        Released category by original category; columns sum to 1.
+        Rows are released categories, columns are original ones; columns sum to 1.
 
     Raises
     ------
     NotApplicable
-        If there is no channel, or what it says of the column is no transition matrix of the domain's categories.
+        If there is no channel, or it has no transition matrix of the column over the domain's categories.
     """
     if channel is None:
         raise NotApplicable("the release discloses no channel")
@@ -52,7 +52,7 @@ def column_matrix(channel: Channel | None, column: str, domain: Domain) -> Float
 
 
 def values(domain: Domain) -> pd.Series[Any]:
-    """One original value of each category or bin, in the domain's order."""
+    """One original value for each category or bin, in the domain's order."""
     if isinstance(domain, NumericDomain):
         return pd.Series([domain.low, *domain.cuts])
     return pd.Series(domain.categories, dtype=object)
@@ -64,7 +64,7 @@ def cell_codes(column: pd.Series[Any], domain: Domain) -> NDArray[np.intp]:
     Raises
     ------
     NotApplicable
-        If a cell is none of them; names column and row, from 0.
+        If a cell is not one of them. The message names the column and the row, from 0.
     """
     codes = pd.Index(_cells(domain), dtype=object).get_indexer(pd.Index(column, dtype=object))
     wrong = np.flatnonzero(codes < 0)

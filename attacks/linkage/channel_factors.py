@@ -1,4 +1,4 @@
-"""Log-likelihoods of a channel in coded form, so that blocks of pairs cost a few look-ups each."""
+"""Log-likelihoods of a channel as tables over distinct cells and values, for fast evaluation of many pairs."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from metrics.arrays import Integers
 Places = NDArray[np.int32]
 Single = NDArray[np.float32]
 
-# A column in which a pair is impossible costs as much as a factor of e^-1000: pairs are then ranked by the number of
-# such columns, and an assignment exists even where a candidate file and a release contradict each other.
+# Lower bound of the log-likelihood in a column. Impossible pairs are thereby ranked by the number of columns in which
+# they are impossible, and an assignment exists even if the candidates contradict the release.
 IMPOSSIBLE = -1000.0
-# Entries of a table of distinct cells and distinct values: up to FINE of them it is exact; beyond, a smooth
-# log-likelihood is read off representatives, and any other from a table up to LARGEST.
+# A table over distinct cells and values is exact up to FINE entries. Larger ones use representatives where the
+# log-likelihood is smooth. Others stay exact up to LARGEST entries and are computed pair by pair beyond.
 FINE, LARGEST = 2**21, 2**26
-# Representatives of the cells and of the values of a smooth column.
+# Number of representatives of the cells, and of the values, of a smooth column.
 REPRESENTATIVES = 1024
 
 
@@ -31,21 +31,21 @@ class Factor(ABC):
 
     @abstractmethod
     def block(self, rows: Integers, candidates: Integers) -> Single:
-        """Every one of the rows with every one of the candidates, shape (rows, candidates)."""
+        """Log-likelihood of each of the rows under each of the candidates, shape (rows, candidates)."""
 
 
 @dataclass(frozen=True)
 class TableFactor(Factor):
-    """A part that has few kinds of cells and of values, or is read off representatives of them.
+    """A part as a table over distinct cells and values, or over representatives of them.
 
     Attributes
     ----------
     table : ndarray of float32, shape (cells, values)
         Log-likelihoods.
     cells : ndarray of int, shape (rows,)
-        The kind of each row's cell.
+        Table row of each released row.
     values : ndarray of int, shape (candidates,)
-        The kind of each candidate's value.
+        Table column of each candidate.
     """
 
     table: Single
@@ -53,7 +53,7 @@ class TableFactor(Factor):
     values: Integers
 
     def block(self, rows: Integers, candidates: Integers) -> Single:
-        """Every one of the rows with every one of the candidates, shape (rows, candidates)."""
+        """Log-likelihood of each of the rows under each of the candidates, shape (rows, candidates)."""
         # Two gathers are four times as fast as one by both codes at once.
         return np.take(np.take(self.table, self.cells[rows], axis=0), self.values[candidates], axis=1)
 
@@ -65,23 +65,23 @@ class PairFactor(Factor):
     Attributes
     ----------
     likelihood : Likelihood
-        The part, bound to both sides.
+        The part, with the released and the original columns.
     """
 
     likelihood: Likelihood
 
     def block(self, rows: Integers, candidates: Integers) -> Single:
-        """Every one of the rows with every one of the candidates, shape (rows, candidates)."""
+        """Log-likelihood of each of the rows under each of the candidates, shape (rows, candidates)."""
         exact = self.likelihood.at(rows[:, None], candidates[None, :])
         return np.maximum(exact, IMPOSSIBLE).astype(np.float32)
 
 
 def coded(likelihood: Likelihood) -> Factor:
-    """A part in coded form: exact where it has few distinct pairs of cells and values, approximate where it is smooth.
+    """Encode a part of a channel: exactly if it has few distinct pairs, approximately if it is smooth.
 
-    Smooth is what leaves half of all pairs possible (noise, means of groups). Its cells and its values are then
-    represented by at most about 1,000 each, one half of them at equal shares of the rows and one half at equal
-    distances, since tails matter most.
+    A part counts as smooth if more than half of all pairs are possible, as under noise or group means. Its cells and
+    its values are then replaced by about 1,000 representatives each. Half of these are quantiles. The other half are
+    evenly spaced, since the tails matter most.
     """
     left, cells = _distinct(likelihood.released)
     right, values = _distinct(likelihood.original)
@@ -96,7 +96,7 @@ def coded(likelihood: Likelihood) -> Factor:
 
 
 def total(factors: Iterable[Factor], rows: Integers, candidates: Integers) -> Single:
-    """Log-likelihood of every one of the rows under every one of the candidates, shape (rows, candidates)."""
+    """Total log-likelihood of each row under each candidate, shape (rows, candidates)."""
     result = np.zeros((rows.size, candidates.size), dtype=np.float32)
     for factor in factors:
         result += factor.block(rows, candidates)
@@ -104,7 +104,7 @@ def total(factors: Iterable[Factor], rows: Integers, candidates: Integers) -> Si
 
 
 def at_pairs(likelihoods: Iterable[Likelihood], rows: Integers, candidates: Places | Integers) -> NDArray[np.float64]:
-    """Exact log-likelihoods of pairs of positions, broadcast against each other; at least `IMPOSSIBLE` a part."""
+    """Exact total log-likelihoods of pairs, with row and candidate positions broadcast; >= `IMPOSSIBLE` per part."""
     result = np.zeros(np.broadcast_shapes(rows.shape, candidates.shape))
     for likelihood in likelihoods:
         result += np.maximum(likelihood.at(rows, candidates), IMPOSSIBLE)
@@ -112,7 +112,7 @@ def at_pairs(likelihoods: Iterable[Likelihood], rows: Integers, candidates: Plac
 
 
 def _distinct(side: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], Integers]:
-    """Distinct rows of one side, ascending by its first array, and which of them each row is."""
+    """Distinct rows of one side, ascending by its first array, and the index of each row among them."""
     stacked = np.column_stack(side)
     if stacked.shape[1] == 1:
         distinct, codes = np.unique(stacked[:, 0], return_inverse=True)
@@ -122,7 +122,7 @@ def _distinct(side: tuple[NDArray[Any], ...]) -> tuple[NDArray[Any], Integers]:
 
 
 def _tabulated(likelihood: Likelihood, left: NDArray[Any], right: NDArray[Any]) -> Single:
-    """Log-likelihoods of distinct cells under distinct values, in chunks that need little memory beside the table."""
+    """Log-likelihoods of distinct cells under distinct values, computed in chunks to bound memory."""
     table = np.empty((left.shape[0], right.shape[0]), dtype=np.float32)
     values = [column[None, :] for column in right.T]
     step = max(1, 2**18 // max(1, right.shape[0]))
@@ -135,9 +135,9 @@ def _tabulated(likelihood: Likelihood, left: NDArray[Any], right: NDArray[Any]) 
 
 
 def _representatives(kinds: NDArray[Any], codes: Integers) -> tuple[Integers, Integers]:
-    """Integers of representatives among distinct rows, and the nearest of them for each distinct row.
+    """Indices of the representatives among the distinct rows, and the nearest representative of each distinct row.
 
-    A row whose first entry is no finite number represents itself.
+    A row whose first entry is not finite represents itself.
     """
     key = kinds[:, 0].astype(float)
     finite = np.flatnonzero(np.isfinite(key))

@@ -1,4 +1,4 @@
-"""Likelihoods of a channel for candidates whom its domains may not hold."""
+"""Log-likelihoods of a channel for candidates with values outside its domains."""
 
 from __future__ import annotations
 
@@ -17,65 +17,66 @@ from metrics.domains import Domain, NumericDomain
 
 
 def stated_domains(channel: Channel | None) -> dict[str, Domain]:
-    """Domains of the original values that a channel states, by column; empty without a channel."""
+    """Domains of the original values that the channel declares, by column; empty without a channel."""
     return {} if channel is None else dict(channel.original_domains)
 
 
 def outside(domain: Domain, values: pd.Series[Any]) -> Booleans:
-    """Which values a domain does not hold, shape (n,); a missing value is none of them."""
+    """Return whether each value lies outside the domain, shape (n,); missing values do not."""
     if isinstance(domain, NumericDomain):
         numbers = pd.to_numeric(values).to_numpy(dtype=float, na_value=np.nan)
         beyond = (numbers < domain.low) | (numbers > domain.high)
         return np.asarray(beyond | (domain.integer & np.isfinite(numbers) & (numbers != np.round(numbers))))
     codes, distinct = pd.factorize(values.astype(object), use_na_sentinel=True)
-    known = set(domain.categories)
-    return np.array([*(str(value) not in known for value in distinct), False], dtype=bool)[codes]
+    categories = set(domain.categories)
+    return np.array([*(str(value) not in categories for value in distinct), False], dtype=bool)[codes]
 
 
 def channel_likelihoods(
     channel: Channel, released: pd.DataFrame, candidates: pd.DataFrame, domains: Mapping[str, Domain]
 ) -> dict[tuple[str, ...], Likelihood]:
-    """Log-likelihoods by columns, as `Channel.likelihoods`, of candidates who need not be in the channel's domains.
+    """Log-likelihoods by columns, as `Channel.likelihoods`, of candidates with values outside the channel's domains.
 
-    A part's domain is what its original values may be. A candidate whose value lies outside it is no original: its
-    log-likelihood in that part is -inf. Parts without a domain (noise) say themselves how likely any value is.
+    The domain of a channel's part contains all possible original values. A candidate with a value outside it cannot
+    be an original: its log-likelihood in that part is -inf. Parts without a domain, such as noise, give every value a
+    likelihood.
 
     Parameters
     ----------
     channel : Channel
-        What is public about the mechanism.
+        The public description of the mechanism.
     released : DataFrame, shape (rows, columns)
         Released rows.
     candidates : DataFrame, shape (candidates, columns)
         Possible originals.
     domains : mapping of str to Domain
-        For the columns that are released as they are.
+        Domains of the columns that are released unchanged.
 
     Raises
     ------
     ValueError
-        If a part releases several columns of which one side lacks some, or cells cannot be read.
+        If a part releases several columns jointly and one side lacks some of them, or a cell cannot be read.
     """
-    strange: dict[str, Booleans] = {}
-    read = candidates
+    outsiders: dict[str, Booleans] = {}
+    readable = candidates
     for name, domain in stated_domains(channel).items():
         if name in candidates.columns and (beyond := outside(domain, candidates[name])).any():
-            strange[name] = beyond
-            # Every part can read a missing value.
+            outsiders[name] = beyond
+            # Missing values stand in for the values outside the domain, since every part can read them.
             column = candidates[name] if isinstance(domain, NumericDomain) else candidates[name].astype(object)
-            read = read.assign(**{name: column.mask(beyond, None)})
+            readable = readable.assign(**{name: column.mask(beyond, None)})
     return {
-        columns: _ruled_out(part, [strange[name] for name in columns if name in strange])
-        for columns, part in channel.likelihoods(released, read, dict(domains)).items()
+        columns: _without_outsiders(part, [outsiders[name] for name in columns if name in outsiders])
+        for columns, part in channel.likelihoods(released, readable, dict(domains)).items()
     }
 
 
-def _ruled_out(part: Likelihood, strange: list[Booleans]) -> Likelihood:
-    """A part under which the candidates that stand in one of the masks are impossible."""
-    if not strange:
+def _without_outsiders(part: Likelihood, outsiders: list[Booleans]) -> Likelihood:
+    """The part with log-likelihood -inf for candidates in one of the masks."""
+    if not outsiders:
         return part
     return replace(
         part,
-        original=(*part.original, reduce(np.logical_or, strange)),
+        original=(*part.original, reduce(np.logical_or, outsiders)),
         kernel=lambda *sides: np.where(sides[-1], -np.inf, part.kernel(*sides[:-1])),
     )

@@ -9,10 +9,10 @@ from numpy.random import Generator
 
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import RankedAnswers
+from attacks.base.features import encode_features
 from attacks.base.sides import SharedColumn, gower_distance, shared_columns
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
-from metrics.cells import NumericCells
 
 METRICS = (
     "gower",
@@ -35,9 +35,10 @@ class NearestNeighbour(Attack):
     Parameters
     ----------
     metric : str
-        ``"gower"``, or a metric of scikit-learn's ``pairwise_distances``, which then compares vectors
-        (`feature_vectors`). On the bank's customers none of them finds more than Gower's under noise and PRAM. Those
-        for truth values (``"jaccard"`` and the like) use of a number only whether it is the smallest.
+        ``"gower"``, or a metric of scikit-learn's ``pairwise_distances``, which then compares feature vectors
+        (`attacks.base.features.encode_features`). On the bank's customers none of them finds more than Gower's under
+        noise and PRAM. Those for truth values (``"jaccard"`` and the like) use of a number only whether it is the
+        smallest.
 
     References
     ----------
@@ -68,36 +69,11 @@ class NearestNeighbour(Attack):
         return RankedAnswers.from_scores(-distance, rng)
 
 
-def feature_vectors(columns: list[SharedColumn]) -> tuple[Floats, Floats]:
-    """Released rows and candidates as vectors, shapes (rows, features) and (candidates, features).
-
-    A number gives two features: the middle of its cell over the candidates' range, and whether it is missing. A
-    categorical column gives one feature per category, sqrt(1/2) times the share of the category in the cell. Two
-    categories are then at Euclidean distance 1.
-    """
-    rows, candidates = [], []
-    for column in columns:
-        if isinstance(column.cells, NumericCells):
-            values = column.values.astype(float)
-            present = values[~np.isnan(values)]
-            low, span = (present.min(), np.ptp(present) or 1.0) if present.size else (0.0, 1.0)
-            sides = [(side - low) / span for side in (column.cells.midpoint(), values)]
-            middle = float(np.nanmean(sides[1])) if present.size else 0.0
-            left, right = (np.column_stack([np.nan_to_num(side, nan=middle), np.isnan(side)]) for side in sides)
-        else:
-            domain = column.cells.domain
-            left = column.cells.mass() * np.sqrt(0.5)
-            right = np.eye(domain.size + 1)[domain.codes(column.values)] * np.sqrt(0.5)
-        rows.append(left[column.cells.codes])
-        candidates.append(right[column.codes])
-    return np.hstack(rows), np.hstack(candidates)
-
-
 def vector_distance(columns: list[SharedColumn], metric: str) -> Floats:
     """Distance of every released row to every candidate by a metric of scikit-learn, shape (rows, candidates)."""
     from sklearn.metrics import pairwise_distances
 
-    rows, candidates = feature_vectors(columns)
+    rows, candidates = encode_features(columns, standardize=True)
     with warnings.catch_warnings():
         # Metrics for truth values warn that they convert numbers.
         warnings.simplefilter("ignore")

@@ -1,4 +1,4 @@
-"""One-to-one matchings of released rows and candidates: the best one, and the probability of each pair."""
+"""One-to-one matching of released rows and candidates: optimal assignment and posterior of each pair."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 from metrics.arrays import Floats
 
-# Keeps messages finite where a row has only one candidate.
+# Lower bound that keeps messages finite if a row has only one candidate.
 SMALLEST = 1e-200
-# Candidates up to which the posterior is exact: 2^12 sets of them.
+# Largest number of candidates for the exact posterior, which enumerates their subsets: 2^12 of them.
 EXACT = 12
-# A pair that is less likely than its row's best by a factor of e^50 counts as e^50 less likely, so that the exact
-# posterior always has a matching that is possible.
+# Lower bound of a pair's log-likelihood relative to its row's best in the exact posterior, so that a matching of
+# positive weight always exists.
 LEAST = -50.0
 
 
@@ -37,19 +37,26 @@ def one_to_one(scores: Floats) -> NDArray[np.intp]:
 
 
 def matching_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
-    """Probability that each row stems from each candidate when no candidate has two rows and no row has none.
+    """Posterior probability that each row is matched with each candidate, under random one-to-one matchings.
 
-    Rows that outnumber the candidates cannot all stem from one: then every candidate has exactly one row, the rows
-    that are left over are all as likely, and the probabilities of a row add up to at most 1.
+    Every row has exactly one candidate, and every candidate at most one row. If rows outnumber candidates, it is the
+    other way round: every candidate has exactly one row, and the probabilities of a row add up to at most 1. All sets
+    of left-over rows are then equally likely a priori.
 
-    Exact for at most 12 candidates (`enumerated_posterior`), loopy belief propagation beyond (`propagated_posterior`).
+    It is exact for at most 12 candidates, or rows if these outnumber candidates (`enumerated_posterior`). Larger
+    problems use loopy belief propagation (`propagated_posterior`).
 
     Parameters
     ----------
     log_likelihood : ndarray of float, shape (rows, candidates)
-        Finite or -inf, with a finite entry in each row (and in each column where rows outnumber candidates).
+        Finite or -inf, with a finite entry in each row (and in each column if rows outnumber candidates).
     rounds : int
         Rounds of messages.
+
+    Returns
+    -------
+    ndarray of float, shape (rows, candidates)
+        Probabilities.
     """
     rows, candidates = log_likelihood.shape
     if rows > candidates:
@@ -62,9 +69,10 @@ def matching_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
 def enumerated_posterior(log_likelihood: Floats) -> Floats:
     """Exact marginals of a random one-to-one matching, by dynamic programming over sets of candidates.
 
-    Let F_i(S) be the weight of all ways to give the first i rows the candidates of the set S, |S| = i, and B_i(S) that
-    of all ways to give rows i, i + 1, … candidates outside S. Row i has candidate j with weight
-    w_ij sum of F_i(S) B_{i+1}(S + j) over the S without j: permanents, in rows x candidates x 2^candidates steps.
+    Let F_i(S) be the total weight of the matchings of the first i rows with the candidates of the set S, |S| = i. Let
+    B_i(S) be that of the matchings of rows i, i + 1, … with candidates outside S. Row i has candidate j with weight
+    w_ij sum of F_i(S) B_{i+1}(S + j) over the S without j. These weights are permanents. The recursion takes
+    rows x candidates x 2^candidates steps.
 
     Parameters
     ----------
@@ -99,13 +107,13 @@ def enumerated_posterior(log_likelihood: Floats) -> Floats:
 
 
 def propagated_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
-    """Approximate marginals of a random one-to-one matching.
+    """Approximate marginals of a random one-to-one matching, by loopy belief propagation.
 
-    Exact marginals are permanents; this is loopy belief propagation between rows, which stem from exactly one
-    candidate each, and candidates, which have at most one row. With w the likelihoods, a row tells a candidate how
-    surely it needs it, need = w / sum of w x free over the others; a candidate tells a row how free it is of the
-    others, free = 1 / (1 + sum of their needs); the posterior is w x free, normalised by row. Exact for one row; where
-    few rows compete for a candidate, within a few hundredths.
+    Messages pass between rows, each matched with exactly one candidate, and candidates, each matched with at most one
+    row. Let w be the likelihoods. A row sends each candidate the message need = w / sum of w x free over the other
+    candidates. A candidate sends each row the message free = 1 / (1 + sum of the needs of the other rows). The
+    posterior is w x free, normalised by row. It is exact for one row. If few rows compete for each candidate, its error
+    is a few hundredths at most.
 
     Parameters
     ----------
@@ -121,7 +129,7 @@ def propagated_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
     weight = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
     posterior: Floats = weight.copy()
     message = np.empty_like(weight)
-    # Numpy takes the maximum with an array in half the time of that with a scalar.
+    # Numpy's maximum with an array takes half the time of that with a scalar.
     smallest, zero = np.full(weight.shape[1], SMALLEST), np.zeros(weight.shape[1])
     for _ in range(rounds):
         # In place: need = weight / (sum of posteriors of the others), then posterior = weight / (1 + others' needs).

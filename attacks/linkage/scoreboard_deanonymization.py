@@ -1,4 +1,4 @@
-"""People found again in sparse, dated ratings from a few ratings that are known of them."""
+"""Scoreboard de-anonymization of sparse, dated ratings."""
 
 from __future__ import annotations
 
@@ -18,19 +18,21 @@ from metrics.cells import NumericCells, read_cells, unescape
 
 
 class ScoreboardDeanonymization(Attack):
-    r"""Scores every released person by the known ratings that it shares, and answers only where one stands out.
+    r"""Scoreboard de-anonymization: identifies people in released ratings by a few of their ratings.
 
-    With aux(i) = (r, t) the known rating and day of an item i, (r', t') the released ones and |supp i| the number of
-    released people who rated i,
+    Every released person gets a score for each target. Let (r, t) be the target's known rating and day of an item i,
+    (r', t') the released ones, and |supp i| the number of released people who rated i:
 
         score(person) = ∑ (exp(-\|r - r'\| / rating_scale) + exp(-\|t - t'\| / date_scale)) / log \|supp i\|
 
-    over the known items that the person rated; without dates the second term is left out. Rare items weigh much; wrong
-    ratings and dates cost a term, never the person. The best is answered where its lead over the second is at least
-    `eccentricity` standard deviations of all people's scores, and the attack abstains otherwise.
+    The sum is over the target's known items that the person rated. Without dates the second term is left out. Rare
+    items have large weights. A wrong rating or date lowers one term and never excludes the person.
 
-    A released interval is as far from a known value as its nearest end; an item that is generalized or suppressed
-    counts as not rated.
+    The attack answers with the person of the highest score if its lead over the second is large enough: at least
+    `eccentricity` standard deviations of all people's scores. Otherwise it abstains.
+
+    The distance of a known value from a released interval is that from the interval's nearest end, and 0 within. An
+    item that is generalized or suppressed counts as not rated.
 
     Parameters
     ----------
@@ -41,14 +43,15 @@ class ScoreboardDeanonymization(Attack):
     date_scale : float
         The same for dates, in days, positive.
     eccentricity : float
-        At least 0; 0 answers always.
+        Smallest lead that is answered, in standard deviations, at least 0; with 0 every target with a positive
+        score is answered.
     depth : int
-        How many people to name for each target that is answered, at least 1.
+        Number of ranked people for each answered target, at least 1.
 
     Notes
     -----
-    The paper's own scales, 1.5 stars and 30 days, find fewer people: a rating that is off by a star is hardly held
-    against a person. Half a star, which is the step of the scale, is the default.
+    The paper's scales are 1.5 stars and 30 days. With 1.5 stars the attack identifies fewer people, since a difference
+    of one star lowers the score little. The default is half a star, the step of the rating scale.
 
     References
     ----------
@@ -81,14 +84,17 @@ class ScoreboardDeanonymization(Attack):
         self.depth = depth
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
-        """Name for each person of the known ratings, in sorted order, released persons, in sorted order.
+        """Rank released persons for each person of the known ratings.
+
+        Targets are the distinct persons of the known ratings in sorted order. Answers are positions among the distinct
+        released persons in sorted order.
 
         Raises
         ------
         NotApplicable
-            If no column says whose row it is, or the release lacks the persons' or the items' column.
+            If no column identifies the person of a row, or the release lacks the person or the item column.
         ValueError
-            If the known ratings lack a column or there is none of them, or a cell cannot be read.
+            If the known ratings lack a column or are empty, or a cell cannot be read.
         """
         person = knowledge.auxiliary.person
         if person is None:
@@ -117,9 +123,9 @@ class ScoreboardDeanonymization(Attack):
     def _answers(
         self, target: Integers, owner: Integers, gain: Floats, targets: int, owners: int, rng: Generator
     ) -> RankedAnswers:
-        """Add gains up by target and owner, and keep the best of the targets in which one owner stands out."""
-        keys, place = np.unique(target * owners + owner, return_inverse=True)
-        score = np.bincount(place, weights=gain, minlength=keys.size).astype(float)
+        """Sum gains by target and owner, and rank owners for the targets with a large enough lead."""
+        keys, group = np.unique(target * owners + owner, return_inverse=True)
+        score = np.bincount(group, weights=gain, minlength=keys.size).astype(float)
         target, owner = keys // owners, keys % owners
         # Best first within each target; equal scores in random order.
         order = np.lexsort((rng.random(keys.size), -score, target))
@@ -131,21 +137,21 @@ class ScoreboardDeanonymization(Attack):
         mean = np.bincount(target, weights=score, minlength=targets) / max(1, owners)
         square = np.bincount(target, weights=score**2, minlength=targets) / max(1, owners)
         deviation = np.sqrt(np.maximum(square - mean**2, 0))
-        stands_out = (best > 0) & (best - second >= self.eccentricity * deviation)
-        kept = stands_out[target] & (rank < self.depth)
-        return RankedAnswers(targets, owners, target[kept], owner[kept], score[kept])
+        leads = (best > 0) & (best - second >= self.eccentricity * deviation)
+        answered = leads[target] & (rank < self.depth)
+        return RankedAnswers(targets, owners, target[answered], owner[answered], score[answered])
 
 
 @dataclass(frozen=True)
 class _Pairs:
-    """Known ratings beside released ratings of the same item.
+    """Pairs of a known rating and a released rating of the same item.
 
     Attributes
     ----------
     known, row : ndarray of int, shape (pairs,)
         Positions among the known ratings and the released rows.
     support : ndarray of int, shape (pairs,)
-        How many released rows rate the pair's item.
+        Number of released ratings of the pair's item.
     """
 
     known: Integers
@@ -154,19 +160,19 @@ class _Pairs:
 
 
 def _numbered(column: pd.Series[Any]) -> tuple[Integers, int]:
-    """Position of each value among the sorted distinct ones, and how many there are."""
+    """Position of each value among the sorted distinct values, and the number of distinct values."""
     codes, distinct = pd.factorize(column, sort=True, use_na_sentinel=False)
     return codes, len(distinct)
 
 
 def _shared_items(released: pd.Series[Any], known: pd.Series[Any]) -> _Pairs:
-    """Pair known with released ratings by item: rows sorted by item, each known rating takes its item's stretch."""
+    """Pair each known rating with all released ratings of its item."""
     code, cells = pd.factorize(released.astype(object), use_na_sentinel=True)
     texts = [str(cell) for cell in cells]
-    named = {unescape(text): number for number, text in enumerate(texts) if not text.startswith(("{", "*", "["))}
-    wanted = known.astype(str).map(named)
-    usable = np.flatnonzero(wanted.notna())
-    item = wanted.to_numpy(dtype=float, na_value=-1)[usable].astype(np.intp)
+    numbers = {unescape(text): number for number, text in enumerate(texts) if not text.startswith(("{", "*", "["))}
+    matches = known.astype(str).map(numbers)
+    usable = np.flatnonzero(matches.notna())
+    item = matches.to_numpy(dtype=float, na_value=-1)[usable].astype(np.intp)
     by_item = np.argsort(code, kind="stable")
     start = np.searchsorted(code[by_item], np.arange(len(texts) + 1))
     count = np.diff(start)[item]
@@ -176,7 +182,7 @@ def _shared_items(released: pd.Series[Any], known: pd.Series[Any]) -> _Pairs:
 
 
 def _similarity(release: MicrodataRelease, knowledge: Knowledge, name: str, pairs: _Pairs, scale: float) -> Floats:
-    """exp(-distance / scale) of each pair in a numeric column, 0 where either side is missing."""
+    """exp(-distance / scale) of each pair in a numeric column; 0 if either side is missing."""
     cells = read_cells(release.frame[name], knowledge.domains([name])[name])
     if not isinstance(cells, NumericCells):
         raise ValueError(f"column {name!r} must hold numbers")

@@ -19,7 +19,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.release import TrainingRelease
 from defenses.base.training import TrainingEncoding
-from metrics.ranking import area_under_curve
+from metrics.ranking import area_under_curve, balanced_accuracy
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret, check_attacker_knows
 
@@ -201,7 +201,7 @@ class Training(Game):
             "accuracy_central": accuracy(central, labels),
         }
         classes = np.unique(labels).size
-        for name, measure, floor in (("balanced_accuracy", balanced_accuracy, 1 / classes), ("auc", ranking, 0.5)):
+        for name, measure, floor in (("balanced_accuracy", corrected_accuracy, 1 / classes), ("auc", ranking, 0.5)):
             value, best = measure(final, labels), measure(central, labels)
             result |= {name: value, f"{name}_central": best, f"utility_{name}": None}
             if value is not None and best is not None and best > floor:
@@ -264,8 +264,8 @@ def accuracy(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> fl
     return float((probabilities.argmax(axis=1) == labels).mean())
 
 
-def balanced_accuracy(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> float | None:
-    """Mean recall over the classes that occur; None if only one occurs.
+def corrected_accuracy(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> float | None:
+    """Balanced accuracy of predictions corrected for class frequencies; None if only one class occurs.
 
     The predicted class has the largest ratio of its probability to its frequency among the records. The division makes
     up for the low prior probability of rare classes.
@@ -273,8 +273,7 @@ def balanced_accuracy(probabilities: NDArray[np.float64], labels: NDArray[np.int
     present, counts = np.unique(labels, return_counts=True)
     if present.size < 2:
         return None
-    predicted = present[(probabilities[:, present] / counts).argmax(axis=1)]
-    return float(np.mean([(predicted[labels == label] == label).mean() for label in present]))
+    return balanced_accuracy(present[(probabilities[:, present] / counts).argmax(axis=1)], labels)
 
 
 def ranking(probabilities: NDArray[np.float64], labels: NDArray[np.intp]) -> float | None:

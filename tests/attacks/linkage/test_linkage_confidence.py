@@ -19,8 +19,9 @@ from attacks import (
     NotApplicable,
     RankedAnswers,
 )
+from attacks.base.features import encode_features
 from attacks.base.sides import shared_columns
-from attacks.linkage.nearest_neighbour import METRICS, feature_vectors
+from attacks.linkage.nearest_neighbour import METRICS
 from attacks.linkage.row_matching import enumerated_posterior, matching_posterior, propagated_posterior
 from defenses import (
     Constant,
@@ -315,7 +316,8 @@ def test_vectors_by_hand():
     people = pd.DataFrame({"age": [20.0, 60.0, np.nan], "job": ["a", "b", None]})
     domains = {"age": NumericDomain(0, 100), "job": CategoricalDomain(("a", "b"))}
     release = MicrodataRelease(pd.DataFrame({"age": ["[20,60]"], "job": ["{a|b}"]}), np.array([-1]))
-    rows, candidates = feature_vectors(shared_columns(release, Knowledge(people, Microdata(people, domains=domains))))
+    knowledge = Knowledge(people, Microdata(people, domains=domains))
+    rows, candidates = encode_features(shared_columns(release, knowledge), standardize=True)
     half = np.sqrt(0.5)
     assert rows == pytest.approx(np.array([[0.5, 0, half / 2, half / 2, 0]]))
     assert candidates == pytest.approx(np.array([[0, 0, half, 0, 0], [1, 0, 0, half, 0], [0.5, 1, 0, 0, half]]))
