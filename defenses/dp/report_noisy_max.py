@@ -13,7 +13,7 @@ from defenses.dp.mechanism import (
     steps_between,
 )
 from defenses.dp.selection import Selection, checked_scores
-from metrics.arrays import Floats, Integers64
+from metrics.arrays import Floats, Integers
 
 
 class ReportNoisyMax(Selection):
@@ -50,12 +50,12 @@ class ReportNoisyMax(Selection):
     permute-and-flip mechanism is identical to report-noisy-max with exponential noise.
     """
 
-    def _noisy(self, values: Floats, runs: int, rng: Generator) -> Integers64:
+    def _selected(self, values: Floats, runs: int, rng: Generator) -> Integers:
         sensitivity = float(self.sensitivity)
         step = lattice_step(sensitivity, sensitivity / float(self.epsilon))
         between = steps_between(sensitivity, step)
         noise = geometric(fraction(self.epsilon) / (2 * between), runs * values.size, rng)
-        return on_lattice(values, step) + noise.reshape(runs, values.size)
+        return np.asarray(np.argmax(on_lattice(values, step) + noise.reshape(runs, values.size), axis=1))
 
     def probabilities(self, scores: ArrayLike) -> Floats:
         """Probability of each option up to the lattice, shape (options,).

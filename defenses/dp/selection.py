@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import check_integer
@@ -79,11 +78,11 @@ class Selection(Mechanism):
             If there is no score, one is NaN or infinite, or `runs` is not an integer of at least 1.
         """
         check_integer("runs", runs, low=1)
-        return np.asarray(np.argmax(self._noisy(checked_scores(scores), runs, rng), axis=1))
+        return self._selected(checked_scores(scores), runs, rng)
 
     @abstractmethod
-    def _noisy(self, values: Floats, runs: int, rng: Generator) -> NDArray[Any]:
-        """Noisy scores, shape (runs, options); the highest of a run is selected."""
+    def _selected(self, values: Floats, runs: int, rng: Generator) -> Integers:
+        """Positions of the selected options, shape (runs,)."""
 
     @abstractmethod
     def probabilities(self, scores: ArrayLike) -> Floats:

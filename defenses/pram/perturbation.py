@@ -23,11 +23,15 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.base.simplex import project_to_simplex
+from defenses.dp.exact import fraction, two_sided_geometric
 from defenses.pram.conversions import check_epsilon, retention_for_epsilon
 from defenses.pram.matrix import check_histogram
 from defenses.pram.optimal import private_retention, ratio_of
 from defenses.pram.reference import distance_matrix, private_minimum
 from metrics.arrays import Floats
+
+SMALLEST_EPSILON = 2.0**-40
+"""Smallest epsilon of a noisy histogram; noise for it stays far below 2^63."""
 
 
 def noisy_histogram(counts: ArrayLike, epsilon: float, rng: Generator) -> Floats:
@@ -42,21 +46,26 @@ def noisy_histogram(counts: ArrayLike, epsilon: float, rng: Generator) -> Floats
     counts : array_like of int, shape (d,)
         The histogram.
     epsilon : float
-        Positive.
+        At least 2^-40; infinity adds no noise.
 
     Raises
     ------
     ValueError
-        If the histogram is refused or epsilon is not positive.
+        If the histogram is refused or epsilon is too small or not positive.
 
     Notes
     -----
+    Sampling is exact (`defenses.dp.exact`).
+
     Source: Ghosh, Roughgarden and Sundararajan (2009), the geometric mechanism.
     """
     histogram = check_histogram(counts)
     check_epsilon(epsilon)
-    stop = -np.expm1(-epsilon / 2)
-    noise = rng.geometric(stop, histogram.size).astype(float) - rng.geometric(stop, histogram.size)
+    if np.isinf(epsilon):
+        return project_to_simplex(histogram, histogram.sum())
+    if epsilon < SMALLEST_EPSILON:
+        raise ValueError(f"epsilon must be at least 2^-40, got {epsilon:.3g}")
+    noise = two_sided_geometric(fraction(epsilon) / 2, histogram.size, rng)
     return project_to_simplex(histogram + noise, histogram.sum())
 
 

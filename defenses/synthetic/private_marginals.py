@@ -52,17 +52,18 @@ class Budget:
     @property
     def single(self) -> Fraction:
         """Variance of the noise on one-way counts; replacing a record moves each column by sqrt 2 in L2 norm."""
-        return Fraction(2 * self.columns) / (2 * Fraction(self.rho / (3 if self.columns > 1 else 1)))
+        return Fraction(2 * self.columns) / (2 * Fraction(self.rho) / (3 if self.columns > 1 else 1))
 
     @property
     def choice(self) -> float:
         """Epsilon of each of `columns` - 1 choices by the exponential mechanism; each costs rho = epsilon^2 / 8."""
-        return math.sqrt(8 * self.rho / 3 / max(1, self.columns - 1))
+        # Rounding never makes the choices cost more than a third.
+        return math.sqrt(8 * self.rho / 3 / max(1, self.columns - 1)) * (1 - 2.0**-50)
 
     @property
     def pair(self) -> Fraction:
         """Variance of the noise on the two-way counts of each of `columns` - 1 pairs."""
-        return Fraction(2 * max(1, self.columns - 1)) / (2 * Fraction(self.rho / 3))
+        return Fraction(2 * max(1, self.columns - 1)) / (2 * Fraction(self.rho) / 3)
 
 
 class PrivateMarginals(MicrodataDefense):
@@ -97,9 +98,8 @@ class PrivateMarginals(MicrodataDefense):
        iterative proportional fitting.
 
     Rows are drawn from the tree, parents before children. All later steps are post-processing and cost no budget. n is
-    public. Missing values and categories outside the domain are not counted and never released. The noise is exact;
-    choices are drawn in floating point (see `defenses.dp.Exponential`). No row stems from a record, and there is no
-    channel.
+    public. Missing values and categories outside the domain are not counted and never released. Noise and
+    choices are drawn exactly (`defenses.dp.exact`). No row stems from a record, and there is no channel.
 
     References
     ----------

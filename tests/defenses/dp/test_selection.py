@@ -4,6 +4,7 @@ Statistical tests have fixed seeds; unless said otherwise the false-alarm probab
 """
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from defenses.dp import (
     Exponential,
     ReportNoisyMax,
 )
+from defenses.dp.exact import ExponentialChance, settle_below
 
 
 @pytest.mark.parametrize("mechanism", [Exponential, ReportNoisyMax])
@@ -70,3 +72,27 @@ def test_mode_of_the_lecture():
     # The second category is not chosen with 5 % but with 1.2 %.
     second = mechanism.probabilities([40_000, 39_912, 10_088, 10_000])[1]
     assert second == pytest.approx(0.012, abs=0.0005)
+
+
+@pytest.mark.parametrize("scores", [[0.0, -1e300, 1e-300], [1.0] * 500, [*([0.0] * 3000), 40.0], [1e308, -1e308]])
+def test_selection_is_drawn_for_any_scores(scores):
+    generator = rng(23)
+    for epsilon in (2.0**-20, 1.0, 2.0**20):
+        assert 0 <= Exponential(epsilon=epsilon).release(scores, generator) < len(scores)
+
+
+def test_options_that_floating_point_could_not_select_have_their_exact_probability():
+    """The comparison goes on where the first 64 bits agree: a weight of e^-50 is settled bit by bit."""
+    weight = ExponentialChance(Fraction(50))
+    first = weight.floors(1, 64)[0]
+    later = weight.floors(1, 128)[0] - (first << 64)
+
+    class Bits:
+        def __init__(self, word):
+            self.word = word
+
+        def integers(self, low, high, size, dtype, endpoint):
+            return np.full(size, self.word, dtype=dtype)
+
+    assert settle_below(weight, first, Bits(later - 1))
+    assert not settle_below(weight, first, Bits(later + 1))
