@@ -180,7 +180,10 @@ class FederatedAveraging(Defense):
         """
         split = self.split or EqualSplit()
         sizes = split.sizes(len(records))
-        target = Encoding.of(records, self.target).target
+        encoding = Encoding.of(records, self.target)
+        # A promise is made only about tables that can be trained on.
+        encoding.labels(records.frame)
+        encoding.codes(records.frame)
         if self.clipping is None or (self.uplink is None and self.downlink is None):
             return Guarantee()
         noise = self.uplink or self.downlink
@@ -188,7 +191,7 @@ class FederatedAveraging(Defense):
         record, client = self._sensitivities(sizes, noise)
         shift = np.sqrt(self.rounds) / noise.multiplier(self.rounds) * client / record
         client_level = f"client level: epsilon {gaussian_epsilon(float(shift), noise.delta):.3g} at the same delta"
-        universe = f"among tables without a missing value in {target}"
+        universe = f"among tables without a missing value in {encoding.target}"
         record_level = f"record level: one record's values replaced at its client, {universe}"
         if self.uplink is None:
             return Guarantee(

@@ -1,0 +1,183 @@
+"""No release under a promise of epsilon tells neighbours apart by its form: shape, types, support, errors."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from neighbour_tools import BARE, CHANGES, DECLARED, INTEGERS, changed, claimants, form, loaded, promises, texts
+
+from defenses import PrivateMarginals, RetentionReplacement
+from defenses.base.columns import category_cells, stored_alike
+from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
+from defenses.base.guarantee import Guarantee
+
+SEEDS, MANY_SEEDS = 2, 200
+OUTSIDE = {
+    "missing number", "missing category", "missing sensitive value", "text among numbers",
+    "category that is not declared", "no category", "one category",
+}  # fmt: skip
+"""Changes after which a defense may refuse the table, or promise nothing and say which tables its promise is about."""
+
+
+def differing(defense, first, second, seeds, *, supports=True):
+    """Whether the releases' forms differ between two tables although the defense promises epsilon for both."""
+    if not (promises(defense, first) and promises(defense, second)):
+        return False
+    ours, theirs = form(defense, first, seeds), form(defense, second, seeds)
+    return ours.shapes != theirs.shapes or (supports and ours.support != theirs.support)
+
+
+def neighbours(folder, roles):
+    """The table before any change, and after each change; None where the file is refused."""
+    result = {title: read(folder, changed(texts(), change), roles) for title, change in CHANGES.items()}
+    empty = texts().assign(city="")
+    result["no category"] = read(folder, empty, roles)
+    result["one category"] = read(folder, changed(empty, {"city": "Nara"}), roles)
+    return result
+
+
+def read(folder, frame, roles):
+    try:
+        return loaded(folder, frame, roles)
+    except ValueError:
+        return None
+
+
+def check(tables, seeds, refused, *, supports):
+    """Compare the forms of all defenses that promise epsilon; only `refused` changes may be outside of a promise."""
+    first = tables["the same record"]
+    defenses = claimants(first)
+    assert {"Curator", "LocalReports", "PrivateMarginals", "RetentionReplacement"} <= set(defenses)
+    for name, defense in defenses.items():
+        ours = form(defense, first, seeds)
+        for title, second in tables.items():
+            if second is None or not promises(defense, second):
+                assert title in refused, (name, title)
+                continue
+            theirs = form(defense, second, seeds)
+            assert ours.shapes == theirs.shapes, (name, title)
+            if supports:
+                assert ours.support == theirs.support, (name, title, ours.support ^ theirs.support)
+
+
+@pytest.fixture(scope="module")
+def declared(tmp_path_factory):
+    return neighbours(tmp_path_factory.mktemp("declared"), DECLARED)
+
+
+def test_no_form_tells_neighbours_with_declared_domains(declared):
+    check(declared, SEEDS, OUTSIDE, supports=False)
+
+
+def test_no_form_tells_neighbours_with_declared_integers(tmp_path):
+    check(neighbours(tmp_path, INTEGERS), 1, OUTSIDE | {"fraction among integers"}, supports=False)
+
+
+@pytest.mark.parametrize("change", ["fraction among integers", "rare category", "everything", "largest number"])
+def test_no_support_tells_neighbours(declared, change):
+    # With 60 releases of 40 rows, each possible value is missing with a probability below 1e-6; seeds are fixed.
+    first = declared["the same record"]
+    for defense in (RetentionReplacement(epsilon=0.01), PrivateMarginals(epsilon=0.5)):
+        assert not differing(defense, first, declared[change], 60)
+
+
+@pytest.mark.long
+def test_no_support_of_any_defense_tells_neighbours(declared):
+    check(declared, MANY_SEEDS, OUTSIDE, supports=True)
+
+
+def test_without_declared_domains_nothing_is_promised_or_answered(tmp_path):
+    tables = {title: table for title, table in neighbours(tmp_path, BARE).items() if table is not None}
+    declared_table = loaded(tmp_path, texts(), DECLARED)
+    answers = set()
+    for name, defense in claimants(declared_table).items():
+        for title, table in tables.items():
+            if defense.kind == "statistics":
+                # The promise of a curator holds since it refuses every query that reads a column.
+                answers.add((name, form(defense, table, 1).shapes))
+            else:
+                assert not promises(defense, table), (name, title)
+    assert len(answers) == sum(defense.kind == "statistics" for defense in claimants(declared_table).values())
+
+
+class Broken(MicrodataDefense):
+    """Releases of random values in a form that is read from the records, under a promise of epsilon 0.01."""
+
+    def guarantee(self, records):
+        return Guarantee(epsilon=0.01)
+
+    def apply(self, records, rng):
+        cells = {}
+        for name in records.released_columns:
+            domain = records.domains[name]
+            names = category_cells(domain)[:-1]
+            cells[name] = names[rng.integers(names.size, size=len(records))]
+        frame = released_frame(records, cells)
+        return rowwise_release(self.spoiled(frame, records, rng), None)
+
+    def spoiled(self, frame, records, rng):
+        return frame
+
+
+class FractionsIfAnyOccurs(Broken):
+    def spoiled(self, frame, records, rng):
+        ages = rng.integers(18, 96, len(records))
+        fractions = (records.frame["age"] % 1 != 0).any()
+        return frame.assign(age=ages + rng.random(len(records)) if fractions else ages.astype(float))
+
+
+class StoredAlike(Broken):
+    def spoiled(self, frame, records, rng):
+        stored = pd.Series(records.frame["age"].to_numpy()).convert_dtypes()
+        return frame.assign(age=stored_alike(rng.integers(18, 96, len(records)).astype(float), stored))
+
+
+class OccurringCategories(Broken):
+    def spoiled(self, frame, records, rng):
+        return frame.assign(city=rng.choice(np.sort(records.frame["city"].unique()), len(records)))
+
+
+class ObservedRange(Broken):
+    def spoiled(self, frame, records, rng):
+        ages = records.frame["age"]
+        return frame.assign(age=rng.integers(int(ages.min()), int(ages.max()) + 1, len(records)))
+
+
+class ColumnsByDistinctValues(Broken):
+    def spoiled(self, frame, records, rng):
+        return frame[sorted(frame, key=lambda name: (records.frame[name].nunique() % 2, name))]
+
+
+class OneRowFewer(Broken):
+    def spoiled(self, frame, records, rng):
+        return frame.iloc[int((records.frame["city"] == "Nara").any()) :].reset_index(drop=True)
+
+
+class ErrorOnRareCategory(Broken):
+    def spoiled(self, frame, records, rng):
+        if (records.frame["city"] == "Nara").any():
+            raise ValueError("a count is too small")
+        return frame
+
+
+class MissingIfAnyIsMissing(Broken):
+    def spoiled(self, frame, records, rng):
+        return frame.assign(age=np.nan) if records.frame["age"].isna().any() else frame
+
+
+@pytest.mark.parametrize(
+    ("broken", "change"),
+    [
+        (FractionsIfAnyOccurs, "fraction among integers"),
+        (StoredAlike, "fraction among integers"),
+        (OccurringCategories, "rare category"),
+        (ObservedRange, "largest number"),
+        (ColumnsByDistinctValues, "rare category"),
+        (OneRowFewer, "rare category"),
+        (ErrorOnRareCategory, "rare category"),
+        (MissingIfAnyIsMissing, "missing number"),
+    ],
+)
+def test_a_broken_defense_is_caught(declared, broken, change):
+    first = declared["the same record"]
+    assert not differing(Broken(), first, declared[change], 20)
+    assert differing(broken(), first, declared[change], 20)
