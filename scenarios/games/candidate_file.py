@@ -17,7 +17,7 @@ from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.ranking import area_under_curve
 from metrics.score import Score, Scores
-from scenarios.games.decoys import NearestPeople
+from scenarios.games.decoys import NearGroups, group_size
 from scenarios.games.row_answers import row_scores
 from scenarios.games.table_game import CandidatesGame, TableSecret
 
@@ -50,8 +50,8 @@ class CandidateFile(CandidatesGame):
     originals, candidates : int
         Number of released records, and number of candidates; originals < candidates.
     decoys : {"random", "hard"}
-        How the other candidates are chosen: ``random`` draws them uniformly. ``hard`` gives each original in turn its
-        nearest neighbour by Gower's distance, exact equals excepted.
+        How the other candidates are chosen: ``random`` draws them uniformly. With ``hard``, the candidates are whole
+        groups of near people (`NearGroups`) who are no exact equals, and `candidates` is a multiple of `originals`.
     auxiliary, held_out : int
         Size of the auxiliary population, and number of people who test classifiers trained on the release. A small
         population gives fewer: half of the remaining people each.
@@ -104,24 +104,34 @@ class CandidateFile(CandidatesGame):
             raise ValueError(f"decoys must be one of {', '.join(DECOYS)}, got {decoys!r}")
         if len(records) < candidates:
             raise ValueError(f"candidates: {candidates} are needed, but the table has {len(records)} rows")
+        if decoys == "hard":
+            group_size(originals, candidates)
 
     @cached_property
-    def _nearest_people(self) -> NearestPeople:
-        return NearestPeople(self.records)
+    def _near_groups(self) -> NearGroups:
+        return NearGroups(self.records, self._group)
+
+    @property
+    def _group(self) -> int:
+        """People per group of near candidates."""
+        return self.candidates // self.originals
 
     def draw(self, rng: Generator, choice: Any = None) -> CandidateFileSecret:
-        """Draw originals, decoys, auxiliary and held-out people, all distinct.
+        """Draw originals, decoys, auxiliary and held-out people.
 
-        Equal generators give the same originals and the same utility for both kinds of decoys.
+        Equal generators give the same originals and the same utility for both kinds of decoys. Therefore the last
+        records, which are in no group, are not drawn for either kind, and hard decoys may be among the held-out people.
         """
         original_rng, decoy_rng, query_rng, order_rng = rng.spawn(4)
         population = original_rng.permutation(len(self.records))
+        if self.candidates % self.originals == 0:
+            population = population[population < len(self.records) - len(self.records) % self._group]
         originals, others = population[: self.originals], population[self.originals :]
         rest = (len(self.records) - self.candidates) // 2
         held_out, others = np.split(others, [min(self.held_out, rest)])
         count = self.candidates - self.originals
         if self.decoys == "hard":
-            decoys = self._nearest_people.nearest(originals, others, count)
+            decoys = self._near_groups.decoys(originals, decoy_rng)
         else:
             decoys = decoy_rng.choice(others, count, replace=False)
         bystanders = others[~np.isin(others, decoys)][: self.auxiliary]

@@ -1,24 +1,51 @@
-"""Hard decoys: people who resemble the originals."""
+"""Hard decoys: people like the originals, among whom nobody can say who is an original."""
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
 
+BLOCK = 256
+"""Groups are formed within blocks of at most this many near people, so that time grows linearly."""
+EQUAL = 1e-12
+"""Gower distance below which two people are exact equals."""
+LAST = 1e9
+"""Distance that stands for an exact equal, who is chosen when nobody else is left."""
 
-class NearestPeople:
-    """Nearest neighbours in a population by Gower's distance over all released columns.
+
+class NearGroups:
+    """Partition of a population into groups of near people, by Gower distance over all released columns.
 
     Parameters
     ----------
     records : Microdata
-        The population. Each numeric column is scaled by its range.
+        The population; numbers are scaled by their range in it.
+    size : int
+        People per group, at least 2. The last ``len(records) % size`` records are in no group.
+
+    Notes
+    -----
+    Decoys that are chosen as the nearest people to each original give the originals away: a decoy's nearest candidate
+    is an original, but not the other way round. Here the groups are a function of the population alone. Each group is
+    among the candidates as a whole or not at all, and every member was equally likely to be drawn as an original.
+
+    Recursive bisection by two distant people divides the population into blocks. Within a block, whoever is farthest
+    from the nearest other person chooses first, and takes the nearest free people who are no exact equals. Copies of
+    one record are dealt to different blocks as far as possible, and frequent ones choose before they cannot be
+    separated. Exact equals share a group only where a block has nobody else left.
     """
 
-    def __init__(self, records: Microdata) -> None:
+    def __init__(self, records: Microdata, size: int) -> None:
+        if size < 2:
+            raise ValueError(f"size must be at least 2, got {size}")
+        self.size = size
+        self.grouped = len(records) - len(records) % size
         numbers, categories = [], []
         for name in records.released_columns:
             column = records.frame[name]
@@ -26,62 +53,129 @@ class NearestPeople:
                 values = column.to_numpy(dtype=float, na_value=np.nan)
                 absent = np.isnan(values)
                 span = np.nanmax(values) - np.nanmin(values) if not absent.all() else 0.0
-                # A missing number is coded as 2, so that its distance to any value is at least the range of the column.
+                # A missing number lies one range beyond the largest: at least as far away as any two values.
                 scaled = (values - np.nanmin(values)) / span if span else np.zeros(values.size)
                 numbers.append(np.where(absent, 2.0, scaled))
             else:
                 categories.append(pd.factorize(column.astype(object), use_na_sentinel=False)[0])
-        self.numbers = np.column_stack(numbers) if numbers else np.zeros((len(records), 0))
-        self.categories = np.column_stack(categories).astype(float) if categories else np.zeros((len(records), 0))
+        self._numbers = np.column_stack(numbers) if numbers else np.zeros((len(records), 0))
+        self._categories = np.column_stack(categories).astype(float) if categories else np.zeros((len(records), 0))
 
-    def nearest(
-        self, people: NDArray[np.intp], pool: NDArray[np.intp], count: int, reserve: int = 50
-    ) -> NDArray[np.intp]:
-        """Choose `count` of the pool: each person in turn gets the nearest one that is still free.
+    @cached_property
+    def groups(self) -> NDArray[np.intp]:
+        """Positions of the members of each group, shape (groups, size)."""
+        blocks = [block for layer in self._layers() for block in self._blocks(layer)]
+        return np.concatenate([self._groups_within(block) for block in blocks]) if blocks else self._no_groups()
+
+    @cached_property
+    def group_of(self) -> NDArray[np.intp]:
+        """Group of each person, shape (people,); -1 for the last records, which are in none."""
+        group_of = np.full(len(self._numbers), -1)
+        group_of[self.groups] = np.arange(len(self.groups))[:, None]
+        return group_of.astype(np.intp)
+
+    def decoys(self, originals: NDArray[np.intp], rng: Generator) -> NDArray[np.intp]:
+        """Choose decoys so that whole groups are candidates, as many groups as there are originals.
 
         Parameters
         ----------
-        people, pool : ndarray of int
-            Positions in the population, disjoint.
-        count : int
-            Number of people to choose, at most the pool's size.
-        reserve : int
-            Number of neighbours to search for each person beyond its share, in case other people take them first.
+        originals : ndarray of int
+            Positions of the originals, a uniform draw from the people who are in a group.
+        rng : Generator
+            Draws further groups where two originals are in the same one, so that the number is right.
 
         Returns
         -------
-        ndarray of int, shape (count,)
-            Positions in the population.
+        ndarray of int, shape (originals * (size - 1),)
+            Positions of the decoys.
 
         Notes
         -----
-        A record that equals a person's record exactly becomes its decoy only if no other record is left.
+        Let C be the candidates. Swapping two members of a group in C, or two groups in C, changes neither the
+        probability of the originals nor that of C given them. Hence every candidate is an original with probability
+        1 / size, whatever the attacker knows about the population.
         """
-        distance = self._distance(people, pool)
-        distance[distance < 1e-12] = np.inf
-        depth = min(pool.size, -(-count // people.size) + reserve)
-        near = np.argpartition(distance, depth - 1, axis=1)[:, :depth]
-        near = np.take_along_axis(
-            near, np.take_along_axis(distance, near, axis=1).argsort(axis=1, kind="stable"), axis=1
-        )
-        free = np.ones(pool.size, dtype=bool)
-        chosen = []
-        for turn in range(count):
-            person = turn % people.size
-            left = near[person][free[near[person]] & np.isfinite(distance[person, near[person]])]
-            pick = int(left[0]) if left.size else int(np.argmin(np.where(free, distance[person], np.inf)))
-            if not free[pick]:
-                pick = int(np.flatnonzero(free)[0])
-            free[pick] = False
-            chosen.append(pick)
-        return pool[chosen]
+        used = np.unique(self.group_of[originals])
+        unused = np.setdiff1d(np.arange(len(self.groups)), used, assume_unique=True)
+        further = rng.choice(unused, originals.size - used.size, replace=False)
+        return np.setdiff1d(self.groups[np.concatenate([used, further])].ravel(), originals, assume_unique=True)
 
-    def _distance(self, people: NDArray[np.intp], pool: NDArray[np.intp]) -> NDArray[np.float64]:
+    def _no_groups(self) -> NDArray[np.intp]:
+        return np.zeros((0, self.size), dtype=np.intp)
+
+    def _layers(self) -> list[NDArray[np.intp]]:
+        """Sets of people with few exact equals among them: first copies of all records, second copies and so on.
+
+        Layers of less than `BLOCK` people join the next one. Sizes are multiples of the group size.
+        """
+        rows = pd.DataFrame(np.hstack([self._numbers, self._categories])[: self.grouped])
+        copy = rows.groupby(list(rows.columns)).cumcount().to_numpy() if rows.shape[1] else np.zeros(self.grouped)
+        order = np.argsort(copy, kind="stable")
+        ends = np.flatnonzero(np.diff(copy[order])) + 1
+        cuts: list[int] = []
+        for end in ends // self.size * self.size:
+            if end - (cuts[-1] if cuts else 0) >= BLOCK and self.grouped - end >= BLOCK:
+                cuts.append(int(end))
+        return np.split(order, cuts)
+
+    def _blocks(self, people: NDArray[np.intp]) -> list[NDArray[np.intp]]:
+        """Halve by which of two distant people is nearer, until at most `BLOCK` people are together."""
+        if people.size <= max(BLOCK, self.size):
+            return [people] if people.size else []
+        first = people[self._distance(people[:1], people)[0].argmax()]
+        to_first = self._distance(np.array([first]), people)[0]
+        to_second = self._distance(people[[to_first.argmax()]], people)[0]
+        order = people[np.argsort(to_first - to_second, kind="stable")]
+        middle = people.size // 2 // self.size * self.size
+        return self._blocks(order[:middle]) + self._blocks(order[middle:])
+
+    def _groups_within(self, people: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Positions of the members of each group of a block; who has the farthest nearest neighbour chooses first."""
+        if people.size == self.size:
+            return people[None, :]
+        distance = self._distance(people, people)
+        equal = distance < EQUAL
+        distance[equal] = LAST
+        nearest = distance.min(axis=1)
+        order = np.argsort(-np.where(nearest < LAST, nearest, 0.0), kind="stable")
+        same = equal.argmax(axis=1)
+        copies = np.bincount(same, minlength=people.size)
+        taken = np.zeros(people.size)
+        groups = []
+        for left in range(people.size // self.size, 0, -1):
+            # A record with as many copies left as there are groups left needs one in each of them.
+            urgent = taken - LAST / 2 * (copies[same] >= left)
+            members = [int(order[urgent[order].argmin()])]
+            taken[members[0]] = np.inf
+            cost = distance[members[0]] + urgent
+            for _ in range(self.size - 1):
+                members.append(int((cost + taken).argmin()))
+                taken[members[-1]] = np.inf
+                cost[equal[members[-1]]] += LAST
+            np.subtract.at(copies, same[members], 1)
+            groups.append(members)
+        return np.array(people[groups], dtype=np.intp)
+
+    def _distance(self, people: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Gower distances, up to the number of columns; shape (people, others)."""
         from scipy.spatial.distance import cdist
 
-        distance = np.zeros((people.size, pool.size))
-        if self.numbers.shape[1]:
-            distance += cdist(self.numbers[people], self.numbers[pool], "cityblock")
-        if self.categories.shape[1]:
-            distance += self.categories.shape[1] * cdist(self.categories[people], self.categories[pool], "hamming")
+        distance = np.zeros((people.size, others.size))
+        if self._numbers.shape[1]:
+            distance += cdist(self._numbers[people], self._numbers[others], "cityblock")
+        if self._categories.shape[1]:
+            distance += self._categories.shape[1] * cdist(self._categories[people], self._categories[others], "hamming")
         return distance
+
+
+def group_size(originals: int, candidates: int) -> int:
+    """People per group of near candidates: one original and its decoys.
+
+    Raises
+    ------
+    ValueError
+        If the candidates are no multiple of the originals; groups of unequal sizes would give originals away.
+    """
+    if candidates % originals:
+        raise ValueError(f"candidates must be a multiple of originals ({originals}) with hard decoys, got {candidates}")
+    return candidates // originals

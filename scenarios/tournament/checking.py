@@ -14,7 +14,7 @@ from attacks.base.claims import RankedAnswers
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from scenarios.files.toml_file import read_bytes, read_toml
-from scenarios.games.decoys import NearestPeople
+from scenarios.games.decoys import NearGroups
 from scenarios.seeds import generator
 from scenarios.tables.dataset import load_table
 from scenarios.tournament.folder import form_of, originals_of
@@ -83,8 +83,7 @@ def check(path: Path, original: Path, *, roles: Path | None = None, others: Path
         return CheckReport(sheet, utility, (), 0)
     people = load_table(others, roles).records
     origins = scale.origins(sheet.origin, sheet.frame, generator(0, "check", "map"))
-    outcomes = _outcomes(sheet, records, people, settings, origins)
-    count = min(settings.candidates - settings.originals, len(people))
+    outcomes, count = _outcomes(sheet, records, people, settings, origins)
     return CheckReport(sheet, utility, tuple(sorted(outcomes, key=lambda one: -one.advantage)), count)
 
 
@@ -114,17 +113,21 @@ def _settings(path: Path, records: Microdata) -> Settings:
 
 def _outcomes(
     sheet: Sheet, records: Microdata, people: Microdata, settings: Settings, origins: Mapping[str, np.ndarray]
-) -> list[AttackOutcome]:
-    """Outcomes of the baseline attacks on the table, with the originals among decoys."""
+) -> tuple[list[AttackOutcome], int]:
+    """Outcomes of the baseline attacks on the table with the originals among decoys, and the number of decoys."""
     rng = generator(0, "check", "decoys")
     count = min(settings.candidates - settings.originals, len(people))
     together = records.with_frame(_stacked(records, people))
     own, pool = np.arange(len(records)), len(records) + np.arange(len(people))
-    if settings.decoys == "hard":
-        decoys = NearestPeople(together).nearest(own, pool, count)
+    group = 1 + count // len(records)
+    if settings.decoys == "hard" and group > 1:
+        # The originals and the others are both random draws from the population: mixed, they can be grouped anew.
+        mixed = rng.permutation(len(together) - len(together) % group)
+        near = NearGroups(together.take(mixed), group)
+        decoys = mixed[near.decoys(np.argsort(mixed)[own], rng)]
     else:
         decoys = rng.choice(pool, count, replace=False)
-    order = rng.permutation(len(records) + count)
+    order = rng.permutation(len(records) + decoys.size)
     candidates = together.take(np.concatenate([own, decoys])[order])
     auxiliary = together.take(np.setdiff1d(pool, decoys))
     answers = np.argsort(order)[: len(records)]
@@ -138,7 +141,7 @@ def _outcomes(
         if isinstance(claims, RankedAnswers):
             scored = scores(claims, origins, answers, len(candidates), (0, "check", "score", seed_name(name)))
             outcomes.append(best_outcome(name, scored.goals))
-    return outcomes
+    return outcomes, decoys.size
 
 
 def _stacked(first: Microdata, second: Microdata) -> pd.DataFrame:

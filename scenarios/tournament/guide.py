@@ -28,7 +28,7 @@ def rules(settings: Settings, records: Microdata) -> str:
         originals=settings.originals,
         candidates=settings.candidates,
         decoys=settings.candidates - settings.originals,
-        similar="the people most like your originals" if settings.decoys == "hard" else "other people drawn at random",
+        similar="people like your originals" if settings.decoys == "hard" else "other people drawn at random",
         phases=phases,
         columns=columns,
         again=again,

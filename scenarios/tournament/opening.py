@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
-from scenarios.games.decoys import NearestPeople
+from scenarios.games.decoys import NearGroups, group_size
 from scenarios.seeds import generator
 from scenarios.tables.dataset import Dataset
 from scenarios.tournament.folder import PRIVATE, PUBLIC, csv_bytes, toml_bytes, write_whole
@@ -107,6 +107,8 @@ def open_tournament(
             f"{len(teams)} teams with {candidates} candidates each need {needed} records, "
             f"{dataset.name} has {available}"
         )
+    if decoys == "hard":
+        group_size(originals, candidates)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise ValueError(f"{folder} exists already; name a new folder")
     for option, end in (
@@ -209,19 +211,17 @@ def _draw(
 ) -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]], NDArray[np.intp]]:
     """Positions of each team's originals, of its decoys, and of the other people, all disjoint."""
     people = rng.permutation(len(records))
-    teams, count = len(settings.teams), settings.candidates - settings.originals
-    originals = np.split(people[: teams * settings.originals], teams)
-    rest = people[teams * settings.originals :]
+    teams = len(settings.teams)
     if settings.decoys == "random":
-        decoys = np.split(rest[: teams * count], teams)
-        rest = rest[teams * count :]
+        originals = np.split(people[: teams * settings.originals], teams)
+        decoys = np.split(people[teams * settings.originals : teams * settings.candidates], teams)
     else:
-        neighbours, decoys = NearestPeople(records), []
-        for own in originals:
-            nearest = neighbours.nearest(own, rest, count)
-            decoys.append(nearest)
-            rest = rest[~np.isin(rest, nearest)]
-    return originals, decoys, rest[:OTHERS]
+        near = NearGroups(records, group_size(settings.originals, settings.candidates)).groups
+        # A toss in each group says who is the original.
+        drawn = rng.permuted(near[rng.permutation(len(near))[: teams * settings.originals]], axis=1)
+        originals = np.split(drawn[:, 0], teams)
+        decoys = [one.ravel() for one in np.split(drawn[:, 1:], teams)]
+    return originals, decoys, people[~np.isin(people, np.concatenate([*originals, *decoys]))][:OTHERS]
 
 
 def rounded(records: Microdata) -> Microdata:
