@@ -90,7 +90,7 @@ class Pair:
     measures : mapping of str to float
         Means over plays of the game's other measures (``top3``, ``precision``, ``membership_auc``). True-positive
         rates at a small false-positive rate (`TPR_AT`) are left out if fewer than 10 false positives are expected over
-        all plays.
+        all plays, or fewer than one in a play.
     plays : int
         Number of plays that ended ``ok``.
     status : str

@@ -69,7 +69,7 @@ Information loss and utility
     TableUtility: Utility of releases of one original table.
 
 Measures of attacks: rates with confidence intervals, ROC, audits
-    across_plays: Mean of per-play rates with Student's t interval, clipped to [0, 1].
+    across_plays: Mean of per-play rates with an interval across plays that also holds near 0 and 1.
     advantage: Advantage over guessing, (rate - chance) / (1 - chance): 0 at chance level, 1 for certain success.
     clopper_pearson: Success rate in `n` independent trials with the exact interval of Clopper and Pearson.
     epsilon_lower_bound: Lower bound on epsilon from the frequencies of an event on two neighbouring inputs.

@@ -11,6 +11,7 @@ from metrics.estimate import Estimate, across_plays
 
 # With fewer expected false positives, the rate depends on single people.
 FEWEST = 10
+_ROUNDING = 1e-9
 
 
 def true_positive_rate(scores: ArrayLike, positive: ArrayLike, false_positive_rate: float) -> float:
@@ -58,6 +59,14 @@ def true_positive_rate(scores: ArrayLike, positive: ArrayLike, false_positive_ra
     return float(expected / positives.sum())
 
 
+def resolves_rate(negatives: float, false_positive_rate: float) -> bool:
+    """Whether a number of negatives suffices for a false positive rate f: f (n + 1) ≥ 1, one expected false positive.
+
+    With fewer negatives, `true_positive_rate` is capped at f (n + 1). Averages over plays are capped likewise.
+    """
+    return false_positive_rate * (negatives + 1) >= 1 - _ROUNDING
+
+
 def _above(positives: NDArray[np.intp], negatives: NDArray[np.intp], rank: int) -> float:
     """Expected number of positives above the negative of a rank, from counts by score, highest first."""
     if rank == 0:
@@ -89,8 +98,11 @@ def pooled_true_positive_rate(
     Returns
     -------
     Estimate or None
-        None if fewer than 10 false positives are expected in all plays together.
+        None if fewer than 10 false positives are expected in all plays together, or fewer than one in any play
+        (`resolves_rate`).
     """
+    if not all(resolves_rate(number, false_positive_rate) for number in negatives):
+        return None
     if false_positive_rate * sum(negatives) < FEWEST:
         return None
     return across_plays(rates, confidence)

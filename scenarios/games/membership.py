@@ -16,7 +16,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from metrics.arrays import Booleans
 from metrics.ranking import area_under_curve
-from metrics.roc import true_positive_rate
+from metrics.roc import resolves_rate, true_positive_rate
 from metrics.score import Score, Scores
 from scenarios.games.table_game import CandidatesGame, TableSecret
 
@@ -155,7 +155,8 @@ def membership_scores(claims: Decisions, member: Booleans, rng: Generator) -> Sc
     Scores
         ``membership``: share of members among the candidates with the highest scores, as many as there are members.
         Measures: ``non_members``; ``membership_auc``; ``tpr_at_1_percent_fpr`` and ``tpr_at_tenth_percent_fpr``
-        (`metrics.roc`). These two rates are reliable if all plays together have at least 1,000 and 10,000 non-members.
+        (`metrics.roc`). These two rates are None if less than one false positive is expected, with fewer than 99 and
+        999 non-members. They are reliable if all plays together have at least 1,000 and 10,000 non-members.
 
     Raises
     ------
@@ -170,6 +171,13 @@ def membership_scores(claims: Decisions, member: Booleans, rng: Generator) -> Sc
         Score("membership", rate, members / member.size, members),
         non_members=member.size - members,
         membership_auc=area_under_curve(claims.scores, member),
-        tpr_at_1_percent_fpr=true_positive_rate(claims.scores, member, 0.01),
-        tpr_at_tenth_percent_fpr=true_positive_rate(claims.scores, member, 0.001),
+        tpr_at_1_percent_fpr=_rate_at(0.01, claims, member),
+        tpr_at_tenth_percent_fpr=_rate_at(0.001, claims, member),
     )
+
+
+def _rate_at(false_positive_rate: float, claims: Decisions, member: Booleans) -> float | None:
+    """True positive rate at a false positive rate; None if there are too few non-members for it."""
+    if not resolves_rate(int((~member).sum()), false_positive_rate):
+        return None
+    return true_positive_rate(claims.scores, member, false_positive_rate)

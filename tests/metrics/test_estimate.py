@@ -35,10 +35,47 @@ def test_coverage_of_the_interval_across_plays():
     assert abs(np.mean(covered) - 0.95) < 0.02
 
 
+@pytest.mark.parametrize("plays", [5, 10, 50])
+@pytest.mark.parametrize("trials", [20, 100, 1000])
+@pytest.mark.parametrize("variation", [0, 0.5])
+def test_coverage_of_rare_and_frequent_success(plays, trials, variation):
+    # Rates from .002 to .998, whose plays vary by a share of the rate, or of its distance to 1. A coverage of .94 is
+    # seen as less than .94 - 4.5 deviations with probability 4e-6, in each of 144 cases.
+    runs = 800
+    bound = 0.94 - 4.5 * np.sqrt(0.94 * 0.06 / runs)
+    for mean in (0.002, 0.01, 0.1, 0.5, 0.7, 0.97, 0.99, 0.998):
+        rng = np.random.default_rng([plays, trials, round(10 * variation), round(1000 * mean)])
+        rare = min(mean, 1 - mean)
+        strength = (1 - rare) / (rare * variation**2) - 1 if variation else np.inf
+        truth = rng.beta(rare * strength, (1 - rare) * strength, (runs, plays)) if variation else rare
+        rates = rng.binomial(trials, truth, (runs, plays)) / trials
+        rates = 1 - rates if mean > 0.5 else rates
+        estimates = [across_plays(play_rates, trials=trials) for play_rates in rates]
+        covered = np.mean([estimate.low <= mean <= estimate.high for estimate in estimates])
+        assert covered >= bound, (mean, covered)
+
+
+def test_students_interval_alone_would_miss_rare_success():
+    # One success in one of five plays of 100: Student's interval alone is [-.0036, .0076].
+    estimate = across_plays([0, 0, 0.01, 0, 0], trials=100)
+    assert estimate.low == 0
+    assert estimate.high >= wilson(1, 500).high > 0.011
+    # Two plays with one success each vary less than independent trials would: no design effect.
+    assert across_plays([0, 0.01, 0.01, 0, 0], trials=100).high == wilson(2, 500).high
+    # Plays that vary far more than 100 independent trials would.
+    estimate = across_plays([0.1, 0.9, 0.2, 0.8, 0.5], trials=100)
+    assert estimate.high - estimate.low > 0.8
+
+
 @pytest.mark.parametrize("arguments", [(5, 4), (-1, 4), (0, 0), (1, 2, 1.0)])
 def test_bad_rates_are_refused(arguments):
     with pytest.raises(ValueError, match=r"successes|confidence"):
         wilson(*arguments)
+
+
+def test_bad_trials_are_refused():
+    with pytest.raises(ValueError, match="trials"):
+        across_plays([0.5, 0.6], trials=0)
 
 
 @pytest.mark.parametrize("rates", [[], [np.nan], [1.1], [-0.1], [[0.5]]])

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy.stats import beta, norm
 
 from metrics import pooled_true_positive_rate, true_positive_rate
+from metrics.roc import resolves_rate
 
 
 def test_hand_made_scores():
@@ -66,3 +68,49 @@ def test_pooling_needs_ten_expected_false_positives():
     pooled = pooled_true_positive_rate([0.5, 0.7], [500, 500], 0.01)
     assert pooled.value == pytest.approx(0.6)
     assert pooled.low < 0.6 < pooled.high
+
+
+def pooled_by_brute_force(scores, positive, rate):
+    """Share of all plays' positives above the negative of rank f (N + 1) among all plays' negatives."""
+    negatives = np.sort(scores[~positive])[::-1]
+    return np.mean(scores[positive] > negatives[round(rate * (negatives.size + 1)) - 1])
+
+
+def expected_rate(negatives, rate, distance):
+    """Mean of the rate of normal scores, whose threshold is an order statistic of the negatives, by quadrature."""
+    rank = rate * (negatives + 1)
+    shares = (np.arange(200_000) + 0.5) / 200_000
+    means = [
+        norm.sf(norm.isf(beta.ppf(shares, k, negatives + 1 - k)) - distance).mean() for k in (int(rank), int(rank) + 1)
+    ]
+    return means[0] + (rank - int(rank)) * (means[1] - means[0])
+
+
+@pytest.mark.parametrize(("negatives", "rate"), [(99, 0.01), (500, 0.01), (1000, 0.001), (300, 0.1)])
+@pytest.mark.parametrize("distance", [0, 1, 3, 20])
+def test_plays_together_give_the_rate_of_pooled_scores(negatives, rate, distance):
+    # Scores of one scale in all plays. Each rate fails by chance once in 150,000 runs, at 4.5 standard errors.
+    rng = np.random.default_rng([negatives, distance])
+    plays = 400
+    positive = np.arange(2 * negatives) < negatives
+    scores = rng.normal(size=(plays, 2 * negatives)) + distance * positive
+    single = [true_positive_rate(row, positive, rate) for row in scores]
+    pooled = pooled_true_positive_rate(single, [negatives] * plays, rate).value
+    error = 4.5 * np.std(single, ddof=1) / np.sqrt(plays) + 1e-5
+    assert pooled == pytest.approx(expected_rate(negatives, rate, distance), abs=error)
+    # Averages of a concave curve lie below it, most at rank 1.
+    brute = pooled_by_brute_force(scores.ravel(), np.tile(positive, plays), rate)
+    assert brute - (0.085 if negatives * rate < 5 else 0.02) - error <= pooled <= brute + error
+
+
+def test_no_rate_is_shown_where_it_would_be_capped():
+    # 500 copies among 1,000 candidates: no score could give more than .501 at .1 %.
+    positive = np.arange(1000) < 500
+    assert true_positive_rate(positive, positive, 0.001) == pytest.approx(0.501)
+    assert not resolves_rate(500, 0.001)
+    assert pooled_true_positive_rate([0.501] * 40, [500] * 40, 0.001) is None
+    assert resolves_rate(999, 0.001)
+    assert pooled_true_positive_rate([1.0] * 40, [999] * 40, 0.001).value == 1
+    # One play with too few negatives would pull the mean down.
+    assert pooled_true_positive_rate([1.0] * 40, [*[999] * 39, 500], 0.001) is None
+    assert all(resolves_rate(round(1 / rate) - 1, rate) for rate in (0.001, 0.01, 0.05, 0.1, 0.5))
