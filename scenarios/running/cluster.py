@@ -1,4 +1,4 @@
-"""Workers of a Dask cluster, each with worker processes of its own that can be killed."""
+"""Dask backend: plays the units of a run on the workers of a Dask cluster."""
 
 from __future__ import annotations
 
@@ -21,26 +21,26 @@ from scenarios.running.plan import Plan
 from scenarios.running.supervisor import Stopped, Supervisor
 from scenarios.running.units import Unit
 
-# Units sent ahead of time, for each trial that the cluster plays at a time.
+# Units submitted per thread of the cluster, so that no thread waits for work.
 AHEAD = 4
-# How often a unit is sent out whose Dask workers are lost.
+# Submissions of a unit before the run gives up, when its Dask workers are lost.
 ATTEMPTS = 5
-# Seconds to wait for a scheduler, and for a first worker.
+# Seconds to wait for the scheduler, and again for its first worker.
 PATIENCE = 30
 
 
 @dataclass(frozen=True)
 class DaskCluster:
-    """Plays units on a Dask cluster, with the same results as on one machine.
+    """Backend that plays units on a Dask cluster, with the same results as on one machine.
 
-    Every Dask worker plays as many trials at a time as it has threads, each in a process of its own, so that limits
-    hold there as they do here. A lost Dask worker's units are played by others. Workers must have the same version of
-    the project and of numeric packages, and find the modules of methods from elsewhere.
+    A Dask worker plays one trial per thread at a time. Each thread has its own worker process, so time and memory
+    limits hold as they do locally. If a Dask worker is lost, other workers play its units. All workers need the same
+    version of the project and of the numeric packages. They must also be able to import the user's own methods.
 
     Parameters
     ----------
     scheduler : str
-        Address of the scheduler, as in ``tcp://host:8786``.
+        Address of the scheduler, such as ``tcp://host:8786``.
 
     Raises
     ------
@@ -54,12 +54,12 @@ class DaskCluster:
         _distributed()
 
     def played(self, plan: Plan, units: Sequence[Unit]) -> Generator[list[Result], None, None]:
-        """Results of units as they end; closing the iterator ends the playing.
+        """Yield the results of each unit when the unit ends; closing the generator stops the run.
 
         Raises
         ------
         ValueError
-            If there is no such scheduler or no worker, or a worker has other versions than this machine.
+            If the scheduler cannot be reached or has no worker, or if a worker's versions differ from this machine's.
         """
         dask = _distributed()
         packed = pickle.dumps(plan)
@@ -85,7 +85,7 @@ class DaskCluster:
                         yield future.result()
                     elif error is None or isinstance(error, dask.KilledWorker | Stopped):
                         if attempt >= ATTEMPTS:
-                            raise ValueError(f"{self.scheduler}: {ATTEMPTS} workers in a row were lost with one unit")
+                            raise ValueError(f"{self.scheduler}: {ATTEMPTS} workers in a row were lost on one unit")
                         waiting.append((unit, attempt + 1))
                     else:
                         raise error
@@ -102,7 +102,7 @@ class DaskCluster:
             client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError:
             client.close()
-            raise ValueError(f"--scheduler {self.scheduler}: it has no worker") from None
+            raise ValueError(f"--scheduler {self.scheduler}: the scheduler has no worker") from None
         return client
 
 
@@ -117,13 +117,13 @@ def _distributed() -> Any:
 
 @cache
 def environment(names: tuple[str, ...]) -> dict[str, str]:
-    """What must be the same on every machine of a run: numeric packages' versions, and these modules' sources."""
+    """Versions of numeric packages and source hashes of modules, which must agree on all machines of a run."""
     return {**versions(), **closure(names)}
 
 
 @dataclass(frozen=True)
 class _Share:
-    """What every Dask worker is given once."""
+    """Data that every Dask worker receives once per plan."""
 
     name: str
     plan: bytes
@@ -145,54 +145,54 @@ _lock = threading.Lock()
 
 
 def _plugin(share: _Share) -> Any:
-    """Hands a plan to every Dask worker, those too that come later, and cleans up after it."""
+    """Plugin that gives the plan to every Dask worker, including later ones, and cleans up afterwards."""
 
     class PlanPlugin(_distributed().WorkerPlugin):  # type: ignore[misc]
-        """Hands over a plan."""
+        """Gives a plan to a Dask worker."""
 
         def setup(self, worker: Any) -> None:
-            """Keep the plan."""
+            """Store the plan in the worker."""
             keep(share)
 
         def teardown(self, worker: Any) -> None:
-            """End the processes that played it."""
+            """End the worker processes of the plan."""
             forget(share.name)
 
     return PlanPlugin()
 
 
 def keep(share: _Share) -> None:
-    """Keep what is needed to play a plan's units in this process."""
+    """Store the plan in this process, so that it can play the plan's units."""
     sys.path += [folder for folder in share.folders if folder not in sys.path]
     _shares[share.name] = share
 
 
 def forget(name: str) -> None:
-    """End whatever plays a plan's units in this process."""
+    """Remove a plan from this process and end its worker processes."""
     _shares.pop(name, None)
     with _lock:
-        ended = [_supervisors.pop(key) for key in list(_supervisors) if key[0] == name]
-    for supervisor in ended:
+        supervisors = [_supervisors.pop(key) for key in list(_supervisors) if key[0] == name]
+    for supervisor in supervisors:
         supervisor.stop()
-    for supervisor in ended:
+    for supervisor in supervisors:
         supervisor.close()
 
 
 def play_unit(name: str, unit: Unit) -> list[Result]:
-    """Play a unit of a plan that this process keeps, in a process of this thread's own.
+    """Play a unit of a plan stored in this process, in the worker process of the current thread.
 
     Raises
     ------
     ValueError
-        If this process runs other code than the one whose plan it is.
+        If the versions here differ from those of the machine that made the plan.
     """
     share = _shares.get(name)
     if share is None:
         raise Stopped
-    here = environment(share.modules)
-    other = sorted(part for part in share.environment if share.environment[part] != here.get(part))
-    if other:
-        raise ValueError(f"a worker of the cluster has other versions than this machine of {', '.join(other)}")
+    local = environment(share.modules)
+    differing = sorted(part for part in share.environment if share.environment[part] != local.get(part))
+    if differing:
+        raise ValueError(f"a cluster worker and this machine have different versions of {', '.join(differing)}")
     key = (name, threading.get_ident())
     with _lock:
         supervisor = _supervisors.setdefault(key, Supervisor(share.plan, share.limits, share.folders))

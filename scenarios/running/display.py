@@ -1,4 +1,4 @@
-"""What a run shows while it goes on: live progress on a terminal, plain lines elsewhere, all on standard error."""
+"""Progress of a run on standard error: a live table on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ if TYPE_CHECKING:
     from scenarios.running.plan import Plan
     from scenarios.running.units import Catalogue
 
-# Seconds between lines where there is no terminal, and between looks at who is worst where there is one.
-PAUSE, GLANCE = 5.0, 0.5
-# Characters of a failure's reason that are shown.
+# Seconds between progress lines without a terminal, and between updates of the table on a terminal.
+LINE_INTERVAL, TABLE_INTERVAL = 5.0, 0.5
+# Maximum number of characters shown of a failure's reason.
 LONGEST = 160
-# Lines of a terminal that the live table leaves to others.
+# Terminal lines that the live table leaves free.
 MARGIN = 8
 
 
 class Display:
-    """Where a run talks to its user.
+    """Console on standard error for the progress of runs.
 
     Parameters
     ----------
     quiet : bool
-        Say nothing.
+        Print nothing.
     """
 
     def __init__(self, *, quiet: bool = False) -> None:
@@ -39,28 +39,28 @@ class Display:
         self.console = Console(stderr=True, highlight=False, soft_wrap=True, quiet=quiet)
 
     def say_on_terminal(self, text: str) -> None:
-        """Write one line that only somebody who waits wants to read."""
+        """Print one line, but only on a terminal."""
         if self.console.is_terminal:
             self.say(text)
 
     def say(self, text: str) -> None:
-        """Write one line."""
+        """Print one line."""
         self.console.print(text, markup=False, style="dim" if self.console.is_terminal else None)
 
     def listener(self, plan: Plan, catalogue: Catalogue, store: Store) -> RunDisplay:
-        """Return what follows the run of one plan."""
+        """Return the listener that shows the run of one plan."""
         return RunDisplay(self, plan, catalogue, store)
 
 
 class RunDisplay:
-    """Follows one run.
+    """Listener that shows the progress of one run.
 
     Parameters
     ----------
     display : Display
-        Where to write.
+        Console to print on.
     plan, catalogue, store : Plan, Catalogue, Store
-        What is run, and where its results are.
+        Plan of the run, its expected results, and the store that receives them.
     """
 
     def __init__(self, display: Display, plan: Plan, catalogue: Catalogue, store: Store) -> None:
@@ -68,8 +68,8 @@ class RunDisplay:
         self.live: Any = None
         self.bar: Any = None
         self.standing = RunProgress()
-        self.total = self.done = self.known = self.failures = 0
-        self.began = self.said = time.monotonic()
+        self.total = self.done = self.done_before = self.failures = 0
+        self.began = self.last_update = time.monotonic()
 
     def __enter__(self) -> Self:
         if self.display.console.is_terminal and not self.display.console.quiet:
@@ -96,42 +96,44 @@ class RunDisplay:
             self.live.stop()
         seconds = time.monotonic() - self.began
         failed = f", {self.failures} of them failed" if self.failures else ""
-        self.display.say(f"{self.plan.name}: {self.done} of {self.total} results known after {seconds:.0f} s{failed}")
+        self.display.say(f"{self.plan.name}: {self.done} of {self.total} results done after {seconds:.0f} s{failed}")
 
     def started(self, total: int, known: int) -> None:
-        """Say how much there is to do."""
+        """Show the size of the run, and how many results are already in the store."""
         plan = self.plan
-        self.total, self.done, self.known = total, known, known
+        self.total, self.done, self.done_before = total, known, known
         variants = f" x {len(plan.games)} variants" if len(plan.games) > 1 else ""
         self.display.say(
             f"{plan.name}: {len(plan.defenses)} defenses x {len(plan.attacks)} attacks x {plan.plays} plays{variants}; "
-            f"{known} of {total} results known"
+            f"{known} of {total} results done"
         )
         if self.bar is not None:
             self.bar.update(self.task, total=total, completed=known)
 
     def ended(self, results: list[Result]) -> None:
-        """Count results; show failures as they happen, and every now and then who is worst."""
+        """Count results, show each failure at once, and update the progress at fixed intervals."""
         self.done += len(results)
         self.standing.add(results)
         for result in results:
             if result.status in FAILURES:
                 self.failures += 1
                 against = f" against {result.attack}" if result.attack else ""
-                what = f"{label(result.defense, result.parameters)}{against}, play {result.play}"
-                self.display.say(f"{result.status}: {what}: {_short(result.reason)}")
+                trial = f"{label(result.defense, result.parameters)}{against}, play {result.play}"
+                self.display.say(f"{result.status}: {trial}: {_short(result.reason)}")
         now = time.monotonic()
         if self.bar is not None:
             self.bar.update(self.task, completed=self.done)
-            if now - self.said > GLANCE:
-                self.said = now
-                self.live.update(self._view())
-        elif now - self.said > PAUSE or self.done == self.total:
-            self.said = now
-            self.display.say(f"{self.plan.name}: {self.done} of {self.total} results{self._left(now)}{self._most()}")
+            if now - self.last_update > TABLE_INTERVAL:
+                self.last_update = now
+                self.live.update(self._table())
+        elif now - self.last_update > LINE_INTERVAL or self.done == self.total:
+            self.last_update = now
+            self.display.say(
+                f"{self.plan.name}: {self.done} of {self.total} results{self._time_left(now)}{self._worst_so_far()}"
+            )
 
     def first_board(self, plays: int) -> None:
-        """Show a first board; it is refined as further plays end."""
+        """Print a preliminary board."""
         if self.display.console.quiet:
             return
         import leaderboard as lb
@@ -142,42 +144,42 @@ class RunDisplay:
         seconds = time.monotonic() - self.began
         self.display.console.print(f"first board, after {plays} play ({seconds:.1f} s):\n\n{table}\n", markup=False)
 
-    def _left(self, now: float) -> str:
-        played = self.done - self.known
+    def _time_left(self, now: float) -> str:
+        played = self.done - self.done_before
         seconds = (self.total - self.done) * (now - self.began) / max(1, played)
         return f", about {seconds:.0f} s left" if played and self.done < self.total else ""
 
-    def _most(self) -> str:
-        """The defense that fares worst so far."""
-        worst = self.standing.worst()
-        if not worst:
+    def _worst_so_far(self) -> str:
+        """The defense with the largest advantage of an attack so far."""
+        ranking = self.standing.worst()
+        if not ranking:
             return ""
-        most = worst[0]
-        return f"; worst so far: {most.defense}, {most.success:.0%} of {most.goal} by {most.attack}"
+        worst = ranking[0]
+        return f"; worst so far: {worst.defense}, {worst.success:.0%} of {worst.goal} by {worst.attack}"
 
-    def _view(self) -> Any:
-        """The bar, below what each defense fares worst against."""
+    def _table(self) -> Any:
+        """Table of the worst attack on each defense so far, above the progress bar."""
         from rich.console import Group
         from rich.table import Table
 
         table = Table("defense", "worst attack so far", "of", box=None, pad_edge=False)
         for name in ("success", "chance", "plays"):
             table.add_column(name, justify="right")
-        shown = max(3, self.display.console.height - MARGIN)
-        for one in self.standing.worst()[:shown]:
-            cells = (f"{one.success:.0%}", f"{one.chance:.1%}", str(one.plays))
-            table.add_row(*(_plain(text) for text in (one.defense, one.attack, one.goal, *cells)))
+        rows = max(3, self.display.console.height - MARGIN)
+        for worst in self.standing.worst()[:rows]:
+            cells = (f"{worst.success:.0%}", f"{worst.chance:.1%}", str(worst.plays))
+            table.add_row(*(_plain(text) for text in (worst.defense, worst.attack, worst.goal, *cells)))
         return Group(table, self.bar)
 
 
 def _plain(text: str) -> Any:
-    """Text that is no markup, on one line."""
+    """Text on one line, without markup."""
     from rich.text import Text
 
     return Text(text, no_wrap=True, overflow="ellipsis")
 
 
 def _short(reason: str) -> str:
-    """The first line of a reason, cut: what a foreign method says in it may be anything."""
+    """First line of a reason, truncated, since the text of a user's own method may have any length."""
     line = reason.partition("\n")[0]
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"

@@ -1,4 +1,4 @@
-"""Worker processes on this machine."""
+"""Local backend: plays the units of a run in worker processes on this machine."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from scenarios.running.plan import Plan
 from scenarios.running.supervisor import Stopped, Supervisor
 from scenarios.running.units import Unit
 
-# Results that are handed on at once where they come faster than they are stored.
+# Maximum batch size when results arrive faster than the store takes them.
 BATCH = 500
 
 
 @dataclass(frozen=True)
 class LocalProcesses:
-    """Plays units on processes of this machine.
+    """Backend that plays units in worker processes on this machine.
 
     Parameters
     ----------
     jobs : int
-        How many processes.
+        Number of worker processes.
     """
 
     jobs: int
 
     def played(self, plan: Plan, units: Sequence[Unit]) -> Generator[list[Result], None, None]:
-        """Results as they end; closing the iterator ends the processes."""
+        """Yield results in batches as trials end; closing the generator ends the processes."""
         waiting, ended = Waiting(units), queue.SimpleQueue[list[Result] | BaseException | None]()
         packed, folders = pickle.dumps(plan), (str(Path.cwd()),)
 
@@ -47,7 +47,7 @@ class LocalProcesses:
                 ended.put(None)
             except Stopped:
                 pass
-            except BaseException as error:  # handed to whoever waits for results
+            except BaseException as error:  # raised again in the thread that waits for results
                 ended.put(error)
 
         supervisors = [Supervisor(packed, plan.limits, folders) for _ in range(min(self.jobs, len(units)))]
@@ -64,10 +64,11 @@ class LocalProcesses:
 
 
 class Waiting:
-    """Units that nobody has taken yet.
+    """Queue of units that no process has taken yet.
 
-    The first play is shared by all processes, so that a first board comes early. Of the others each process takes one
-    to its end, and draws it once where all would draw it; one that has no play left helps with those of the others.
+    All processes share the first play, so that a first board appears early. After it, each process takes a whole play,
+    so that its data is drawn once and not in every process. If no whole play is left, it helps with the play that has
+    the most units left.
     """
 
     def __init__(self, units: Sequence[Unit]) -> None:
@@ -79,7 +80,7 @@ class Waiting:
         self._taking = threading.Lock()
 
     def next_after(self, last: Unit | None) -> Unit | None:
-        """A unit for the process that played this one last; None where none is left."""
+        """Next unit for the process whose last unit is given, or None if no unit is left."""
         with self._taking:
             if not self._plays:
                 return None
@@ -102,7 +103,7 @@ class Waiting:
 
 
 def _gathered(ended: queue.SimpleQueue[list[Result] | BaseException | None], running: int) -> Iterator[list[Result]]:
-    """What is in the queue, in batches, until all who fill it are through."""
+    """Batches of the queued results, until all running threads have ended."""
     while running:
         batch: list[Result] = []
         while not batch or (len(batch) < BATCH and not ended.empty()):
@@ -120,5 +121,5 @@ def _gathered(ended: queue.SimpleQueue[list[Result] | BaseException | None], run
 
 
 def cores() -> int:
-    """How many processors this process may use."""
+    """Number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

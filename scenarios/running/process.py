@@ -1,4 +1,4 @@
-"""A worker process: it plays units that it is sent, within limits, and dies with whoever started it."""
+"""Entry point of a worker process, which plays units within limits and ends with its owner."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from typing import Any
 
 from scenarios.running.worker import Ending, Worker
 
-# Sent by whoever watches: the process writes where it is, in C, whatever it is doing.
+# Signal from the supervisor: faulthandler then writes a traceback in C, whatever the process is doing.
 WHERE = getattr(signal, "SIGUSR1", None)
 
 
 @dataclass(frozen=True)
 class Message:
-    """What a worker process reports between two steps.
+    """Report of a worker process between two steps.
 
     Parameters
     ----------
     ended : sequence of Ending
         Results since the last message.
     step : str
-        What it does next; nothing where its unit is done.
+        Name of the next step; empty if the unit is done.
     charged : tuple of int
-        Which results of the unit are lost if it does not come through that step.
+        Positions of the unit's results that fail if the process does not finish that step.
     resident : int
-        Bytes of memory that it held when it began the unit.
+        Resident memory in bytes when the process began the unit.
     """
 
     ended: Sequence[Ending] = ()
@@ -46,7 +46,7 @@ class Message:
 
 @dataclass
 class _Reporter:
-    """Sends what ended together with what begins, one message a step."""
+    """Sends one message per step, with the results since the last step and the name of the next."""
 
     connection: Connection
     resident: int
@@ -64,24 +64,24 @@ class _Reporter:
 
 
 def serve(connection: Connection, crashes: Connection, plan: bytes, folders: Sequence[str], memory: int) -> None:
-    """Play units until there are no more, or nobody is left who would want them.
+    """Play units until the connection closes.
 
     Parameters
     ----------
     connection : Connection
-        Where units come from and messages go to; the first is an empty one, when the process is ready.
+        Receives units and sends messages. The first message is empty and says that the process is ready.
     crashes : Connection
-        Where the interpreter writes its last words.
+        Receives the tracebacks of faulthandler.
     plan : bytes
         The pickled plan.
     folders : sequence of str
-        Where modules of methods from elsewhere may lie.
+        Folders to search last for the modules of the user's own methods.
     memory : int
-        Bytes that a unit may allocate.
+        Number of bytes that a unit may allocate.
     """
     _become_worker(crashes)
     sys.path += [folder for folder in folders if folder not in sys.path]
-    worker = Worker(pickle.loads(plan))  # noqa: S301 (it comes from the process that started this one)
+    worker = Worker(pickle.loads(plan))  # noqa: S301 (the bytes come from the process that started this one)
     connection.send(Message())
     while True:
         try:
@@ -95,7 +95,7 @@ def serve(connection: Connection, crashes: Connection, plan: bytes, folders: Seq
 
 
 def _become_worker(crashes: Connection) -> None:
-    """Deaf to Ctrl-C, silent on standard output, one thread for linear algebra, and gone when its owner is."""
+    """Ignore Ctrl-C, redirect standard output, use one thread for linear algebra, and end with the owner."""
     import threadpoolctl
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -103,7 +103,7 @@ def _become_worker(crashes: Connection) -> None:
     if hasattr(os, "setsid"):
         os.setsid()
     _die_with_owner()
-    # What methods print must not get into the board.
+    # Redirected to standard error, so that output of methods does not mix with the board.
     os.dup2(2, 1)
     faulthandler.enable(file=crashes.fileno())
     if WHERE is not None:
@@ -112,12 +112,12 @@ def _become_worker(crashes: Connection) -> None:
 
 
 def _die_with_owner() -> None:
-    """Have this process and whatever it starts killed when the process that owns it ends, however that ends."""
+    """Have this process and its children killed when the owner process ends for any reason."""
     owner = parent_process()
     if owner is None:
         return
     try:
-        # The kernel sends SIGKILL to the group when the other end of the pipe closes: no code here has to run for it.
+        # The kernel sends SIGKILL to the process group when the owner's end of the pipe closes, without any code here.
         import fcntl
 
         fcntl.fcntl(owner.sentinel, fcntl.F_SETOWN, -os.getpgrp())
@@ -137,20 +137,20 @@ def _wait_for(sentinel: Any) -> None:
 
 
 def limit_memory(memory: int) -> None:
-    """Make allocations beyond this many further bytes fail with `MemoryError`, where the system can."""
+    """Limit further allocations to this many bytes; beyond them `MemoryError` is raised, if the system supports it."""
     try:
         import resource
     except ImportError:
         return
-    held = _status("VmData")
-    if held is not None:
+    current = _status("VmData")
+    if current is not None:
         hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
-        allowed = held + memory
+        allowed = current + memory
         resource.setrlimit(resource.RLIMIT_DATA, (allowed if hard < 0 else min(allowed, hard), hard))
 
 
 def resident(process: int | str = "self") -> int:
-    """Bytes of memory that a process holds; 0 where the system does not tell."""
+    """Resident memory of a process in bytes, or 0 if the system does not report it."""
     try:
         pages = Path(f"/proc/{process}/statm").read_text(encoding="ascii").split()[1]
     except (OSError, IndexError):
@@ -159,9 +159,10 @@ def resident(process: int | str = "self") -> int:
 
 
 def _status(name: str) -> int | None:
+    """An entry of /proc/self/status in bytes, or None if the system does not report it."""
     try:
         text = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
     except OSError:
         return None
-    found = re.search(rf"^{name}:\s+(\d+) kB", text, re.MULTILINE)
-    return int(found[1]) * 1024 if found else None
+    match = re.search(rf"^{name}:\s+(\d+) kB", text, re.MULTILINE)
+    return int(match[1]) * 1024 if match else None

@@ -1,4 +1,4 @@
-"""The runner: has what a plan lacks played, and stores results as they come."""
+"""Runner: plays the missing results of a plan and stores each result when it ends."""
 
 from __future__ import annotations
 
@@ -18,35 +18,35 @@ from scenarios.seeds import generator
 
 
 class Listener(Protocol):
-    """Told how a run goes."""
+    """Receives the progress of a run."""
 
     def started(self, total: int, known: int) -> None:
-        """Say how many results the plan has, and how many of them are known."""
+        """Receive the number of results of the plan, and how many of them are already stored."""
 
     def ended(self, results: list[Result]) -> None:
-        """Take results that were just stored."""
+        """Receive results that were just stored."""
 
     def first_board(self, plays: int) -> None:
-        """Say that every pair has been played `plays` times."""
+        """Called once every pair has been played `plays` times."""
 
 
 class Backend(Protocol):
-    """Where units are played: on this machine (`LocalProcesses`) or on many (`DaskCluster`)."""
+    """Plays units on this machine (`LocalProcesses`) or on a cluster (`DaskCluster`)."""
 
     def played(self, plan: Plan, units: Sequence[Unit]) -> Generator[list[Result], None, None]:
-        """Results of units as they end, each of them exactly once; closing the iterator ends the playing."""
+        """Yield each result exactly once, in batches as trials end; closing the generator stops the run."""
 
 
 @dataclass(frozen=True)
 class Summary:
-    """How a run ended.
+    """Outcome of a run.
 
     Attributes
     ----------
     played, failed : int
-        Results that were added, and how many of them are failures.
+        Number of results added to the store, and number of failures among them.
     interrupted : int
-        Number of the signal that stopped it before its end; 0 where none did.
+        Number of the signal that interrupted the run, or 0.
     """
 
     played: int
@@ -55,22 +55,22 @@ class Summary:
 
 
 def guarantees(plan: Plan) -> tuple[Guarantee, ...]:
-    """What each defense promises of a first draw.
+    """Guarantee of each defense for the records of the first play.
 
     Raises
     ------
     ValueError
-        If a defense's parameters do not fit the records; names the defense.
+        If a defense's parameters do not fit the records. The message names the defense.
     """
     secret = plan.games[0].draw(generator(plan.seed, plan.name, "draw", 0))
-    promised = []
+    promises = []
     for entry in plan.defenses:
         try:
             entry.method.check(secret.records)
-            promised.append(entry.method.guarantee(secret.records))
+            promises.append(entry.method.guarantee(secret.records))
         except ValueError as error:
             raise ValueError(f"{entry.name}: {error}") from None
-    return tuple(promised)
+    return tuple(promises)
 
 
 def run(
@@ -83,45 +83,47 @@ def run(
     backend: Backend | None = None,
     fresh: bool = False,
 ) -> Summary:
-    """Play what is missing.
+    """Play the missing results of a plan.
 
     Parameters
     ----------
     plan : Plan
-        What is to be played.
+        Scenario, defenses, attacks and number of plays.
     catalogue : Catalogue
-        Its results with their keys.
+        Expected results of the plan, with their keys.
     store : Store
-        Where results are known from, and go to as they come.
+        Holds earlier results and receives new ones.
     listener : Listener
-        Told how it goes; of a result only after it is stored.
+        Receives the progress; each result only after it is stored.
     jobs : int
         Number of worker processes on this machine.
     backend : Backend, optional
-        Where to play instead.
+        Where to play units instead of on this machine.
     fresh : bool
-        Play everything, known or not.
+        Play all results, including those already in the store.
     """
     units = catalogue.missing(store, fresh=fresh)
     total = len(catalogue.keys)
-    left = sum(len(unit.results) for unit in units)
-    listener.started(total, total - left)
+    missing = sum(len(unit.results) for unit in units)
+    listener.started(total, total - missing)
     if not units:
         return Summary(0, 0)
     played = failed = 0
-    first = {result.key for unit in units if unit.play == 0 for result in unit.results} if total == left else set()
-    where = backend or LocalProcesses(jobs)
+    first_play = (
+        {result.key for unit in units if unit.play == 0 for result in unit.results} if total == missing else set()
+    )
+    backend = backend or LocalProcesses(jobs)
     try:
         store.add([], catalogue.documents)
-        with closing(where.played(plan, units)) as batches:
+        with closing(backend.played(plan, units)) as batches:
             for results in batches:
                 store.add(results)
                 played += len(results)
                 failed += sum(result.status in FAILURES for result in results)
                 listener.ended(results)
-                if first:
-                    first -= {result.key for result in results}
-                    if not first and plan.plays > 1:
+                if first_play:
+                    first_play -= {result.key for result in results}
+                    if not first_play and plan.plays > 1:
                         listener.first_board(1)
     except KeyboardInterrupt as interrupt:
         return Summary(played, failed, signal_of(interrupt))

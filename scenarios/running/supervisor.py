@@ -1,4 +1,4 @@
-"""Plays units in a worker process of its own, which it kills when a limit is passed and replaces when it is lost."""
+"""Supervisor of one worker process, which kills it at a limit and replaces it when it is lost."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ from scenarios.running.limits import Limits, written_size
 from scenarios.running.process import WHERE, Message, resident, serve
 from scenarios.running.units import Unit
 
-# Seconds between looks at a worker's memory.
+# Seconds between checks of a worker's memory.
 PAUSE = 0.1
-# Seconds in which a worker must be ready, and within which it tells where it is before it is killed.
+# Seconds that a worker has to get ready, and to write its traceback before it is killed.
 START, LAST_WORDS = 120.0, 0.2
-# Workers lost in a row before they began a unit, after which the unit is given up.
+# Workers lost in a row before their first step; after that many, the unit fails.
 ATTEMPTS = 3
-# Lines kept of where a worker was.
+# Maximum number of traceback lines kept.
 LINES = 12
 _starting = threading.Lock()
 
 
-class Stopped(Exception):  # noqa: N818 (no error: somebody wanted it)
-    """Raised in whoever plays through a supervisor that was closed."""
+class Stopped(Exception):  # noqa: N818 (a requested stop, not an error)
+    """Raised in the thread that plays a unit when the supervisor is closed."""
 
 
-class Lost(Exception):  # noqa: N818 (an event: its unit goes on without what it was doing)
-    """A worker process ended, or was ended, before its unit was done.
+class Lost(Exception):  # noqa: N818 (an event: the rest of the unit is still played)
+    """A worker process ended or was killed before its unit was done.
 
     Parameters
     ----------
     status, reason : str
-        What becomes of the result that it was working on.
+        Status and reason of the results that the process was working on.
     """
 
     def __init__(self, status: str, reason: str) -> None:
@@ -54,16 +54,16 @@ class Lost(Exception):  # noqa: N818 (an event: its unit goes on without what it
 
 
 class Supervisor:
-    """Plays units of one plan, one at a time, in a process that can be killed.
+    """Plays units of one plan, one at a time, in a separate process that can be killed.
 
     Parameters
     ----------
     plan : bytes
         The pickled plan.
     limits : Limits
-        What a trial may take.
+        Time and memory limits of a trial.
     folders : sequence of str
-        Where the process looks last for modules of methods.
+        Folders that the process searches last for the modules of methods.
     """
 
     def __init__(self, plan: bytes, limits: Limits, folders: tuple[str, ...] = ()) -> None:
@@ -72,15 +72,15 @@ class Supervisor:
         self._child: _Child | None = None
 
     def play(self, unit: Unit) -> Iterator[list[Result]]:
-        """Results of a unit, as they end; each of them exactly once.
+        """Yield each result of a unit exactly once, when its trial ends.
 
-        What takes too long, needs too much memory or ends the process fails with that status and reason; the rest of
-        the unit goes on in another process, for which its release is made again.
+        A step fails if it exceeds the time or memory limit or ends the process; the status and reason say which. The
+        rest of the unit continues in a new process, which makes the release again.
 
         Raises
         ------
         Stopped
-            If the supervisor was closed meanwhile.
+            If the supervisor is closed while the unit is played.
         """
         with self._playing:
             yield from self._played(unit)
@@ -99,7 +99,7 @@ class Supervisor:
                     step = self._message(child, step, began)
                 yield _ended(missing, order, step)
                 if missing:
-                    raise Lost("error", "the worker process left this out")
+                    raise Lost("error", "the worker process did not report this result")
             except Lost as loss:
                 self._drop()
                 lost = 0 if step.charged else lost + 1
@@ -107,11 +107,11 @@ class Supervisor:
                 yield _failed(missing, charged, loss, time.monotonic() - began)
 
     def stop(self) -> None:
-        """Have whoever plays stop within moments."""
+        """Make a running `play` raise `Stopped` soon."""
         self._closed.set()
 
     def close(self) -> None:
-        """End the process; whoever plays meanwhile is told."""
+        """End the process; a running `play` raises `Stopped`."""
         self.stop()
         with self._playing:
             self._drop()
@@ -125,11 +125,11 @@ class Supervisor:
         return self._child
 
     def _message(self, child: _Child, step: Message, began: float) -> Message:
-        """The next message of the process, which is killed where the step that it takes passes a limit."""
+        """Next message of the process, which is killed if its current step exceeds a limit."""
         limit, what = (self.limits.time, step.step) if step.step else (START, "the start of a worker process")
         while True:
-            left = began + limit - time.monotonic()
-            ready = wait([child.connection, child.sentinel], timeout=max(0.0, min(PAUSE, left)))
+            remaining = began + limit - time.monotonic()
+            ready = wait([child.connection, child.sentinel], timeout=max(0.0, min(PAUSE, remaining)))
             if child.connection in ready:
                 with suppress(EOFError, OSError):
                     message: Message = child.connection.recv()
@@ -138,10 +138,10 @@ class Supervisor:
                 raise Stopped
             if ready:
                 raise Lost(*child.ended(what))
-            if left <= 0:
+            if remaining <= 0:
                 raise Lost("timeout", f"{what} took longer than {limit:g} s{child.kill()}")
-            held = resident(child.pid) - step.resident
-            if step.resident and held > self.limits.memory:
+            used = resident(child.pid) - step.resident
+            if step.resident and used > self.limits.memory:
                 memory = written_size(self.limits.memory)
                 raise Lost("oom", f"{what} used more than {memory} of memory{child.kill()}")
 
@@ -152,7 +152,7 @@ class Supervisor:
 
 
 def _ended(missing: dict[int, Result], order: list[int], message: Message) -> list[Result]:
-    """Take what a message reports out of what is missing."""
+    """Remove the results of a message from the missing ones and return them, filled in."""
     results = []
     for ending in message.ended:
         changes = {name: value for name, value in vars(ending).items() if name != "result"}
@@ -170,53 +170,53 @@ def _failed(missing: dict[int, Result], charged: list[int], loss: Lost, seconds:
 
 
 class _Child:
-    """One worker process."""
+    """Worker process and its connections."""
 
     def __init__(self, plan: bytes, limits: Limits, folders: tuple[str, ...]) -> None:
         context = _context()
         self.connection, theirs = context.Pipe()
-        self._crashes, last_words = context.Pipe(duplex=False)
+        self._crashes, crashes = context.Pipe(duplex=False)
         self._kills = _kernel_kills()
-        arguments = (theirs, last_words, plan, folders, limits.memory)
+        arguments = (theirs, crashes, plan, folders, limits.memory)
         self._process: Any = context.Process(target=serve, args=arguments, daemon=True)
         with _starting, _as_parent():
             self._process.start()
         theirs.close()
-        last_words.close()
+        crashes.close()
         self.pid: int = self._process.pid
         self.sentinel: int = self._process.sentinel
 
     def send(self, unit: Unit) -> None:
-        """Hand over a unit."""
+        """Send a unit to the process."""
         try:
             self.connection.send(unit)
         except OSError:
             raise Lost(*self.ended("the wait for a unit")) from None
 
     def ended(self, what: str) -> tuple[str, str]:
-        """Status and reason of a process that ended by itself."""
+        """Status and reason for a process that was not killed by its supervisor."""
         self._process.join(LAST_WORDS)
-        code, words = self._process.exitcode, self._words()
+        code, frames = self._process.exitcode, self._traceback()
         if code is None:
-            return "error", f"{what} closed the connection of its worker process{words}"
+            return "error", f"{what} closed the connection of its worker process{frames}"
         if code == -signal.SIGKILL and _kernel_kills() > self._kills:
-            return "oom", f"{what} was ended by the system, which was out of memory{words}"
+            return "oom", f"{what} was killed by the system, which was out of memory{frames}"
         how = f"exit code {code}" if code >= 0 else f"signal {-code} ({signal.strsignal(-code)})"
-        return "error", f"{what} ended its worker process: {how}{words}"
+        return "error", f"{what} ended its worker process: {how}{frames}"
 
     def kill(self) -> str:
-        """Ask the process where it is, then kill it and whatever it started."""
+        """Request a traceback from the process, then kill it and its children; return the traceback."""
         if WHERE is not None:
             with suppress(OSError):
                 os.kill(self.pid, WHERE)
             self._crashes.poll(LAST_WORDS)
             time.sleep(LAST_WORDS / 4)
-        words = self._words()
+        frames = self._traceback()
         self.close()
-        return words
+        return frames
 
     def close(self) -> None:
-        """Kill the process and whatever it started, if they still are there."""
+        """Kill the process and its children, if they are still running."""
         if hasattr(os, "killpg"):
             with suppress(OSError):
                 os.killpg(self.pid, signal.SIGKILL)
@@ -227,8 +227,8 @@ class _Child:
             self.connection.close()
             self._crashes.close()
 
-    def _words(self) -> str:
-        """Where the process was, as it wrote itself, the innermost frame first, down to the loop over trials."""
+    def _traceback(self) -> str:
+        """Traceback written by the process: innermost frame first, up to the worker's loop over trials."""
         text = ""
         with suppress(OSError):
             while self._crashes.poll():
@@ -242,16 +242,16 @@ class _Child:
 
 
 def _kernel_kills() -> int:
-    """How many processes the kernel has ended for lack of memory; 0 where it does not tell."""
+    """Number of processes that the kernel has killed for lack of memory, or 0 if it does not report it."""
     with suppress(OSError):
-        found = re.search(r"^oom_kill (\d+)", Path("/proc/vmstat").read_text(encoding="ascii"), re.MULTILINE)
-        return int(found[1]) if found else 0
+        match = re.search(r"^oom_kill (\d+)", Path("/proc/vmstat").read_text(encoding="ascii"), re.MULTILINE)
+        return int(match[1]) if match else 0
     return 0
 
 
 @contextmanager
 def _as_parent() -> Iterator[None]:
-    """Let a daemonic process (a Dask worker is one) have a child: ours dies with its owner by itself."""
+    """Let a daemonic process, such as a Dask worker, start a child; ours ends with its owner anyway."""
     settings: dict[str, Any] = multiprocessing.current_process()._config  # type: ignore[attr-defined]
     before = settings.get("daemon")
     settings["daemon"] = False
@@ -262,7 +262,7 @@ def _as_parent() -> Iterator[None]:
 
 
 def _context() -> Any:
-    """Processes forked from a server that has loaded the numeric packages once; fresh ones where there is no fork."""
+    """Context that forks a server with the numeric packages loaded, or spawns processes if it cannot fork."""
     if "forkserver" not in multiprocessing.get_all_start_methods() or sys.platform == "darwin":
         return multiprocessing.get_context("spawn")
     context = multiprocessing.get_context("forkserver")

@@ -1,4 +1,4 @@
-"""Units of work: one release of one defense in one play, and the attacks on it."""
+"""Units of work: one release of one defense in one play, with the attacks on it."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from scenarios.methods import describe
 from scenarios.running.fingerprint import closure, digest, sources, versions
 from scenarios.running.plan import Plan
 
-# Raised when the meaning of a stored number changes, so that older ones are not mixed with newer ones.
+# Incremented when the meaning of a stored score changes, so that old and new scores are not mixed.
 SCORER = 1
-# What runs between the methods of a play, beside the game.
+# Modules that run between the methods of a play, besides the game.
 SCORING = ("scenarios.games.playing", "scenarios.seeds")
 DONE = ("ok", "skipped")
 
 
 @dataclass(frozen=True)
 class Unit:
-    """One release and the trials that it feeds.
+    """One release and the trials on it.
 
     Attributes
     ----------
     defense, play : int
-        Which of the plan's defenses, and which play.
+        Index of the defense in the plan, and number of the play.
     release : Result or None
-        The release's result, yet to be filled in; None where it is known.
+        Result of the release, still to be filled in, or None if it is already stored.
     trials : tuple of (int, int, Result)
-        Game, attack and result yet to be filled in, for each trial that is to be played.
+        Index of the game, index of the attack, and result to fill in, for each trial to play.
     """
 
     defense: int
@@ -42,11 +42,11 @@ class Unit:
 
     @property
     def results(self) -> list[Result]:
-        """Every result that this unit is to fill in."""
+        """All results that this unit has to fill in."""
         return [*([self.release] if self.release else []), *(result for _, _, result in self.trials)]
 
     def only(self, numbers: Collection[int]) -> Unit:
-        """The same release with those of the results whose positions in `results` are given."""
+        """Return the same unit, restricted to the given positions in `results`."""
         first = 1 if self.release else 0
         return replace(
             self,
@@ -57,14 +57,14 @@ class Unit:
 
 @dataclass(frozen=True)
 class Catalogue:
-    """Every result of a plan, with its key: the hash of everything that it depends on.
+    """All results of a plan; the key of a result is the hash of everything that it depends on.
 
     Parameters
     ----------
     plan : Plan
-        What is to be played.
+        Scenario, defenses, attacks and number of plays.
     guarantees : tuple of str
-        What each defense promises.
+        Guarantee of each defense, as text.
     """
 
     plan: Plan
@@ -72,7 +72,7 @@ class Catalogue:
 
     @property
     def units(self) -> Iterator[Unit]:
-        """All units, play by play, so that the first plays give a whole board."""
+        """All units in the order of plays, so that the first plays give a complete board."""
         return (_at(template, play) for play in range(self.plan.plays) for template in self._templates)
 
     @cached_property
@@ -83,34 +83,34 @@ class Catalogue:
 
     @cached_property
     def documents(self) -> dict[str, str]:
-        """JSON of everything that results depend on beside the play, by the hashes that results and JSON name."""
-        self._templates  # noqa: B018 (fills the documents in)
-        return self._written
+        """JSON documents by hash: everything that results depend on besides the play. Results refer to the hashes."""
+        self._templates  # noqa: B018 (adds the documents)
+        return self._stored_documents
 
     def missing(self, store: Store, *, fresh: bool) -> list[Unit]:
-        """Units with what is still to be played: all of it where `fresh`, else what did not end well before."""
+        """Units with the results still to play: all if `fresh`, otherwise those without a stored success or skip."""
         if fresh:
             return list(self.units)
-        known = store.statuses(self.plan.name)
-        done = {key for key, status in known.items() if status in DONE}
+        statuses = store.statuses(self.plan.name)
+        done = {key for key, status in statuses.items() if status in DONE}
         templates = [(template, [result.parts for result in template.results]) for template in self._templates]
-        left = []
+        units = []
         for play in range(self.plan.plays):
             for template, parts in templates:
                 wanted = [number for number, part in enumerate(parts) if _key(part, play) not in done]
                 if wanted:
-                    left.append(_at(template.only(wanted), play))
-        return left
+                    units.append(_at(template.only(wanted), play))
+        return units
 
     @cached_property
-    def _written(self) -> dict[str, str]:
+    def _stored_documents(self) -> dict[str, str]:
         return {}
 
     def _document(self, content: Any) -> str:
-        """Keep a document; its hash."""
-        name = digest(content)
-        self._written[name] = canonical(content)
-        return name
+        """Store a document and return its hash."""
+        key = digest(content)
+        self._stored_documents[key] = canonical(content)
+        return key
 
     @cached_property
     def _common(self) -> dict[str, Any]:
@@ -124,21 +124,21 @@ class Catalogue:
         }
 
     def _method(self, name: str, method: Any) -> dict[str, Any]:
-        """Name, all parameters and sources of a method."""
+        """Name, parameters and sources of a method."""
         return {"name": name, "parameters": describe(method), "source": self._document(sources(method))}
 
     @cached_property
     def _games(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        """What tells each game from the others, and everything about it."""
+        """The settings that distinguish each game from the others, and its full description."""
         settings = [dict(game.settings()) for game in self.plan.games]
-        told = [
+        varying = [
             name
             for name in settings[0]
             if name in self.plan.games[0].variants or len({canonical(s[name]) for s in settings}) > 1
         ]
         return [
             (
-                {name: one[name] for name in told},
+                {name: one[name] for name in varying},
                 {"name": type(game).__name__, "parameters": one, "source": self._document(sources(game))},
             )
             for one, game in zip(settings, self.plan.games, strict=True)
@@ -146,14 +146,14 @@ class Catalogue:
 
     @cached_property
     def _templates(self) -> tuple[Unit, ...]:
-        """The unit of each defense, its results with the hash of their parts instead of a play's key."""
+        """Unit of each defense; its results carry the hash of their parts but no key of a play."""
         attacks = [self._method(entry.name, entry.method) for entry in self.plan.attacks]
         return tuple(self._template(number, attacks) for number in range(len(self.plan.defenses)))
 
     def _template(self, number: int, attacks: list[dict[str, Any]]) -> Unit:
         defense = self.plan.defenses[number]
-        told, game = self._games[0]
-        shared = {name: value for name, value in game["parameters"].items() if name not in told}
+        varying, game = self._games[0]
+        shared = {name: value for name, value in game["parameters"].items() if name not in varying}
         base = {**self._common, "defense": self._method(defense.name, defense.method)}
         release = Result(
             key="",
@@ -183,7 +183,7 @@ class Catalogue:
 
 
 def _at(template: Unit, play: int) -> Unit:
-    """The unit of one play."""
+    """Return the template as a unit of one play, with the keys of its results."""
     trials = tuple((game, attack, _keyed(result, play)) for game, attack, result in template.trials)
     release = template.release and _keyed(template.release, play)
     return replace(template, play=play, release=release, trials=trials)
@@ -194,5 +194,5 @@ def _keyed(result: Result, play: int) -> Result:
 
 
 def _key(parts: str, play: int) -> str:
-    """Key of one play of what depends on these parts."""
+    """Key of the result of one play, from the hash of its parts."""
     return hashlib.sha256(f"{parts} {play}".encode()).hexdigest()

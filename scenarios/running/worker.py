@@ -1,4 +1,4 @@
-"""What a worker process does: make releases, run attacks on them, and report each result as it ends."""
+"""Worker: makes releases, runs attacks on them, and reports each result when it ends."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from scenarios.running.scores import checked_measures, checked_scores
 from scenarios.running.units import Unit
 from scenarios.seeds import generator
 
-# A play's draw serves every defense; workers meet plays in order, so that few need to be remembered.
-REMEMBERED = 4
-# Frames of a traceback that are kept.
+# Number of plays whose draws are cached. All defenses share a draw, and plays come in order, so few suffice.
+CACHED_PLAYS = 4
+# Maximum number of traceback frames kept.
 FRAMES = 6
-# Characters of what an error says that are kept.
+# Maximum number of characters kept of an error message.
 LONGEST = 1000
 
 
 @dataclass(frozen=True)
 class Ending:
-    """How a release or a trial ended.
+    """Outcome of a release or a trial.
 
     Attributes
     ----------
     result : int
-        Which of the unit's results.
+        Position in the unit's results.
     status, reason, scores, values, seconds, created
         See `leaderboard.Result`.
     """
@@ -60,38 +60,38 @@ class Worker:
     Parameters
     ----------
     plan : Plan
-        What is played.
+        Scenario, defenses, attacks and number of plays.
     """
 
     plan: Plan
     secrets: dict[tuple[int, int], Any] = field(default_factory=dict)
 
     def play(self, unit: Unit, begin: Begin, end: End) -> None:
-        """Play what a unit lacks; a failure is the result of what failed, and stops nothing else.
+        """Play the results of a unit; a failure is recorded as a result, and independent trials still run.
 
         Parameters
         ----------
         unit : Unit
-            One release and the trials that it feeds.
+            One release and the trials on it.
         begin : callable
-            Told of each step before it is taken: its name, and which results fail if it does not come to an end.
+            Called before each step with its name and the positions of the results that fail if it does not end.
         end : callable
-            Told how each result ended.
+            Called with the outcome of each result.
         """
         everything = range(len(unit.results))
         first = 1 if unit.release else 0
         secret, failure = self._drawn(0, unit.play, partial(begin, "the draw", everything))
         if failure is None:
             begin("the defense", everything)
-            made, failure = _tried("the defense failed: ", lambda: self._release(unit, secret))
+            outcome, failure = _tried("the defense failed: ", lambda: self._release(unit, secret))
         if failure is not None:
             for result in everything:
                 end(failure(result))
             return
-        release, published, seconds = made
+        release, published, seconds = outcome
         if unit.release:
             begin("the measuring of utility", [0])
-            # A release's time is that of its making.
+            # The time of a release is the time to make it, without measuring its utility.
             end(_timed(0, lambda: _measured(self.plan.games[0].utility(secret, release)), seconds))
         for game in dict.fromkeys(game for game, _, _ in unit.trials):
             trials = [
@@ -107,11 +107,11 @@ class Worker:
                     end(_timed(result, self._trial(unit, game, attack, secret, published)))
 
     def _drawn(self, game: int, play: int, begin: Callable[[], None]) -> tuple[Any, Callable[[int], Ending] | None]:
-        """The secret of a play, drawn once."""
+        """The secret of a play, from the cache or freshly drawn, or the failure of the draw."""
         if (game, play) in self.secrets:
             return self.secrets[game, play], None
         begin()
-        while len(self.secrets) >= REMEMBERED * len(self.plan.games):
+        while len(self.secrets) >= CACHED_PLAYS * len(self.plan.games):
             self.secrets.pop(next(iter(self.secrets)))
         rng = generator(self.plan.seed, self.plan.name, "draw", play)
         secret, failure = _tried("the draw failed: ", lambda: self.plan.games[game].draw(rng))
@@ -124,11 +124,11 @@ class Worker:
         return (self.plan.name, "release", entry.name, canonical(describe(entry.method)), unit.play)
 
     def _release(self, unit: Unit, secret: Any) -> tuple[Any, Any, float]:
-        """The release, what is published of it, and how long its making took."""
+        """The release, its published part, and the seconds that it took to make."""
         started = time.perf_counter()
         rng = generator(self.plan.seed, *self._names(unit))
-        made = make_release(self.plan.defenses[unit.defense].method, self.plan.games[0], secret, rng)
-        return (*made, time.perf_counter() - started)
+        release, published = make_release(self.plan.defenses[unit.defense].method, self.plan.games[0], secret, rng)
+        return release, published, time.perf_counter() - started
 
     def _trial(self, unit: Unit, game: int, attack: int, secret: Any, published: Any) -> Callable[[], Scores]:
         plan = self.plan
@@ -149,18 +149,18 @@ class Worker:
 
 
 def _measured(utility: Any) -> Scores:
-    """A release's utility, which has no goals."""
+    """Utility of a release as scores without goals."""
     return Scores({}, checked_measures(utility))
 
 
 def _timed(result: int, run: Callable[[], Scores], seconds: float | None = None) -> Ending:
-    """Ending of what gives numbers; its own time unless another is given."""
+    """Outcome of a function that returns scores, with its own run time unless another is given."""
     started = time.perf_counter()
     try:
         scores = run()
     except NotApplicable as reason:
         return _ended(result, started, status="skipped", reason=str(reason))
-    except BaseException as error:  # any failure of a method is a result, an attempt to leave the process too
+    except BaseException as error:  # any failure of a method is a result, even SystemExit
         return _ended(result, started, status=_status(error), reason=_reason(error))
     return _ended(
         result,
@@ -170,13 +170,13 @@ def _timed(result: int, run: Callable[[], Scores], seconds: float | None = None)
     )
 
 
-def _tried(what: str, run: Callable[[], Any]) -> tuple[Any, Callable[[int], Ending] | None]:
-    """What was made, or the ending of every result that needs it."""
+def _tried(prefix: str, run: Callable[[], Any]) -> tuple[Any, Callable[[int], Ending] | None]:
+    """Value of a function, or on failure a function that fails each result that depends on the value."""
     started = time.perf_counter()
     try:
         return run(), None
-    except BaseException as error:  # as above
-        status, reason = _status(error), what + _reason(error)
+    except BaseException as error:  # as in `_timed`
+        status, reason = _status(error), prefix + _reason(error)
         return None, lambda result: _ended(result, started, status=status, reason=reason)
 
 
@@ -190,10 +190,10 @@ def _status(error: BaseException) -> str:
 
 
 def _reason(error: BaseException) -> str:
-    """The error in one line, then where it was raised, without the values of variables."""
+    """The error in one line, then its traceback, without values of variables."""
     frames = traceback.format_list(traceback.extract_tb(error.__traceback__)[-FRAMES:])
     try:
-        said = " ".join(str(error).split())[:LONGEST]
+        message = " ".join(str(error).split())[:LONGEST]
     except Exception:
-        said = "(an error that cannot say what it is)"
-    return f"{type(error).__name__}: {said}\n{''.join(frames)}".rstrip()
+        message = "(the error has no readable message)"
+    return f"{type(error).__name__}: {message}\n{''.join(frames)}".rstrip()

@@ -192,7 +192,7 @@ def test_a_worker_of_another_version_is_refused():
     share = cluster._Share("plan", b"", None, (), ("scenarios.running.worker",), {"numpy": "0.1"})
     cluster.keep(share)
     try:
-        with pytest.raises(ValueError, match="other versions than this machine of numpy"):
+        with pytest.raises(ValueError, match="a cluster worker and this machine have different versions of numpy"):
             cluster.play_unit("plan", None)
     finally:
         cluster.forget("plan")

@@ -49,7 +49,7 @@ def uninterrupted(tmp_path_factory):
     _prepare(folder)
     started = time.monotonic()
     process = start_in(folder)
-    read_until(process, "results known")
+    read_until(process, "results done")
     playing = time.monotonic()
     output = ended(process)
     return output, playing - started, time.monotonic() - playing
@@ -93,7 +93,7 @@ def killed(folder, seconds, *, playing):
     """
     process = start_in(folder)
     if playing:
-        read_until(process, "results known")
+        read_until(process, "results done")
     try:
         process.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:

@@ -107,18 +107,18 @@ def test_one_worker_two_workers_one_board(folder, whole):
 
 def test_a_second_run_plays_only_what_is_missing(folder, whole):
     few = tokumei("run", "small.toml", "--plays", 1, "-d", "Mondrian", cwd=folder, check=0)
-    assert "0 of 10 results known" in few.stderr
+    assert "0 of 10 results done" in few.stderr
     again = tokumei("run", "small.toml", "--plays", 1, "-d", "Mondrian", "--html", "page.html", cwd=folder, check=0)
-    assert "10 of 10 results known" in again.stderr
+    assert "10 of 10 results done" in again.stderr
     assert again.stdout == few.stdout
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert "Mondrian" in page
     assert not re.search(r"(src|href)=[\"']?https?:", page)
     more = tokumei("run", "small.toml", "--format", "csv", cwd=folder, check=0)
-    assert "; 10 of 45 results known" in more.stderr
+    assert "; 10 of 45 results done" in more.stderr
     assert more.stdout == whole
     fresh = tokumei("run", "small.toml", "--format", "csv", "--fresh", cwd=folder, check=0)
-    assert "; 0 of 45 results known" in fresh.stderr
+    assert "; 0 of 45 results done" in fresh.stderr
     assert fresh.stdout == whole
     assert tokumei("board", "--format", "csv", cwd=folder, check=0).stdout == whole
 
@@ -161,7 +161,7 @@ def test_an_attack_that_raises_leaves_the_others_whole(folder):
     assert {row["status"] for row in rows if row["attack"] == "mine:Declines"} == {"skipped"}
     again = tokumei(*arguments, cwd=folder, check=3)
     # Failures are played again, nothing else: 3 defenses x 2 plays x 2 kinds of decoys.
-    assert "30 of 42 results known" in again.stderr
+    assert "30 of 42 results done" in again.stderr
 
 
 @pytest.mark.long

@@ -53,7 +53,7 @@ def shown(results, *, terminal, quiet=False):
     with RunDisplay(display, Plan, None, None) as listener:
         listener.started(len(results), 0)
         for one in results:
-            listener.said = 0.0
+            listener.last_update = 0.0
             listener.ended([one])
         if listener.live is not None:
             listener.live.refresh()
@@ -81,7 +81,7 @@ def test_lines_off_a_terminal_say_progress_time_left_failures_and_who_is_worst()
     assert "\x1b" not in text
     assert re.search(r"small: 1 of 3 results, about \d+ s left; worst so far: Mondrian k=2, 50% of rows", text)
     assert "timeout: Mondrian k=2 against NearestNeighbour, play 1: the trial took longer than 2 s\n" in text
-    assert "small: 3 of 3 results known after 0 s, 1 of them failed" in text
+    assert "small: 3 of 3 results done after 0 s, 1 of them failed" in text
 
 
 def test_a_terminal_shows_a_table_and_a_bar():
@@ -121,4 +121,4 @@ def test_json_is_alone_on_standard_output(tmp_path, quiet):
         said = reader.result()
     assert [row["defense"] for row in json.loads(done.stdout)] == ["Mondrian"]
     assert (b"first board" in said) is not quiet
-    assert said == b"" if quiet else b"4 of 4 results known" in said
+    assert said == b"" if quiet else b"4 of 4 results done" in said
