@@ -15,7 +15,7 @@ from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Condition, Count, Histogram, Mean, Query, Sum
 from defenses.base.release import MicrodataRelease, StatisticsRelease
-from metrics.arrays import Floats
+from metrics.arrays import Booleans, Floats
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios.auditing.audit import Neighbours, Subject
 
@@ -31,9 +31,11 @@ def of_defense(defense: Defense) -> Subject:
     The replaced record holds the first category and the smallest number in one table, and the last category and the
     largest number in the other. All other records hold the first category and the smallest number.
 
-    Of a released table, the features are the cells of the replaced record and the counts of each column. Unless the
-    defense randomizes records independently, it is also run on a single column of two categories, each held by 100 of
-    200 records. With two categories, the replaced record moves from one count to the other.
+    Of a released table, the features are the cells of the replaced record, the counts of each column, the order of the
+    rows, and the types of the columns. Unless the defense randomizes records independently, it is also run on a single
+    column of two categories, held by the first and the last 100 of 200 records. With two categories, the replaced
+    record moves from one count to the other. Since the other records differ, this pair also shows an order of rows that
+    depends on the replaced record.
 
     Of a curator, the features are the answers to a count, a sum, a mean, a histogram, two counts, and one count asked
     ten times. Each of these workloads has sessions of its own, whose budget is divided evenly. A last workload asks one
@@ -154,28 +156,48 @@ def _rows(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Fl
 
 
 def _counts(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Floats:
-    """Number of cells with the first category, and number of cells with neither category, shape (runs, 2)."""
-    outputs = np.empty((runs, 2))
+    """Number of cells with the first category and with neither, and the order of both categories, shape (runs, 7)."""
+    outputs = np.empty((runs, 7))
     for row in outputs:
         release = defense.apply(records, rng)
         assert isinstance(release, MicrodataRelease)  # noqa: S101 (of a defense of this kind)
-        cells = release.frame["answer"].astype(str)
-        no = int((cells == "no").sum())
-        row[:] = no, len(cells) - no - int((cells == "yes").sum())
+        cells = release.frame["answer"].astype(str).to_numpy()
+        no, yes = cells == "no", cells == "yes"
+        row[:2] = no.sum(), len(cells) - no.sum() - yes.sum()
+        row[2:] = *_order(_codes(release.frame["answer"])), _mean_position(no), _mean_position(yes)
     return outputs
 
 
 def _table_features(release: MicrodataRelease) -> Floats:
-    """The first record's cell and two summaries of the counts, for each column."""
+    """The first record's cell, two summaries of the counts and the order of the rows, for each column; and the types.
+
+    The first record's row is recognized by its origin. Its position is a feature too: an adversary who knows all other
+    records often recognizes it.
+    """
     own = np.flatnonzero(release.origin == 0)
-    features: list[float] = []
+    types = "|".join(f"{name}:{kind}" for name, kind in release.frame.dtypes.items())
+    features: list[float] = [float(own[0]) if own.size else np.nan, float(zlib.crc32(types.encode()))]
     for name in COLUMNS:
         codes = _codes(release.frame[name])
         features.append(codes[own[0]] if own.size else np.nan)
         # Every distinct cell has a weight of its own, so that different counts almost always have different sums.
         features.append(float(np.sort(codes).sum()))
         features.append(float(np.mean(release.frame[name].astype(str) == "no")))
+        features += _order(codes)
+        features.append(_mean_position(codes == codes[own[0]]) if own.size else np.nan)
     return np.array(features)
+
+
+def _order(codes: Floats) -> list[float]:
+    """Cells of the first and of the last row, and the number of rows whose cell differs from the one before."""
+    if not codes.size:
+        return [np.nan] * 3
+    return [codes[0], codes[-1], float(np.count_nonzero(codes[1:] != codes[:-1]))]
+
+
+def _mean_position(chosen: Booleans) -> float:
+    """Mean position of the chosen rows; NaN without any."""
+    return float(np.flatnonzero(chosen).mean()) if chosen.any() else np.nan
 
 
 def _codes(column: pd.Series[Any]) -> Floats:

@@ -6,6 +6,7 @@ of seeds. Seeds are fixed.
 
 import json
 import math
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -322,6 +323,63 @@ def test_a_defense_may_declare_that_records_are_randomized_independently():
     audited = subject(SomeCellsAreYes())
     assert audited.runs == COPIES
     assert not audit(audited, runs=2000, rng=rng()).holds
+
+
+class OrderTells(RetentionReplacement):
+    """Reverses the rows if the first record holds the last category; the cells keep the claim."""
+
+    randomizes_records_independently = False
+
+    def apply(self, records, rng):
+        release = super().apply(records, rng)
+        if not self.tells(records):
+            return release
+        order = self.order(len(records))
+        return replace(release, frame=release.frame.iloc[order].reset_index(drop=True), origin=release.origin[order])
+
+    def tells(self, records):
+        return records.frame["answer"].iloc[0] == "yes"
+
+    def order(self, n):
+        return np.arange(n)[::-1]
+
+
+class PlaceTells(OrderTells):
+    """Puts the first record's row last if it holds the last category."""
+
+    def order(self, n):
+        return np.roll(np.arange(n), -1)
+
+
+class OrderTellsNothing(OrderTells):
+    """Reverses the rows by a fair coin, which is honest."""
+
+    def apply(self, records, rng):
+        self._coin = rng.random() < 0.5
+        return super().apply(records, rng)
+
+    def tells(self, records):
+        return self._coin
+
+
+class TypeTells(OrderTells):
+    """Stores a column in another type if the first record holds the last category."""
+
+    def apply(self, records, rng):
+        release = RetentionReplacement.apply(self, records, rng)
+        kind = "category" if self.tells(records) else object
+        return replace(release, frame=release.frame.astype({"answer": kind}))
+
+
+@pytest.mark.parametrize("broken", [OrderTells, PlaceTells, TypeTells])
+def test_order_and_types_of_rows_that_tell_the_first_record_are_caught(broken):
+    result = audit(subject(broken(epsilon=0.5)), runs=300, rng=rng())
+    assert not result.holds
+    assert result.bound > 2
+
+
+def test_an_order_of_rows_that_tells_nothing_passes():
+    assert audit(subject(OrderTellsNothing(epsilon=0.5)), runs=300, rng=rng()).holds
 
 
 class FloatingPointLaplace:
