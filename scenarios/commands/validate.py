@@ -12,6 +12,7 @@ EPILOG = """\b
 Examples:
   tokumei validate people.csv
   tokumei validate people.csv --roles roles.toml
+  tokumei validate people.csv --write-roles roles.toml
   tokumei validate my-scenario.toml
 """
 
@@ -19,13 +20,22 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("file", type=click.Path(path_type=Path))
 @roles_option
-def validate(file: Path, roles: Path | None) -> None:
+@click.option(
+    "--write-roles",
+    metavar="FILE",
+    help="Write a roles file that declares all domains read from the table. Review each before you rely on it.",
+)
+@click.option("--force", is_flag=True, help="Replace a roles file that exists.")
+def validate(file: Path, roles: Path | None, write_roles: str | None, *, force: bool) -> None:
     """Check a table (CSV or Parquet, with its roles) or a scenario (TOML) before it is used.
 
-    The output shows no record, except for a cell that cannot be read.
+    The output shows no record, except for a cell that cannot be read. A roles file written by --write-roles names all
+    categories that occur. Promises of privacy need domains that are declared, not read from the records.
     """
     with bad_input():
         if file.suffix == ".toml":
+            if write_roles is not None:
+                raise ValueError("--write-roles is for tables, not for scenarios")
             from scenarios.experiments.experiment import read_experiment
             from scenarios.running.plan import read_plan
             from scenarios.running.runner import guarantees
@@ -43,12 +53,26 @@ def validate(file: Path, roles: Path | None) -> None:
             return
         from scenarios.tables.dataset import load_table
 
+        if write_roles is not None:
+            from scenarios.tables.released import refuse_existing
+
+            refuse_existing([write_roles], inputs=[file, roles], force=force)
         dataset = load_table(file, roles)
     from tabulate import tabulate
 
+    from scenarios.tables.promises import blocked_promises
     from scenarios.tables.summary import ColumnSummary, summary
 
     click.echo(tabulate(summary(dataset), headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
     for note in dataset.notes:
         click.echo(f"note: {note}")
+    for note in blocked_promises(dataset.records):
+        click.echo(f"note: {note}")
+    if write_roles is not None:
+        from scenarios.tables.released import write_text
+        from scenarios.tables.roles_file import reviewable_roles
+
+        with bad_input():
+            write_text(reviewable_roles(dataset, roles, Path(write_roles)), write_roles)
+        click.echo(f"roles written to {write_roles}; review every domain that was read from the data", err=True)
     click.echo(f"{file}: {len(dataset.records)} records, {len(dataset.records.frame.columns)} columns: valid")

@@ -15,7 +15,7 @@ from attacks.linkage.channel_likelihoods import outside, stated_domains
 from defenses.base.channel import Channel
 from defenses.base.microdata import Microdata
 from metrics.cells import named_categories
-from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.domains import Domain, NumericDomain
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.inference import declared_domain, inferred_domain
 from scenarios.tables.released import read_roles
@@ -107,7 +107,7 @@ def _with_released(domain: Domain, cells: pd.Series[Any]) -> Domain:
     """An inferred domain, extended by categories that only the release names."""
     if isinstance(domain, NumericDomain):
         return domain
-    return CategoricalDomain(tuple(sorted({*domain.categories, *named_categories(cells)})))
+    return replace(domain, categories=tuple(sorted({*domain.categories, *named_categories(cells)})))
 
 
 def _with_candidates(domain: Domain, column: TextColumn) -> Domain:

@@ -79,9 +79,11 @@ def is_a(value: Any, annotation: str) -> bool:
 
 def _plain(value: Any) -> Any:
     if isinstance(value, NumericDomain):
-        return {"low": value.low, "high": value.high, "integer": value.integer, "cuts": list(value.cuts)}
+        inferred = {"inferred": True} if value.inferred else {}
+        return {"low": value.low, "high": value.high, "integer": value.integer, "cuts": list(value.cuts), **inferred}
     if isinstance(value, CategoricalDomain):
-        return {"categories": list(value.categories), "ordered": value.ordered}
+        inferred = {"inferred": True} if value.inferred else {}
+        return {"categories": list(value.categories), "ordered": value.ordered, **inferred}
     if isinstance(value, np.ndarray):
         return value.tolist()
     if isinstance(value, tuple | list):

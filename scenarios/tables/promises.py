@@ -1,0 +1,84 @@
+"""Columns of a table on which defenses promise nothing, because their domain or a missing value is in the way."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pandas as pd
+
+from defenses.base.defense import Defense
+from defenses.base.microdata import Microdata
+
+ROWS = 50
+"""Number of records with which defenses are probed; promises depend on domains, not on further records."""
+
+
+def blocked_promises(records: Microdata) -> list[str]:
+    """Notes on columns that keep exported defenses from their promise of epsilon, one for each group of columns.
+
+    Each defense is asked for its guarantee, on the table as it would be with all domains declared and no value missing,
+    and on the same table with one column as it is.
+    """
+    notes = []
+    for words, columns in (
+        ("domains read from the records: {}; {} promise nothing on them; declare them", _inferred(records)),
+        ("missing values: {}; {} promise nothing on tables that have any there", _missing(records)),
+    ):
+        groups: dict[tuple[str, ...], list[str]] = {}
+        for name, probed in columns:
+            blocked = tuple(title for title, defense in _claimants(records) if not _promises(defense, probed))
+            groups.setdefault(blocked, []).append(name)
+        notes += [words.format(", ".join(names), _list(blocked)) for blocked, names in groups.items() if blocked]
+    inferred = records.not_public(records.released_columns)
+    if inferred:
+        notes.append(f"Curator and FederatedAveraging do not read {', '.join(inferred)} before the domain is declared")
+    return notes
+
+
+def _inferred(records: Microdata) -> Iterator[tuple[str, Microdata]]:
+    """Each released column with an inferred domain, and the table in which only this domain is inferred."""
+    ideal = _ideal(records)
+    for name in records.not_public(records.released_columns):
+        yield name, replace(ideal, domains={**ideal.domains, name: replace(ideal.domains[name], inferred=True)})
+
+
+def _missing(records: Microdata) -> Iterator[tuple[str, Microdata]]:
+    """Each released column with a missing value, and the table in which a value is missing only there."""
+    ideal = _ideal(records)
+    for name in records.released_columns:
+        if records.frame[name].isna().any():
+            column = ideal.frame[name].where(ideal.frame.index > 0)
+            yield name, ideal.with_frame(ideal.frame.assign(**{name: column}))
+
+
+def _ideal(records: Microdata) -> Microdata:
+    """The first records with all domains declared and missing values filled in."""
+    domains = {name: replace(records.domain(name), inferred=False) for name in records.released_columns}
+    frame = pd.DataFrame({name: column.bfill().ffill().head(ROWS) for name, column in records.frame.items()})
+    return replace(records, frame=frame.reset_index(drop=True), domains={**records.domains, **domains})
+
+
+def _claimants(records: Microdata) -> list[tuple[str, Defense]]:
+    """Exported defenses that promise epsilon on the ideal table with their example parameters."""
+    from scenarios.conformance.people import example
+    from scenarios.methods import exported
+
+    ideal = _ideal(records)
+    examples = {name: example(method) for name, method in exported("defenses").items()}
+    return [
+        (name, defense)
+        for name, defense in examples.items()
+        if isinstance(defense, Defense) and _promises(defense, ideal)
+    ]
+
+
+def _promises(defense: Defense, records: Microdata) -> bool:
+    try:
+        return defense.guarantee(records).epsilon is not None
+    except ValueError:
+        return False
+
+
+def _list(names: tuple[str, ...]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
