@@ -22,10 +22,10 @@ def encode_features(columns: list[SharedColumn], *, standardize: bool = False) -
     columns : list of SharedColumn
         Released cells beside the candidates' values.
     standardize : bool
-        False for classifiers such as trees, which ignore scales: a number is one feature, itself, and a missing number
-        lies below the domain. True for distances: a number gives two features, its position in the candidates' range
-        and whether it is missing; a missing number gets the candidates' mean position. Categorical features are then
-        multiplied by sqrt(1/2), so that two categories are at Euclidean distance 1.
+        False for classifiers that ignore scales, such as trees. A number is then one feature; a missing number gets a
+        value below the domain. True for distances. A number then gives two features: its position in the candidates'
+        range, and whether it is missing. The position of a missing number is the mean of the candidates' distinct
+        numbers. Categorical features are multiplied by sqrt(1/2), so that two categories are at Euclidean distance 1.
 
     Returns
     -------

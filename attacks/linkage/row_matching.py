@@ -39,9 +39,9 @@ def one_to_one(scores: Floats) -> NDArray[np.intp]:
 def matching_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
     """Posterior probability that each row is matched with each candidate, under random one-to-one matchings.
 
-    Every row has exactly one candidate, and every candidate at most one row. If rows outnumber candidates, it is the
-    other way round: every candidate has exactly one row, and the probabilities of a row add up to at most 1. All sets
-    of left-over rows are then equally likely a priori.
+    Every row has exactly one candidate, and every candidate at most one row. If rows outnumber candidates, every
+    candidate has exactly one row instead. The probabilities of a row then add up to at most 1, and all sets of
+    left-over rows are equally likely a priori.
 
     It is exact for at most 12 candidates, or rows if these outnumber candidates (`enumerated_posterior`). Larger
     problems use loopy belief propagation (`propagated_posterior`).

@@ -28,8 +28,8 @@ class ScoreboardDeanonymization(Attack):
     The sum is over the target's known items that the person rated. Without dates the second term is left out. Rare
     items have large weights. A wrong rating or date lowers one term and never excludes the person.
 
-    The attack answers with the person of the highest score if its lead over the second is large enough: at least
-    `eccentricity` standard deviations of all people's scores. Otherwise it abstains.
+    The attack answers with the person of the highest score if its lead over the second is large enough. The lead must
+    be at least `eccentricity` standard deviations of all people's scores. Otherwise the attack abstains.
 
     The distance of a known value from a released interval is that from the interval's nearest end, and 0 within. An
     item that is generalized or suppressed counts as not rated.
@@ -43,8 +43,8 @@ class ScoreboardDeanonymization(Attack):
     date_scale : float
         The same for dates, in days, positive.
     eccentricity : float
-        Smallest lead that is answered, in standard deviations, at least 0; with 0 every target with a positive
-        score is answered.
+        Smallest lead that is answered, in standard deviations, at least 0. With 0 every target with a positive score is
+        answered.
     depth : int
         Number of ranked people for each answered target, at least 1.
 

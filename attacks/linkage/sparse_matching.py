@@ -56,7 +56,7 @@ def sparse_posterior(near: Near, candidates: int, rounds: int = 10) -> tuple[Flo
     """Approximate posterior of a one-to-one matching, by loopy belief propagation on the candidates of each row.
 
     It is the sparse form of `attacks.linkage.row_matching.propagated_posterior`. All other candidates of a row count
-    as one: their message is the mean over all candidates, and the row's messages to them are spread evenly over all.
+    as one. Their message is the mean over all candidates. The row's messages to them are spread evenly over all.
 
     Parameters
     ----------

@@ -115,8 +115,8 @@ def federated_averaging(
     u_i, the sum of its gradients. The server steps to w - rate * sum_i p_i u_i, where p_i = n_i / sum_j n_j over the
     clients that answer. This is the weighted mean of the clients' weights.
 
-    Under secure aggregation clients do not know who will answer. They scale their updates by n_i over the records of
-    all drawn clients, and the server divides the sum by the share of those that answered.
+    Under secure aggregation clients do not know who will answer. They scale their updates by n_i divided by the
+    number of records of all drawn clients. The server divides the sum by the share of records whose clients answered.
 
     Parameters
     ----------
@@ -132,7 +132,7 @@ def federated_averaging(
     Raises
     ------
     ValueError
-        If there are fewer than two clients, or a client is empty, has features that are not finite, or has other
+        If there are fewer than two clients. If a client is empty, has features that are not finite, or has other
         classes than the first. If noise comes without clipping, or a gradient is not finite.
     AggregationError
         If fewer clients answer than a secure sum needs.

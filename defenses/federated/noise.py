@@ -136,8 +136,8 @@ def noisy(values: Floats, scale: float, rng: Generator) -> Floats:
     values that the noise should hide (Mironov 2012). One deviation remains: the generator's Gaussian numbers are
     floating-point numbers themselves.
 
-    The discrete noise of secure sums (`discrete_noise`) is exact. It is not used here: vectors that the server sees
-    one by one have no fixed point, and would need a draw for each client, round and weight.
+    The discrete noise of secure sums (`discrete_noise`) is exact. It is not used here, since vectors that the server
+    sees one by one are not in fixed-point form. They would also need a draw for each client, round and weight.
 
     Parameters
     ----------

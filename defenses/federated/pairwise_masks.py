@@ -22,9 +22,9 @@ class PairwiseMasks(SumProtocol):
 
     Neighbours form a random ring graph with degree k = O(log n) (Bell et al. 2020); all-pairs masks are the case
     k >= n - 1. Each client shares the seeds of its masks among its neighbours by Shamir's scheme. The masked vectors
-    arrive first. The neighbours then reveal one kind of seed for each client: its own mask's seed if it answered, its
-    pairwise seeds if it dropped out, never both. The server subtracts these masks from the sum. SHAKE-128 expands
-    seeds to masks.
+    arrive first. The neighbours then reveal one kind of seed for each client, never both. If the client answered, it is
+    the seed of its own mask; if it dropped out, its pairwise seeds. The server subtracts these masks from the sum.
+    SHAKE-128 expands seeds to masks.
 
     All parties are honest but curious, and no more parties collude than the threshold allows. A dealer stands in for
     the key agreement: it draws the pairwise seeds and forgets them. The server announces the same list of dropouts to
@@ -38,7 +38,8 @@ class PairwiseMasks(SumProtocol):
     Parameters
     ----------
     neighbours : int, optional
-        k, even, at least 2; by default twice the binary logarithm of the number of clients, rounded up to be even.
+        k, even, at least 2. The default is twice the binary logarithm of the number of clients, rounded up to an even
+        number.
     threshold : int, optional
         Number of neighbours that learn nothing about a client's seeds; one more can rebuild them. At least k / 2, the
         default.
@@ -88,7 +89,7 @@ class PairwiseMasks(SumProtocol):
         words : ndarray of uint64, shape (clients, length)
             The vectors.
         own, pairs : ndarray of uint64, shapes (clients, 2) and (clients, k, 2)
-            Seeds of own masks and of pairwise masks; both clients of a pair have the same seed.
+            Seeds of own masks and of pairwise masks. Both clients of a pair have the same seed.
         graph : ndarray of int, shape (clients, k)
             Neighbours.
         field : PrimeField

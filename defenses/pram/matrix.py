@@ -132,8 +132,8 @@ def epsilon(matrix: ArrayLike) -> float:
 def retention_epsilon(retention: ArrayLike) -> float:
     """Epsilon of ``transition_matrix(retention)`` in O(d).
 
-    With q = 1 - p, row i holds 1 - q_i and q_j/(d - 1) for the other categories j. The largest ratio lies in the rows
-    of the two smallest or the two largest q, or in a third row, between the largest and the smallest q.
+    With q = 1 - p, row i holds 1 - q_i and q_j/(d - 1) for the other categories j. The largest ratio occurs
+    between the two smallest q, between the two largest q, or in a third row between the largest and the smallest q.
 
     Raises
     ------

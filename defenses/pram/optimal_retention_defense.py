@@ -99,7 +99,7 @@ class OptimalRetentionWithPrior(RetentionVectors):
     Parameters
     ----------
     prior : mapping of str to sequence of float
-        Public counts of each column's categories or bins, and of missing values if the column has any. Jointly
+        Public counts of each column's categories or bins, and of its missing values, if any. Jointly
         randomized columns use the product of their priors.
     epsilon : float
         Epsilon of all columns of a record together; positive.

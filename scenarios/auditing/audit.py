@@ -45,8 +45,9 @@ class Subject:
     neighbours : tuple of Neighbours
         Pairs of inputs on which the mechanism is run; the claim must hold on all of them.
     tight : bool
-        True if the pairs include one that is known to be worst. A bound far below the claim then means that the
-        mechanism adds more noise than necessary, or that events of probability delta are too rare to be observed.
+        True if the pairs include one that is known to be worst. A bound far below the claim then has
+        one of two causes. The mechanism adds more noise than necessary, or events of probability delta are too rare to
+        be observed.
     runs : int
         Default number of runs on each input, which take some seconds.
 

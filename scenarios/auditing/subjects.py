@@ -117,8 +117,8 @@ def _of_protocol(protocol: FrequencyOracle) -> Subject:
     """One report of the first or second value, and one report of the first or last value.
 
     The features are the log-likelihoods of the two values, as the protocol computes them, and parts of the raw report.
-    The likelihoods reduce a long report to what matters. The raw parts do not rely on the protocol's own computation:
-    single numbers are taken as they are; of rows of bits or numbers, the two entries that belong to the two values.
+    The likelihoods reduce a long report to what matters. The raw parts do not rely on the protocol's own computation.
+    They are single numbers, or the two values' entries of rows of bits or numbers.
 
     Raises
     ------

@@ -40,9 +40,9 @@ def of_defense(defense: Defense) -> Subject:
     Of a curator, the features are the answers to a count, a sum, a mean, a histogram, two counts, and one count asked
     ten times. Each of these workloads has sessions of its own, whose budget is divided evenly. A last workload asks one
     count four times for the whole budget, which the curator must refuse from the second time on. A curator that keeps
-    no account spends its own share. If a workload has several answers, two more features are computed from them: the
-    difference of their summed distances from the exact answers on either table, and the same for squared distances.
-    The likelihood ratios of Laplace and of Gaussian noise depend on these.
+    no account spends its own share. If a workload has several answers, two more features are computed from them. The
+    first is the difference between the summed distances from the exact answers on either table. The second is the same
+    for squared distances. The likelihood ratios of Laplace and of Gaussian noise depend on these.
 
     Raises
     ------

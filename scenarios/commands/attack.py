@@ -53,18 +53,18 @@ def attack(
     """Link a released table with people in the clear by the linkage attack ASSIGNMENT, and state its confidence.
 
     The answer is a CSV file with the columns released_row, candidate_row and confidence. Each answered row gets the
-    candidate that it stems from and the probability that this is right; rows are counted from 0. Some attacks state no
-    probability (NearestNeighbour, AssignmentLinkage, FellegiSunter). ExpectationMaximizationLinkage then learns one for
+    candidate that it stems from and the probability that this is correct; rows are counted from 0. Some attacks state
+    no probability (NearestNeighbour, AssignmentLinkage, FellegiSunter). ExpectationMaximizationLinkage then learns one for
     their answers, and a note says so.
 
     Probabilities assume that every released row stems from a candidate. Where rows outnumber candidates, they assume
     that every candidate has a released row. The surplus rows cannot all stem from candidates: a note then says so, and
-    no expected share of right answers is stated.
+    no expected share of correct answers is stated.
 
     Candidates may have values that no released person has. Where the channel states a column's domain and a candidate
     lies outside it, no released row stems from that candidate; a note counts such candidates. The domain in --channel
-    comes from the roles file given to `tokumei defend`, or else from the records, which it then sets apart from other
-    people. A candidate outside a domain that --roles declares is refused.
+    comes from the roles file given to `tokumei defend`. Without it, it comes from the records, and then sets them apart
+    from other people. A candidate outside a domain that --roles declares is refused.
     """
     import numpy as np
 

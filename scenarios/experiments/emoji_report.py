@@ -121,7 +121,7 @@ def words_section(discovery: WordDiscovery) -> Section:
             f"{WRITERS:,} devices report one word each of up to 6 letters, out of 27^6 = {27**6:,} possible ones. One "
             "sketch takes the whole word, another takes two of its letters with an 8-bit hash of the word, with "
             "epsilon 4 each. Frequent pairs of fragment and hash are joined where their hashes agree. The sketch of "
-            "whole words then tells which of the joined words exist.",
+            "whole words then shows which of the joined words exist.",
         ),
         (
             Table(

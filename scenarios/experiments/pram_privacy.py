@@ -45,8 +45,8 @@ class MatrixReading:
     ages : int
         Number of ages that can be read.
     share, error, correlation : float or None
-        Their share of the records, the largest relative error of a count, and the correlation of read and true
-        counts; None where fewer than two ages can be read.
+        Share of the records with these ages, largest relative error of a count, and correlation of read and true
+        counts. None if fewer than two ages can be read.
     """
 
     k: int

@@ -29,8 +29,8 @@ def candidates_beside(
 ) -> tuple[Knowledge, list[str]]:
     """Read the candidates that a released table is compared with.
 
-    A column's domain is the first of these that exists: the one that the channel states, the one that the roles
-    declare, and the one inferred from the candidates. Categories that only the release names are added to an inferred
+    A column's domain is that of the channel. Without one, it is that of the roles file. Without either, it is inferred
+    from the candidates. Categories that only the release names are added to an inferred
     domain. A candidate may have values outside the channel's domain, which no released person has. The domain is then
     extended to include them.
 
@@ -51,14 +51,14 @@ def candidates_beside(
     knowledge : Knowledge
         The candidates, no further people, and no way to repeat the defense.
     notes : list of str
-        What was inferred, which released columns the candidates lack, and how many candidates lie outside the domain
-        that the channel states for a column.
+        What was inferred, which released columns the candidates lack, and how many candidates lie outside the channel's
+        domain of a column.
 
     Raises
     ------
     ValueError
-        If a file cannot be read, the candidates have no released column or a value outside its declared domain, or the
-        roles name a column that is in neither table.
+        If a file cannot be read. If the candidates have no released column, or a value outside its declared domain. If
+        the roles name a column that is in neither table.
     """
     declared = read_roles(roles)
     columns, notes = text_table(path, read_bytes(path), declared.separator)

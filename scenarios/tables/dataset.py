@@ -118,8 +118,8 @@ def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = No
     Raises
     ------
     ValueError
-        If a file cannot be read, is malformed, or does not fit the roles; one line that names file and line, row
-        (from 1, without the header) or key.
+        If a file cannot be read, is malformed, or does not fit the roles. The message is one line. It names the file
+        and the line, row (from 1, without the header) or key.
 
     Examples
     --------

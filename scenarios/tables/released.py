@@ -103,8 +103,8 @@ def refuse_existing(outputs: Sequence[str | None], *, inputs: Sequence[str | Pat
     Raises
     ------
     ValueError
-        If an output exists already and `force` is not set, an output is one of the inputs or has no folder, or two
-        outputs are the same file.
+        If an output is one of the inputs or has no folder, or two outputs are the same file. If an output exists
+        already and `force` is not set.
     """
     given = [output for output in outputs if output is not None]
     paths = [output if output == STANDARD else str(Path(output).resolve()) for output in given]

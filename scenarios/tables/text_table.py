@@ -23,7 +23,7 @@ SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
 
 
 def text_table(path: Path, data: bytes, separator: str | None = None) -> tuple[dict[str, TextColumn], list[str]]:
-    """Columns of a CSV (also gzip-compressed) or Parquet file; its first bytes tell which of them it is.
+    """Columns of a CSV (also gzip-compressed) or Parquet file; the format is recognized by the first bytes.
 
     Parameters
     ----------
@@ -32,8 +32,8 @@ def text_table(path: Path, data: bytes, separator: str | None = None) -> tuple[d
     data : bytes
         The file's content.
     separator : str, optional
-        Separator of CSV fields. By default it is inferred from comma, semicolon, tab and bar: the one that splits the
-        first lines into equal numbers of fields, and into the most fields.
+        Separator of CSV fields. By default it is inferred from comma, semicolon, tab and bar. It must
+        split the first lines into equal numbers of fields; of those that do, the one with the most fields is taken.
 
     Returns
     -------

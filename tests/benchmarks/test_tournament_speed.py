@@ -69,9 +69,12 @@ def test_one_more_file_among_forty_thousand(full):
 
 
 def watched(command):
-    """Run a command; what it said, and of it with its children seconds, processors' seconds and largest bytes."""
+    """Run a command; return its output, and its wall time, processor time (s) and peak memory (B) with its children."""
     began, largest, used = time.perf_counter(), 0, {}
-    with tempfile.TemporaryFile("w+") as said, subprocess.Popen(command, stdout=said, stderr=said, text=True) as child:
+    with (
+        tempfile.TemporaryFile("w+") as output,
+        subprocess.Popen(command, stdout=output, stderr=output, text=True) as child,
+    ):
         while child.poll() is None:
             held = 0
             with suppress(psutil.Error):
@@ -81,9 +84,9 @@ def watched(command):
             largest = max(largest, held)
             time.sleep(0.2)
         seconds = time.perf_counter() - began
-        said.seek(0)
-        assert child.returncode == 0, said.read()
-        return said.read(), seconds, sum(used.values()), largest
+        output.seek(0)
+        assert child.returncode == 0, output.read()
+        return output.read(), seconds, sum(used.values()), largest
 
 
 def test_all_pairs(full):

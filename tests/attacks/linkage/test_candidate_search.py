@@ -1,4 +1,4 @@
-"""Sparse linkage of large tables answers as the full table of pairs does."""
+"""Candidate search and sparse matching of large tables agree with the full table of pairs."""
 
 import numpy as np
 import pandas as pd
@@ -46,13 +46,13 @@ def hits(release, knowledge, truth):
     return (claims.best(generator(0)) == truth).mean(), claims
 
 
-def test_sparse_answers_are_those_of_all_pairs(monkeypatch):
+def test_sparse_answers_come_near_those_of_all_pairs(monkeypatch):
     release, knowledge, truth = instance(600, 1200)
     dense, full = hits(release, knowledge, truth)
     monkeypatch.setattr(likelihood_assignment, "DENSE", 0)
     sparse, kept = hits(release, knowledge, truth)
     assert sparse >= 0.97 * dense
-    # Of 1,200 candidates 40 are kept, and the others count together: membership follows within a few hundredths.
+    # 40 of 1,200 candidates are returned, and the others count as one. Membership scores differ by a few hundredths.
     assert np.abs(kept.membership.scores - full.membership.scores).mean() < 0.04
     assert np.corrcoef(kept.membership.scores, full.membership.scores)[0, 1] > 0.97
     assert kept.confidence[kept.ranking(generator(0)) == 0].mean() == pytest.approx(
@@ -67,12 +67,12 @@ def test_blocks_find_most_of_the_likeliest_candidates(monkeypatch):
     blocks = search(parts(release, knowledge), 500, 4000, generator(0))
     best = [near.candidate[np.arange(500), near.log_likelihood.argmax(axis=1)] for near in (everybody, blocks)]
     assert (best[0] == best[1]).mean() > 0.85
-    # What was not looked at is estimated within a factor of two for most rows.
+    # The likelihood in other blocks is estimated within a factor of two for most rows.
     assert np.median(np.abs(everybody.elsewhere - blocks.elsewhere)) < np.log(2)
     assert all(np.unique(row).size == row.size for row in blocks.candidate)
 
 
-def test_equal_candidates_do_not_crowd_each_other_out(monkeypatch):
+def test_ties_between_equal_candidates_are_broken_at_random(monkeypatch):
     monkeypatch.setattr(likelihood_assignment, "DENSE", 0)
     people = pd.DataFrame({"age": [30] * 500})
     domains = {"age": NumericDomain(0, 100, integer=True)}
@@ -82,7 +82,7 @@ def test_equal_candidates_do_not_crowd_each_other_out(monkeypatch):
     assert np.unique(best).size > 380
 
 
-def test_more_rows_than_candidates_are_left_out(monkeypatch):
+def test_rows_beyond_the_candidates_are_not_answered(monkeypatch):
     monkeypatch.setattr(likelihood_assignment, "DENSE", 0)
     release, knowledge, _ = instance(50, 60)
     few = Knowledge(knowledge.candidates.iloc[:20].reset_index(drop=True), knowledge.auxiliary)

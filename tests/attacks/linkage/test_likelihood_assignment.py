@@ -1,13 +1,16 @@
-"""Likelihood assignment reads every kind of channel: the truth is never impossible, and knowing it never hurts."""
+"""Likelihood assignment: optimal matching, exact marginals, and gain from every kind of channel."""
 
 from dataclasses import replace
 from functools import cache
+from itertools import permutations
 
 import numpy as np
+import pandas as pd
 import pytest
+from linkage_tools import DOMAINS, NOISY, permanents, small_release
 from scipy import stats
 
-from attacks import AssignmentLinkage, LikelihoodAssignment
+from attacks import AssignmentLinkage, Knowledge, LikelihoodAssignment, NotApplicable
 from attacks.linkage.channel_factors import IMPOSSIBLE
 from attacks.linkage.row_matching import matching_posterior
 from defenses import (
@@ -16,6 +19,7 @@ from defenses import (
     GlobalRecoding,
     Identity,
     Microaggregation,
+    Microdata,
     MicrodataRelease,
     Mondrian,
     RankSwapping,
@@ -23,18 +27,21 @@ from defenses import (
     RetentionReplacement,
     Rounding,
     Sampling,
+    Shuffle,
     TopBottomCoding,
 )
+from defenses.base.channel_parts import Retention
 from defenses.perturbation.additive_noise import AdditiveNoise
-from scenarios import CandidateFile, load
+from metrics import CategoricalDomain
+from scenarios import CandidateFile, load, play
 from scenarios.seeds import generator
 from scenarios.tables.dataset import with_columns
 
 COLUMNS = ["age", "job", "marital", "education", "balance", "month", "duration"]
 NUMBERS = ["age", "balance", "duration"]
 CATEGORIES = ["job", "marital", "education", "month"]
-# What a release tells beyond which values each cell covers: there knowing the channel helps.
-TELLING = {
+# Mechanisms whose channels say more than which values each cell covers.
+INFORMATIVE = {
     "PRAM": RetentionReplacement(retention=0.6, columns=CATEGORIES),
     "PRAM on bins": RetentionReplacement(retention=0.6),
     "noise": AdditiveNoise(scale=1.0, columns=NUMBERS),
@@ -43,7 +50,7 @@ TELLING = {
     "rank swapping": RankSwapping(window=0.3, columns=NUMBERS),
     "rounding": Rounding(base=500, columns=["balance", "duration"]),
 }
-# Gower's distance is 0 from a cell to what it covers, so that it knows as much of these.
+# Mechanisms whose channels say only which values each cell covers. Gower's distance uses as much: it is 0 for these.
 COVERING = {
     "global recoding": GlobalRecoding(levels=2),
     "suppressed cells": CellSuppression(k=2),
@@ -52,9 +59,9 @@ COVERING = {
     "Mondrian": Mondrian(k=3),
     "a copy": Identity(),
 }
-DEFENSES = {**TELLING, **COVERING}
+DEFENSES = {**INFORMATIVE, **COVERING}
 PLAYS = 8
-# One wrong alarm in a hundred runs of all tests here, were all attacks exactly alike.
+# False-alarm probability of each test: .01 in all, if both attacks are equally good.
 ALARM = 0.01 / (len(DEFENSES))
 
 
@@ -71,7 +78,7 @@ def game():
 
 
 def played(game, defense):
-    """Per play: the release, what the attacker has, and the candidate of each row."""
+    """For each play: the release, the attacker's knowledge, and the true candidate of each row."""
     for number in range(PLAYS):
         secret = game.draw(generator(7, "draw", number))
         release = game.publish(
@@ -80,29 +87,32 @@ def played(game, defense):
         yield release, game.knowledge(secret, defense), secret.answers[release.origin]
 
 
-def right(attack, release, knowledge, truth):
+def accuracy(attack, release, knowledge, truth):
     return (attack.run(release, knowledge, generator(7, "run")).best(generator(7)) == truth).mean()
 
 
 @pytest.fixture(scope="module")
 def measured(game):
-    """Of each defense, per play: rows that the channel adds, how much surer it makes, and if the truth is possible."""
+    """By defense, for each play: gains of the channel over Gower's distance and over no channel, possible truth.
+
+    The first gain is that of the share of correct rows. The second is that of the mean log-posterior of the truth.
+    """
 
     @cache
     def measure(name):
-        found, surer, possible = [], [], []
+        gains, log_gains, possible = [], [], []
         for release, knowledge, truth in played(game, DEFENSES[name]):
-            known = right(LikelihoodAssignment(), release, knowledge, truth)
-            found.append(known - right(AssignmentLinkage(), release, knowledge, truth))
+            aware = accuracy(LikelihoodAssignment(), release, knowledge, truth)
+            gains.append(aware - accuracy(AssignmentLinkage(), release, knowledge, truth))
             blind = MicrodataRelease(release.frame, release.origin, Channel())
             rows = np.arange(truth.size)
-            scores = [
-                LikelihoodAssignment().evidence(handed, knowledge, generator(7))[rows] for handed in (release, blind)
-            ]
+            scores = [LikelihoodAssignment().evidence(view, knowledge, generator(7))[rows] for view in (release, blind)]
             possible.append((scores[0][rows, truth] > IMPOSSIBLE).all())
-            sure = [np.log(np.maximum(matching_posterior(score)[rows, truth], 1e-6)).mean() for score in scores]
-            surer.append(sure[0] - sure[1])
-        return np.array(found), np.array(surer), possible
+            log_posteriors = [
+                np.log(np.maximum(matching_posterior(score)[rows, truth], 1e-6)).mean() for score in scores
+            ]
+            log_gains.append(log_posteriors[0] - log_posteriors[1])
+        return np.array(gains), np.array(log_gains), possible
 
     return measure
 
@@ -114,31 +124,79 @@ def test_the_truth_is_never_impossible(measured, name):
 
 @pytest.mark.parametrize("name", DEFENSES)
 def test_knowing_the_channel_is_no_worse_than_gowers_distance(measured, name):
-    found = measured(name)[0]
-    if found.std() > 0:
-        assert stats.ttest_1samp(found, 0, alternative="less").pvalue > ALARM
+    gains = measured(name)[0]
+    if gains.std() > 0:
+        assert stats.ttest_1samp(gains, 0, alternative="less").pvalue > ALARM
     else:
-        assert found.mean() >= 0
+        assert gains.mean() >= 0
 
 
-@pytest.mark.parametrize("name", TELLING)
-def test_the_channel_is_read(measured, name):
-    # Read as a release that only covers, it rules the truth out wherever a value was changed.
-    surer = measured(name)[1]
-    assert (surer >= 0).all()
-    assert surer.max() > 0
+@pytest.mark.parametrize("name", INFORMATIVE)
+def test_the_channel_is_used(measured, name):
+    # Without the channel, the truth is impossible wherever a value was changed.
+    log_gains = measured(name)[1]
+    assert (log_gains >= 0).all()
+    assert log_gains.max() > 0
 
 
 def test_a_wrong_channel_is_caught(game):
-    # One that denies noise makes the truth impossible; one that says that values are hardly ever kept loses rows.
+    # A channel without the noise makes the truth impossible. One with a retention of .01 loses rows.
     lost = []
-    for release, knowledge, truth in played(game, TELLING["noise"]):
+    for release, knowledge, truth in played(game, INFORMATIVE["noise"]):
         denied = MicrodataRelease(release.frame, release.origin, Channel())
         scores = LikelihoodAssignment().evidence(denied, knowledge, generator(7))
         assert (scores[np.arange(truth.size), truth] <= IMPOSSIBLE).any()
-    for release, knowledge, truth in played(game, TELLING["PRAM on bins"]):
+    for release, knowledge, truth in played(game, INFORMATIVE["PRAM on bins"]):
         parts = tuple(replace(part, retention=0.01) for part in release.channel.parts)
         denied = MicrodataRelease(release.frame, release.origin, Channel(parts))
-        rates = [right(LikelihoodAssignment(), handed, knowledge, truth) for handed in (denied, release)]
+        rates = [accuracy(LikelihoodAssignment(), view, knowledge, truth) for view in (denied, release)]
         lost.append(rates[0] - rates[1])
     assert stats.ttest_1samp(lost, 0, alternative="less").pvalue < ALARM
+
+
+def test_likelihood_assignment_is_the_best_of_all_permutations():
+    names = tuple("abcdef")
+    domain = CategoricalDomain(names)
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        candidates = pd.DataFrame({name: rng.choice(names, 6) for name in ("x", "y", "z")})
+        records = Microdata(candidates, quasi_identifiers=("x", "y", "z"), domains=dict.fromkeys("xyz", domain))
+        release = RetentionReplacement(retention=0.6).apply(records, rng)
+        knowledge = Knowledge(candidates, records)
+        answer = LikelihoodAssignment().run(release.view(rng), knowledge, rng).best(rng)
+        parts = release.channel.likelihoods(release.frame, candidates, dict(records.domains))
+        table = np.sum([part.table() for part in parts.values()], axis=0)
+        best = max(sum(table[row, person] for row, person in enumerate(order)) for order in permutations(range(6)))
+        assert table[np.arange(6), answer].sum() == pytest.approx(best)
+
+
+def test_likelihood_needs_a_channel_and_uses_it():
+    with pytest.raises(NotApplicable, match="channel"):
+        LikelihoodAssignment().run(*small_release({"age": [20], "job": ["a"]}), generator(0))
+    # A channel that says that jobs are always exchanged for another one.
+    channel = Channel((Retention("job", DOMAINS["job"], 1e-9, 3),))
+    release, knowledge = small_release({"age": [60], "job": ["a"]}, channel=channel)
+    assert LikelihoodAssignment().run(release, knowledge, generator(0)).best(generator(0)).tolist() == [2]
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_likelihood_assignment_states_exact_marginals_on_tiny_tables(bank, seed):
+    rng = generator(seed, "tiny")
+    people = bank.take(rng.permutation(len(bank))[:6])
+    release = NOISY.apply(people, rng)
+    columns = list(people.released_columns)
+    knowledge = Knowledge(people.frame[columns], people)
+    claims = LikelihoodAssignment().run(release.view(rng), knowledge, rng)
+    parts = release.channel.likelihoods(release.frame, people.frame, {c: people.domain(c) for c in columns})
+    table = np.sum([np.maximum(part.table(), -1000) for part in parts.values()], axis=0)
+    best = max(table[range(6), order].sum() for order in permutations(range(6)))
+    assert table[np.arange(6), claims.best(rng)].sum() == pytest.approx(best)
+    assert claims.confidence == pytest.approx(
+        permanents(table - table.max(axis=1, keepdims=True))[claims.target, claims.answer], abs=0.05
+    )
+
+
+def test_shuffle_gives_members_away(bank):
+    outcome = play(Shuffle(), LikelihoodAssignment(), CandidateFile(records=bank), generator(1, "play"))
+    assert outcome.scores["reidentification"].rate is None
+    assert outcome.scores["membership"].rate > 0.9

@@ -1,4 +1,4 @@
-"""Match weights are those of recordlinkage's ECM classifier, to the last digit."""
+"""Match weights equal those of the ECM classifier of recordlinkage to the last digit."""
 
 import logging
 
@@ -12,7 +12,7 @@ from scenarios.seeds import generator
 
 
 def patterns_of_pairs(seed):
-    """Agreements of pairs, of which a tenth are matches and agree more often."""
+    """Agreements of pairs; a tenth of them are matches, which agree more often."""
     rng = generator(seed, "patterns")
     comparisons, pairs = rng.integers(2, 20), rng.integers(20, 1500)
     match = rng.random((pairs, 1)) < 0.1
@@ -47,14 +47,14 @@ def test_distinct_patterns_are_those_of_numpy(seed):
         assert (ours == theirs).all()
 
 
-def test_a_comparison_in_which_all_pairs_are_alike_has_no_weight():
+def test_a_constant_comparison_has_no_weight():
     weights = fitted_weights(Agreement(("a", "b", "c"), np.array([[1, 0, 1], [1, 1, 0], [1, 1, 1]], np.int8)), 1e-2)
     assert weights.names == ("b", "c")
     alike = Agreement(("a",), np.ones((3, 1), np.int8))
     assert fitted_weights(alike, 1e-2).of_pairs(alike).tolist() == [0, 0, 0]
 
 
-def test_agreement_that_only_matches_show_weighs_no_more_than_the_largest_weight():
+def test_the_weight_of_a_perfect_comparison_is_bounded():
     patterns = np.array([[1, 1]] * 10 + [[0, 0]] * 90, np.int8)
     weights = fitted_weights(Agreement(("a", "b"), patterns), 1e-2)
     assert np.abs(weights.gains).max() <= 2 * LARGEST_WEIGHT

@@ -1,4 +1,4 @@
-"""The scoreboard attack, the game on sparse ratings, and what ratings are worth."""
+"""Scoreboard de-anonymization, the game on sparse ratings, and the utility of ratings."""
 
 from itertools import pairwise
 
@@ -58,12 +58,12 @@ def answers(known, frame=TABLE, auxiliary=None, **parameters):
 def test_scores_by_hand():
     known = pd.DataFrame({"person": [0, 0], "item": ["x", "y"], "rating": [5.0, 3.5], "day": [40.0, 20.0]})
     claims = answers(known, eccentricity=0.0)
-    found = dict(zip(claims.answer.tolist(), claims.score.tolist(), strict=True))
+    scores = dict(zip(claims.answer.tolist(), claims.score.tolist(), strict=True))
     weight = 1 / np.log(2)  # both films were rated by two people
     first = weight * (1 + np.exp(-1) + np.exp(-1) + 1)
     second = weight * (1 + np.exp(-260 / 30) + np.exp(-5) + np.exp(-380 / 30))
-    assert found == {0: pytest.approx(first), 1: pytest.approx(second)}
-    # The lead in standard deviations over all three people, of whom the third has no score.
+    assert scores == {0: pytest.approx(first), 1: pytest.approx(second)}
+    # The lead in standard deviations of all three people's scores. The third person's score is 0.
     lead = (first - second) / np.std([first, second, 0.0])
     assert answers(known, eccentricity=lead * 0.999).best(np.random.default_rng(0)).tolist() == [0]
     assert answers(known, eccentricity=lead * 1.001).best(np.random.default_rng(0)).tolist() == [-1]
@@ -84,11 +84,11 @@ def test_generalized_and_suppressed_cells():
     )
     known = pd.DataFrame({"person": [0, 1], "item": ["x", "u|v"], "rating": [4.5, 3.0], "day": [50.0, 1.0]})
     claims = answers(known, frame, eccentricity=0.0)
-    found = {(int(t), int(a)): s for t, a, s in zip(claims.target, claims.answer, claims.score, strict=True)}
-    assert found == {(0, 0): pytest.approx(2 / np.log(2)), (1, 1): pytest.approx(2 / np.log(2))}
+    scores = {(int(t), int(a)): s for t, a, s in zip(claims.target, claims.answer, claims.score, strict=True)}
+    assert scores == {(0, 0): pytest.approx(2 / np.log(2)), (1, 1): pytest.approx(2 / np.log(2))}
 
 
-def test_it_abstains_where_nothing_is_shared():
+def test_it_abstains_if_no_item_is_shared():
     known = pd.DataFrame({"person": [0], "item": ["never released"], "rating": [5.0], "day": [1.0]})
     assert answers(known, eccentricity=0.0).best(np.random.default_rng(0)).tolist() == [-1]
 
@@ -120,14 +120,14 @@ def test_movielens_as_published(seed):
     attack = ScoreboardDeanonymization()
     with_dates = SparseRatings(records=records, targets=300, known=8, wrong=2, days=14)
     without = SparseRatings(records=records, targets=300, known=8, wrong=0, dates=False)
-    found = play(Identity(), attack, with_dates, np.random.default_rng(seed)).scores
-    assert found["deanonymization"].rate >= 0.95
-    assert found.measures["wrong"] < 0.01
-    found = play(Identity(), attack, without, np.random.default_rng(seed)).scores
-    assert found["deanonymization"].rate >= 0.93
-    assert found.measures["wrong"] < 0.01
-    assert found["deanonymization"].trials == 300
-    assert found["deanonymization"].chance == 1 / 671
+    scores = play(Identity(), attack, with_dates, np.random.default_rng(seed)).scores
+    assert scores["deanonymization"].rate >= 0.95
+    assert scores.measures["wrong"] < 0.01
+    scores = play(Identity(), attack, without, np.random.default_rng(seed)).scores
+    assert scores["deanonymization"].rate >= 0.93
+    assert scores.measures["wrong"] < 0.01
+    assert scores["deanonymization"].trials == 300
+    assert scores["deanonymization"].chance == 1 / 671
 
 
 def test_success_falls_as_ratings_are_replaced(ratings):
@@ -140,7 +140,7 @@ def test_success_falls_as_ratings_are_replaced(ratings):
     pairs = [outcome.utility["utility_pairs"] for outcome in outcomes]
     assert rates[0] > 0.97
     assert all(later < earlier - 0.1 for earlier, later in pairwise(rates))
-    # 200 targets, chance 1/300: five hits or more happen by chance once in a thousand games.
+    # 200 targets with chance level 1/300: the probability of five or more hits by chance is 1/1000.
     assert rates[-1] * 200 < 5
     assert pairs[0] == 1
     assert pairs[-1] < 0.1
@@ -155,7 +155,7 @@ def test_less_is_found_in_less(ratings):
     assert rate["Sampling"]["deanonymization"].rate < 0.5
     assert rate["AdditiveNoise"]["deanonymization"].rate < 0.9
     assert rate["GlobalRecoding"]["deanonymization"].rate > 0.8
-    # Nothing of a row is left together: 200 targets, chance 1/300.
+    # The columns of a row are no longer linked: 200 targets, chance level 1/300.
     assert rate["Shuffle"]["deanonymization"].rate * 200 < 5
     assert rate["Constant"]["deanonymization"].rate * 200 < 5
 
@@ -179,7 +179,7 @@ def test_what_is_known_is_as_described(ratings):
     assert "day" not in SparseRatings(records=ratings, targets=5, dates=False).draw(np.random.default_rng(0)).known
 
 
-def test_pseudonyms_say_nothing_and_seeds_decide(ratings):
+def test_pseudonyms_are_uninformative_and_seeds_reproduce_draws(ratings):
     game = SparseRatings(records=ratings, targets=50)
     release = Identity().apply(ratings, np.random.default_rng(0))
     published = game.publish(release, np.random.default_rng(0))
@@ -233,7 +233,8 @@ def test_utility_by_hand():
     assert set(utility.score(TABLE.iloc[:0]).values()) == {0.0}
     constant = utility.score(TABLE.assign(item="x"))
     assert constant["utility_items"] == pytest.approx(0)
-    # Shares 2, 2, 1, 1 of six; with one y made an x, 3, 1, 1, 1: total variation 1/6 of the 4/6 that constants lose.
+    # Shares are 2, 2, 1, 1 sixths. With one y replaced by x they are 3, 1, 1, 1 sixths: a total variation of 1/6.
+    # That of a constant is 4/6.
     moved = utility.score(TABLE.assign(item=["x", "x", "x", "y", "u|v", "z"]))
     assert moved["utility_items"] == pytest.approx(1 - 1 / 4)
     gone = utility.score(TABLE.drop(columns=["item", "rating", "person"]))

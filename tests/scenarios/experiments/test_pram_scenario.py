@@ -1,4 +1,4 @@
-"""The PRAM experiment: published figures, the matrix that tells its histogram, the audit, command and page."""
+"""The PRAM experiment: published figures, the histogram read from the matrix, the audit, command and page."""
 
 import csv
 import io
