@@ -54,8 +54,8 @@ def attack(
 
     The answer is a CSV file with the columns released_row, candidate_row and confidence. Each answered row gets the
     candidate that it stems from and the probability that this is correct; rows are counted from 0. Some attacks state
-    no probability (NearestNeighbour, AssignmentLinkage, FellegiSunter). ExpectationMaximizationLinkage then learns one for
-    their answers, and a note says so.
+    no probability (NearestNeighbour, AssignmentLinkage, FellegiSunter). ExpectationMaximizationLinkage then learns one
+    for their answers, and a note says so.
 
     Probabilities assume that every released row stems from a candidate. Where rows outnumber candidates, they assume
     that every candidate has a released row. The surplus rows cannot all stem from candidates: a note then says so, and

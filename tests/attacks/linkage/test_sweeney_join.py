@@ -104,11 +104,11 @@ def test_anonymity_lowers_the_rate_and_measures_are_consistent(adult):
 def test_the_register_is_as_described(adult):
     game = Join(records=adult, patients=100, register=1500, listed=0.8, missing=0.1, outdated=0.1)
     secret = game.draw(np.random.default_rng(0))
-    assert (secret.place >= 0).sum() == 80
+    assert (secret.positions >= 0).sum() == 80
     assert len(secret.candidates) == 1500
     assert set(secret.candidates.columns) == set(adult.quasi_identifiers)
-    listed = np.flatnonzero(secret.place >= 0)
-    own = secret.candidates.iloc[secret.place[listed]].reset_index(drop=True)
+    listed = np.flatnonzero(secret.positions >= 0)
+    own = secret.candidates.iloc[secret.positions[listed]].reset_index(drop=True)
     truth = secret.records.frame.iloc[listed].reset_index(drop=True)
     # 560 entries: a share of .1 has a standard error of .013.
     assert own.isna().to_numpy().mean() == pytest.approx(0.1, abs=0.055)
@@ -117,7 +117,7 @@ def test_the_register_is_as_described(adult):
     clean = Join(records=adult, patients=100, register=1500, listed=1.0, missing=0.0, outdated=0.0)
     secret = clean.draw(np.random.default_rng(0))
     pd.testing.assert_frame_equal(
-        secret.candidates.iloc[secret.place].reset_index(drop=True),
+        secret.candidates.iloc[secret.positions].reset_index(drop=True),
         secret.records.frame[list(adult.quasi_identifiers)],
     )
 
