@@ -55,6 +55,10 @@ class Curator(Defense):
 
     Notes
     -----
+    Reads before its noise. Public: names of the columns, declared domains and their types; under "replace" also the
+    number and the order of records. Protected: all values, and which of them are missing; under "add or remove" also
+    the number of records.
+
     Sensitivities come from the domains declared with the records. Numbers are clipped into their bounds, and a missing
     number counts as their middle. Categories outside of the domain are not counted (`defenses.base.queries`). A query
     on a column without a declared domain is refused. Under "replace" the number of records and their row numbers are

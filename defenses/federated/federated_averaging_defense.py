@@ -57,6 +57,12 @@ class FederatedAveraging(Defense):
     ValueError
         If a number is out of range, a part is of the wrong kind, or noise comes without clipping.
 
+    Notes
+    -----
+    With noise on the uplink it promises epsilon. Reads before its noise. Public: the number of records, the clients'
+    sizes and which client holds which record, names and order of the columns, declared domains and their types, and
+    that no class is missing. Protected: all values, and which of the inputs are missing.
+
     References
     ----------
     McMahan et al. (2017), Algorithm 1; Wei et al. (2020), Federated learning with differential privacy, section III.

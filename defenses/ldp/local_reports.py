@@ -50,6 +50,10 @@ class LocalReports(Defense):
 
     Notes
     -----
+    Reads before its noise. Public: the number and the order of rows, since each row sends its own report; the declared
+    domain of the column; with ``missing="refuse"`` that no value is missing. Protected: the values of the column, and
+    with ``missing="category"`` which of them are missing.
+
     Each report is epsilon-private between any two values of a row, whatever the other rows. Fresh rounds add up to
     rounds x epsilon. Memoized rounds repeat the first report. Together they cost epsilon as long as the value stays the
     same, although they show that they come from one sender. A person with several rows spends this for each row.

@@ -78,6 +78,10 @@ class OptimalRetentionFromNoisyHistogram(_PrivatelyTuned):
 
     Notes
     -----
+    Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their
+    types; that no value of a randomized column is missing (otherwise nothing is promised). Protected: the values of the
+    randomized columns. Columns that are not randomized are released as they are, outside of the promise.
+
     Replacing one record lowers one count by 1 and raises another by 1: the histogram's L1 sensitivity is 2. Integer
     noise z with probability proportional to e^(-epsilon_1 |z| / 2) makes it epsilon_1-private. The optimiser uses only
     the noisy counts and the public number of records, so the matrix is epsilon_1-private too. Given the matrix, the
@@ -127,6 +131,10 @@ class OptimalRetentionByObjective(_PrivatelyTuned):
 
     Notes
     -----
+    Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their
+    types; that no value of a randomized column is missing (otherwise nothing is promised). Protected: the values of the
+    randomized columns. Columns that are not randomized are released as they are, outside of the promise.
+
     `defenses.pram.perturbation` proves that the matrix is epsilon_1-private. With the release, both epsilons add up.
     The full quadratic program is solved, so it suits at most a few hundred categories, each with many records.
 
@@ -164,6 +172,10 @@ class OptimalRetentionByOutput(_PrivatelyTuned):
 
     Notes
     -----
+    Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their
+    types; that no value of a randomized column is missing (otherwise nothing is promised). Protected: the values of the
+    randomized columns. Columns that are not randomized are released as they are, outside of the promise.
+
     `defenses.pram.perturbation` proves that the matrix is epsilon_1-private. With the release, both epsilons add up.
     The full quadratic program is solved, so it suits at most a few hundred categories, each with many records.
 

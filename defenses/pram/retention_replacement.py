@@ -68,6 +68,10 @@ class RetentionReplacement(MicrodataDefense):
 
     Notes
     -----
+    Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their
+    types; that no value of a randomized column is missing (otherwise nothing is promised). Protected: the values of the
+    randomized columns. Columns that are not randomized are released as they are, outside of the promise.
+
     In one column, the probabilities of a released value under two originals have a ratio of at most e^epsilon =
     p (d - 1) / (1 - p), which is attained. Columns are independent, so their epsilons add up. For two records a, b and
     two releases x, y, the smallest P(y|a) P(x|b) / (P(x|a) P(y|b)) is e^(-2 epsilon), at x = a and y = b. The columns

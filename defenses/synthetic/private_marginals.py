@@ -85,6 +85,9 @@ class PrivateMarginals(MicrodataDefense):
 
     Notes
     -----
+    Reads before its noise. Public: the number of records, names and order of the released columns, declared domains and
+    their types, including whether numbers are integers. Protected: all values, and which of them are missing.
+
     The budget is the largest rho of zero-concentrated privacy that gives (epsilon, delta). It is split into three
     parts (a single part for a single column):
 
