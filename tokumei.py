@@ -4,9 +4,10 @@ import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TextIO
 
 PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
-INTERRUPTED = 130
+BAD_INPUT, INTERRUPTED = 2, 130
 MARK = '__distribution__ = "tokumei"'
 __version__: str
 
@@ -44,13 +45,22 @@ def intruder() -> str | None:
 
 
 def main() -> None:
-    """Run the command line, or name the foreign module that hides a package (exit code 2)."""
+    """Run the command line and exit; whatever goes wrong is told in one line on standard error.
+
+    The environment variable TOKUMEI_TRACEBACK, if not empty, adds the traceback of an unexpected exception.
+    """
+    sys.exit(_code())
+
+
+def _code() -> int:
+    """Run the command line, and give its exit code."""
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (open until the process ends)
     conflict = intruder()
     if conflict:
-        print(
-            f"Error: tokumei cannot run beside {conflict}. Install it into an environment of its own.", file=sys.stderr
-        )
-        sys.exit(2)
+        return _fail(f"tokumei cannot run beside {conflict}. Install it into an environment of its own.")
+    if sys.stdout is None:
+        return _fail("standard output is closed")
     try:
         from scenarios.cli import main as run
 
@@ -59,10 +69,45 @@ def main() -> None:
         print("Interrupted.", file=sys.stderr)
         code = INTERRUPTED
     except BrokenPipeError:
-        # The reader closed the pipe: discard what is left in the buffer.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         code = 0
-    sys.exit(code)
+    except SystemExit as end:
+        code = end.code if isinstance(end.code, int) else 0
+    except Exception as error:
+        if os.environ.get("TOKUMEI_TRACEBACK"):
+            import traceback
+
+            traceback.print_exc()
+        code = _fail(_message(error))
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard(sys.stdout)
+    except OSError as error:
+        _discard(sys.stdout)
+        # A command that told the same error before says it only once.
+        code = code if code == BAD_INPUT else _fail(_message(error))
+    return code
+
+
+def _message(error: Exception) -> str:
+    """An exception in one printable line; one that is not about files or streams is named."""
+    from metrics.printable import one_line
+
+    return one_line(error) if isinstance(error, OSError) else f"{type(error).__name__}: {one_line(error)}"
+
+
+def _fail(text: str) -> int:
+    """Write one line to standard error, if it can be written."""
+    try:
+        print(f"Error: {text}", file=sys.stderr, flush=True)
+    except OSError:
+        _discard(sys.stderr)
+    return BAD_INPUT
+
+
+def _discard(stream: TextIO) -> None:
+    """Have what a stream still holds go nowhere, so that the interpreter does not fail on it at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 if __name__ == "__main__":

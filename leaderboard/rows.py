@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import lru_cache
@@ -52,6 +53,12 @@ IDENTITY = [
 ]
 """Columns that identify a release or trial."""
 _NAMES = tuple(results_table.c.keys())
+_TYPES: dict[str, Any] = {
+    **dict.fromkeys([name for name in _NAMES if name != "id"], str),
+    "attack": str | None,
+    "play": int,
+    "seconds": int | float,
+}
 KEY = _NAMES.index("key")
 """Position of the key in a row."""
 
@@ -77,12 +84,29 @@ def row_of(result: Result) -> dict[str, Any]:
 
 
 def result_of(row: Sequence[Any]) -> Result:
-    """The result of a row of `results_table`."""
+    """The result of a row of `results_table`.
+
+    Raises
+    ------
+    ValueError
+        If the row was changed by others: text that is no JSON, a value of another type, a number that is not finite.
+    """
     fields = dict(zip(_NAMES, row, strict=True))
-    del fields["id"]
-    for name in JSON_COLUMNS:
-        fields[name] = dict(_parsed(fields[name]))
-    fields["scores"] = {goal: Score(**score) for goal, score in fields["scores"].items()}
+    number = fields.pop("id")
+    try:
+        for name, kind in _TYPES.items():
+            if not isinstance(fields[name], kind) or isinstance(fields[name], bool):
+                raise TypeError(f"{name} is of type {type(fields[name]).__name__}")
+        for name in JSON_COLUMNS:
+            fields[name] = dict(_parsed(fields[name]))
+        fields["scores"] = {goal: Score(**score) for goal, score in fields["scores"].items()}
+        for name, value in fields["values"].items():
+            if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+                raise TypeError(f"value {name!r} is no number")
+        if not math.isfinite(fields["seconds"]):
+            raise ValueError("seconds are not finite")
+    except (TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise ValueError(f"result {number} is damaged ({type(error).__name__}: {error})") from None
     return Result(**fields)
 
 
@@ -106,5 +130,16 @@ def _storable(text: str) -> str:
 @lru_cache(maxsize=4096)
 def _parsed(text: str) -> dict[str, Any]:
     """Parsed JSON; the cache helps since many rows share their parameters."""
-    content: dict[str, Any] = json.loads(text)
+    content = json.loads(text, parse_constant=_refused, parse_float=_finite)
+    if not isinstance(content, dict):
+        raise TypeError(f"{type(content).__name__} where an object is expected")
     return content
+
+
+def _refused(constant: str) -> Any:
+    raise ValueError(f"{constant} is no finite number")
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if math.isfinite(value) else _refused(text)

@@ -84,12 +84,29 @@ def record_run(store: Store, started: str, about: Mapping[str, Any], keys: Colle
 
 
 def recorded_runs(store: Store) -> list[Run]:
-    """All recorded runs, oldest first."""
+    """All recorded runs, oldest first.
+
+    Raises
+    ------
+    ValueError
+        If a run was changed by others.
+    """
     with store.transaction() as connection:
         if not sql.inspect(connection).has_table(_runs.name):
             return []
         rows = connection.execute(sql.select(_runs).order_by(_runs.c.id)).mappings().all()
-    return [Run(row["id"], row["started"], json.loads(row["about"])) for row in rows]
+    return [Run(row["id"], row["started"], _about(row["id"], row["about"])) for row in rows]
+
+
+def _about(number: int, text: Any) -> dict[str, Any]:
+    """Facts about a run from their JSON."""
+    try:
+        about = json.loads(text)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValueError(f"run {number} is damaged ({error})") from None
+    if not isinstance(about, dict):
+        raise ValueError(f"run {number} is damaged ({type(about).__name__} where an object is expected)")
+    return about
 
 
 def find_run(store: Store, name: str, revision: str = "") -> Run:

@@ -195,7 +195,10 @@ class Store:
             query = query.where(results_table.c.id.in_(newest_ids(scenario)))
         with self.transaction() as connection:
             rows = connection.execute(query).all()
-        return [result_of(row) for row in rows if keys is None or row[KEY] in keys]
+        try:
+            return [result_of(row) for row in rows if keys is None or row[KEY] in keys]
+        except ValueError as error:
+            raise ValueError(f"{self._name}: {error}") from None
 
     def traces(self, scenario: str) -> dict[tuple[Any, ...], Trace]:
         """The newest result of each release and trial of a scenario, without its numbers.

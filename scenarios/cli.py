@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import click
 
+from metrics.printable import printable
 from scenarios.commands.attack import attack
 from scenarios.commands.audit import audit
 from scenarios.commands.board import board
@@ -47,13 +49,15 @@ for command in (run, board, compare, defend, attack, risk, utility, list_, info,
 
 
 def main() -> int:
-    """Run the command line and return its exit code; the caller handles interrupts and broken pipes."""
+    """Run the command line and return its exit code; the caller handles interrupts and all other exceptions."""
     try:
         result = cli.main(prog_name="tokumei", standalone_mode=False)
         sys.stdout.flush()
     except click.exceptions.Abort:
         raise KeyboardInterrupt from None
     except click.ClickException as error:
-        error.show()
+        text = io.StringIO()
+        error.show(text)
+        click.echo(printable(text.getvalue()), nl=False, err=True)
         return error.exit_code
     return result if isinstance(result, int) else 0

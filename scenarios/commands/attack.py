@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scenarios.commands.common import bad_input, given_parameters, parameter_option, roles_option
+from scenarios.commands.common import bad_input, echo, given_parameters, parameter_option, roles_option
 
 if TYPE_CHECKING:
     import numpy as np
@@ -89,11 +89,11 @@ def attack(
             "stem from no candidate; confidences presume that every candidate has a row, which may be wrong"
         )
     for note in notes:
-        click.echo(f"note: {note}", err=True)
+        echo(f"note: {note}", err=True)
     to_error = output == STANDARD
-    click.echo(_confidence_line(answer, rows, people), err=to_error)
+    echo(_confidence_line(answer, rows, people), err=to_error)
     if origin is not None:
-        click.echo(_score_line(answer, origin, people), err=to_error)
+        echo(_score_line(answer, origin, people), err=to_error)
 
 
 def _linkage_attack(name: str, parameters: tuple[str, ...]) -> Attack:

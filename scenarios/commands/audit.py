@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scenarios.commands.common import GATE_FAILED, bad_input, given_parameters, parameter_option
+from scenarios.commands.common import GATE_FAILED, bad_input, echo, given_parameters, parameter_option
 
 if TYPE_CHECKING:
     from scenarios.auditing.audit import Audit
@@ -59,7 +59,7 @@ def audit(
             raise
         except Exception as error:
             raise ValueError(f"{mechanism} cannot be run: {type(error).__name__}: {error}") from error
-    click.echo(json.dumps(_plain(result), indent=2) if form == "json" else _table(result))
+    echo(json.dumps(_plain(result), indent=2) if form == "json" else _table(result))
     sys.exit(0 if result.holds else GATE_FAILED)
 
 

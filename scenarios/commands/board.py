@@ -12,6 +12,7 @@ from scenarios.commands.common import (
     NOTHING,
     bad_input,
     db_option,
+    echo,
     echo_board,
     format_option,
     html_option,
@@ -46,7 +47,7 @@ def board(
 ) -> None:
     """Show the board of stored results, of all scenarios or only those named."""
     if "://" not in db and not Path(db).exists():
-        click.echo(f"there are no results at {db}; `tokumei run` makes some", err=True)
+        echo(f"there are no results at {db}; `tokumei run` makes some", err=True)
         sys.exit(NOTHING)
     if defense is not None:
         with bad_input():
@@ -57,13 +58,13 @@ def board(
     with bad_input():
         results = _stored_results(scenarios, db)
     if not results:
-        click.echo(f"there are no results at {db}", err=True)
+        echo(f"there are no results at {db}", err=True)
         sys.exit(NOTHING)
     echo_board(written_board(results, form, matrix=matrix))
     if html is not None:
         with bad_input():
             write_page(results, html)
-        click.echo(f"page written to {html}", err=True)
+        echo(f"page written to {html}", err=True)
 
 
 def _stored_results(scenarios: tuple[str, ...], db: str) -> list[Result]:
@@ -88,6 +89,6 @@ def _show_history(defense: str, scenarios: tuple[str, ...], db: str, form: str, 
         entries = lb.history_of(store, defense)
     entries = [entry for entry in entries if not scenarios or entry.row.scenario in scenarios]
     if not entries:
-        click.echo(f"no run at {db} has results of defense {defense!r}", err=True)
+        echo(f"no run at {db} has results of defense {defense!r}", err=True)
         sys.exit(NOTHING)
     write_report(f"{defense} over runs", {"database": db}, lb.history_report(entries), form, html)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scenarios.commands.common import GATE_FAILED, bad_input
+from scenarios.commands.common import GATE_FAILED, bad_input, echo
 
 if TYPE_CHECKING:
     from scenarios.conformance.checks import Check
@@ -26,8 +26,8 @@ def check(name: str) -> None:
     for named_check in checks(method):
         failure = _failure(named_check)
         failures += failure is not None
-        click.echo(f"ok      {named_check[0]}" if failure is None else f"FAILED  {named_check[0]}: {failure}")
-    click.echo(f"{name}: {failures} failed" if failures else f"{name}: conforms")
+        echo(f"ok      {named_check[0]}" if failure is None else f"FAILED  {named_check[0]}: {failure}")
+    echo(f"{name}: {failures} failed" if failures else f"{name}: conforms")
     sys.exit(GATE_FAILED if failures else 0)
 
 

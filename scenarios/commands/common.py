@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.printable import one_line, printable
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -97,7 +99,21 @@ def bad_input() -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError) as error:
-        raise BadInput(" ".join(str(error).split())) from None
+        raise BadInput(one_line(error)) from None
+
+
+def echo(text: object = "", *, nl: bool = True, err: bool = False, bold: bool = False) -> None:
+    """Write text without control characters to standard output or standard error.
+
+    Raises
+    ------
+    click.exceptions.Exit
+        With code 0, if nobody reads the output any more.
+    """
+    try:
+        click.secho(printable(str(text)), nl=nl, err=err, bold=bold or None)
+    except BrokenPipeError:
+        raise click.exceptions.Exit(0) from None
 
 
 def written_board(results: Sequence[Result], form: str, *, matrix: bool) -> str:
@@ -133,7 +149,7 @@ def terminal_width() -> int:
 
 def echo_board(text: str) -> None:
     """Write a board to standard output, with one newline at its end."""
-    click.echo(text, nl=not text.endswith("\n"))
+    echo(text, nl=not text.endswith("\n"))
 
 
 def write_page(results: Sequence[Result], path: Path) -> None:
@@ -179,7 +195,7 @@ def write_report(
         version = f"tokumei {metadata.version('tokumei')}"
         with bad_input():
             html.write_text(lb.render_report(title, {**about, "version": version}, sections), encoding="utf-8")
-        click.echo(f"page written to {html}", err=True)
+        echo(f"page written to {html}", err=True)
 
 
 def _method_names(result: Result) -> Iterator[str]:

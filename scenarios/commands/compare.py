@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scenarios.commands.common import FORMATS, GATE_FAILED, NOTHING, bad_input, db_option, echo_board
+from scenarios.commands.common import FORMATS, GATE_FAILED, NOTHING, bad_input, db_option, echo, echo_board
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,7 +81,7 @@ def compare(
         allowed = lb.Tolerance(utility=tolerance, success=tolerance, time=time_tolerance)
         changes = lb.compare(*sides, tolerance=allowed, level=level)
     if not changes:
-        click.echo(_nothing(base, head, sides), err=True)
+        echo(_nothing(base, head, sides), err=True)
         sys.exit(NOTHING)
     listed = [change for change in changes if everything or change.significant]
     writers = {
@@ -93,7 +93,7 @@ def compare(
     if listed or form in ("csv", "json"):
         echo_board(writers[form](listed))
     summary = _summary(changes, lb.pace(*sides), level, lb.plays_needed(changes, level))
-    click.echo(("\n" if listed else "") + summary, err=form in ("csv", "json"))
+    echo(("\n" if listed else "") + summary, err=form in ("csv", "json"))
     if any(change.alarm for change in changes):
         sys.exit(GATE_FAILED)
     sys.exit(0 if any(change.judged and change.measure != "failures" for change in changes) else NOTHING)
@@ -109,10 +109,10 @@ def _results(name: str, db: str) -> list[Result]:
         with Store(name) as store:
             return store.results()
     if Path(name).suffix in (".db", ".sqlite", ".sqlite3"):
-        click.echo(f"there are no results at {name}", err=True)
+        echo(f"there are no results at {name}", err=True)
         sys.exit(NOTHING)
     if "://" not in db and not Path(db).is_file():
-        click.echo(f"{name!r} is no file, and there are no runs at {db}", err=True)
+        echo(f"{name!r} is no file, and there are no runs at {db}", err=True)
         sys.exit(NOTHING)
     with Store(db) as store:
         return results_of(store, find_run(store, name, revision_named(Path.cwd(), name)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scenarios.commands.common import bad_input, given_parameters, parameter_option, roles_option
+from scenarios.commands.common import bad_input, echo, given_parameters, parameter_option, roles_option
 
 if TYPE_CHECKING:
     from defenses.base.defense import MicrodataDefense
@@ -76,11 +76,9 @@ def defend(
             raise ValueError(f"--channel: this release of {method} has none")
         text = as_csv(release.frame, dataset.separator or ",")
     for note in dataset.notes:
-        click.echo(f"note: {note}", err=True)
+        echo(f"note: {note}", err=True)
     for name in _unique_text_columns(records):
-        click.echo(
-            f"warning: {name}: differs in every record and is no declared identifier; it may name people", err=True
-        )
+        echo(f"warning: {name}: differs in every record and is no declared identifier; it may name people", err=True)
     with bad_input():
         if truth is not None:
             rows = pd.DataFrame({"released_row": np.arange(len(release.frame)), "record": release.origin})
@@ -89,7 +87,7 @@ def defend(
             write_text(release.channel.to_toml(), channel)
         write_text(text, output)
     why = promised.statement if str(promised) == "none" and promised.statement else str(promised)
-    click.echo(f"{len(release.frame)} of {len(records)} records; promised: {why}", err=True)
+    echo(f"{len(release.frame)} of {len(records)} records; promised: {why}", err=True)
 
 
 def _defense(name: str, parameters: tuple[str, ...]) -> MicrodataDefense:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import click
 
-from scenarios.commands.common import bad_input
+from scenarios.commands.common import bad_input, echo
 
 
 @click.command(epilog="\b\nExamples:\n  tokumei info Mondrian\n  tokumei info bank\n  tokumei info k_anonymity\n")
@@ -21,7 +21,7 @@ def info(name: str) -> None:
     is_scenario, is_dataset = name in library(), name in dataset_names()
     with bad_input():
         if is_scenario:
-            click.echo(library()[name].read_text(encoding="utf-8"))
+            echo(library()[name].read_text(encoding="utf-8"))
         if is_dataset:
             _show_dataset(name)
         if not is_scenario and not is_dataset:
@@ -36,9 +36,9 @@ def _show_export(name: str) -> None:
     assert inspect.isclass(export) or inspect.isfunction(export)  # noqa: S101 (look_up returns nothing else)
     signature = inspect.signature(export)
     bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
-    click.secho(f"{name}{signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)}", bold=True)
-    click.echo(f"\n{inspect.getdoc(export)}\n")
-    click.echo(f"from {_package_of(export)} import {name}    # {inspect.getsourcefile(export)}")
+    echo(f"{name}{signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)}", bold=True)
+    echo(f"\n{inspect.getdoc(export)}\n")
+    echo(f"from {_package_of(export)} import {name}    # {inspect.getsourcefile(export)}")
 
 
 def _package_of(export: type | Callable[..., object]) -> str:
@@ -55,6 +55,6 @@ def _show_dataset(name: str) -> None:
     from scenarios.tables.summary import ColumnSummary, summary
 
     dataset = load(name)
-    click.secho(f"{name}: {dataset.title}", bold=True)
-    click.echo(f"{dataset.citation}\nLicence: {dataset.licence}\n{len(dataset.records)} records\n")
-    click.echo(tabulate(summary(dataset), headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
+    echo(f"{name}: {dataset.title}", bold=True)
+    echo(f"{dataset.citation}\nLicence: {dataset.licence}\n{len(dataset.records)} records\n")
+    echo(tabulate(summary(dataset), headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import click
 
+from scenarios.commands.common import echo
+
 KINDS = ("defenses", "mechanisms", "attacks", "metrics", "scenarios", "datasets")
 
 
@@ -18,10 +20,10 @@ def list_(kind: str | None) -> None:
 
     for name in [kind] if kind else KINDS:
         if kind is None:
-            click.secho(name, bold=True)
-        click.echo(tabulate(sorted(_entries(name).items()), tablefmt="plain", maxcolwidths=[None, 76]))
+            echo(name, bold=True)
+        echo(tabulate(sorted(_entries(name).items()), tablefmt="plain", maxcolwidths=[None, 76]))
         if kind is None:
-            click.echo()
+            echo()
 
 
 def _entries(kind: str) -> dict[str, str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scenarios.commands.common import bad_input, roles_option
+from scenarios.commands.common import bad_input, echo, roles_option
 
 if TYPE_CHECKING:
     from scenarios.tables.risk import RiskReport
@@ -53,12 +53,12 @@ def risk(
         everybody = None if population is None else read_released(input_path(population), roles).frame
         report = risk_report(table, population=everybody, population_size=population_size, cells=cells)
     for note in table.notes:
-        click.echo(f"note: {note}", err=True)
-    click.echo(_text(report))
+        echo(f"note: {note}", err=True)
+    echo(_text(report))
     if html is not None:
         with bad_input():
             write_text(_page(report, released), html)
-        click.echo(f"report written to {html}", err=True)
+        echo(f"report written to {html}", err=True)
 
 
 def _text(report: RiskReport) -> str:

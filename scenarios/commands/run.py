@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from scenarios.commands.common import FAILED_TRIALS, GATE_FAILED, bad_input, echo_board, write_page, written_board
+from scenarios.commands.common import FAILED_TRIALS, GATE_FAILED, bad_input, echo, echo_board, write_page, written_board
 from scenarios.commands.run_options import RunOptions, run_options
 
 if TYPE_CHECKING:
@@ -221,5 +221,5 @@ def _exit_code(played: Played, options: RunOptions) -> int:
     rows = lb.rank(played.results)
     reasons = lb.gate_reasons(rows, min_utility=options.min_utility, max_success=options.max_success)
     for reason in reasons:
-        click.echo(f"gate: {reason}", err=True)
+        echo(f"gate: {reason}", err=True)
     return GATE_FAILED if reasons else 0

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scenarios.commands.common import GATE_FAILED, bad_input
+from scenarios.commands.common import GATE_FAILED, bad_input, echo
 
 if TYPE_CHECKING:
     from scenarios.tables.dataset import Dataset
@@ -71,7 +71,7 @@ def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, 
         _say(
             "warning: whoever guesses the seed knows every secret of this tournament; omit --seed in a real tournament"
         )
-    click.echo(f"{folder}: {len(names)} teams; hand each its folder in {folder / 'teams'}, keep {folder / 'host'}")
+    echo(f"{folder}: {len(names)} teams; hand each its folder in {folder / 'teams'}, keep {folder / 'host'}")
 
 
 @tournament.command()
@@ -92,7 +92,7 @@ def check(file: Path, original: Path, roles: Path | None, others: Path | None, f
         report = check_table(file, original, roles=roles, others=others)
     from scenarios.tournament.check_report import check_report_to_json, check_report_to_terminal
 
-    click.echo(check_report_to_json(report) if form == "json" else check_report_to_terminal(report))
+    echo(check_report_to_json(report) if form == "json" else check_report_to_terminal(report))
 
 
 @tournament.command()
@@ -129,15 +129,13 @@ def _show_receipt(receipt: Receipt) -> None:
     submission = receipt.submission
     kind = "table" if submission.against is None else f"attack on {submission.against}"
     rows = f"{submission.rows} row{'' if submission.rows == 1 else 's'}"
-    click.echo(
+    echo(
         f"accepted: {submission.team}'s {kind}, {rows}, entry {submission.number}, "
         f"content {submission.content[:16]}, log {receipt.entry.hash[:16]}"
     )
     if receipt.utility is not None:
         utility = receipt.utility
-        click.echo(
-            f"utility {utility.counted:.3f} (of the table {utility.table:.3f}, of the records {utility.record:.3f})"
-        )
+        echo(f"utility {utility.counted:.3f} (of the table {utility.table:.3f}, of the records {utility.record:.3f})")
 
 
 @tournament.command()
@@ -150,7 +148,7 @@ def advance(folder: Path, *, early: bool) -> None:
         from scenarios.tournament.folder import Tournament
 
         now_open = advance_phase(Tournament(folder), _now(), early=early)
-    click.echo(f"phase {now_open} is open" if now_open != "closed" else "the tournament is closed")
+    echo(f"phase {now_open} is open" if now_open != "closed" else "the tournament is closed")
 
 
 @tournament.command()
@@ -184,9 +182,9 @@ def verify(folder: Path) -> None:
     try:
         verdict = verify_folder(opened)
     except ValueError as error:
-        click.echo(str(error), err=True)
+        echo(str(error), err=True)
         sys.exit(GATE_FAILED)
-    click.echo(verdict)
+    echo(verdict)
 
 
 @tournament.command()
@@ -224,13 +222,12 @@ def guide(reader: str) -> None:
     from importlib import resources
 
     text = (resources.files("scenarios.tournament") / f"{reader.upper()}.md").read_text(encoding="utf-8")
-    click.echo(text)
+    echo(text)
 
 
 def _scored(opened: Any, public_share: float, jobs: int | None, form: str) -> None:
     """Score all tables, write boards and reports, and show the standings."""
-    import os
-
+    from scenarios.running.local import cores
     from scenarios.tournament.advancing import publish_again
     from scenarios.tournament.boards import standings_csv, standings_table, write_boards
     from scenarios.tournament.scoring import score_shares
@@ -243,18 +240,18 @@ def _scored(opened: Any, public_share: float, jobs: int | None, form: str) -> No
         raise ValueError(f"nothing is published yet; the phase is {phase}")
     publish_again(opened)
     share = 1.0 if phase is Phase.CLOSED else public_share
-    cores = jobs or len(os.sched_getaffinity(0))
-    scored = score_shares(opened, sorted({share, 1.0}), cores, _progress("scoring"))
+    workers = jobs or cores()
+    scored = score_shares(opened, sorted({share, 1.0}), workers, _progress("scoring"))
     full, public = scored[1.0], scored[share]
     write_boards(opened, full, public, share)
     write_reports(opened, public, share)
     ranked = standings(opened.settings.teams, full)
     if form == "csv":
-        click.echo(standings_csv(ranked), nl=False)
+        echo(standings_csv(ranked), nl=False)
     else:
         import leaderboard as lb
 
-        click.echo(lb.report_to_terminal((lb.Section(opened.settings.title, tables=(standings_table(ranked),)),)))
+        echo(lb.report_to_terminal((lb.Section(opened.settings.title, tables=(standings_table(ranked),)),)))
     _say(f"boards written to {opened.public} (for everybody) and {opened.host} (for the host)")
 
 
@@ -269,7 +266,7 @@ def _progress(what: str) -> Callable[[int, int], None]:
 
 
 def _say(text: str) -> None:
-    click.echo(text, err=True)
+    echo(text, err=True)
 
 
 def _dataset(name: str | None, data: Path | None, roles: Path | None) -> Dataset:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from scenarios.commands.common import bad_input, roles_option
+from scenarios.commands.common import bad_input, echo, roles_option
 
 EPILOG = """\b
 Examples:
@@ -48,8 +48,8 @@ def utility(original: str, released: str, roles: Path | None, held_out: str | No
     present = [value for value in scores.values() if value is not None]
     result = {"utility": float(np.mean(present)), **scores, "normalized_certainty_penalty": loss, "rows": len(cells)}
     if form == "json":
-        click.echo(json.dumps(result, indent=2))
+        echo(json.dumps(result, indent=2))
         return
     from tabulate import tabulate
 
-    click.echo(tabulate([[name, value] for name, value in result.items()], tablefmt="plain", floatfmt=".4f"))
+    echo(tabulate([[name, value] for name, value in result.items()], tablefmt="plain", floatfmt=".4f"))

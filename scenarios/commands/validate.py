@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from scenarios.commands.common import bad_input, roles_option
+from scenarios.commands.common import bad_input, echo, roles_option
 
 EPILOG = """\b
 Examples:
@@ -42,14 +42,12 @@ def validate(file: Path, roles: Path | None, write_roles: str | None, *, force: 
 
             experiment = read_experiment(str(file))
             if experiment is not None:
-                click.echo(f"{file}: experiment {experiment.name!r}, {experiment.plays} plays: valid")
+                echo(f"{file}: experiment {experiment.name!r}, {experiment.plays} plays: valid")
                 return
             plan = read_plan(str(file))
             guarantees(plan)
             defenses, attacks = len(plan.defenses), len(plan.attacks)
-            click.echo(
-                f"{file}: scenario {plan.name!r}, {defenses} defenses, {attacks} attacks, {plan.plays} plays: valid"
-            )
+            echo(f"{file}: scenario {plan.name!r}, {defenses} defenses, {attacks} attacks, {plan.plays} plays: valid")
             return
         from scenarios.tables.dataset import load_table
 
@@ -63,16 +61,16 @@ def validate(file: Path, roles: Path | None, write_roles: str | None, *, force: 
     from scenarios.tables.promises import blocked_promises
     from scenarios.tables.summary import ColumnSummary, summary
 
-    click.echo(tabulate(summary(dataset), headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
+    echo(tabulate(summary(dataset), headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
     for note in dataset.notes:
-        click.echo(f"note: {note}")
+        echo(f"note: {note}")
     for note in blocked_promises(dataset.records):
-        click.echo(f"note: {note}")
+        echo(f"note: {note}")
     if write_roles is not None:
         from scenarios.tables.released import write_text
         from scenarios.tables.roles_file import reviewable_roles
 
         with bad_input():
             write_text(reviewable_roles(dataset, roles, Path(write_roles)), write_roles)
-        click.echo(f"roles written to {write_roles}; review every domain that was read from the data", err=True)
-    click.echo(f"{file}: {len(dataset.records)} records, {len(dataset.records.frame.columns)} columns: valid")
+        echo(f"roles written to {write_roles}; review every domain that was read from the data", err=True)
+    echo(f"{file}: {len(dataset.records)} records, {len(dataset.records.frame.columns)} columns: valid")

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 from leaderboard.result import FAILURES, label
+from metrics.printable import printable
 from scenarios.running.standing import RunProgress
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ class Display:
 
     def say(self, text: str) -> None:
         """Print one line."""
-        self.console.print(text, markup=False, style="dim" if self.console.is_terminal else None)
+        self.console.print(printable(text), markup=False, style="dim" if self.console.is_terminal else None)
 
     def listener(self, plan: Plan, catalogue: Catalogue, store: Store) -> RunDisplay:
         """Return the listener that shows the run of one plan."""
@@ -142,7 +143,8 @@ class RunDisplay:
         width = self.display.console.width if sys.stderr.isatty() else 120
         table = lb.to_terminal(lb.rank(results), width=width)
         seconds = time.monotonic() - self.began
-        self.display.console.print(f"first board, after {plays} play ({seconds:.1f} s):\n\n{table}\n", markup=False)
+        text = f"first board, after {plays} play ({seconds:.1f} s):\n\n{table}\n"
+        self.display.console.print(printable(text), markup=False)
 
     def _time_left(self, now: float) -> str:
         played = self.done - self.done_before

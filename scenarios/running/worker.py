@@ -12,6 +12,7 @@ from typing import Any
 
 from attacks.base.attack import NotApplicable
 from leaderboard.result import canonical
+from metrics.printable import printable
 from metrics.score import Score, Scores
 from scenarios.games.playing import attack_release, make_release, play_alone
 from scenarios.methods import describe
@@ -193,7 +194,7 @@ def _reason(error: BaseException) -> str:
     """The error in one line, then its traceback, without values of variables."""
     frames = traceback.format_list(traceback.extract_tb(error.__traceback__)[-FRAMES:])
     try:
-        message = " ".join(str(error).split())[:LONGEST]
+        message = printable(" ".join(str(error).split()))[:LONGEST]
     except Exception:
         message = "(the error has no readable message)"
     return f"{type(error).__name__}: {message}\n{''.join(frames)}".rstrip()

@@ -1,0 +1,222 @@
+"""Whatever goes wrong in a command is told in one line, without a traceback and without control characters."""
+
+import json
+import os
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+from click.testing import CliRunner
+from run_tools import ROOT
+
+from leaderboard.result import Result
+from leaderboard.store import Store
+from metrics.printable import one_line, printable
+from metrics.score import Score
+from scenarios.cli import cli
+
+METHODS = """
+from attacks import NearestNeighbour
+from defenses import Identity
+
+class Raising(Identity):
+    def apply(self, records, rng):
+        raise LookupError("no\\x1b[31m red\\nline")
+
+class RaisingAttack(NearestNeighbour):
+    def run(self, release, knowledge, rng):
+        raise LookupError("no\\x1b[31m red\\nline")
+"""
+SCENARIO = """
+[scenario]
+name = "small"
+dataset = "bank"
+game = { use = "CandidateFile", originals = 10, candidates = 20 }
+plays = 1
+[[defense]]
+use = "Identity"
+[[attack]]
+use = "NearestNeighbour"
+"""
+TABLE = "age,job\n" + "".join(f"{20 + row % 30},{'cook' if row % 3 else 'clerk'}\n" for row in range(60))
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory):
+    """A folder with a table, a scenario, results, methods and a tournament."""
+    folder = tmp_path_factory.mktemp("place")
+    (folder / "own.py").write_text(METHODS)
+    (folder / "small.toml").write_text(SCENARIO)
+    (folder / "people.csv").write_text(TABLE)
+    (folder / "teams.txt").write_text("kyoto\nosaka\n")
+    with Store(folder / "tokumei.db") as store:
+        store.add(results())
+    init = "tournament init cup --dataset bank --teams teams.txt --originals 5 --candidates 10"
+    run(folder, *init.split(), "--anonymize-until", "2090-01-01T12:00", "--attack-until", "2091-01-01T12:00")
+    return folder
+
+
+def results():
+    release = Result(key="1" * 64, scenario="small", defense="Identity", play=0, values={"marginals": 1.0})
+    scores = {"reidentification": Score("reidentification", 0.5, 0.05, 10)}
+    trial = Result(key="2" * 64, scenario="small", defense="Identity", attack="Own", play=0, scores=scores)
+    return [release, trial]
+
+
+def run(folder, *arguments, stdout=subprocess.PIPE, **options):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("environment", {})}
+    return subprocess.run(
+        [sys.executable, "-m", "tokumei", *arguments],
+        cwd=folder, stdout=stdout, stderr=subprocess.PIPE, text=True, env=environment, check=False, **options,
+    )  # fmt: skip
+
+
+def check_one_line(done):
+    errors = [line for line in done.stderr.splitlines() if "Error" in line]
+    assert len(errors) == 1, done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert "\x1b" not in done.stderr
+    assert done.returncode == 2
+
+
+PRINTING = [
+    ["--help"],
+    ["list"],
+    ["info", "Mondrian"],
+    ["validate", "people.csv"],
+    ["board"],
+    ["board", "--format", "csv"],
+    ["check", "Identity"],
+    ["risk", "people.csv"],
+    ["utility", "people.csv", "people.csv"],
+    ["defend", "Identity", "people.csv"],
+    ["attack", "NearestNeighbour", "-r", "people.csv", "-c", "people.csv"],
+    ["run", "small.toml"],
+    ["tournament", "guide", "team"],
+    ["tournament", "verify", "cup"],
+]
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no full device")
+@pytest.mark.parametrize("arguments", PRINTING, ids=" ".join)
+def test_a_full_disk_is_told_in_one_line(place, arguments):
+    with open("/dev/full", "w") as full:
+        check_one_line(run(place, *arguments, stdout=full))
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["board"], ["tournament", "guide", "host"]], ids=" ".join)
+def test_a_closed_output_is_told_in_one_line(place, arguments):
+    done = run(place, *arguments, stdout=None, preexec_fn=lambda: os.close(1))
+    check_one_line(done)
+    assert "standard output is closed" in done.stderr
+
+
+@pytest.mark.parametrize("arguments", [["list"], ["info", "Mondrian"], ["board"]], ids=" ".join)
+def test_a_reader_that_leaves_is_no_failure(place, arguments):
+    read, write = os.pipe()
+    os.close(read)
+    done = run(place, *arguments, stdout=write)
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["defend", "own:Raising", "people.csv"],
+        ["attack", "own:RaisingAttack", "-r", "people.csv", "-c", "people.csv"],
+        ["audit", "own:Raising"],
+    ],
+    ids=" ".join,
+)
+def test_a_method_that_raises_is_told_in_one_line(place, arguments):
+    done = run(place, *arguments)
+    check_one_line(done)
+    assert "\\x1b[31m red line" in done.stderr or arguments[0] == "audit"
+
+
+def test_the_traceback_is_there_for_who_asks(place):
+    done = run(place, "defend", "own:Raising", "people.csv", environment={"TOKUMEI_TRACEBACK": "1"})
+    assert "Traceback" in done.stderr
+    assert done.returncode == 2
+
+
+def test_a_failed_check_shows_no_control_characters(place):
+    done = run(place, "check", "own:Raising")
+    assert done.returncode == 1
+    assert "FAILED" in done.stdout
+    assert "\x1b" not in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("column", ["game", "parameters", "scores", "values", "play", "seconds", "created", "reason"])
+@pytest.mark.parametrize(
+    "content", ["{", "[]", "[1]", "7", '{"a": NaN}', '{"a": {"b": 1e999}}', b"\xff\xfe", 3.5, "\x1b"]
+)
+def test_a_tampered_row_is_told_in_one_line(tmp_path, column, content):
+    path = tmp_path / "results.db"
+    with Store(path) as store:
+        store.add(results())
+    with sqlite3.connect(path) as connection:
+        connection.execute(f'UPDATE tokumei_results SET "{column}" = ?', [content])
+    for arguments in (["board"], ["board", "--matrix"], ["board", "--format", "json"]):
+        done = CliRunner().invoke(cli, [*arguments, "--db", str(path)])
+        if done.exit_code == 0:
+            # Text that is any text, or a number that is one.
+            assert column in ("seconds", "created", "reason", "play")
+            continue
+        assert done.exit_code == 2, done.exception
+        assert len(done.output.strip().splitlines()) == 1
+        assert "\x1b" not in done.output
+
+
+def test_damaged_facts_about_a_run_are_told_in_one_line(tmp_path):
+    from leaderboard.runs import record_run
+
+    path = tmp_path / "results.db"
+    with Store(path) as store:
+        store.add(results())
+        record_run(store, "2030-01-01", {"revision": "abcd"}, ["1" * 64, "2" * 64])
+    for content in ("{", "[]", "7"):
+        with sqlite3.connect(path) as connection:
+            connection.execute("UPDATE tokumei_runs SET about = ?", [content])
+        done = CliRunner().invoke(cli, ["compare", "1", "1", "--db", str(path)])
+        assert done.exit_code == 2, done.exception
+        assert "is damaged" in done.output
+
+
+def test_stored_numbers_are_unchanged_by_the_checks(tmp_path):
+    with Store(tmp_path / "results.db") as store:
+        store.add(results())
+        assert store.results() == results()
+        assert json.dumps(dict(store.results()[0].values)) == '{"marginals": 1.0}'
+
+
+def test_cores_are_counted_where_affinity_is_unknown(monkeypatch):
+    from scenarios.running.local import cores
+
+    monkeypatch.delattr(os, "sched_getaffinity", raising=False)
+    assert cores() == os.cpu_count()
+
+
+def test_control_characters_are_escaped():
+    assert printable("a\x1b[2J\r\x07b\tc\nd\u202eé漢") == "a\\x1b[2J\\r\\x07b\tc\nd\\u202eé漢"
+
+    class SilentError(Exception):
+        def __str__(self):
+            raise RuntimeError
+
+    assert [one_line(ValueError("a\n b")), one_line(ValueError()), one_line(SilentError())] == [
+        "a b",
+        "ValueError",
+        "SilentError",
+    ]
+
+
+def test_no_command_writes_past_the_escaping():
+    for path in (ROOT / "scenarios").rglob("*.py"):
+        if path.name not in ("common.py", "cli.py"):
+            text = path.read_text(encoding="utf-8")
+            assert "click.echo(" not in text, path
+            assert "click.secho(" not in text, path
