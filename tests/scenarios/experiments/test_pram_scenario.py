@@ -300,7 +300,7 @@ def test_every_defense_of_the_banks_columns_plays():
     plan = read_plan("bank-pram")
     attack = plan.filtered([], ["LikelihoodAssignment"]).attacks[0].method
     for entry in plan.defenses:
-        rate = play(entry.method, attack, plan.games[0], generator(1, "play")).scores["pk"].rate
+        rate = play(entry.method, attack, plan.games[0], generator(1, "play")).scores["reidentification"].rate
         assert 0 <= rate <= 1
 
 
