@@ -13,6 +13,8 @@ from metrics import Estimate
 ANCHORED = ("marginals", "associations", "queries")
 OWN = "utility_"
 """Prefix of a game's own components, which the game anchors itself."""
+LEARNABLE = 0.05
+"""Area beyond 1/2 that a classifier of the original needs; a smaller one is noise, and so is a ratio to it."""
 _CLASSIFIER = ("classifier_auc", "classifier_auc_original")
 
 
@@ -40,8 +42,8 @@ def pooled_utility(plays: Sequence[Mapping[str, float | None]], confidence: floa
 
     The classifier's component is a ratio whose denominator is noisy in a single play, so it is pooled over plays first.
     Let A and A₀ be the mean areas under the curve of classifiers trained on releases and on originals. The component is
-    (A - 1/2) / (A₀ - 1/2), clipped to [0, 1]; it is left out if A₀ does not exceed 1/2. A component that no play has is
-    left out.
+    (A - 1/2) / (A₀ - 1/2), clipped to [0, 1]; it is left out if A₀ does not exceed 1/2 by `LEARNABLE`. A component
+    that no play has is left out.
 
     The interval is Student's with the jackknife variance: with u₍ᵢ₎ the headline without play i and u₍.₎ their
     mean, v = (n - 1)/n ∑ᵢ (u₍ᵢ₎ - u₍.₎)². The interval of a single play, which has no spread, is [0, 1].
@@ -117,5 +119,5 @@ def _components(sums: NDArray[np.float64], counts: NDArray[np.intp]) -> NDArray[
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums / counts
         release, original = means[..., -2] - 0.5, means[..., -1] - 0.5
-        classifier = np.where(original > 0, np.clip(release / original, 0, 1), np.nan)
+        classifier = np.where(original > LEARNABLE, np.clip(release / original, 0, 1), np.nan)
     return np.concatenate([means[..., :-2], classifier[..., None]], axis=-1)

@@ -28,6 +28,22 @@ def association_fidelity(original: Profile, released: Profile) -> float:
     return float(1 - np.abs(association(original) - association(released)).mean())
 
 
+def weighted_association_fidelity(strength: NDArray[np.float64], released: Profile) -> float:
+    """1 - the absolute difference of `association`, averaged over pairs with weights V², the original's strength.
+
+    In a small sample most pairs show little but noise. With equal weights their noise hides the strong associations.
+
+    Parameters
+    ----------
+    strength : ndarray of float, shape (pairs,)
+        The original's `association`. If all are 0, the pairs have equal weights.
+    released : Profile
+        The released table.
+    """
+    weights = strength**2 if strength.any() else np.ones_like(strength)
+    return float(1 - np.average(np.abs(strength - association(released)), weights=weights))
+
+
 def association(table: Profile) -> NDArray[np.float64]:
     """Bias-corrected Cramer's V of every pair of columns, shape (pairs,), in [0, 1].
 

@@ -11,9 +11,16 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from metrics.domains import CategoricalDomain, Domain
-from metrics.fidelity import RangeQueries, association_fidelity, marginal_fidelity, query_fidelity
+from metrics.fidelity import (
+    RangeQueries,
+    association,
+    marginal_fidelity,
+    query_fidelity,
+    weighted_association_fidelity,
+)
 from metrics.profile import Profile, original_profile, profile
 from metrics.ranking import area_under_curve
+from metrics.references import association_noise, constant_table, information_free_fidelity, suppressed_table
 
 QUERIES = 200
 
@@ -22,8 +29,12 @@ class TableUtility:
     """Utility of releases of one original table.
 
     Plain fidelity measures are too favourable: a table of constants scores about a half. Every component is therefore
-    *anchored*. Let c be the plain measure of the table in which every column is constant at the original's most
-    frequent bin. The component is (measure - c) / (1 - c), clipped to [0, 1]; constants score 0, the original 1.
+    *anchored*: it is (measure - c) / (f - c), clipped to [0, 1]. The floor c is the best that releases without
+    information reach: constants, ``*`` and uniform draws (`metrics.references.information_free_fidelity`). The full
+    measure f is 1 for marginals and queries. For associations it is 1 - d, where d is the difference between two
+    samples of the original's size (`metrics.references.association_noise`), so that sampling noise is not counted as
+    loss. It is at least (1 + c) / 2, since noise must not be magnified. If 1 - d ≤ c, two samples differ as much as a
+    release without information does, and associations are left out. If c is 1, only the original's rows score 1.
 
     Parameters
     ----------
@@ -72,8 +83,15 @@ class TableUtility:
         self.target = target
         self.original = original_profile(original, self.domains)
         self.queries = RangeQueries.random(self.domains, QUERIES, rng)
-        self.constant = _constant(self.original)
-        self.floor = self._fidelity(self.constant)
+        # A generator of its own, so that the queries' generator goes on as before.
+        (reference_rng,) = rng.spawn(1)
+        self.strength = association(self.original) if self.domains else np.zeros(0)
+        self.constant = constant_table(self.original)
+        self.suppressed = suppressed_table(self.original)
+        self.floor = information_free_fidelity(self.original, self._fidelity, reference_rng)
+        self.noise = association_noise(self.original, reference_rng)
+        halfway = (1 + self.floor["associations"]) / 2
+        self.full = {**dict.fromkeys(self.floor, 1.0), "associations": max(1 - self.noise, halfway)}
         self.held_out = original_profile(held_out, self.domains) if target and len(held_out) else None
 
     @cached_property
@@ -87,8 +105,9 @@ class TableUtility:
         Returns
         -------
         dict
-            ``marginals`` (1 - mean total variation distance), ``associations`` (1 - mean difference of Cramer's V) and
-            ``queries`` (1 - mean relative error of range counts), each anchored, in [0, 1]. ``classifier_auc`` and
+            ``marginals`` (1 - mean total variation distance), ``associations`` (1 - mean difference of Cramer's V,
+            weighted by V²) and ``queries`` (1 - mean relative error of range counts), each anchored, in [0, 1].
+            ``associations`` is None if the original's are too weak for its size. ``classifier_auc`` and
             ``classifier_auc_original``: areas under the ROC curve, in [0, 1], of a logistic regression trained on the
             release and on the original, tested on held-out records. They are .5 if the release has one class or no row,
             and None without a classifier. They are anchored after pooling over plays, since the ratio of a single play
@@ -100,19 +119,29 @@ class TableUtility:
             If the release lacks a column or holds a cell that cannot be read.
         """
         if len(released) == 0:
-            empty: dict[str, float | None] = dict.fromkeys(self.floor, 0.0)
+            empty: dict[str, float | None] = {name: 0.0 if name in self._measurable else None for name in self.floor}
             return {**empty, **self._classifier(None if self.original_auc is None else 0.5)}
         table = profile(released, self.domains)
         measures = self._fidelity(table)
         components: dict[str, float | None] = {
-            name: anchored(value, self.floor[name]) for name, value in measures.items()
+            name: anchored(value, self.floor[name], self.full[name])
+            if self.floor[name] < 1
+            else float(_same_rows(self.original, table))
+            for name, value in measures.items()
         }
+        components = {name: value if name in self._measurable else None for name, value in components.items()}
         return {**components, **self._classifier(self._auc(table))}
+
+    @property
+    def _measurable(self) -> frozenset[str]:
+        """Components that can tell a sample of the same population from a release without information."""
+        distinct = 1 - self.noise > self.floor["associations"]
+        return frozenset(name for name in self.floor if name != "associations" or distinct)
 
     def _fidelity(self, table: Profile) -> dict[str, float]:
         return {
             "marginals": marginal_fidelity(self.original, table),
-            "associations": association_fidelity(self.original, table) if table.starts.size > 1 else 1.0,
+            "associations": weighted_association_fidelity(self.strength, table) if table.starts.size > 1 else 1.0,
             "queries": query_fidelity(self.original, table, self.queries),
         }
 
@@ -132,9 +161,17 @@ class TableUtility:
         return float(np.mean([area_under_curve(predicted[:, label], truth == label) for label in labels]))
 
 
-def anchored(value: float, floor: float) -> float:
-    """Rescale a measure so that `floor` becomes 0 and 1 stays 1, clipped to [0, 1]; if floor is 1, only 1 stays 1."""
-    return float(np.clip((value - floor) / (1 - floor), 0, 1)) if floor < 1 else float(value >= 1)
+def _same_rows(original: Profile, released: Profile) -> bool:
+    """Whether two tables have the same rows in any order."""
+    if original.mass.shape != released.mass.shape:
+        return False
+    first, second = (table.mass[np.lexsort(table.mass.T)] for table in (original, released))
+    return np.array_equal(first, second)
+
+
+def anchored(value: float, floor: float, full: float = 1.0) -> float:
+    """Rescale a measure so that `floor` becomes 0 and `full` 1, clipped to [0, 1]; if floor is 1, only 1 stays 1."""
+    return float(np.clip((value - floor) / (full - floor), 0, 1)) if floor < full else float(value >= 1)
 
 
 def prediction_target(sensitive: tuple[str, ...], domains: Mapping[str, Domain]) -> str | None:
@@ -144,16 +181,6 @@ def prediction_target(sensitive: tuple[str, ...], domains: Mapping[str, Domain])
         if isinstance(domain, CategoricalDomain) and domain.size > 1:
             return name
     return None
-
-
-def _constant(original: Profile) -> Profile:
-    """Every column constant at the bin with the most originals."""
-    ends = np.append(original.starts[1:], original.mass.shape[1])
-    counts = original.counts
-    mass = np.zeros_like(original.mass)
-    for start, end in zip(original.starts, ends, strict=True):
-        mass[:, start + counts[start:end].argmax()] = 1.0
-    return Profile(mass, original.starts)
 
 
 def _predictions(train: Profile, test: Profile, column: int) -> NDArray[np.float64]:

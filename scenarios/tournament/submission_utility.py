@@ -17,7 +17,7 @@ from attacks.base.claims import RankedAnswers
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.domains import Domain
-from metrics.profile import original_profile, profile
+from metrics.profile import Profile, original_profile, profile
 from metrics.similarity import record_similarity
 from metrics.utility import TableUtility, anchored
 from scenarios.seeds import generator
@@ -36,7 +36,7 @@ class SubmissionUtility:
     table : float
         Utility of the table's statistics: the mean of the components.
     record : float
-        Similarity of the originals to their own rows, with 0 for the constant row; see `Originals.utility`.
+        Similarity of the originals to their own rows, with 0 for rows without information; see `Originals.utility`.
     """
 
     components: dict[str, float]
@@ -75,9 +75,13 @@ class Originals:
 
     @cached_property
     def _constant_similarity(self) -> NDArray[np.float64]:
-        """Similarity of each original to the constant row."""
+        """Similarity of each original to a row without information: constants or ``*``, whichever is more similar."""
         original = original_profile(self.frame, self.domains)
-        return record_similarity(original, self._utility.constant, self.domains)[:, 0]
+        rows = [
+            record_similarity(original, Profile(table.mass[:1], table.starts), self.domains)[:, 0]
+            for table in (self._utility.constant, self._utility.suppressed)
+        ]
+        return max(rows, key=lambda similarity: float(similarity.mean()))
 
     def utility(self, released: pd.DataFrame, origin: NDArray[np.intp]) -> SubmissionUtility:
         """Both utilities of a released table.
@@ -94,7 +98,7 @@ class Originals:
             Original from which each row is declared to stem; -1 for none.
         """
         measured = self._utility.score(released)
-        components = {name: float(measured[name] or 0.0) for name in COMPONENTS}
+        components = {name: float(value) for name in COMPONENTS if (value := measured[name]) is not None}
         similarity = record_similarity(
             original_profile(self.frame, self.domains), profile(released, self.domains), self.domains
         )

@@ -10,6 +10,7 @@ from scenarios.tournament.folder import Tournament, write_whole
 from scenarios.tournament.leakage import leaking_columns
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.standings import Standing, outcome_of, standings
+from scenarios.tournament.submission_utility import COMPONENTS
 
 
 def write_reports(tournament: Tournament, results: Sequence[Result], share: float) -> None:
@@ -41,7 +42,7 @@ def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> l
     lines = [
         "## Your table",
         f"Utility {written(standing.utility)}: of the table {written(standing.utility_table)} ("
-        + ", ".join(f"{name} {written(values[f'table_{name}'])}" for name in ("marginals", "associations", "queries"))
+        + ", ".join(f"{name} {written(values[f'table_{name}'])}" for name in COMPONENTS if f"table_{name}" in values)
         + f"), of the records {written(standing.utility_record)}; the smaller counts.",
         f"Defense {written(standing.defense)}, rank {standing.defense_rank}.",
         "",

@@ -52,7 +52,8 @@ def test_shuffling_keeps_marginals_and_loses_associations(drawn):
 
 
 def test_generalized_cells_are_worth_something_in_between(drawn):
-    values = [score(drawn, Mondrian(k=k))["marginals"] for k in (2, 10, 50)]
+    # With 50 people in a cell, marginals are no nearer than uniform draws come by luck.
+    values = [score(drawn, Mondrian(k=k))["marginals"] for k in (2, 10, 20)]
     assert 1 > values[0] > values[1] > values[2] > 0
 
 
