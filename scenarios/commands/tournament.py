@@ -244,7 +244,8 @@ def _scored(opened: Any, public_share: float, jobs: int | None, form: str) -> No
     scored = score_shares(opened, sorted({share, 1.0}), workers, _progress("scoring"))
     full, public = scored[1.0], scored[share]
     write_boards(opened, full, public, share)
-    write_reports(opened, public, share)
+    for reason in write_reports(opened, public, share):
+        _say(f"warning: {reason}")
     ranked = standings(opened.settings.teams, full)
     if form == "csv":
         echo(standings_csv(ranked), nl=False)

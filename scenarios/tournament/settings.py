@@ -82,6 +82,8 @@ class Settings(TomlTable):
         Seed of the range counts by which utility is measured; it is public, so that teams measure the same utility.
     decimals : dict of str to int
         Largest number of decimals in each column.
+    quota : int
+        Most bytes that are kept of a team's files, equal files counted once.
     """
 
     format: Literal[1] = 1
@@ -96,6 +98,7 @@ class Settings(TomlTable):
     attack_until: Moment
     queries_seed: int = Field(ge=0)
     decimals: dict[str, int] = Field(default_factory=dict)
+    quota: int = Field(default=64 << 20, ge=1)
 
     def until(self, phase: Phase) -> datetime | None:
         """End of a phase; None if it has none."""

@@ -110,14 +110,21 @@ def _submit(tournament: Tournament, team: str, path: Path, now: datetime, agains
     """Validate and archive a file; the log must be locked."""
     entries = tournament.log.head().lasting
     phase = _open_phase(tournament, entries, now)
-    data = read_submission(path)
+    submitted = read_submission(path)
+    data = without_blank_lines(submitted)
     target = _target(tournament, team, path, against) if phase is Phase.ATTACK else None
     if target is None and against is not None:
         raise ValueError(f"correspondence tables are submitted while attacking; the phase is {phase}")
     if target is None:
         _check_owner(tournament, team, path)
-    rows, utility = _validate(tournament, entries, team, target, path.name, data)
+    try:
+        rows, utility = _validate(tournament, entries, team, target, path.name, data)
+    except ValueError:
+        # The message names lines of the file as it was submitted.
+        _validate(tournament, entries, team, target, path.name, submitted)
+        raise
     content = hashlib.sha256(data).hexdigest()
+    _check_quota(tournament, entries, team, path.name, content, len(data))
     write_whole(tournament.submissions / content, data, mode=0o400)
     details = {
         "team": team,
@@ -130,6 +137,30 @@ def _submit(tournament: Tournament, team: str, path: Path, now: datetime, agains
     }
     entry = tournament.log.append("submitted", details, now)
     return Receipt(Submission(team, phase, target, content, entry.number, rows), entry, utility)
+
+
+def without_blank_lines(data: bytes) -> bytes:
+    """A CSV file without its blank lines, which say nothing; line breaks inside quotes stay."""
+    lines, quoted = [], False
+    for line in data.splitlines(keepends=True):
+        if quoted or line.strip(b"\r\n"):
+            lines.append(line)
+        quoted ^= line.count(b'"') % 2 == 1
+    return b"".join(lines)
+
+
+def _check_quota(
+    tournament: Tournament, entries: Sequence[LogEntry], team: str, name: str, content: str, size: int
+) -> None:
+    """Refuse a file that does not fit into the bytes kept for its team; equal files are kept once."""
+    archived = {
+        entry.details["sha256"]: entry.details["bytes"]
+        for entry in entries
+        if entry.kind == "submitted" and entry.details["team"] == team
+    }
+    used, quota = sum(archived.values()), tournament.settings.quota
+    if content not in archived and used + size > quota:
+        raise ValueError(f"{name}: its {size} bytes exceed what is left to {team}; {used} of {quota} bytes are used")
 
 
 def _open_phase(tournament: Tournament, entries: Sequence[LogEntry], now: datetime) -> Phase:

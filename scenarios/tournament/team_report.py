@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from leaderboard.goals import goal_words
 from leaderboard.result import Result
+from metrics.printable import one_line
 from scenarios.tournament.folder import Tournament, write_whole
 from scenarios.tournament.leakage import leaking_columns
 from scenarios.tournament.settings import Phase
@@ -13,8 +14,15 @@ from scenarios.tournament.standings import Standing, outcome_of, standings
 from scenarios.tournament.submission_utility import COMPONENTS
 
 
-def write_reports(tournament: Tournament, results: Sequence[Result], share: float) -> None:
-    """Write each team's report into its folder."""
+def write_reports(tournament: Tournament, results: Sequence[Result], share: float) -> list[str]:
+    """Write each team's report into its folder.
+
+    Returns
+    -------
+    list of str
+        For each report that could not be written, one line that says why. The other teams have theirs.
+    """
+    skipped = []
     entries = tournament.log.entries()
     tables = tournament.tables(entries)
     closed = tournament.phase(entries) is Phase.CLOSED
@@ -26,7 +34,11 @@ def write_reports(tournament: Tournament, results: Sequence[Result], share: floa
         else:
             lines += ["You have submitted no table. Your defense has no score and ranks last.", ""]
         lines += _attack_report(team, by_team[team], results)
-        write_whole(tournament.team_folder(team) / "report.md", "\n".join(lines).encode(), mode=0o640)
+        try:
+            write_whole(tournament.team_folder(team) / "report.md", "\n".join(lines).encode(), mode=0o640)
+        except (ValueError, OSError) as error:
+            skipped.append(f"{team} has no report: {one_line(error)}")
+    return skipped
 
 
 def _state(closed: bool, share: float) -> str:
