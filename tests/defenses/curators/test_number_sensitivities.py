@@ -119,7 +119,7 @@ def test_sums_over_a_selection_of_unknown_size_move_by_at_most_their_sensitivity
         for value in (low, high, low + (high - low) / 3):
             frame = pd.DataFrame({"x": np.full(n, high, dtype=float), "z": np.ones(n)})
             frame.loc[0, "x"] = value
-            one = Microdata(frame, domains={"x": domain})
+            one = Microdata(frame, domains={"x": domain, "z": NumericDomain(0, 1)})
             other = frame.copy()
             other.loc[0, "z"] = 0
             two = one.with_frame(other) if relation == "replace" else one.take(np.arange(1, n))
