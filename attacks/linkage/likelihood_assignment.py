@@ -34,7 +34,8 @@ class LikelihoodAssignment(Linkage):
     The most likely matching need not have the most correct rows. The expected number of correct rows is largest if each
     row names its most probable candidate under a random matching. Four rows among eight candidates were matched at .500
     by the former and .513 by the latter. This attack keeps the matching, which names no candidate twice and can be
-    computed for any number of rows. The confidences state these probabilities, so that a caller can apply the other rule.
+    computed for any number of rows. The confidences state these probabilities, so that a caller can apply the other
+    rule.
 
     Microaggregation does not treat records independently. A record far from its group in one column is far in others,
     so that columns are not independent evidence. The log-likelihoods of its cells count by half (a composite
