@@ -15,9 +15,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from defenses.base.hierarchy import IntervalHierarchy, TableHierarchy
 from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from scenarios.games.decoys import NearGroups, group_size
@@ -178,6 +180,7 @@ def _fill(folder: Path, settings: Settings, records: Microdata, secret: int, now
     host = resolved / "host"
     own, decoys, others = _draw(records, settings, generator(secret, "tournament", "draw"))
     roles = toml_bytes(_roles(records))
+    hierarchies = _hierarchies(records)
     study = csv_bytes(records.take(others).frame[columns]) if others.size else b""
     settings_file = toml_bytes(settings.model_dump())
     page = rules(settings, records).encode()
@@ -192,10 +195,18 @@ def _fill(folder: Path, settings: Settings, records: Microdata, secret: int, now
         write_whole(host / "candidates" / f"{team}_candidate.csv", candidates, mode=PRIVATE)
         team_folder = resolved / "teams" / team
         team_folder.mkdir(mode=0o750)
-        files = {f"{team}_original.csv": table, "roles.toml": roles, FILE: settings_file, "RULES.md": page}
-        for name, data in files.items() | ({("others.csv", study)} if study else set()):
+        files = {
+            f"{team}_original.csv": table,
+            "roles.toml": roles,
+            FILE: settings_file,
+            "RULES.md": page,
+            **hierarchies,
+        }
+        files |= hierarchies | ({"others.csv": study} if study else {})
+        for name, data in files.items():
             write_whole(team_folder / name, data, mode=0o640)
-    write_whole(host / "roles.toml", roles, mode=PRIVATE)
+    for name, data in {"roles.toml": roles, **hierarchies}.items():
+        write_whole(host / name, data, mode=PRIVATE)
     if study:
         write_whole(host / "others.csv", study, mode=PRIVATE)
     content = json.dumps({"seed": secret, "answers": answers}).encode()
@@ -257,13 +268,39 @@ def decimals(records: Microdata) -> dict[str, int]:
 
 
 def _roles(records: Microdata) -> dict[str, Any]:
-    """Content of a roles file: roles and public domains."""
+    """Content of a roles file: roles, public domains, and hierarchies by intervals or by a file of `_hierarchies`."""
     return {
         "quasi_identifiers": list(records.quasi_identifiers),
         "sensitive": list(records.sensitive),
         "separator": ",",
-        "columns": {name: _column(records.domain(name)) for name in records.released_columns},
+        "columns": {
+            name: _column(records.domain(name)) | _hierarchy(name, records) for name in records.released_columns
+        },
     }
+
+
+def _hierarchy(name: str, records: Microdata) -> dict[str, Any]:
+    """A column's hierarchy as a part of its table in the roles file; nothing if the column has none."""
+    hierarchy = records.hierarchies.get(name)
+    if isinstance(hierarchy, IntervalHierarchy):
+        return {"hierarchy": {"intervals": [list(cuts) for cuts in hierarchy.levels]}}
+    return {"hierarchy": {"csv": _hierarchy_file(name, records)}} if isinstance(hierarchy, TableHierarchy) else {}
+
+
+def _hierarchy_file(name: str, records: Microdata) -> str:
+    """Name of the file of a column's hierarchy; the column's own name may not be fit for files."""
+    return f"hierarchy{records.released_columns.index(name) + 1}.csv"
+
+
+def _hierarchies(records: Microdata) -> dict[str, bytes]:
+    """Files of the hierarchies that list their values, by name: a value and the number of its group on each level."""
+    files = {}
+    for name, hierarchy in records.hierarchies.items():
+        if name in records.released_columns and isinstance(hierarchy, TableHierarchy):
+            rows = pd.DataFrame(hierarchy.table[:, 1:])
+            rows.insert(0, "value", hierarchy.leaves)
+            files[_hierarchy_file(name, records)] = rows.to_csv(index=False, header=False, lineterminator="\n").encode()
+    return files
 
 
 def _column(domain: Domain) -> dict[str, Any]:
