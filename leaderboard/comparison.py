@@ -204,8 +204,8 @@ def _groups(results: Sequence[Result]) -> Mapping[tuple[str, ...], dict[int, Res
     groups: dict[tuple[str, ...], dict[int, Result]] = defaultdict(dict)
     for result in results:
         attack = () if result.attack is None else (result.attack, canonical(result.attack_parameters))
-        place = (result.scenario, "" if result.attack is None else variant_name(result.game))
-        groups[(*place, result.defense, canonical(result.parameters), *attack)][result.play] = result
+        place_played = (result.scenario, "" if result.attack is None else variant_name(result.game))
+        groups[(*place_played, result.defense, canonical(result.parameters), *attack)][result.play] = result
     return groups
 
 

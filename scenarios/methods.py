@@ -35,8 +35,8 @@ def exported(package: str) -> dict[str, type[Method]]:
         Where to look; games and experiments are both exported by the package of scenarios.
     """
     module = importlib.import_module(CONTRACTS[package][0])
-    found = {name: getattr(module, name) for name in module.__all__}
-    return {name: value for name, value in sorted(found.items()) if _is_method(value, package)}
+    exports = {name: getattr(module, name) for name in module.__all__}
+    return {name: value for name, value in sorted(exports.items()) if _is_method(value, package)}
 
 
 def find(name: str, package: str) -> type[Method]:
@@ -148,10 +148,10 @@ def _build(table: Mapping[str, Any], method: type[Method], package: str) -> Any:
     arguments = {name: _built(value, package) for name, value in table.items() if name != "use"}
     unknown = sorted(set(arguments) - set(method.parameter_names()))
     if unknown:
-        known = method.parameter_names()
+        parameters = method.parameter_names()
         raise ValueError(
             f"{table['use']} has no parameter {unknown[0]!r}"
-            f"{suggestion(unknown[0], known) if known else '; it has none'}"
+            f"{suggestion(unknown[0], parameters) if parameters else '; it has none'}"
         )
     try:
         return method(**arguments)

@@ -166,14 +166,14 @@ def _coding(release: MicrodataRelease, knowledge: Knowledge) -> Coding:
     cells = _known_cells(release.frame, codings)
     columns = []
     for name in names:
-        known = cells.get(name)
-        if known is None or known.domain != domains[name]:
-            known = _read_only(read_cells(release.frame[name], domains[name]))
+        coded = cells.get(name)
+        if coded is None or coded.domain != domains[name]:
+            coded = _read_only(read_cells(release.frame[name], domains[name]))
         codes, distinct = pd.factorize(knowledge.candidates[name], use_na_sentinel=False)
         values = np.array(distinct)
         values.setflags(write=False)
         codes.setflags(write=False)
-        columns.append(SharedColumn(name, known, values, codes))
+        columns.append(SharedColumn(name, coded, values, codes))
     coding = Coding(release.frame.copy(), knowledge.candidates.copy(), release.channel, dict(domains), tuple(columns))
     codings.append(coding)
     del codings[:-CODINGS_KEPT]

@@ -76,16 +76,16 @@ class LearnedLinkage(Linkage):
         from sklearn.preprocessing import StandardScaler
 
         columns = shared_columns(release, knowledge)
-        features, matches, kept = [], [], []
+        features, matches, labelled_simulations = [], [], []
         for simulated, truth in simulated_pairs(release, knowledge, self.simulations, rng):
             distance = gower_distance(simulated)
             rows, candidates = chosen_pairs(distance, truth, self.near, self.far, rng)
             features.append(pair_features(simulated, distance, rows, candidates))
             matches.append(truth[rows] == candidates)
-            kept.append((simulated, truth))
+            labelled_simulations.append((simulated, truth))
         model = make_pipeline(StandardScaler(), LogisticRegression(C=self.penalty, max_iter=300))
         model.fit(np.vstack(features), np.concatenate(matches))
-        factor = _trust([(_log_odds(model, simulated), truth) for simulated, truth in kept[:TRUSTED]])
+        factor = _trust([(_log_odds(model, simulated), truth) for simulated, truth in labelled_simulations[:TRUSTED]])
         return factor * _log_odds(model, columns)
 
 

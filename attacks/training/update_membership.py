@@ -94,22 +94,22 @@ class UpdateMembership(Attack):
         for turn in turns:
             updates = release.updates[turn] if alone else {0: release.aggregates[turn]}
             who = list(updates)
-            gradients, known = (release.contributions(turn, *part) for part in (candidates, own))
+            gradients, reference = (release.contributions(turn, *part) for part in (candidates, own))
             steps = np.stack([updates[client] for client in who]) / release.local_epochs
             noise = release.noise / release.local_epochs
-            scores[:, who] += alignment(gradients, known, steps, sizes[who], noise)
+            scores[:, who] += alignment(gradients, reference, steps, sizes[who], noise)
             seen[who] += 1
         return Decisions((scores[:, seen > 0] / seen[seen > 0]).max(axis=1))
 
 
-def alignment(gradients: Floats, known: Floats, updates: Floats, sizes: NDArray[np.intp], noise: float) -> Floats:
+def alignment(gradients: Floats, reference: Floats, updates: Floats, sizes: NDArray[np.intp], noise: float) -> Floats:
     """Log-likelihood ratios of membership in an update, up to a constant, shape (candidates, updates).
 
     Parameters
     ----------
     gradients : ndarray, shape (candidates, weights)
         Gradients of candidates.
-    known : ndarray, shape (people, weights)
+    reference : ndarray, shape (people, weights)
         Gradients of known non-members.
     updates : ndarray, shape (updates, weights)
         Observed updates: mean gradients over the records of each.
@@ -118,8 +118,8 @@ def alignment(gradients: Floats, known: Floats, updates: Floats, sizes: NDArray[
     noise : float
         Standard deviation of the noise on an update's coordinates.
     """
-    mean = known.mean(axis=0)
-    spread = (known - mean) / np.sqrt(len(known))
+    mean = reference.mean(axis=0)
+    spread = (reference - mean) / np.sqrt(len(reference))
     # (A'A + r I)^-1 = (I - A' U (L + r I)^-1 U' A) / r with A A' = U L U', in as many dimensions as there are people.
     values, vectors = np.linalg.eigh(spread @ spread.T)
     away, moved = gradients - mean, updates - mean
@@ -129,10 +129,10 @@ def alignment(gradients: Floats, known: Floats, updates: Floats, sizes: NDArray[
     result = np.empty((len(gradients), len(updates)))
     for size in np.unique(sizes):
         ridge = max(1e-3 * values.mean(), size * noise**2, 1e-300)
-        kept = 1 / (np.maximum(values, 0) + ridge)
+        inverse = 1 / (np.maximum(values, 0) + ridge)
         own = sizes == size
-        inner = plain[:, own] - (turned * kept) @ seen[own].T
-        norms = squares - np.square(turned) @ kept
-        seen_norms = seen_squares[own] - np.square(seen[own]) @ kept
+        inner = plain[:, own] - (turned * inverse) @ seen[own].T
+        norms = squares - np.square(turned) @ inverse
+        seen_norms = seen_squares[own] - np.square(seen[own]) @ inverse
         result[:, own] = (inner - norms[:, None] / (2 * size) - seen_norms / 2) / ridge * size / max(1, size - 1)
     return result

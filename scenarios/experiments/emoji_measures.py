@@ -76,7 +76,7 @@ class UseCase:
 
 
 @dataclass(frozen=True)
-class Pipeline:
+class PipelineRun:
     """One run of the pipeline from devices to histograms.
 
     Attributes
@@ -147,7 +147,7 @@ class PoolResult:
     baseline: float
 
 
-def measure_pipeline(rng: Generator) -> Pipeline:
+def measure_pipeline(rng: Generator) -> PipelineRun:
     """Send emoji and visited sites through the pipeline."""
     people_rng, site_rng, emoji_rng, sites_rng, shuffle_rng = rng.spawn(5)
     people = emoji(PERSONS, EACH, people_rng)
@@ -170,7 +170,7 @@ def measure_pipeline(rng: Generator) -> Pipeline:
         estimated = protocol.estimate(reports)
         return UseCase(name, protocol, len(reports), nbytes, expected, estimated, aggregate(reports))
 
-    return Pipeline(
+    return PipelineRun(
         typed.size,
         use_case("emoji", typed, sent[0].reports.nbytes),
         use_case("sites", visited, sent[1].reports.nbytes),

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from leaderboard.report import Bars, Section, Table, Value
-from scenarios.experiments.emoji_measures import SENT, TARGETS, WRITERS, K, M, Pipeline, PoolResult, WordDiscovery
+from scenarios.experiments.emoji_measures import SENT, TARGETS, WRITERS, K, M, PipelineRun, PoolResult, WordDiscovery
 from scenarios.experiments.emoji_population import TONES
 
 
-def stages_section(pipeline: Pipeline) -> Section:
+def stages_section(pipeline: PipelineRun) -> Section:
     """What each stage of the pipeline holds."""
     use_cases = pipeline.use_cases
     reports = sum(use_case.reports for use_case in use_cases)
@@ -43,7 +43,7 @@ def stages_section(pipeline: Pipeline) -> Section:
     )
 
 
-def histograms_section(pipeline: Pipeline) -> Section:
+def histograms_section(pipeline: PipelineRun) -> Section:
     """Accuracy of both histograms, and the most frequent emoji."""
     rows: list[list[Value]] = [
         [

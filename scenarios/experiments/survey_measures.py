@@ -92,7 +92,7 @@ class ProtocolResult:
 
 
 @dataclass(frozen=True)
-class Histogram:
+class EstimatedHistogram:
     """Estimated counts of one survey by the best protocol.
 
     Attributes
@@ -122,14 +122,14 @@ class ColumnResult:
         For each protocol that takes a domain of this size, one result for each epsilon.
     report_bits : tuple of int or float
         Length of a report of each of these protocols at the first epsilon, in bits.
-    histograms : tuple of Histogram
+    histograms : tuple of EstimatedHistogram
         One for each epsilon.
     """
 
     question: SurveyQuestion
     results: tuple[tuple[ProtocolResult, ...], ...]
     report_bits: tuple[float, ...]
-    histograms: tuple[Histogram, ...]
+    histograms: tuple[EstimatedHistogram, ...]
 
 
 def survey_question(name: str) -> SurveyQuestion:
@@ -202,12 +202,12 @@ def _survey_errors(
     return squares, _protocol(name, epsilon, question.d, 0).variance(n, question.counts / n)
 
 
-def _measure_histogram(question: SurveyQuestion, epsilon: float, seed: int) -> Histogram:
+def _measure_histogram(question: SurveyQuestion, epsilon: float, seed: int) -> EstimatedHistogram:
     n = question.values.size
     best = best_protocol(epsilon, question.d, n)
     rng = generator(seed, "survey", question.name, "picture", repr(epsilon))
     estimated = project_to_simplex(best.estimate(best.privatize(question.values, rng)), n)
-    return Histogram(epsilon, type(best).__name__, estimated)
+    return EstimatedHistogram(epsilon, type(best).__name__, estimated)
 
 
 def _options(name: str) -> dict[str, int] | None:

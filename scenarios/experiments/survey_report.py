@@ -9,7 +9,14 @@ import numpy as np
 from defenses.ldp.local_reports import protocols
 from leaderboard.report import Bars, Section, Table, Value
 from metrics.arrays import Floats
-from scenarios.experiments.survey_measures import GUESSES, PERSONS, SKETCH, ColumnResult, Histogram, SurveyQuestion
+from scenarios.experiments.survey_measures import (
+    GUESSES,
+    PERSONS,
+    SKETCH,
+    ColumnResult,
+    EstimatedHistogram,
+    SurveyQuestion,
+)
 
 
 def overview_section(columns: Sequence[ColumnResult], plays: int) -> Section:
@@ -92,7 +99,7 @@ def column_section(column: ColumnResult, plays: int) -> Section:
     )
 
 
-def _bars(question: SurveyQuestion, histogram: Histogram) -> Bars:
+def _bars(question: SurveyQuestion, histogram: EstimatedHistogram) -> Bars:
     title = f"ε = {histogram.epsilon:g}, {histogram.protocol}"
     height = max(float(question.counts.max()), float(histogram.estimated.max()))
     return Bars(title, histogram.estimated.tolist(), question.counts.tolist(), height, question.ends)

@@ -137,13 +137,15 @@ def read_answers(name: str, data: bytes, released: int, candidates: int) -> Rank
     if "confidence" not in header:
         header, rows = [*header, "confidence"], [[*row, "1"] for row in rows]
     _check_columns(name, header, ["released_row", "candidate_row", "confidence"])
-    place = {column: header.index(column) for column in header}
-    target = [_row_number(name, n, "released_row", row[place["released_row"]], released) for n, row in enumerate(rows)]
+    position = {column: header.index(column) for column in header}
+    target = [
+        _row_number(name, n, "released_row", row[position["released_row"]], released) for n, row in enumerate(rows)
+    ]
     answer = [
-        _row_number(name, n, "candidate_row", row[place["candidate_row"]], candidates) for n, row in enumerate(rows)
+        _row_number(name, n, "candidate_row", row[position["candidate_row"]], candidates) for n, row in enumerate(rows)
     ]
     _check_once(name, target, "released_row")
-    score = [_confidence(name, n, row[place["confidence"]]) for n, row in enumerate(rows)]
+    score = [_confidence(name, n, row[position["confidence"]]) for n, row in enumerate(rows)]
     return RankedAnswers(
         released,
         candidates,

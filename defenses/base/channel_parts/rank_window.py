@@ -143,9 +143,9 @@ class RankWindow(ColumnPart):
         below, above = np.minimum(cell, value), np.maximum(cell, value)
         low, high, own = np.maximum(below, 0), np.maximum(above, 0), np.maximum(value, 0)
         swapped = self._law.between(starts[low], counts[low], starts[high], counts[high])
-        kept = self._law.within(starts, counts)[own]
+        unswapped = self._law.within(starts, counts)[own]
         with np.errstate(divide="ignore"):
-            present = np.log(np.where(cell == value, kept, swapped) / counts[own])
+            present = np.log(np.where(cell == value, unswapped, swapped) / counts[own])
         return np.where(below >= 0, present, np.where((cell == -1) & (value == -1), 0.0, -np.inf))
 
 

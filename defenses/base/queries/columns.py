@@ -56,8 +56,8 @@ def codes(records: Microdata, column: str) -> NDArray[np.intp]:
         return np.where(result == domain.size, -1, result)
     value_codes, distinct = distinct_values(records.frame[column])
     positions = {name: position for position, name in enumerate(domain.categories)}
-    found = [next((positions[text] for text in texts_of(value) if text in positions), -1) for value in distinct]
-    return np.array([*found, -1], dtype=np.intp)[value_codes]
+    code_of_value = [next((positions[text] for text in texts_of(value) if text in positions), -1) for value in distinct]
+    return np.array([*code_of_value, -1], dtype=np.intp)[value_codes]
 
 
 def labels(records: Microdata, column: str) -> list[str]:
