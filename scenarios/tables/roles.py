@@ -7,18 +7,20 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from defenses.base.hierarchy import Hierarchy
+from defenses.base.hierarchy import Hierarchy, TableHierarchy
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from scenarios.files.toml_file import TomlTable
 
 
 class HierarchyTable(TomlTable):
-    """Source of a column's hierarchy: ``intervals`` for numbers, or a ``csv`` file beside the roles file.
+    """Source of a column's hierarchy: ``intervals`` for numbers, ``rows``, or a ``csv`` file beside the roles file.
 
     Parameters
     ----------
     intervals : list of list of float, optional
         Interior cut points of levels 1, 2, …; an empty list stands for ``*``.
+    rows : list of list of str, optional
+        Each row holds a value and then its groups from fine to coarse.
     csv : str, optional
         File without header; each row holds a value and then its groups from fine to coarse.
     separator : str
@@ -26,13 +28,14 @@ class HierarchyTable(TomlTable):
     """
 
     intervals: list[list[float]] | None = None
+    rows: list[list[str]] | None = None
     csv: str | None = None
     separator: str = Field(default=",", min_length=1, max_length=1)
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if (self.intervals is None) == (self.csv is None):
-            raise ValueError("a hierarchy is given by one of 'intervals' and 'csv'")
+        if sum(source is not None for source in (self.intervals, self.rows, self.csv)) != 1:
+            raise ValueError("a hierarchy is given by one of 'intervals', 'rows' and 'csv'")
         return self
 
     def read(self, folder: Path, domain: Domain) -> Hierarchy:
@@ -43,11 +46,13 @@ class HierarchyTable(TomlTable):
         ValueError
             If it is not a hierarchy of this domain.
         """
+        text = not isinstance(domain, NumericDomain)
+        if self.rows is not None:
+            return TableHierarchy(self.rows, text=text)
         if self.csv is not None:
-            text = not isinstance(domain, NumericDomain)
             return Hierarchy.from_csv(folder / self.csv, self.separator, text=text)
         if not isinstance(domain, NumericDomain):
-            raise ValueError("'intervals' are for numbers; give categories a 'csv'")
+            raise ValueError("'intervals' are for numbers; give categories 'rows' or a 'csv'")
         return Hierarchy.from_intervals(self.intervals or [], domain.low, domain.high, domain.integer)
 
 

@@ -15,11 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.hierarchy import IntervalHierarchy, TableHierarchy
+from defenses.base.hierarchy import Hierarchy, IntervalHierarchy, TableHierarchy
 from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from scenarios.games.decoys import NearGroups, group_size
@@ -180,7 +179,6 @@ def _fill(folder: Path, settings: Settings, records: Microdata, secret: int, now
     host = resolved / "host"
     own, decoys, others = _draw(records, settings, generator(secret, "tournament", "draw"))
     roles = toml_bytes(_roles(records))
-    hierarchies = _hierarchies(records)
     study = csv_bytes(records.take(others).frame[columns]) if others.size else b""
     settings_file = toml_bytes(settings.model_dump())
     page = rules(settings, records).encode()
@@ -200,13 +198,10 @@ def _fill(folder: Path, settings: Settings, records: Microdata, secret: int, now
             "roles.toml": roles,
             FILE: settings_file,
             "RULES.md": page,
-            **hierarchies,
         }
-        files |= hierarchies | ({"others.csv": study} if study else {})
-        for name, data in files.items():
+        for name, data in files.items() | ({("others.csv", study)} if study else set()):
             write_whole(team_folder / name, data, mode=0o640)
-    for name, data in {"roles.toml": roles, **hierarchies}.items():
-        write_whole(host / name, data, mode=PRIVATE)
+    write_whole(host / "roles.toml", roles, mode=PRIVATE)
     if study:
         write_whole(host / "others.csv", study, mode=PRIVATE)
     content = json.dumps({"seed": secret, "answers": answers}).encode()
@@ -268,39 +263,26 @@ def decimals(records: Microdata) -> dict[str, int]:
 
 
 def _roles(records: Microdata) -> dict[str, Any]:
-    """Content of a roles file: roles, public domains, and hierarchies by intervals or by a file of `_hierarchies`."""
+    """Content of a roles file: roles, public domains and hierarchies."""
     return {
         "quasi_identifiers": list(records.quasi_identifiers),
         "sensitive": list(records.sensitive),
         "separator": ",",
         "columns": {
-            name: _column(records.domain(name)) | _hierarchy(name, records) for name in records.released_columns
+            name: _column(records.domain(name)) | _hierarchy(records.hierarchies.get(name))
+            for name in records.released_columns
         },
     }
 
 
-def _hierarchy(name: str, records: Microdata) -> dict[str, Any]:
+def _hierarchy(hierarchy: Hierarchy | None) -> dict[str, Any]:
     """A column's hierarchy as a part of its table in the roles file; nothing if the column has none."""
-    hierarchy = records.hierarchies.get(name)
     if isinstance(hierarchy, IntervalHierarchy):
         return {"hierarchy": {"intervals": [list(cuts) for cuts in hierarchy.levels]}}
-    return {"hierarchy": {"csv": _hierarchy_file(name, records)}} if isinstance(hierarchy, TableHierarchy) else {}
-
-
-def _hierarchy_file(name: str, records: Microdata) -> str:
-    """Name of the file of a column's hierarchy; the column's own name may not be fit for files."""
-    return f"hierarchy{records.released_columns.index(name) + 1}.csv"
-
-
-def _hierarchies(records: Microdata) -> dict[str, bytes]:
-    """Files of the hierarchies that list their values, by name: a value and the number of its group on each level."""
-    files = {}
-    for name, hierarchy in records.hierarchies.items():
-        if name in records.released_columns and isinstance(hierarchy, TableHierarchy):
-            rows = pd.DataFrame(hierarchy.table[:, 1:])
-            rows.insert(0, "value", hierarchy.leaves)
-            files[_hierarchy_file(name, records)] = rows.to_csv(index=False, header=False, lineterminator="\n").encode()
-    return files
+    if isinstance(hierarchy, TableHierarchy):
+        groups = hierarchy.table[:, 1:].astype(str).tolist()
+        return {"hierarchy": {"rows": [[leaf, *row] for leaf, row in zip(hierarchy.leaves, groups, strict=True)]}}
+    return {}
 
 
 def _column(domain: Domain) -> dict[str, Any]:

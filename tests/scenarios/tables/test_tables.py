@@ -274,7 +274,7 @@ def test_bad_tables_are_refused(tmp_path, table, message):
         ('["disease"]', '["illness"]', "key 'sensitive': there is no column 'illness' in"),
         ("[columns.grade]", "[columns.mark]", "table [columns.mark]: there is no column 'mark' in"),
         ("[columns.grade]", "[columns.grade", "is no valid TOML: "),
-        ('{ csv = "job.csv", separator = ";" }', "{ }", "one of 'intervals' and 'csv'"),
+        ('{ csv = "job.csv", separator = ";" }', "{ }", "one of 'intervals', 'rows' and 'csv'"),
         ('{ csv = "job.csv", separator = ";" }', "{ intervals = [[]] }", "'intervals' are for numbers"),
         ('"job.csv"', '"jobs.csv"', "table [columns.job], key 'hierarchy': "),
         ("[[30, 60], []]", "[[30, 600], []]", "key 'hierarchy': the cuts of level 1 must ascend inside (0, 120]"),
