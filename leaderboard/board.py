@@ -12,6 +12,7 @@ import numpy as np
 from leaderboard.pairs import Pair, Success, by_pair, goals, pair_of
 from leaderboard.result import FAILURES, Result, canonical
 from leaderboard.utility import Utility, pooled_utility
+from metrics.score import advantage
 
 ENDED = ("ok", "skipped")
 
@@ -47,7 +48,8 @@ class Row:
     chance : float or None
         Chance level: the success rate of guessing.
     advantage : float or None
-        (success - chance) / (1 - chance).
+        Advantage of the worst attack without the bias of the choice (`cross_fitted_advantage`). It equals
+        (success - chance) / (1 - chance) if both halves of the plays name the same attack.
     score : float or None
         utility x (1 - max(0, advantage)).
     pareto : bool
@@ -199,7 +201,7 @@ def _with_score(row: Row, utility: Utility | None, pairs: Sequence[Pair]) -> Row
         )
     worst = _worst(pairs)
     if worst is not None:
-        pair, success = worst
+        pair, success, unbiased = worst
         row = replace(
             row,
             worst_attack=pair.attack,
@@ -209,26 +211,58 @@ def _with_score(row: Row, utility: Utility | None, pairs: Sequence[Pair]) -> Row
             success_low=success.rate.low,
             success_high=success.rate.high,
             chance=success.chance,
-            advantage=success.advantage,
+            advantage=unbiased,
         )
     if row.utility is None or row.exposure is None:
         return row
     return replace(row, score=row.utility * (1 - row.exposure))
 
 
-def _worst(pairs: Sequence[Pair]) -> tuple[Pair, Success] | None:
-    """The attack and goal of the largest advantage; among equals the first by goal, then by name.
+def _worst(pairs: Sequence[Pair]) -> tuple[Pair, Success, float] | None:
+    """The attack and goal of the largest advantage, and that advantage without the bias of having been chosen.
 
-    The largest of many noisy estimates is biased upwards, and an estimate is noisier at chance level 1/2 than at 1/200.
-    All intervals are therefore taken at a level at which they hold together with 95 % (Bonferroni). Attacks that are
-    not above chance level at that level count only if no attack is.
+    Among equals the first by goal, then by name. An estimate is noisier at chance level 1/2 than at 1/200. All
+    intervals are therefore taken at a level at which they hold together with 95 % (Bonferroni). Attacks that are not
+    above chance level at that level count only if no attack is.
     """
     outcomes = [
         (pair, success) for goal in goals(pairs) for pair in pairs if (success := pair.success(goal)) is not None
     ]
     corrected = [(pair, replace(success, confidence=1 - 0.05 / len(outcomes))) for pair, success in outcomes]
-    significant = [outcome for outcome in corrected if outcome[1].above_chance]
-    return max(significant or corrected, key=lambda outcome: outcome[1].advantage, default=None)
+    eligible = [outcome for outcome in corrected if outcome[1].above_chance] or corrected
+    if not eligible:
+        return None
+    pair, success = max(eligible, key=lambda outcome: outcome[1].advantage)
+    return pair, success, cross_fitted_advantage([success for _, success in eligible])
+
+
+def cross_fitted_advantage(successes: Sequence[Success]) -> float:
+    """Largest of several advantages, chosen on one half of the plays and estimated on the other.
+
+    The largest of many noisy estimates is biased upwards: without any leakage, its mean is above 0. Plays are
+    therefore split into even and odd ones. The largest advantage on either half names an attack, whose advantage is
+    taken from the other half; both are averaged over their plays. The mean is then at most the true largest advantage.
+    A single play, or attacks with different numbers of plays, leave the largest estimate.
+
+    Parameters
+    ----------
+    successes : sequence of Success
+        Successes of the attacks on one defense; at least one.
+
+    References
+    ----------
+    Chernozhukov and others (2018), Double/debiased machine learning, for cross-fitting.
+    """
+    largest = max(success.advantage for success in successes)
+    plays = {len(success.rates) for success in successes}
+    if len(plays) > 1 or plays == {1}:
+        return largest
+    by_play = np.array([[advantage(rate, success.chance) for rate in success.rates] for success in successes])
+    even = np.arange(by_play.shape[1]) % 2 == 0
+    best = [int(by_play[:, half].mean(axis=1).argmax()) for half in (even, ~even)]
+    if best[0] == best[1]:
+        return successes[best[0]].advantage
+    return float(by_play[best[0], ~even].sum() + by_play[best[1], even].sum()) / even.size
 
 
 def _smallest(releases: Sequence[Result], names: Sequence[str]) -> dict[str, float]:
