@@ -73,7 +73,7 @@ def read_tables(path: Path, data: bytes) -> dict[str, Any]:
     try:
         return tomllib.loads(read_text(path, data))
     except tomllib.TOMLDecodeError as error:
-        raise ValueError(f"{path}: is no valid TOML: {error}") from None
+        raise ValueError(f"{path}: is not valid TOML: {error}") from None
 
 
 def validated(path: Path, tables: dict[str, Any], model: type[Model]) -> Model:

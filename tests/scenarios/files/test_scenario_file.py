@@ -40,7 +40,7 @@ def test_a_sound_scenario_is_read(tmp_path):
         ('"Identity"', '"Identty"', "table [defense]: there is no defense 'Identty'; did you mean 'Identity'?"),
         ("originals = 20", "original = 20", "table [scenario.game]: CandidateFile has no parameter 'original'"),
         ('dataset = "bank"', 'dataset = "banks"', "table [scenario], key 'dataset': there is no data set 'banks'"),
-        ("[scenario]", "[scenario", "is no valid TOML: "),
+        ("[scenario]", "[scenario", "is not valid TOML: "),
         ('"small"', '"sm\x00all"', "holds a NUL byte at byte 22"),
     ],
 )

@@ -273,7 +273,7 @@ def test_bad_tables_are_refused(tmp_path, table, message):
         ('["disease"]', '["disease", "age"]', "column 'age' stands in two roles"),
         ('["disease"]', '["illness"]', "key 'sensitive': there is no column 'illness' in"),
         ("[columns.grade]", "[columns.mark]", "table [columns.mark]: there is no column 'mark' in"),
-        ("[columns.grade]", "[columns.grade", "is no valid TOML: "),
+        ("[columns.grade]", "[columns.grade", "is not valid TOML: "),
         ('{ csv = "job.csv", separator = ";" }', "{ }", "one of 'intervals', 'rows' and 'csv'"),
         ('{ csv = "job.csv", separator = ";" }', "{ intervals = [[]] }", "'intervals' are for numbers"),
         ('"job.csv"', '"jobs.csv"', "table [columns.job], key 'hierarchy': "),
