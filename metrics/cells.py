@@ -134,6 +134,13 @@ class NumericCells(Cells):
         Ends of the segments; equal for a plain number.
     closed : ndarray of bool, shape (segments,)
         Whether `high` belongs to the segment.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> cells = read_cells(pd.Series(["35", "[20,29]", "35"]), NumericDomain(0, 99, integer=True))
+    >>> cells.codes.tolist(), cells.plain.tolist(), cells.midpoint().tolist()
+    ([0, 1, 0], [True, False], [35.0, 24.5])
     """
 
     domain: NumericDomain
@@ -208,6 +215,13 @@ class CategoricalCells(Cells):
     ----------
     member : ndarray of bool, shape (distinct, domain.size)
         Which categories each distinct cell covers.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> cells = read_cells(pd.Series(["flu", "{flu|none}"]), CategoricalDomain(("cold", "flu", "none")))
+    >>> cells.mass().tolist()
+    [[0.0, 1.0, 0.0, 0.0], [0.0, 0.5, 0.5, 0.0]]
     """
 
     domain: CategoricalDomain

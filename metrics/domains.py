@@ -32,6 +32,14 @@ class NumericDomain:
     ------
     ValueError
         If a number is not finite, `low` exceeds `high`, or the cuts do not ascend inside the range.
+
+    Examples
+    --------
+    >>> age = NumericDomain(0, 99, integer=True, cuts=(18, 65))
+    >>> age.cells()
+    ['[0,18)', '[18,65)', '[65,99]']
+    >>> age.codes([17, 18, None]).tolist()
+    [0, 1, 3]
     """
 
     low: float
@@ -94,6 +102,12 @@ class CategoricalDomain:
     ------
     ValueError
         If a category is listed twice or none is given.
+
+    Examples
+    --------
+    >>> disease = CategoricalDomain(("cold", "flu", "none"))
+    >>> disease.codes(["flu", None]).tolist()
+    [1, 3]
     """
 
     categories: tuple[str, ...]

@@ -20,6 +20,12 @@ class Estimate:
         Ends of the interval.
     n : int
         Number of independent observations (plays, not rows).
+
+    Examples
+    --------
+    >>> rate = wilson(76, 100)
+    >>> rate.value, rate.n, rate.low < 0.7 < rate.high
+    (0.76, 100, True)
     """
 
     value: float

@@ -91,6 +91,14 @@ class Scores:
         Score by goal.
     measures : mapping of str to float or None
         Other numbers by name, such as ``precision``; None for 0 of 0.
+
+    Examples
+    --------
+    >>> scores = Scores.of(Score("membership", rate=0.75, chance=0.5, trials=100), precision=0.6)
+    >>> scores["membership"].advantage
+    0.5
+    >>> scores.with_measures(recall=0.3).measures
+    {'precision': 0.6, 'recall': 0.3}
     """
 
     goals: Mapping[str, Score]

@@ -79,6 +79,24 @@ class Attack(Parametrized, ABC):
         The kind of release that it attacks.
     goal : str
         The subject of its claims; a game scores claims of its own goal.
+
+    Examples
+    --------
+    An attack that predicts membership where a candidate's age was released:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from attacks.base.claims import Decisions
+    >>> from defenses import Microdata
+    >>> from defenses.base.release import MicrodataRelease
+    >>> class SameAge(Attack):
+    ...     goal = "membership"
+    ...     def run(self, release, knowledge, rng):
+    ...         return Decisions(knowledge.candidates["age"].isin(release.frame["age"]))
+    >>> release = MicrodataRelease(pd.DataFrame({"age": [21]}), origin=[0])
+    >>> knowledge = Knowledge(pd.DataFrame({"age": [21, 35]}), Microdata(pd.DataFrame({"age": [60]})))
+    >>> SameAge().run(release, knowledge, np.random.default_rng(1)).scores.tolist()
+    [1.0, 0.0]
     """
 
     kind: ClassVar[str] = "microdata"

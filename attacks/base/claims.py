@@ -19,6 +19,11 @@ class Claims:
     ----------
     words : str
         What this kind of claims is called in messages.
+
+    Examples
+    --------
+    >>> isinstance(Decisions([0.9, 0.2]), Claims), Decisions.words, ValueClaims.words
+    (True, 'decisions', 'claimed values')
     """
 
     words: ClassVar[str]
@@ -37,6 +42,14 @@ class Decisions(Claims):
     ------
     ValueError
         If a score is NaN.
+
+    Examples
+    --------
+    The attack predicts that the second of three persons is a member:
+
+    >>> import numpy as np
+    >>> Decisions([0.2, 0.9, -np.inf]).first(1, np.random.default_rng(1)).tolist()
+    [1]
     """
 
     words = "decisions"
@@ -202,6 +215,16 @@ class ValueClaims(Claims):
     ValueError
         If the arrays differ in length, a confidence is NaN, a share lies outside [0, 1], or those of one person add
         up to more than 1.
+
+    Examples
+    --------
+    Person 0 is claimed to have the flu. Two diseases tie for person 1:
+
+    >>> import pandas as pd
+    >>> diseases = pd.DataFrame({"disease": ["flu", "flu", "none"]})
+    >>> claims = ValueClaims(diseases, confidence=[0.9, 0.5, 0.5], person=[0, 1, 1], share=[1, 0.5, 0.5])
+    >>> claims.about.tolist(), claims.weight.tolist()
+    ([0, 1, 1], [1.0, 0.5, 0.5])
     """
 
     words = "claimed values"
@@ -242,6 +265,15 @@ class Predicates(Claims):
     ----------
     predicates : sequence of callable
         Each maps a frame of original records, shape (n, columns), to booleans, shape (n,).
+
+    Examples
+    --------
+    The predicate holds for exactly one of two records, and so singles it out:
+
+    >>> import pandas as pd
+    >>> claims = Predicates([lambda people: (people["age"] == 34).to_numpy()])
+    >>> claims.predicates[0](pd.DataFrame({"age": [34, 52]})).tolist()
+    [True, False]
     """
 
     words = "predicates"

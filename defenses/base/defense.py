@@ -29,6 +29,24 @@ class Defense(Parametrized, ABC):
         True if the defense promises that `apply` releases one row a record, and that the row's distribution depends on
         that record and the domains alone. An audit then counts a table of copies of one record as that many runs.
         False promises nothing.
+
+    Examples
+    --------
+    Randomized response: each person's answer is flipped with probability 1/4.
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from defenses import Microdata
+    >>> from defenses.base.release import ReportsRelease
+    >>> class FlippedAnswers(Defense):
+    ...     kind = "reports"
+    ...     def apply(self, records, rng):
+    ...         flips = rng.random(len(records)) < 0.25
+    ...         return ReportsRelease([records.frame["smokes"] ^ flips], protocol={"flip": 0.25})
+    >>> records = Microdata(pd.DataFrame({"smokes": [True, False, False]}), sensitive=("smokes",))
+    >>> release = FlippedAnswers().apply(records, np.random.default_rng(1))
+    >>> release.protocol, release.reports[0].shape
+    ({'flip': 0.25}, (3,))
     """
 
     kind: ClassVar[str] = "microdata"
@@ -66,7 +84,23 @@ class Defense(Parametrized, ABC):
 
 
 class MicrodataDefense(Defense):
-    """A defense that publishes a table."""
+    """A defense that publishes a table.
+
+    Examples
+    --------
+    Top coding of ages at 90:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from defenses import Microdata
+    >>> class TopCoding(MicrodataDefense):
+    ...     def apply(self, records, rng):
+    ...         ages = records.frame["age"].clip(upper=90)
+    ...         return rowwise_release(released_frame(records, {"age": ages}), channel=None)
+    >>> records = Microdata(pd.DataFrame({"age": [34, 97]}), quasi_identifiers=("age",))
+    >>> TopCoding().apply(records, np.random.default_rng(1)).frame["age"].tolist()
+    [34, 90]
+    """
 
     @abstractmethod
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:

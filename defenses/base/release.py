@@ -24,6 +24,20 @@ class Release(ABC):
     ----------
     kind : str
         The kind of publication; attacks are matched by it.
+
+    Examples
+    --------
+    A new kind of publication is a subclass that states its kind and its view:
+
+    >>> import numpy as np
+    >>> @dataclass(frozen=True)
+    ... class Histogram(Release):
+    ...     kind = "histogram"
+    ...     counts: dict
+    ...     def view(self, rng):
+    ...         return dict(self.counts)
+    >>> Histogram({"flu": 2, "none": 5}).view(np.random.default_rng(1))
+    {'flu': 2, 'none': 5}
     """
 
     kind: ClassVar[str]
@@ -69,6 +83,19 @@ class MicrodataRelease(Release):
     ------
     ValueError
         If `origin` does not hold one position per row.
+
+    Examples
+    --------
+    Attacks receive a view without origins:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> release = MicrodataRelease(pd.DataFrame({"age": ["[30,39]", "52"]}), origin=[0, 1])
+    >>> swapped = release.take([1, 0])
+    >>> swapped.frame["age"].tolist(), swapped.origin.tolist()
+    (['52', '[30,39]'], [1, 0])
+    >>> swapped.view(np.random.default_rng(1)).origin.tolist()
+    [-1, -1]
     """
 
     kind: ClassVar[str] = "microdata"
@@ -120,6 +147,21 @@ class StatisticsRelease(Release):
     ----------
     start : callable
         ``start(rng)`` opens a new session with its own accountant and noise.
+
+    Examples
+    --------
+    Each session has its own budget, here of one query:
+
+    >>> import numpy as np
+    >>> class OneCount:
+    ...     def __init__(self, rng):
+    ...         self.answers = [40]
+    ...     def answer(self, query):
+    ...         return self.answers.pop() if self.answers else "refused"
+    >>> release = StatisticsRelease(OneCount)
+    >>> session = release.view(np.random.default_rng(1))
+    >>> session.answer("people over 60"), session.answer("people over 60")
+    (40, 'refused')
     """
 
     kind: ClassVar[str] = "statistics"
@@ -144,6 +186,14 @@ class ReportsRelease(Release):
         One array or object of reports per round of collection, in the order of the persons.
     protocol : object
         The public mechanism of the reports, with its parameters.
+
+    Examples
+    --------
+    Two rounds of collection from three persons:
+
+    >>> release = ReportsRelease([[True, False, True], [True, True, True]], protocol={"flip": 0.25})
+    >>> len(release.reports), release.reports[1][0]
+    (2, True)
     """
 
     kind: ClassVar[str] = "reports"
@@ -163,6 +213,13 @@ class ModelRelease(Release):
     ----------
     model : object
         A fitted estimator with ``predict_proba``.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> model = DummyClassifier(strategy="prior").fit([[0]] * 4, ["none", "none", "none", "flu"])
+    >>> ModelRelease(model).model.predict_proba([[0]]).tolist()
+    [[0.25, 0.75]]
     """
 
     kind: ClassVar[str] = "model"

@@ -58,6 +58,18 @@ class ChannelPart(ABC):
     ----------
     kind : str
         The part's name in a channel file.
+
+    Examples
+    --------
+    Rounding to multiples of 10 releases 20 for the age 19, and 30 for the age 33:
+
+    >>> import pandas as pd
+    >>> from defenses.base.channel_parts import Rounded
+    >>> part = Rounded("age", 10.0)
+    >>> part.columns
+    ('age',)
+    >>> part.bind(pd.DataFrame({"age": [20, 30]}), pd.DataFrame({"age": [19, 33]})).table().tolist()
+    [[0.0, -inf], [-inf, 0.0]]
     """
 
     kind: ClassVar[str]
