@@ -67,6 +67,18 @@ class Row:
         Whether every attack of this scenario and variant ended in every play of this defense.
     seconds : float
         Total time, in seconds.
+
+    Examples
+    --------
+    >>> from leaderboard import Result, rank
+    >>> from metrics import Score
+    >>> common = {"scenario": "bank", "defense": "Mondrian", "play": 0}
+    >>> scores = {"membership": Score("membership", rate=0.75, chance=0.5, trials=100)}
+    >>> release = Result(key="1" * 64, values={"marginals": 0.5}, **common)
+    >>> trial = Result(key="2" * 64, attack="NearestNeighbour", scores=scores, **common)
+    >>> [row] = rank([release, trial])
+    >>> row.utility, row.worst_attack, row.goal, row.advantage, row.score
+    (0.5, 'NearestNeighbour', 'membership', 0.5, 0.25)
     """
 
     rank: int | None = None

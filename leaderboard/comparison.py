@@ -55,6 +55,17 @@ class Change:
         Whether the plays suffice for any change to be significant; otherwise the measure cannot alarm.
     smallest_p : float
         Smallest p-value that so many plays can give.
+
+    Examples
+    --------
+    A trial that ended in the base and fails in the head is an alarm:
+
+    >>> from dataclasses import replace
+    >>> from leaderboard import Result, compare
+    >>> trial = Result(key="1" * 64, scenario="bank", defense="Mondrian", attack="NearestNeighbour", play=0)
+    >>> [change] = compare([trial], [replace(trial, key="2" * 64, status="timeout")])
+    >>> change.measure, change.base, change.head, change.alarm
+    ('failures', 0, 1, True)
     """
 
     scenario: str

@@ -99,6 +99,20 @@ class Pair:
         Why the status is not ``ok``.
     seconds : float
         Total time, in seconds.
+
+    Examples
+    --------
+    Two plays of one defense against one attack:
+
+    >>> from leaderboard import Result, matrix
+    >>> from metrics import Score
+    >>> def trial(play, rate):
+    ...     scores = {"membership": Score("membership", rate, chance=0.5, trials=100)}
+    ...     method = {"defense": "Mondrian", "attack": "NearestNeighbour"}
+    ...     return Result(key=f"{play:064}", scenario="bank", play=play, scores=scores, **method)
+    >>> [pair] = matrix([trial(0, 0.5), trial(1, 1.0)])
+    >>> pair.plays, pair.success("membership").rate.value, pair.advantage
+    (2, 0.75, 0.5)
     """
 
     scenario: str

@@ -138,6 +138,7 @@ class NumericCells(Cells):
     Examples
     --------
     >>> import pandas as pd
+    >>> from metrics import NumericDomain, read_cells
     >>> cells = read_cells(pd.Series(["35", "[20,29]", "35"]), NumericDomain(0, 99, integer=True))
     >>> cells.codes.tolist(), cells.plain.tolist(), cells.midpoint().tolist()
     ([0, 1, 0], [True, False], [35.0, 24.5])
@@ -219,6 +220,7 @@ class CategoricalCells(Cells):
     Examples
     --------
     >>> import pandas as pd
+    >>> from metrics import CategoricalDomain, read_cells
     >>> cells = read_cells(pd.Series(["flu", "{flu|none}"]), CategoricalDomain(("cold", "flu", "none")))
     >>> cells.mass().tolist()
     [[0.0, 1.0, 0.0, 0.0], [0.0, 0.5, 0.5, 0.0]]

@@ -35,6 +35,7 @@ class NumericDomain:
 
     Examples
     --------
+    >>> from metrics import NumericDomain
     >>> age = NumericDomain(0, 99, integer=True, cuts=(18, 65))
     >>> age.cells()
     ['[0,18)', '[18,65)', '[65,99]']
@@ -105,6 +106,7 @@ class CategoricalDomain:
 
     Examples
     --------
+    >>> from metrics import CategoricalDomain
     >>> disease = CategoricalDomain(("cold", "flu", "none"))
     >>> disease.codes(["flu", None]).tolist()
     [1, 3]

@@ -23,6 +23,7 @@ class Estimate:
 
     Examples
     --------
+    >>> from metrics import wilson
     >>> rate = wilson(76, 100)
     >>> rate.value, rate.n, rate.low < 0.7 < rate.high
     (0.76, 100, True)

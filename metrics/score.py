@@ -94,6 +94,7 @@ class Scores:
 
     Examples
     --------
+    >>> from metrics import Score, Scores
     >>> scores = Scores.of(Score("membership", rate=0.75, chance=0.5, trials=100), precision=0.6)
     >>> scores["membership"].advantage
     0.5

@@ -86,9 +86,8 @@ class Attack(Parametrized, ABC):
 
     >>> import numpy as np
     >>> import pandas as pd
-    >>> from attacks.base.claims import Decisions
-    >>> from defenses import Microdata
-    >>> from defenses.base.release import MicrodataRelease
+    >>> from attacks import Attack, Decisions, Knowledge
+    >>> from defenses import Microdata, MicrodataRelease
     >>> class SameAge(Attack):
     ...     goal = "membership"
     ...     def run(self, release, knowledge, rng):

@@ -22,6 +22,7 @@ class Claims:
 
     Examples
     --------
+    >>> from attacks import Claims, Decisions, ValueClaims
     >>> isinstance(Decisions([0.9, 0.2]), Claims), Decisions.words, ValueClaims.words
     (True, 'decisions', 'claimed values')
     """
@@ -48,6 +49,7 @@ class Decisions(Claims):
     The attack predicts that the second of three persons is a member:
 
     >>> import numpy as np
+    >>> from attacks import Decisions
     >>> Decisions([0.2, 0.9, -np.inf]).first(1, np.random.default_rng(1)).tolist()
     [1]
     """
@@ -221,6 +223,7 @@ class ValueClaims(Claims):
     Person 0 is claimed to have the flu. Two diseases tie for person 1:
 
     >>> import pandas as pd
+    >>> from attacks import ValueClaims
     >>> diseases = pd.DataFrame({"disease": ["flu", "flu", "none"]})
     >>> claims = ValueClaims(diseases, confidence=[0.9, 0.5, 0.5], person=[0, 1, 1], share=[1, 0.5, 0.5])
     >>> claims.about.tolist(), claims.weight.tolist()
@@ -271,6 +274,7 @@ class Predicates(Claims):
     The predicate holds for exactly one of two records, and so singles it out:
 
     >>> import pandas as pd
+    >>> from attacks import Predicates
     >>> claims = Predicates([lambda people: (people["age"] == 34).to_numpy()])
     >>> claims.predicates[0](pd.DataFrame({"age": [34, 52]})).tolist()
     [True, False]

@@ -36,8 +36,7 @@ class Defense(Parametrized, ABC):
 
     >>> import numpy as np
     >>> import pandas as pd
-    >>> from defenses import Microdata
-    >>> from defenses.base.release import ReportsRelease
+    >>> from defenses import Defense, Microdata, ReportsRelease
     >>> class FlippedAnswers(Defense):
     ...     kind = "reports"
     ...     def apply(self, records, rng):
@@ -92,7 +91,8 @@ class MicrodataDefense(Defense):
 
     >>> import numpy as np
     >>> import pandas as pd
-    >>> from defenses import Microdata
+    >>> from defenses import Microdata, MicrodataDefense
+    >>> from defenses.base.defense import released_frame, rowwise_release
     >>> class TopCoding(MicrodataDefense):
     ...     def apply(self, records, rng):
     ...         ages = records.frame["age"].clip(upper=90)

@@ -29,7 +29,9 @@ class Release(ABC):
     --------
     A new kind of publication is a subclass that states its kind and its view:
 
+    >>> from dataclasses import dataclass
     >>> import numpy as np
+    >>> from defenses import Release
     >>> @dataclass(frozen=True)
     ... class Histogram(Release):
     ...     kind = "histogram"
@@ -90,6 +92,7 @@ class MicrodataRelease(Release):
 
     >>> import numpy as np
     >>> import pandas as pd
+    >>> from defenses import MicrodataRelease
     >>> release = MicrodataRelease(pd.DataFrame({"age": ["[30,39]", "52"]}), origin=[0, 1])
     >>> swapped = release.take([1, 0])
     >>> swapped.frame["age"].tolist(), swapped.origin.tolist()
@@ -153,6 +156,7 @@ class StatisticsRelease(Release):
     Each session has its own budget, here of one query:
 
     >>> import numpy as np
+    >>> from defenses import StatisticsRelease
     >>> class OneCount:
     ...     def __init__(self, rng):
     ...         self.answers = [40]
@@ -191,6 +195,7 @@ class ReportsRelease(Release):
     --------
     Two rounds of collection from three persons:
 
+    >>> from defenses import ReportsRelease
     >>> release = ReportsRelease([[True, False, True], [True, True, True]], protocol={"flip": 0.25})
     >>> len(release.reports), release.reports[1][0]
     (2, True)
@@ -216,10 +221,15 @@ class ModelRelease(Release):
 
     Examples
     --------
-    >>> from sklearn.dummy import DummyClassifier
-    >>> model = DummyClassifier(strategy="prior").fit([[0]] * 4, ["none", "none", "none", "flu"])
-    >>> ModelRelease(model).model.predict_proba([[0]]).tolist()
-    [[0.25, 0.75]]
+    A model that predicts the same shares of two classes for everybody:
+
+    >>> import numpy as np
+    >>> from defenses import ModelRelease
+    >>> class Shares:
+    ...     def predict_proba(self, people):
+    ...         return np.tile([0.25, 0.75], (len(people), 1))
+    >>> ModelRelease(Shares()).model.predict_proba([[34], [52]]).tolist()
+    [[0.25, 0.75], [0.25, 0.75]]
     """
 
     kind: ClassVar[str] = "model"

@@ -49,6 +49,24 @@ class Game(Parametrized, ABC):
         Whether the adversary makes a choice before the release. Such a release is used in one trial only.
     attacker_knows : {"mechanism", "nothing"}
         Whether attacks can read the release's channel and repeat the defense on other records.
+
+    Examples
+    --------
+    A play by hand, in the candidate-file game:
+
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from attacks import NearestNeighbour
+    >>> from defenses import Identity, Microdata
+    >>> from scenarios import CandidateFile
+    >>> rng = np.random.default_rng(1)
+    >>> records = Microdata(pd.DataFrame({"age": range(18, 78)}), quasi_identifiers=("age",))
+    >>> game = CandidateFile(records=records, originals=10, candidates=20)
+    >>> secret = game.draw(rng)
+    >>> published = game.publish(Identity().apply(secret.records, rng), rng)
+    >>> claims = NearestNeighbour().run(published.view(rng), game.knowledge(secret, Identity()), rng)
+    >>> game.score(secret, published, claims, rng)["reidentification"].rate
+    1.0
     """
 
     accepts: ClassVar[str] = "microdata"

@@ -23,6 +23,15 @@ class Outcome:
         Scores of the attack by goal, and further measures (see the game's `score`).
     utility : dict of str to float or None
         Utility of the release (see the game's `utility`).
+
+    Examples
+    --------
+    >>> from metrics import Score, Scores
+    >>> from scenarios import Outcome
+    >>> scores = Scores.of(Score("reidentification", rate=0.3, chance=0.05, trials=10))
+    >>> outcome = Outcome(scores, utility={"marginals": 0.9})
+    >>> outcome.scores["reidentification"].rate, outcome.utility["marginals"]
+    (0.3, 0.9)
     """
 
     scores: Scores
