@@ -414,7 +414,7 @@ def test_real_columns_play():
 
 def test_utility_does_not_depend_on_how_many_releases_were_measured_before(bank):
     rules = PkAnonymity(records=bank, column="job", size=50)
-    defense = OptimalRetention(k=2)
+    defense = RetentionReplacement(retention=0.9)
     first, second = (rules.draw(generator(1)) for _ in range(2))
     releases = [rules.publish(defense.apply(first.records, generator(2, play)), generator(3)) for play in range(4)]
     measured = [rules.utility(first, release) for release in releases]
