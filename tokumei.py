@@ -13,19 +13,12 @@ __version__: str
 
 
 def __getattr__(name: str) -> str:
-    """Look up `__version__` on demand; importing the metadata reader would slow every start."""
+    """Look up `__version__` on demand; importing packages and the metadata reader would slow every start."""
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import metadata
+    from leaderboard.version import version
 
-    try:
-        return metadata.version("tokumei")
-    except metadata.PackageNotFoundError:
-        # A checkout that is not installed.
-        import tomllib
-
-        text = Path(__file__).with_name("pyproject.toml").read_text(encoding="utf-8")
-        return str(tomllib.loads(text)["project"]["version"])
+    return version()
 
 
 def intruder() -> str | None:

@@ -35,8 +35,23 @@ Exit codes: 0 ok, 1 gate failed, 2 usage or bad input, 3 some trials failed, 4 n
 """
 
 
+def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        from leaderboard.version import version
+
+        click.echo(f"tokumei, version {version()}")
+        context.exit()
+
+
 @click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
-@click.version_option(package_name="tokumei", prog_name="tokumei")
+@click.option(
+    "--version",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_version,
+    help="Show the version and exit.",
+)
 def cli() -> None:
     """Measure anonymization by attacking it.
 

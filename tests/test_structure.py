@@ -33,6 +33,33 @@ def imported(path):
             yield node.module
 
 
+def families_imported(path, package):
+    """Families of the package that a module imports, also by a name that the package itself exports."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+        if isinstance(node, ast.ImportFrom):
+            # A relative import of one level is of the module's own folder, of more levels of a folder above it.
+            above = path.relative_to(ROOT).parts[: -node.level] if node.level else ()
+            module = ".".join([*above, *([node.module] if node.module else [])])
+            names = [f"{module}.{name}" for name in names] if module == package else [module]
+        for name in names:
+            top, _, rest = name.partition(".")
+            if top == package:
+                yield exporting_family(package, rest.partition(".")[0]) if rest else "the whole package"
+
+
+def exporting_family(package, name):
+    """The family of an exported name; a name that the package does not export is a family's own."""
+    stub = ast.parse((ROOT / package / "__init__.pyi").read_text(encoding="utf-8"))
+    modules = {
+        alias.asname or alias.name: node.module or alias.name
+        for node in stub.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    return modules.get(name, name).removeprefix(f"{package}.").partition(".")[0]
+
+
 @pytest.mark.parametrize("package", FLOORS)
 def test_imports_go_down_only(package):
     for path in sorted((ROOT / package).rglob("*.py")):
@@ -56,10 +83,43 @@ def test_a_family_imports_no_sister(package):
         if len(parts) == 1:
             continue
         allowed = {parts[0]} if parts[0] == "base" else {parts[0], *GROUND[package]}
-        for name in imported(path):
-            room = name.split(".")
-            if room[0] == package and len(room) > 1:
-                assert room[1] in allowed, f"{path.relative_to(ROOT)} imports {name}, of a sister family"
+        for family in families_imported(path, package):
+            assert family in allowed, f"{path.relative_to(ROOT)} imports {family}, a sister family"
+
+
+@pytest.mark.parametrize(
+    ("line", "families"),
+    [
+        ("import defenses", ["the whole package"]),
+        ("from defenses import Mondrian, Identity", ["grouping", "perturbation"]),
+        ("from defenses import recoding", ["recoding"]),
+        ("from defenses import *", ["*"]),
+        ("import defenses.recoding.rounding", ["recoding"]),
+        ("from defenses.base.defense import Defense", ["base"]),
+        ("from . import anatomy", ["grouping"]),
+        ("from .anatomy import Anatomy", ["grouping"]),
+        ("from .. import recoding", ["recoding"]),
+        ("from ..recoding.rounding import Rounding", ["recoding"]),
+        ("from metrics import risk", []),
+    ],
+)
+def test_every_form_of_import_names_its_family(line, families, tmp_path, monkeypatch):
+    folder = tmp_path / "defenses" / "grouping"
+    folder.mkdir(parents=True)
+    stub = (ROOT / "defenses" / "__init__.pyi").read_text(encoding="utf-8")
+    (tmp_path / "defenses" / "__init__.pyi").write_text(stub, encoding="utf-8")
+    (folder / "module.py").write_text(line, encoding="utf-8")
+    monkeypatch.setattr(sys.modules[__name__], "ROOT", tmp_path)
+    assert list(families_imported(folder / "module.py", "defenses")) == families
+
+
+def test_no_class_name_is_defined_twice():
+    places = {}
+    for path in sorted(path for package in FLOORS for path in (ROOT / package).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+    assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
 
 
 def test_no_module_imports_itself_in_a_circle():

@@ -7,9 +7,11 @@ from importlib import metadata
 
 import pytest
 import yaml
+from click.testing import CliRunner
 from run_tools import ROOT
 
 import tokumei
+from scenarios.cli import cli
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
@@ -24,6 +26,7 @@ def test_version_of_a_checkout_that_is_not_installed(monkeypatch):
 
     monkeypatch.setattr(metadata, "version", absent)
     assert tokumei.__version__ == PROJECT["version"]
+    assert CliRunner().invoke(cli, ["--version"]).output == f"tokumei, version {PROJECT['version']}\n"
 
 
 def test_there_is_no_other_attribute():

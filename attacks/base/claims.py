@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Self
 
 import numpy as np
 import pandas as pd
@@ -28,6 +28,19 @@ class Claims:
     """
 
     words: ClassVar[str]
+
+    @classmethod
+    def of(cls, claims: object) -> Self:
+        """Check that claims are of this kind, and return them unchanged.
+
+        Raises
+        ------
+        TypeError
+            If they are of another kind.
+        """
+        if not isinstance(claims, cls):
+            raise TypeError(f"expected {cls.words}, got {type(claims).__name__}")
+        return claims
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from numpy.random import Generator
 
@@ -56,7 +56,4 @@ class ModelMembership(Attack):
             return training.final()
 
         model_knowledge = replace(knowledge, simulate=None if train is None else simulate)
-        claims: Any = (self.attack or LossThreshold()).run(release.final(), model_knowledge, rng)
-        if not isinstance(claims, Decisions):
-            raise TypeError(f"a membership attack makes decisions, got {type(claims).__name__}")
-        return claims
+        return Decisions.of((self.attack or LossThreshold()).run(release.final(), model_knowledge, rng))

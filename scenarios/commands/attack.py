@@ -121,9 +121,10 @@ def _claims(
         raise ValueError(f"{name} does not fit: {reason}{hint}") from None
     except MemoryError:
         raise ValueError(f"{name}: too many pairs of rows and candidates for this machine") from None
-    if not isinstance(claims, RankedAnswers):
-        raise ValueError(f"{name} answers with {type(claims).__name__}, no ranked candidates")
-    return claims
+    try:
+        return RankedAnswers.of(claims)
+    except TypeError as error:
+        raise ValueError(f"{name}: {error}") from None
 
 
 def _confidence_line(answer: pd.DataFrame, rows: int, candidates: int) -> str:

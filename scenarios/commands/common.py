@@ -160,16 +160,15 @@ def write_page(results: Sequence[Result], path: Path) -> None:
     OSError
         If the file cannot be written.
     """
-    from importlib import metadata
-
     import leaderboard as lb
+    from leaderboard.version import version
     from scenarios.descriptions import one_liners
 
     names = {name for result in results for name in _method_names(result)}
     about = {
         "scenario": ", ".join(sorted({result.scenario for result in results})),
         "plays": str(1 + max(result.play for result in results)),
-        "version": f"tokumei {metadata.version('tokumei')}",
+        "version": f"tokumei {version()}",
         "played": max(result.created for result in results)[:10],
     }
     page = lb.render_page(lb.rank(results), lb.matrix(results), about, one_liners(names))
@@ -180,9 +179,8 @@ def write_report(
     title: str, about: Mapping[str, str], sections: Sequence[Section], form: str, html: Path | None
 ) -> None:
     """Write a report to standard output in one of `FORMATS`, and as an HTML page if `html` is given."""
-    from importlib import metadata
-
     import leaderboard as lb
+    from leaderboard.version import version
 
     writers = {
         "table": lb.report_to_terminal,
@@ -192,9 +190,9 @@ def write_report(
     }
     echo_board(writers[form](sections))
     if html is not None:
-        version = f"tokumei {metadata.version('tokumei')}"
+        about = {**about, "version": f"tokumei {version()}"}
         with bad_input():
-            html.write_text(lb.render_report(title, {**about, "version": version}, sections), encoding="utf-8")
+            html.write_text(lb.render_report(title, about, sections), encoding="utf-8")
         echo(f"page written to {html}", err=True)
 
 

@@ -6,10 +6,10 @@ import os
 import platform
 import subprocess
 from collections.abc import Sequence
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from leaderboard.version import version
 from scenarios.running.fingerprint import versions
 
 
@@ -25,7 +25,7 @@ def provenance(scenarios: Sequence[str], folder: Path | None = None) -> dict[str
     """
     return {
         "scenarios": list(scenarios),
-        "version": metadata.version("tokumei"),
+        "version": version(),
         "revision": revision(folder or Path.cwd()),
         "machine": {
             "system": platform.system(),

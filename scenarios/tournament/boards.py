@@ -6,12 +6,12 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from importlib import metadata
 
 import leaderboard as lb
 from leaderboard.board import ranked
 from leaderboard.goals import goal_words
 from leaderboard.result import Result
+from leaderboard.version import version
 from scenarios.descriptions import one_liners
 from scenarios.tournament.folder import PRIVATE, PUBLIC, Tournament, write_whole
 from scenarios.tournament.scoring import BASELINE
@@ -82,7 +82,7 @@ def write_boards(tournament: Tournament, full: Sequence[Result], public: Sequenc
     teams = tournament.settings.teams
     for folder, results, part in ((tournament.host, full, 1.0), (tournament.public, public, share)):
         ordered = standings(teams, results)
-        about = {"teams": str(len(teams)), "version": f"tokumei {metadata.version('tokumei')}"}
+        about = {"teams": str(len(teams)), "version": f"tokumei {version()}"}
         if part < 1:
             about["rows that count"] = f"{part:.0%} until the tournament closes"
         section = lb.Section("Standings", tables=(standings_table(ordered),))

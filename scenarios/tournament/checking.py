@@ -137,10 +137,9 @@ def _outcomes(
     for attack in baselines():
         name = baseline_name(attack)
         view = MicrodataRelease(sheet.frame.copy(), np.full(len(sheet.frame), -1))
-        claims = attack.run(view, knowledge, generator(0, "check", seed_name(name)))
-        if isinstance(claims, RankedAnswers):
-            scored = scores(claims, origins, answers, len(candidates), (0, "check", "score", seed_name(name)))
-            outcomes.append(best_outcome(name, scored.goals))
+        claims = RankedAnswers.of(attack.run(view, knowledge, generator(0, "check", seed_name(name))))
+        scored = scores(claims, origins, answers, len(candidates), (0, "check", "score", seed_name(name)))
+        outcomes.append(best_outcome(name, scored.goals))
     return outcomes, decoys.size
 
 

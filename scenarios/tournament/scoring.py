@@ -226,9 +226,7 @@ def _claims(
         name = baseline_name(attack)
         if name in missing:
             rng = generator(seed, "tournament", "house", target.team, seed_name(name))
-            claims = attack.run(view, Knowledge(candidates.frame.copy(), auxiliary), rng)
-            if isinstance(claims, RankedAnswers):
-                yield name, claims
+            yield name, RankedAnswers.of(attack.run(view, Knowledge(candidates.frame.copy(), auxiliary), rng))
     for attacker, submission in target.attacks.items():
         if attacker in missing:
             data = tournament.content(submission.content)

@@ -110,9 +110,7 @@ def _attack(tournament: Tournament, team: str, target: str, attack: Attack, seed
     auxiliary = load_table(others, team_folder / "roles.toml").records if others.is_file() else people.take([])
     rng = generator(seed, "simulation", "attack", team, target)
     release = MicrodataRelease(text, np.full(len(text), -1))
-    claims = attack.run(release, Knowledge(people.frame, auxiliary), rng)
-    if not isinstance(claims, RankedAnswers):
-        raise TypeError(f"{type(attack).__name__} names no candidates")
+    claims = RankedAnswers.of(attack.run(release, Knowledge(people.frame, auxiliary), rng))
     path = team_folder / f"{team}_attack_{target}.csv"
     path.write_bytes(csv_bytes(correspondence(claims, rng)))
     return path

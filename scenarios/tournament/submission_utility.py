@@ -141,9 +141,7 @@ class Originals:
     def _assigned(self, attack: Attack, released: pd.DataFrame, rng: Generator) -> NDArray[np.intp]:
         records = Microdata(self.frame, quasi_identifiers=tuple(self.domains), domains=dict(self.domains))
         release = MicrodataRelease(released, np.full(len(released), -1), None)
-        claims = attack.run(release, Knowledge(self.frame, records.take([])), rng)
-        assert isinstance(claims, RankedAnswers)  # noqa: S101 (for the type checker: linkage attacks return ranked answers)
-        return claims.best(rng)
+        return RankedAnswers.of(attack.run(release, Knowledge(self.frame, records.take([])), rng)).best(rng)
 
     def origins(self, origin: NDArray[np.intp], released: pd.DataFrame, rng: Generator) -> dict[str, NDArray[np.intp]]:
         """Origins under which success is counted: as declared, and by both assignments of the host."""
