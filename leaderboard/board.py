@@ -274,7 +274,7 @@ def cross_fitted_advantage(successes: Sequence[Success]) -> float:
     best = [int(by_play[:, half].mean(axis=1).argmax()) for half in (even, ~even)]
     if best[0] == best[1]:
         return successes[best[0]].advantage
-    return float(by_play[best[0], ~even].sum() + by_play[best[1], even].sum()) / even.size
+    return float((by_play[best[0], ~even].sum() + by_play[best[1], even].sum()) / even.size)
 
 
 def _smallest(releases: Sequence[Result], names: Sequence[str]) -> dict[str, float]:
