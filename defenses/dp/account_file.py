@@ -6,13 +6,13 @@ import contextlib
 import fcntl
 import json
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from defenses.base.parameters import check_real
+from metrics.files import write_atomically
 
 Costs = Counter[tuple[float, float, float | None]]
 """Number of times that each cost (epsilon, delta, rho) was spent; rho is None where an answer has none."""
@@ -73,35 +73,17 @@ def write_entries(path: Path, entries: Entries) -> None:
             "costs": [[*cost, number] for cost, number in entries.costs.items()],
         }
     )
-    descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-    with _folder(path) as folder:
-        os.fsync(folder)
+    write_atomically(path, text.encode(), durable=True)
 
 
 @contextlib.contextmanager
 def alone(path: Path) -> Iterator[None]:
     """Lock a file against other processes, and other accounts of this process, until the block ends."""
     # The lock is on the folder, because every write replaces the file itself.
-    with _folder(path) as folder:
-        fcntl.flock(folder, fcntl.LOCK_EX)
-        yield
-
-
-@contextlib.contextmanager
-def _folder(path: Path) -> Iterator[int]:
     folder = os.open(path.parent, os.O_RDONLY)
     try:
-        yield folder
+        fcntl.flock(folder, fcntl.LOCK_EX)
+        yield
     finally:
         os.close(folder)
 

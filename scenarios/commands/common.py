@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 import tomllib
 from collections.abc import Callable, Iterator
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from metrics.files import write_atomically
 from metrics.printable import one_line, printable
 
 if TYPE_CHECKING:
@@ -172,7 +174,7 @@ def write_page(results: Sequence[Result], path: Path) -> None:
         "played": max(result.created for result in results)[:10],
     }
     page = lb.render_page(lb.rank(results), lb.matrix(results), about, one_liners(names))
-    path.write_text(page, encoding="utf-8")
+    _write_html(page, path)
 
 
 def write_report(
@@ -192,8 +194,19 @@ def write_report(
     if html is not None:
         about = {**about, "version": f"tokumei {version()}"}
         with bad_input():
-            html.write_text(lb.render_report(title, about, sections), encoding="utf-8")
+            _write_html(lb.render_report(title, about, sections), html)
         echo(f"page written to {html}", err=True)
+
+
+def _write_html(page: str, path: Path) -> None:
+    """Write a page: atomically to a new or a regular file, whose permissions stay, and else in place."""
+    replaceable = path.is_file() and not path.is_symlink() and os.access(path, os.W_OK)
+    new = not os.path.lexists(path)
+    if (new or replaceable) and os.access(path.parent, os.W_OK):
+        write_atomically(path, page.encode(), mode=None if new else stat.S_IMODE(path.stat().st_mode))
+    else:
+        # Links, devices and pipes must stay what they are. In a read-only folder no file can be replaced.
+        path.write_text(page, encoding="utf-8")
 
 
 def _method_names(result: Result) -> Iterator[str]:

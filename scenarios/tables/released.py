@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,13 +11,13 @@ from pathlib import Path
 import pandas as pd
 
 from defenses.recoding.pseudonymization import is_pseudonym
+from metrics.files import PRIVATE, write_atomically
 from scenarios.files.toml_file import read_bytes, read_toml
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
 
 STANDARD = "-"
-PRIVATE = 0o600
 
 
 @dataclass(frozen=True)
@@ -142,19 +141,7 @@ def write_text(text: str, path: str, *, private: bool = False) -> None:
     if path == STANDARD:
         sys.stdout.write(text)
         return
-    unfinished = f"{path}.{os.getpid()}.part"
-    try:
-        with open(
-            os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE if private else 0o666),
-            "w",
-            encoding="utf-8",
-            newline="",
-        ) as file:
-            file.write(text)
-        os.replace(unfinished, path)
-    except BaseException:
-        Path(unfinished).unlink(missing_ok=True)
-        raise
+    write_atomically(Path(path), text.encode(), mode=PRIVATE if private else None)
 
 
 def as_csv(frame: pd.DataFrame, separator: str = ",") -> str:

@@ -12,8 +12,9 @@ from leaderboard.board import ranked
 from leaderboard.goals import goal_words
 from leaderboard.result import Result
 from leaderboard.version import version
+from metrics.files import PRIVATE
 from scenarios.descriptions import one_liners
-from scenarios.tournament.folder import PRIVATE, PUBLIC, Tournament, write_whole
+from scenarios.tournament.folder import PUBLIC, Tournament, write_whole
 from scenarios.tournament.scoring import BASELINE
 from scenarios.tournament.standings import Standing, standings
 

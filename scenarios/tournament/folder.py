@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -24,6 +23,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
+from metrics.files import UNFINISHED, write_atomically
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.dataset import load_table
 from scenarios.tournament.log import Log, LogEntry
@@ -31,8 +31,7 @@ from scenarios.tournament.settings import Phase, Settings, read_settings
 from scenarios.tournament.sheets import Form
 from scenarios.tournament.submission_utility import Originals
 
-PRIVATE, PUBLIC = 0o600, 0o644
-UNFINISHED = ".part"
+PUBLIC = 0o644
 
 
 @dataclass(frozen=True)
@@ -135,8 +134,9 @@ class Tournament:
 
     def sweep(self) -> None:
         """Remove the unfinished files of commands that were killed; the log must be locked."""
-        for folder in (self.public, self.submissions):
-            for unfinished in folder.glob(f".*{UNFINISHED}"):
+        # Boards are written to the host's folder without the lock; of its unfinished files only the log's are removed.
+        for folder, prefix in ((self.public, ""), (self.submissions, ""), (self.host, self.log.path.name)):
+            for unfinished in folder.glob(f".{prefix}*{UNFINISHED}"):
                 unfinished.unlink(missing_ok=True)
 
     def content(self, sha256: str) -> bytes:
@@ -219,29 +219,7 @@ def write_whole(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:
     """
     if path.parent.resolve() != path.parent or not path.parent.is_dir():
         raise ValueError(f"{path.parent}: is no folder of the tournament")
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}{UNFINISHED}")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW
-    try:
-        handle = os.open(unfinished, flags, PRIVATE)
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(handle)
-            os.fchmod(handle, mode)
-        os.replace(unfinished, path)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise
-    sync_folder(path.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Flush a folder to disk, so that its file names survive a power failure."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+    write_atomically(path, data, mode=mode, durable=True)
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:

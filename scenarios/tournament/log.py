@@ -24,6 +24,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from metrics.files import write_atomically
+
 GENESIS = "0" * 64
 CHECKPOINT_EVERY = 64
 """Number of lines between checkpoints, and so the largest number of lines that are parsed one by one."""
@@ -182,13 +184,9 @@ class Log:
         if head.number % CHECKPOINT_EVERY == 0:
             lasting = [{**_content(entry), "hash": entry.hash} for entry in head.lasting]
             content = {**vars(head), "lasting": lasting, "sha256": digest.hexdigest()}
-            unfinished = self._checkpoint.with_name(self._checkpoint.name + ".part")
             # The entry is accepted even if the disk has no room for a checkpoint.
             with suppress(OSError):
-                handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    json.dump(content, file)
-                os.replace(unfinished, self._checkpoint)
+                write_atomically(self._checkpoint, json.dumps(content).encode())
 
     def _verified(self, data: bytes) -> tuple[Head, Any]:
         """The checkpoint's head and running hash if the log still begins with the same bytes; else an empty head."""

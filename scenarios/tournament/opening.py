@@ -21,10 +21,11 @@ from numpy.typing import NDArray
 from defenses.base.hierarchy import Hierarchy, IntervalHierarchy, TableHierarchy
 from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.files import PRIVATE
 from scenarios.games.decoys import NearGroups, group_size
 from scenarios.seeds import generator
 from scenarios.tables.dataset import Dataset
-from scenarios.tournament.folder import PRIVATE, PUBLIC, csv_bytes, toml_bytes, write_whole
+from scenarios.tournament.folder import PUBLIC, csv_bytes, toml_bytes, write_whole
 from scenarios.tournament.guide import rules
 from scenarios.tournament.log import Log
 from scenarios.tournament.settings import FILE, Phase, Settings, moment, team_name

@@ -16,6 +16,7 @@ from run_tools import COMMAND, environment
 
 from defenses.base.channel import Channel
 from scenarios.cli import cli
+from scenarios.commands.common import _write_html
 from scenarios.conformance.people import people
 from scenarios.seeds import generator
 
@@ -82,6 +83,31 @@ def test_outputs_are_not_overwritten_unless_told(folder):
     call(*arguments, "--force")
     assert "two outputs" in call(*arguments, "--truth", "released.csv", "--force", code=2).output
     assert "no folder" in call(*arguments[:-1], "none/released.csv", code=2).output
+
+
+def test_a_page_is_written_where_it_was_and_links_and_pipes_stay(tmp_path, monkeypatch):
+    page, link, pipe = tmp_path / "page.html", tmp_path / "link.html", tmp_path / "pipe"
+    page.write_text("old")
+    page.chmod(0o640)
+    link.symlink_to(page)
+    os.mkfifo(pipe)
+    _write_html("new", page)
+    assert (page.read_text(), stat.S_IMODE(page.stat().st_mode)) == ("new", 0o640)
+    _write_html("by the link", link)
+    assert (page.read_text(), link.is_symlink()) == ("by the link", True)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    _write_html("through the pipe", pipe)
+    assert (os.read(reader, 100), pipe.is_fifo()) == (b"through the pipe", True)
+    os.close(reader)
+
+    def full(*arguments):
+        raise OSError("no space")
+
+    monkeypatch.setattr("metrics.files.os.replace", full)
+    with pytest.raises(OSError, match="no space"):
+        _write_html("half", page)
+    assert page.read_text() == "by the link"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["link.html", "page.html", "pipe"]
 
 
 @pytest.mark.parametrize(

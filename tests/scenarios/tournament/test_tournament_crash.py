@@ -133,11 +133,10 @@ def test_a_full_disk_accepts_nothing_and_loses_nothing(tmp_path, monkeypatch, fa
     def full(*arguments):
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    from scenarios.tournament import folder
     from scenarios.tournament.submitting import submit
 
     if failing == "write":
-        monkeypatch.setattr(folder.os, "fdopen", full)
+        monkeypatch.setattr("metrics.files.os.fdopen", full)
     else:
         monkeypatch.setattr(os, failing, full)
     with pytest.raises(OSError, match="No space"):

@@ -1,0 +1,59 @@
+"""Atomic replacement of files."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+
+PRIVATE = 0o600
+UNFINISHED = ".part"
+"""End of the names of temporary files; such a name begins with a dot."""
+
+
+def write_atomically(path: Path, content: bytes, *, mode: int | None = PRIVATE, durable: bool = False) -> None:
+    """Write a file atomically: readers see the old content or the new content, never a part.
+
+    The content is flushed to disk before it replaces the old one, so this also holds after a power failure.
+
+    Parameters
+    ----------
+    path : Path
+        The file. A link is replaced, not followed.
+    content : bytes
+        The content.
+    mode : int, optional
+        Permissions of the file, whatever the umask; None gives those of any new file under the umask.
+    durable : bool
+        Flush the folder too, so that a power failure after this returns does not bring the old content back.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written. No temporary file is left. The old content stays, unless only the flush of the
+        folder failed.
+    """
+    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+    handle = os.open(unfinished, flags, 0o666 if mode is None else PRIVATE)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            if mode is not None:
+                os.fchmod(handle, mode)
+            os.fsync(handle)
+        os.replace(unfinished, path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    if durable:
+        _sync_folder(path.parent)
+
+
+def _sync_folder(folder: Path) -> None:
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
