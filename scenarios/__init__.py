@@ -11,10 +11,10 @@ User tables: files, roles and domains of columns, and the risk of a table.
 Games: what the attacker knows, what it claims, and how claims are scored.
     AttributeInference: Attribute inference: the adversary knows quasi-identifiers and infers the sensitive value.
     CandidateFile: Re-identification among candidates: the adversary has a file of all originals and of decoys.
+    CellDowncoding: Downcoding: the adversary claims the exact value behind every generalized cell of a
+        quasi-identifier.
     ClassifierMembership: Membership inference on a model: the publisher trains a classifier on the release and
         publishes only the model.
-    DowncodingGame: Downcoding: the adversary claims the exact value behind every generalized cell of a
-        quasi-identifier.
     Game: A game between a publisher and an adversary.
     Indistinguishability: Distinguishing game of differential privacy: decide which of two neighbouring tables is
         behind an answer.

@@ -10,7 +10,7 @@ from .tables.dataset import load_table as load_table
 from .games.attribute_inference import AttributeInference as AttributeInference
 from .games.candidate_file import CandidateFile as CandidateFile
 from .games.classifier_membership import ClassifierMembership as ClassifierMembership
-from .games.downcoding import DowncodingGame as DowncodingGame
+from .games.cell_downcoding import CellDowncoding as CellDowncoding
 from .games.game import Game as Game
 from .games.indistinguishability import Indistinguishability as Indistinguishability
 from .games.intersection import Intersection as Intersection

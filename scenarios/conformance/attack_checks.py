@@ -24,8 +24,8 @@ from scenarios.conformance.checks import Check, require
 from scenarios.conformance.people import example, people
 from scenarios.datasets.rating_table import rating_table
 from scenarios.games.candidate_file import CandidateFile
+from scenarios.games.cell_downcoding import CellDowncoding
 from scenarios.games.classifier_membership import ClassifierMembership
-from scenarios.games.downcoding import DowncodingGame
 from scenarios.games.game import Game
 from scenarios.games.intersection import Intersection
 from scenarios.games.linkability import Linkability
@@ -101,7 +101,7 @@ STAGES = {
     ("deanonymization", "microdata"): Stage(_ratings, RankedAnswers, "finds 90 % of the people in a plain copy"),
     ("singling_out", "microdata"): Stage(partial(_control, SinglingOut), Predicates),
     ("linkability", "microdata"): Stage(partial(_control, Linkability), LinkedRows),
-    ("downcoding", "microdata"): Stage(partial(_control, DowncodingGame), ValueClaims),
+    ("downcoding", "microdata"): Stage(partial(_control, CellDowncoding), ValueClaims),
 }
 """Goals and kinds of release of the attacks that are run; of other attacks only the parameters are checked."""
 

@@ -8,8 +8,8 @@ from attacks import Downcoding, Knowledge, NotApplicable
 from defenses import CellSuppression, GlobalRecoding, Identity, Incognito, Microdata, MicrodataRelease, Mondrian
 from defenses.base.hierarchy import Hierarchy
 from metrics import CategoricalDomain, NumericDomain
-from scenarios import DowncodingGame
-from scenarios.games.downcoding import overlap
+from scenarios import CellDowncoding
+from scenarios.games.cell_downcoding import overlap
 from scenarios.games.playing import play_alone
 from scenarios.seeds import generator
 
@@ -24,7 +24,7 @@ def people(count, rng):
 
 
 def scores(defense, count=200, attack=None):
-    game = DowncodingGame(records=people(2 * count, generator(0, "people")), originals=count, strangers=1)
+    game = CellDowncoding(records=people(2 * count, generator(0, "people")), originals=count, strangers=1)
     return play_alone(defense, attack or Downcoding(), game, generator(0, "play"))[2]
 
 
@@ -52,7 +52,7 @@ def test_levels_of_a_whole_column_are_not_tight():
 @pytest.mark.parametrize("defense", [Incognito(k=5), GlobalRecoding(levels=1), CellSuppression(k=5), Mondrian(k=10)])
 def test_it_beats_values_drawn_from_other_people(defense, adult_attributes):
     # Some 1,500 cells a play; measured .03 to .11 above over six plays, with intervals of .01.
-    game = DowncodingGame(records=adult_attributes, originals=500)
+    game = CellDowncoding(records=adult_attributes, originals=500)
     results = [play_alone(defense, Downcoding(), game, generator(play))[2] for play in range(2)]
     assert np.mean([each["downcoding"].rate - each["downcoding"].chance for each in results]) > 0.01
 
@@ -96,7 +96,7 @@ def test_suppression_gives_its_attack_no_ends():
 
 def test_bad_claims_and_releases_are_refused():
     records = people(20, generator(0))
-    game = DowncodingGame(records=records, originals=10, strangers=2, auxiliary=5)
+    game = CellDowncoding(records=records, originals=10, strangers=2, auxiliary=5)
     secret = game.draw(generator(0))
     release = Mondrian(k=2).apply(secret.records, generator(0))
     with pytest.raises(TypeError, match="claimed values"):

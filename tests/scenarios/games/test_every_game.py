@@ -31,7 +31,7 @@ TRIALS = {
     "AttributeInference": Trial("NearestRowInference", parameters=CONTROL_GROUP | {"sensitive": "job"}),
     "CandidateFile": Trial("NearestNeighbour", parameters=CANDIDATES | {"originals": 20, "candidates": 40}),
     "ClassifierMembership": Trial("LossThreshold", parameters=CANDIDATES | {"members": 20}),
-    "DowncodingGame": Trial("Downcoding", defense=Mondrian(k=5), parameters=CONTROL_GROUP),
+    "CellDowncoding": Trial("Downcoding", defense=Mondrian(k=5), parameters=CONTROL_GROUP),
     "Indistinguishability": Trial(
         "Distinguishing", defense=Curator(epsilon=1.0), parameters={"column": "age", "challenges": 20}
     ),

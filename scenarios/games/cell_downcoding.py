@@ -20,7 +20,7 @@ from metrics.score import Scores
 from scenarios.games.control_group import ControlGroupGame, ControlGroupSecret, controlled
 
 
-class DowncodingGame(ControlGroupGame):
+class CellDowncoding(ControlGroupGame):
     """Downcoding: the adversary claims the exact value behind every generalized cell of a quasi-identifier.
 
     The rows of an equivalence class are indistinguishable. In every class and column the claimed values are therefore
@@ -34,8 +34,8 @@ class DowncodingGame(ControlGroupGame):
 
     Notes
     -----
-    The class keeps the suffix ``Game`` because `attacks.Downcoding` is the attack: command line and reports look up
-    games and attacks by class name.
+    The attack is called `attacks.Downcoding`. Command line and reports look up games and attacks by class name, so the
+    names must differ.
 
     References
     ----------
