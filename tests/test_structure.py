@@ -168,7 +168,7 @@ def test_all_holds(package):
 
 
 def test_no_module_hides_an_export():
-    for stub in ROOT.glob("*/**/__init__.pyi"):
+    for stub in (path for package in FLOORS for path in (ROOT / package).rglob("__init__.pyi")):
         for node in ast.parse(stub.read_text(encoding="utf-8")).body:
             for alias in node.names if isinstance(node, ast.ImportFrom) else ():
                 assert not (stub.parent / f"{alias.name}.py").exists(), f"{stub}: {alias.name} is hidden by a module"
