@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +14,8 @@ from defenses.base.microdata import Microdata
 
 BLOCK = 256
 """Groups are formed within blocks of at most this many near people, so that time grows linearly."""
+TOGETHER = 32
+"""Number of blocks that form their groups at the same time; their distances take about 20 MB."""
 EQUAL = 1e-12
 """Gower distance below which two people are exact equals."""
 LAST = 1e9
@@ -65,7 +68,8 @@ class NearGroups:
     def groups(self) -> NDArray[np.intp]:
         """Positions of the members of each group, shape (groups, size)."""
         blocks = [block for layer in self._layers() for block in self._blocks(layer)]
-        return np.concatenate([self._groups_within(block) for block in blocks]) if blocks else self._no_groups()
+        together = [blocks[first : first + TOGETHER] for first in range(0, len(blocks), TOGETHER)]
+        return np.concatenate([self._groups_within(part) for part in together] or [self._no_groups()])
 
     @cached_property
     def group_of(self) -> NDArray[np.intp]:
@@ -129,32 +133,47 @@ class NearGroups:
         middle = people.size // 2 // self.size * self.size
         return self._blocks(order[:middle]) + self._blocks(order[middle:])
 
-    def _groups_within(self, people: NDArray[np.intp]) -> NDArray[np.intp]:
-        """Positions of the members of each group of a block; who has the farthest nearest neighbour chooses first."""
-        if people.size == self.size:
-            return people[None, :]
-        distance = self._distance(people, people)
+    def _groups_within(self, blocks: Sequence[NDArray[np.intp]]) -> NDArray[np.intp]:
+        """Positions of the members of each group of some blocks; in each block, who is most remote chooses first.
+
+        All blocks form their groups at the same time, one group per step. Smaller blocks are filled up with empty
+        places, which nobody chooses.
+        """
+        sizes = np.array([block.size for block in blocks])
+        place = np.arange(sizes.max())
+        empty = place >= sizes[:, None]
+        distance = np.full((len(blocks), place.size, place.size), LAST)
+        for table, block in zip(distance, blocks, strict=True):
+            table[: block.size, : block.size] = self._distance(block, block)
         equal = distance < EQUAL
         distance[equal] = LAST
-        nearest = distance.min(axis=1)
-        order = np.argsort(-np.where(nearest < LAST, nearest, 0.0), kind="stable")
-        same = equal.argmax(axis=1)
-        copies = np.bincount(same, minlength=people.size)
-        taken = np.zeros(people.size)
-        groups = []
-        for left in range(people.size // self.size, 0, -1):
+        nearest = distance.min(axis=2)
+        order = np.argsort(np.where(empty, np.inf, -np.where(nearest < LAST, nearest, 0.0)), axis=1, kind="stable")
+        same = np.where(empty, place, equal.argmax(axis=2))
+        copies = (same[:, :, None] == place).sum(axis=1)
+        taken = np.where(empty, np.inf, 0.0)
+        groups = np.full((len(blocks), sizes.max() // self.size, self.size), -1)
+        for step in range(sizes.max() // self.size):
+            left = sizes // self.size - step
+            unfinished = np.flatnonzero(left > 0)
             # A record with as many copies left as there are groups left needs one in each of them.
-            urgent = taken - LAST / 2 * (copies[same] >= left)
-            members = [int(order[urgent[order].argmin()])]
-            taken[members[0]] = np.inf
-            cost = distance[members[0]] + urgent
+            frequent = np.take_along_axis(copies, same, axis=1) >= left[:, None]
+            urgent = taken - LAST / 2 * frequent
+            in_order = np.take_along_axis(urgent, order, axis=1)[unfinished].argmin(axis=1)
+            chosen = order[unfinished, in_order]
+            members = [chosen]
+            taken[unfinished, chosen] = np.inf
+            cost = distance[unfinished, chosen] + urgent[unfinished]
             for _ in range(self.size - 1):
-                members.append(int((cost + taken).argmin()))
-                taken[members[-1]] = np.inf
-                cost[equal[members[-1]]] += LAST
-            np.subtract.at(copies, same[members], 1)
-            groups.append(members)
-        return np.array(people[groups], dtype=np.intp)
+                chosen = (cost + taken[unfinished]).argmin(axis=1)
+                members.append(chosen)
+                taken[unfinished, chosen] = np.inf
+                cost += LAST * equal[unfinished, chosen]
+            for chosen in members:
+                copies[unfinished, same[unfinished, chosen]] -= 1
+            groups[unfinished, step] = np.transpose(members)
+        positions = [block[group[: block.size // self.size]] for block, group in zip(blocks, groups, strict=True)]
+        return np.concatenate(positions)
 
     def _distance(self, people: NDArray[np.intp], others: NDArray[np.intp]) -> NDArray[np.float64]:
         """Gower distances, up to the number of columns; shape (people, others)."""
