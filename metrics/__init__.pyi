@@ -45,7 +45,7 @@ from .fidelity import marginal_fidelity as marginal_fidelity
 from .fidelity import query_fidelity as query_fidelity
 from .propensity import propensity_mean_squared_error as propensity_mean_squared_error
 from .queries import query_error as query_error
-from .utility import TableUtility as TableUtility
+from .table_utility import TableUtility as TableUtility
 
 # Measures of attacks: rates with confidence intervals, ROC, audits
 from .score import Score as Score

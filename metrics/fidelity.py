@@ -1,7 +1,7 @@
 """Fidelity of a released table's statistics: marginals, associations and range counts.
 
 Each measure lies in [0, 1] and is 1 for the original table. The measures are *not* anchored: a table of constants
-scores well above 0 on most of them. `metrics.utility` anchors them.
+scores well above 0 on most of them. `metrics.table_utility` anchors them.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from defenses.base.parameters import Parametrized
+from defenses.base.parametrized import Parametrized
 
 Method = Parametrized
 CONTRACTS = {

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import ValueClaims
-from attacks.base.released_classes import Matching, claims_from_scores, match
+from attacks.base.released_classes import ReleasedClasses, claims_from_scores, match
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats, Integers
@@ -112,7 +112,7 @@ class Minimality(Attack):
         return possible
 
 
-def _owner(matching: Matching) -> Integers:
+def _owner(matching: ReleasedClasses) -> Integers:
     """The covering class of each target that covers the fewest targets, -1 if none does; shape (targets,)."""
     covered_targets = np.where(matching.covers, matching.covers.sum(axis=1, keepdims=True), np.iinfo(np.intp).max)
     return np.where(matching.covers.any(axis=0), covered_targets.argmin(axis=0), -1)

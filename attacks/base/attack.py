@@ -12,7 +12,7 @@ from numpy.random import Generator
 
 from attacks.base.claims import Claims
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import Parametrized
+from defenses.base.parametrized import Parametrized
 from metrics.domains import Domain
 
 

@@ -24,7 +24,7 @@ TIE = 1e-9
 
 
 @dataclass(frozen=True)
-class Matching:
+class ReleasedClasses:
     """Equivalence classes of a release, and the targets of attribute inference.
 
     Attributes
@@ -106,7 +106,7 @@ def sensitive_mass(release: MicrodataRelease, knowledge: Knowledge) -> tuple[str
     return name, domain, mass
 
 
-def match(release: MicrodataRelease, knowledge: Knowledge) -> Matching:
+def match(release: MicrodataRelease, knowledge: Knowledge) -> ReleasedClasses:
     """Match a release's equivalence classes with the targets.
 
     Raises
@@ -122,7 +122,7 @@ def match(release: MicrodataRelease, knowledge: Knowledge) -> Matching:
     counts = np.zeros((int(classes.max()) + 1, domain.size))
     np.add.at(counts, classes, mass)
     first = np.unique(classes, return_index=True)[1]
-    return Matching(name, domain, counts, tuple(shared_columns(release.take(first), knowledge)))
+    return ReleasedClasses(name, domain, counts, tuple(shared_columns(release.take(first), knowledge)))
 
 
 def claims_from_scores(scores: Floats, column: str, domain: Domain, confidence: Floats | None = None) -> ValueClaims:

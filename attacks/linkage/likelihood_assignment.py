@@ -47,7 +47,7 @@ class LikelihoodAssignment(Linkage):
     A candidate whose value lies outside the domain that the channel states for a column cannot be the origin.
 
     Tables of more than a million pairs are matched sparsely. Every row keeps its 40 most likely candidates
-    (`attacks.linkage.candidate_search`), from which the assignment and the confidences are computed. Bank customers
+    (`attacks.linkage.likeliest_candidates`), from which the assignment and the confidences are computed. Bank customers
     (10,000 among 20,000, noise and PRAM) were assigned the same way as by the full table.
 
     References
@@ -68,7 +68,7 @@ class LikelihoodAssignment(Linkage):
         rows, candidates = len(release.frame), len(knowledge.candidates)
         if rows * candidates <= DENSE:
             return super().run(release, knowledge, rng)
-        from attacks.linkage.candidate_search import search
+        from attacks.linkage.likeliest_candidates import search
         from attacks.linkage.sparse_matching import sparse_answers
 
         near = search(_likelihoods(release, knowledge), rows, candidates, rng)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.base.claims import Decisions, RankedAnswers
-from attacks.linkage.candidate_search import Near
+from attacks.linkage.likeliest_candidates import LikeliestCandidates
 from attacks.linkage.row_matching import SMALLEST
 from metrics.arrays import Floats
 
@@ -14,12 +14,12 @@ from metrics.arrays import Floats
 LEFT_OVER = 1e4
 
 
-def sparse_one_to_one(near: Near, candidates: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
+def sparse_one_to_one(near: LikeliestCandidates, candidates: int) -> np.ndarray[tuple[int], np.dtype[np.intp]]:
     """Assign rows to different candidates, as many as possible, with the largest total log-likelihood.
 
     Parameters
     ----------
-    near : Near
+    near : LikeliestCandidates
         The candidates of each row.
     candidates : int
         Number of all candidates.
@@ -52,7 +52,7 @@ def sparse_one_to_one(near: Near, candidates: int) -> np.ndarray[tuple[int], np.
     return np.where(same.any(axis=1), same.argmax(axis=1), -1)
 
 
-def sparse_posterior(near: Near, candidates: int, rounds: int = 10) -> tuple[Floats, Floats]:
+def sparse_posterior(near: LikeliestCandidates, candidates: int, rounds: int = 10) -> tuple[Floats, Floats]:
     """Approximate posterior of a one-to-one matching, by loopy belief propagation on the candidates of each row.
 
     It is the sparse form of `attacks.linkage.row_matching.propagated_posterior`. All other candidates of a row count
@@ -60,7 +60,7 @@ def sparse_posterior(near: Near, candidates: int, rounds: int = 10) -> tuple[Flo
 
     Parameters
     ----------
-    near : Near
+    near : LikeliestCandidates
         The candidates of each row, and the likelihood of the others.
     candidates : int
         Number of all candidates.
@@ -91,14 +91,14 @@ def sparse_posterior(near: Near, candidates: int, rounds: int = 10) -> tuple[Flo
     return posterior, members + (others / norm).sum() / candidates
 
 
-def sparse_answers(near: Near, candidates: int, rng: Generator, depth: int = 10) -> RankedAnswers:
+def sparse_answers(near: LikeliestCandidates, candidates: int, rng: Generator, depth: int = 10) -> RankedAnswers:
     """Rank each row's candidates: first the assigned one, then the others by posterior.
 
     If rows outnumber candidates, the rows that the assignment leaves over are not answered.
 
     Parameters
     ----------
-    near : Near
+    near : LikeliestCandidates
         The candidates of each row.
     candidates : int
         Number of all candidates.
@@ -111,7 +111,7 @@ def sparse_answers(near: Near, candidates: int, rng: Generator, depth: int = 10)
     order = rng.permutation(rows)
     assigned = np.empty(rows, dtype=np.intp)
     assigned[order] = sparse_one_to_one(
-        Near(near.candidate[order], near.log_likelihood[order], near.elsewhere[order]), candidates
+        LikeliestCandidates(near.candidate[order], near.log_likelihood[order], near.elsewhere[order]), candidates
     )
     posterior, members = sparse_posterior(near, candidates)
     score = posterior.copy()

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from attacks.base.attack import Knowledge
-from attacks.base.marginals import Attributes, homer_scores, likelihood_ratio_scores
+from attacks.base.binary_attributes import BinaryAttributes, homer_scores, likelihood_ratio_scores
 from attacks.base.sides import common_columns
 from attacks.membership.calibrated_membership import CalibratedMembership
 from defenses.base.release import MicrodataRelease
@@ -82,7 +82,7 @@ def marginal_scores(
         ``score(attributes, people, published, population)``, shape (people,).
     """
     columns = common_columns(release, knowledge)
-    attributes = Attributes(dict(knowledge.domains(columns)))
+    attributes = BinaryAttributes(dict(knowledge.domains(columns)))
     shares = [attributes.shares(table.frame) for table in tables if len(table.frame)]
     if release.frame.empty or not shares:
         return np.zeros(len(knowledge.candidates))

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.binary_attributes import BinaryAttributes, likelihood_ratio_scores
 from attacks.base.claims import Decisions
-from attacks.base.marginals import Attributes, likelihood_ratio_scores
 from attacks.statistics.query_budget import ask, even_share
 from defenses.base.queries import Histogram, QuerySession
 
@@ -48,7 +48,7 @@ class HomerByQueries(Attack):
         for name in columns:
             if name not in knowledge.candidates:
                 raise ValueError(f"the candidates have no column {name!r}")
-        attributes = Attributes(dict(knowledge.domains(columns)))
+        attributes = BinaryAttributes(dict(knowledge.domains(columns)))
         population = attributes.shares(people.frame[columns])
         published = population.copy()
         share = even_share(release, len(columns))

@@ -13,7 +13,7 @@ from numpy.random import Generator
 from defenses.base.channel import Channel
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import Parametrized
+from defenses.base.parametrized import Parametrized
 from defenses.base.release import MicrodataRelease, Release
 from metrics.cells import escape_column
 

@@ -9,7 +9,8 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
-from defenses.base.parameters import Parametrized, check_real
+from defenses.base.parameters import check_real
+from defenses.base.parametrized import Parametrized
 from metrics.arrays import Floats
 
 

@@ -13,7 +13,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.parameters import Parametrized, check_integer
+from defenses.base.parameters import check_integer
+from defenses.base.parametrized import Parametrized
 from metrics.arrays import Floats, Integers
 
 

@@ -11,7 +11,8 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.parameters import Parametrized, check_real
+from defenses.base.parameters import check_real
+from defenses.base.parametrized import Parametrized
 from defenses.dp.mechanism import check_delta
 from defenses.federated.accounting import classical_multiplier, gaussian_shift, renyi_multiplier
 from metrics.arrays import Floats

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
-from defenses.base.parameters import Parametrized, check_integer, check_real
+from defenses.base.parameters import check_integer, check_real
+from defenses.base.parametrized import Parametrized
 from defenses.federated.field import AggregationError, PrimeField
 from defenses.federated.fixed_point import FixedPoint
 from defenses.federated.share_protocols import AdditiveShares

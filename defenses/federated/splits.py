@@ -7,7 +7,8 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.parameters import Parametrized, check_integer, check_real
+from defenses.base.parameters import check_integer, check_real
+from defenses.base.parametrized import Parametrized
 from metrics.arrays import Integers
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.base.parameters import Parametrized
+from defenses.base.parametrized import Parametrized
 from defenses.federated.field import PrimeField, Words
 
 

@@ -11,7 +11,8 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike, NDArray
 
 from defenses.base.guarantee import Guarantee
-from defenses.base.parameters import Parametrized, check_integer, check_real
+from defenses.base.parameters import check_integer, check_real
+from defenses.base.parametrized import Parametrized
 from defenses.ldp.report_batch import Part, ReportBatch
 from metrics.arrays import Floats, Integers64
 

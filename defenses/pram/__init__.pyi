@@ -2,9 +2,9 @@ from .conversions import epsilon_for_k as epsilon_for_k
 from .conversions import epsilon_for_retention as epsilon_for_retention
 from .conversions import k_for_epsilon as k_for_epsilon
 from .conversions import retention_for_epsilon as retention_for_epsilon
-from .estimation import HistogramEstimate as HistogramEstimate
-from .estimation import bayesian_histogram as bayesian_histogram
-from .estimation import estimate_histogram as estimate_histogram
+from .histogram_estimate import HistogramEstimate as HistogramEstimate
+from .histogram_estimate import bayesian_histogram as bayesian_histogram
+from .histogram_estimate import estimate_histogram as estimate_histogram
 from .matrix import epsilon as epsilon
 from .matrix import invariant as invariant
 from .matrix import pk as pk

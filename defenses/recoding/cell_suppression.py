@@ -15,7 +15,7 @@ from defenses.base.channel import Channel
 from defenses.base.channel_parts import Containment
 from defenses.base.columns import is_number_column
 from defenses.base.defense import released_frame, rowwise_release
-from defenses.base.k_anonymous import KAnonymousDefense
+from defenses.base.k_anonymous_defense import KAnonymousDefense
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease

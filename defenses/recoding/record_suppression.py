@@ -7,7 +7,7 @@ from numpy.random import Generator
 
 from defenses.base.channel import Channel
 from defenses.base.defense import released_frame, rowwise_release
-from defenses.base.k_anonymous import KAnonymousDefense
+from defenses.base.k_anonymous_defense import KAnonymousDefense
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.classes import class_sizes, equivalence_classes

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from defenses.base.parameters import Parametrized
+from defenses.base.parametrized import Parametrized
 from scenarios.methods import class_at, exported, suggestion
 
 PACKAGES = ("defenses.dp", "defenses.ldp")

@@ -29,7 +29,7 @@ def utility(original: str, released: str, roles: Path | None, held_out: str | No
     import numpy as np
 
     from metrics.information_loss import normalized_certainty_penalty
-    from metrics.utility import TableUtility, prediction_target
+    from metrics.table_utility import TableUtility, prediction_target
     from scenarios.tables.dataset import load_table
     from scenarios.tables.released import input_path, read_released
 

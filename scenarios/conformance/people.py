@@ -10,7 +10,7 @@ from numpy.random import Generator
 
 from defenses.base.hierarchy import Hierarchy, TableHierarchy
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import Parametrized
+from defenses.base.parametrized import Parametrized
 from defenses.perturbation.additive_noise import AdditiveNoise
 from defenses.recoding.global_recoding import GlobalRecoding
 from metrics.domains import CategoricalDomain, NumericDomain

@@ -13,7 +13,7 @@ from functools import partial
 
 from attacks.base.attack import Attack
 from defenses.base.defense import Defense
-from defenses.base.parameters import Parametrized
+from defenses.base.parametrized import Parametrized
 from scenarios.conformance.attack_checks import attack_checks
 from scenarios.conformance.checks import Check, require
 from scenarios.conformance.defense_checks import defense_checks

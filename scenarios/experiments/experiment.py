@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pydantic import Field
 
-from defenses.base.parameters import Parametrized
+from defenses.base.parametrized import Parametrized
 from leaderboard.report import Section
 from scenarios.files.scenario_file import MethodTable, ScenarioTable, scenario_path, scenario_tables, within
 from scenarios.files.toml_file import validated

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from defenses.base.parameters import check_integer
 from leaderboard.report import Section
 from scenarios.experiments.experiment import Experiment
-from scenarios.experiments.pram_cases import ages, bell, power_law
+from scenarios.experiments.pram_case import ages, bell, power_law
 from scenarios.experiments.pram_limits import measure_limits
 from scenarios.experiments.pram_privacy import audit_forms, play_pk, read_matrices
 from scenarios.experiments.pram_releases import measure_case

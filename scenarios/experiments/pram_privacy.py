@@ -22,7 +22,7 @@ from defenses.pram.retention_replacement import RetentionReplacement
 from metrics.arrays import Floats
 from scenarios.datasets import load
 from scenarios.experiments.pram_audit import Histogram, noisy_histogram_epsilon, sampled_epsilon, secret_matrix_epsilon
-from scenarios.experiments.pram_cases import Case
+from scenarios.experiments.pram_case import PramCase
 from scenarios.games.pk_anonymity import PkAnonymity
 from scenarios.games.pk_summary import PkSummary, summarize_pk
 from scenarios.games.playing import play_alone
@@ -118,7 +118,7 @@ class PkPlays:
     summary: PkSummary
 
 
-def read_matrices(case: Case, ks: Sequence[int], rng: Generator) -> tuple[MatrixReading, ...]:
+def read_matrices(case: PramCase, ks: Sequence[int], rng: Generator) -> tuple[MatrixReading, ...]:
     """Read the histogram out of matrices that are optimal for it, or for a noisy one."""
     counts = case.counts
     readings = []

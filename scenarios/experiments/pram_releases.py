@@ -15,7 +15,7 @@ from defenses.pram.matrix import retention_epsilon, retention_pk
 from defenses.pram.optimal import expected_distance, optimal_retention
 from defenses.pram.sampling import replace
 from metrics.arrays import Floats
-from scenarios.experiments.pram_cases import Case
+from scenarios.experiments.pram_case import PramCase
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ class CaseResult:
 
     Attributes
     ----------
-    case : Case
+    case : PramCase
         The histogram.
     plays : int
         Releases of each matrix.
@@ -73,12 +73,12 @@ class CaseResult:
         One for each k.
     """
 
-    case: Case
+    case: PramCase
     plays: int
     levels: tuple[CaseLevel, ...]
 
 
-def measure_case(case: Case, ks: Sequence[int], plays: int, rng: Generator) -> CaseResult:
+def measure_case(case: PramCase, ks: Sequence[int], plays: int, rng: Generator) -> CaseResult:
     """Release a histogram `plays` times by both methods for each k.
 
     Raises

@@ -8,7 +8,7 @@ from leaderboard.report import Bars, Section, Table, Value
 from leaderboard.tables import number
 from metrics.arrays import Floats
 from metrics.estimate import Estimate
-from scenarios.experiments.pram_cases import FIRST_AGE, Case
+from scenarios.experiments.pram_case import FIRST_AGE, PramCase
 from scenarios.experiments.pram_limits import ColumnLimits, ProtocolMeasures
 from scenarios.experiments.pram_privacy import AuditedForm, DistinguishingAudits, MatrixReading, PkPlays
 from scenarios.experiments.pram_releases import CaseLevel, CaseResult
@@ -72,7 +72,7 @@ def case_section(result: CaseResult, axis: tuple[str, str], mean_at: int | None 
     )
 
 
-def _distance_rows(case: Case, level: CaseLevel) -> list[Row]:
+def _distance_rows(case: PramCase, level: CaseLevel) -> list[Row]:
     """One row a distance: each method's own value beside the published one."""
     published = case.published.get(level.k, ((None,) * 4, (None,) * 4))
     columns = (level.conventional.distances, published[0], level.optimal.distances, published[1])
@@ -82,12 +82,12 @@ def _distance_rows(case: Case, level: CaseLevel) -> list[Row]:
     ]
 
 
-def case_axis(position: int, case: Case) -> tuple[str, str]:
+def case_axis(position: int, case: PramCase) -> tuple[str, str]:
     """First and last category of a case: ranks for the rebuilt ones, ages for the third."""
     return ("1", str(case.counts.size)) if position < 3 else ("17", str(FIRST_AGE + case.counts.size - 1))
 
 
-def matrix_section(case: Case, readings: Sequence[MatrixReading]) -> Section:
+def matrix_section(case: PramCase, readings: Sequence[MatrixReading]) -> Section:
     """Leakage of a published matrix about the histogram that it is optimal for."""
     rows: list[Row] = [(_matrix_title(one), one.ages, one.share, one.error, one.correlation) for one in readings]
     table = Table(

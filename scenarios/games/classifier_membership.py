@@ -15,7 +15,7 @@ from defenses.base.defense import released_frame
 from defenses.base.microdata import Microdata
 from defenses.base.release import ModelRelease, Release
 from metrics.ranking import area_under_curve
-from metrics.utility import prediction_target
+from metrics.table_utility import prediction_target
 from scenarios.games.membership import Membership
 from scenarios.games.table_game import CandidatesSecret, table
 from scenarios.games.table_model import MODELS, TableModel

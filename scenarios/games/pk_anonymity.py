@@ -22,7 +22,7 @@ from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease, Release
 from defenses.pram.matrix import pk
 from metrics.score import Score, Scores
-from metrics.utility import TableUtility
+from metrics.table_utility import TableUtility
 from scenarios.games.game import Game, Secret
 
 

@@ -18,7 +18,7 @@ from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease, Release
-from metrics.ratings import RatingUtility
+from metrics.rating_utility import RatingUtility
 from metrics.score import Score, Scores
 from scenarios.games.game import Secret
 from scenarios.games.table_game import TableGame, table
@@ -251,7 +251,7 @@ class SparseRatings(TableGame):
         )
 
     def utility(self, secret: SparseRatingsSecret, release: MicrodataRelease) -> dict[str, float | None]:
-        """Utility of the released ratings (`metrics.ratings.RatingUtility`)."""
+        """Utility of the released ratings (`metrics.rating_utility.RatingUtility`)."""
         return self._utility.score(release.frame)
 
 

@@ -16,7 +16,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease, Release
 from metrics.domains import Domain
-from metrics.utility import TableUtility, prediction_target
+from metrics.table_utility import TableUtility, prediction_target
 from scenarios.games.game import Game, Secret, check_attacker_knows
 from scenarios.games.table_worth import table_worth
 
@@ -134,7 +134,7 @@ class CandidatesGame(TableGame):
         return Knowledge(secret.candidates.copy(), self.public(secret.auxiliary), self.simulation(defense))
 
     def utility(self, secret: TableSecret, release: MicrodataRelease) -> dict[str, float | None]:
-        """Anchored utility of the table (`metrics.utility.TableUtility`), and its measured k and l."""
+        """Anchored utility of the table (`metrics.table_utility.TableUtility`), and its measured k and l."""
         return table_worth(secret.utility, secret.records, release.frame)
 
 

@@ -7,11 +7,11 @@ import pandas as pd
 from defenses.base.microdata import Microdata
 from metrics.classes import k_anonymity
 from metrics.diversity import l_diversity
-from metrics.utility import TableUtility
+from metrics.table_utility import TableUtility
 
 
 def table_worth(utility: TableUtility, roles: Microdata, released: pd.DataFrame) -> dict[str, float | None]:
-    """Anchored utility of a released table (`metrics.utility.TableUtility`), and its measured k and l.
+    """Anchored utility of a released table (`metrics.table_utility.TableUtility`), and its measured k and l.
 
     Parameters
     ----------

@@ -12,7 +12,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from defenses.base.parameters import Parametrized
+from defenses.base.parametrized import Parametrized
 from leaderboard.result import canonical
 
 PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")

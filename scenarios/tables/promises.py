@@ -9,7 +9,7 @@ import pandas as pd
 
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import Parametrized
+from defenses.base.parametrized import Parametrized
 
 ROWS = 50
 """Number of records with which defenses are probed; promises depend on domains, not on further records."""

@@ -19,7 +19,7 @@ from defenses.base.release import MicrodataRelease
 from metrics.domains import Domain
 from metrics.profile import Profile, original_profile, profile
 from metrics.similarity import record_similarity
-from metrics.utility import TableUtility, anchored
+from metrics.table_utility import TableUtility, anchored
 from scenarios.seeds import generator
 
 COMPONENTS = ("marginals", "associations", "queries")

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from defenses.pram import optimal_retention
-from defenses.pram.estimation import estimate_histogram
+from defenses.pram.histogram_estimate import estimate_histogram
 from defenses.pram.reference import program_flips
 from defenses.pram.sampling import replace
 

@@ -15,11 +15,11 @@ from defenses.base.channel_parts import Containment
 from defenses.base.columns import filled
 from defenses.base.defense import released_frame
 from defenses.base.guarantee import Guarantee
-from defenses.base.k_anonymous import k_anonymity_over
+from defenses.base.k_anonymous_defense import k_anonymity_over
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
-from defenses.grouping.constrained import ConstrainedDefense
+from defenses.grouping.constrained_defense import ConstrainedDefense
 from defenses.grouping.constraints import all_hold, check_apart, sensitive_columns
 from defenses.grouping.incognito.lattice import Lattice, build_lattice
 from defenses.grouping.incognito.losses import LOSSES

@@ -14,7 +14,7 @@ from defenses.base.channel import Channel
 from defenses.base.channel_parts import ChannelPart, GroupMean, GroupMode
 from defenses.base.columns import CodedColumn, category_cells, code_column, stored_alike
 from defenses.base.defense import released_frame, rowwise_release
-from defenses.base.k_anonymous import KAnonymousDefense
+from defenses.base.k_anonymous_defense import KAnonymousDefense
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats, Integers

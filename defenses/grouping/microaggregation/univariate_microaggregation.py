@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from defenses.base.columns import filled, is_numeric
 from defenses.base.defense import chosen_columns
 from defenses.base.guarantee import Guarantee
-from defenses.base.k_anonymous import check_enough_records, k_anonymity_over
+from defenses.base.k_anonymous_defense import check_enough_records, k_anonymity_over
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from defenses.grouping.microaggregation.optimal_grouping import optimal_groups

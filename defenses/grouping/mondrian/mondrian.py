@@ -12,10 +12,10 @@ from defenses.base.channel_parts import Containment
 from defenses.base.columns import code_column, filled
 from defenses.base.defense import released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
-from defenses.base.k_anonymous import k_anonymity_over
+from defenses.base.k_anonymous_defense import k_anonymity_over
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from defenses.grouping.constrained import ConstrainedDefense
+from defenses.grouping.constrained_defense import ConstrainedDefense
 from defenses.grouping.constraints import check_apart, check_whole_table, sensitive_columns
 from defenses.grouping.microaggregation.representatives import (
     check_representative,
@@ -23,7 +23,7 @@ from defenses.grouping.microaggregation.representatives import (
     release_representatives,
 )
 from defenses.grouping.mondrian.columns import order_column
-from defenses.grouping.mondrian.sides import CutRequirements
+from defenses.grouping.mondrian.cut_requirements import CutRequirements
 from defenses.grouping.mondrian.splits import partition
 
 

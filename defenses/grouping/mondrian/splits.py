@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from defenses.grouping.mondrian.columns import OrderedColumn
-from defenses.grouping.mondrian.sides import CutRequirements
+from defenses.grouping.mondrian.cut_requirements import CutRequirements
 from metrics.arrays import Floats, Integers
 from metrics.classes import count_pairs, group_starts
 

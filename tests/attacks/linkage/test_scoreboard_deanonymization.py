@@ -20,7 +20,7 @@ from defenses import (
     Shuffle,
 )
 from metrics.domains import CategoricalDomain, NumericDomain
-from metrics.ratings import RatingUtility
+from metrics.rating_utility import RatingUtility
 from scenarios import SparseRatings, load, play
 
 DOMAINS = {

@@ -6,7 +6,7 @@ import pytest
 from membership_tools import mean_score
 
 from attacks import DistanceToClosestRecord, MarginalLikelihoodRatio
-from attacks.base.marginals import Attributes, homer_scores, likelihood_ratio_scores
+from attacks.base.binary_attributes import BinaryAttributes, homer_scores, likelihood_ratio_scores
 from defenses import GaussianCopula, IndependentMarginals
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios import Membership, load
@@ -25,7 +25,7 @@ def test_marginals_give_members_of_synthetic_tables_away():
 
 def test_homers_statistic_is_as_published():
     domains = {"x": CategoricalDomain(("a", "b")), "n": NumericDomain(0, 10, cuts=(5,))}
-    attributes = Attributes(domains)
+    attributes = BinaryAttributes(domains)
     people = pd.DataFrame({"x": ["a", "b", None], "n": [1, 7, np.nan]})
     # Columns: a, b, missing; [0, 5), [5, 10], missing.
     yes = np.array([[1, 0, 0, 1, 0, 0], [0, 1, 0, 0, 1, 0], [0, 0, 1, 0, 0, 1]], dtype=float)

@@ -41,7 +41,7 @@ from scenarios.experiments.pram_audit import (
     sampled_epsilon,
     secret_matrix_epsilon,
 )
-from scenarios.experiments.pram_cases import ages, bell, power_law
+from scenarios.experiments.pram_case import ages, bell, power_law
 from scenarios.experiments.pram_limits import measure_limits
 from scenarios.experiments.pram_releases import releases
 from scenarios.experiments.pram_report import limit_section

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 from attacks import Knowledge, LikelihoodAssignment
-from attacks.linkage import candidate_search, likelihood_assignment
-from attacks.linkage.candidate_search import Near, search
+from attacks.linkage import likeliest_candidates, likelihood_assignment
 from attacks.linkage.channel_factors import PairFactor, TableFactor, at_pairs, coded, total
+from attacks.linkage.likeliest_candidates import LikeliestCandidates, search
 from attacks.linkage.row_matching import one_to_one, propagated_posterior
 from attacks.linkage.sparse_matching import sparse_one_to_one, sparse_posterior
 from defenses import Channel, Microdata, MicrodataRelease, Pipeline, RetentionReplacement
@@ -63,7 +63,7 @@ def test_sparse_answers_come_near_those_of_all_pairs(monkeypatch):
 def test_blocks_find_most_of_the_likeliest_candidates(monkeypatch):
     release, knowledge, _ = instance(500, 4000)
     everybody = search(parts(release, knowledge), 500, 4000, generator(0))
-    monkeypatch.setattr(candidate_search, "COMPARED", 1000)
+    monkeypatch.setattr(likeliest_candidates, "COMPARED", 1000)
     blocks = search(parts(release, knowledge), 500, 4000, generator(0))
     best = [near.candidate[np.arange(500), near.log_likelihood.argmax(axis=1)] for near in (everybody, blocks)]
     assert (best[0] == best[1]).mean() > 0.85
@@ -95,7 +95,7 @@ def test_sparse_assignment_and_posterior_of_all_candidates_are_the_dense_ones():
     rng = np.random.default_rng(0)
     scores = rng.normal(0, 3, (20, 30))
     order = np.argsort(rng.random(scores.shape), axis=1)
-    near = Near(order, np.take_along_axis(scores, order, axis=1), np.full(20, -np.inf))
+    near = LikeliestCandidates(order, np.take_along_axis(scores, order, axis=1), np.full(20, -np.inf))
     column = sparse_one_to_one(near, 30)
     assert order[np.arange(20), column].tolist() == one_to_one(scores).tolist()
     posterior, members = sparse_posterior(near, 30)

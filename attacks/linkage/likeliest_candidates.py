@@ -26,7 +26,7 @@ TIE = 1e-3
 
 
 @dataclass(frozen=True)
-class Near:
+class LikeliestCandidates:
     """The likeliest candidates of every row.
 
     Attributes
@@ -44,7 +44,7 @@ class Near:
     elsewhere: Floats
 
 
-def search(likelihoods: Sequence[Likelihood], rows: int, candidates: int, rng: Generator) -> Near:
+def search(likelihoods: Sequence[Likelihood], rows: int, candidates: int, rng: Generator) -> LikeliestCandidates:
     """Find the likeliest candidates of every row.
 
     Each row is compared with all candidates if there are at most 20,000. Otherwise the candidates are clustered into
@@ -65,7 +65,7 @@ def search(likelihoods: Sequence[Likelihood], rows: int, candidates: int, rng: G
     kept = min(KEPT, candidates)
     method = _among_all if candidates <= COMPARED else _in_best_blocks
     likeliest, elsewhere = method(factors, rows, candidates, kept, rng)
-    return Near(likeliest, at_pairs(likelihoods, np.arange(rows)[:, None], likeliest), elsewhere)
+    return LikeliestCandidates(likeliest, at_pairs(likelihoods, np.arange(rows)[:, None], likeliest), elsewhere)
 
 
 def _among_all(

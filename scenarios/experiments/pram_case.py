@@ -19,7 +19,7 @@ FLOOR = 50
 
 
 @dataclass(frozen=True)
-class Case:
+class PramCase:
     """A histogram with its published distances.
 
     Attributes
@@ -41,7 +41,7 @@ class Case:
     rebuilt: str = ""
 
 
-def bell() -> Case:
+def bell() -> PramCase:
     """Case 1, rebuilt: a Gaussian bell curve with an offset; its width follows from N = 46,938 and height 850."""
     from scipy.optimize import brentq
 
@@ -59,10 +59,10 @@ def bell() -> Case:
         100: ((1168.5, 1169.7, 1117.8, 1242.3), (841.0, 845.1, 803.3, 930.2)),
     }
     rebuilt = f"a bell of N = {total:,}, d = {CATEGORIES} and height {height} on a floor of {FLOOR}"
-    return Case("Case 1, normal distribution (rebuilt)", _rounded(shape(deviation), total), published, rebuilt)
+    return PramCase("Case 1, normal distribution (rebuilt)", _rounded(shape(deviation), total), published, rebuilt)
 
 
-def power_law() -> Case:
+def power_law() -> PramCase:
     """Case 2, rebuilt: a power law 895 i^-s for i = 1..74, with s such that N = 4,405."""
     from scipy.optimize import brentq
 
@@ -75,12 +75,12 @@ def power_law() -> Case:
         100: ((952.1, 950.6, 930.8, 975.9), (946.6, 947.2, 919.3, 975.3)),
     }
     rebuilt = f"a power law of N = {total:,}, d = {CATEGORIES} and height {height}"
-    return Case(
+    return PramCase(
         "Case 2, power law (rebuilt)", _rounded(np.asarray(height * ranks**-exponent), total), published, rebuilt
     )
 
 
-def ages() -> Case:
+def ages() -> PramCase:
     """Case 3: ages of the training records of Adult."""
     people = load("adult").records.frame["age"].to_numpy(dtype=np.intp)
     counts = np.bincount(people - FIRST_AGE, minlength=CATEGORIES)
@@ -89,7 +89,7 @@ def ages() -> Case:
         10: ((1604.0, 1602.2, 1570.9, 1671.8), (1508.7, 1510.2, 1470.5, 1570.6)),
         100: ((2338.5, 2340.7, 2286.7, 2399.1), (2289.6, 2290.9, 2226.8, 2337.5)),
     }
-    return Case("Case 3, ages of Adult", counts, published)
+    return PramCase("Case 3, ages of Adult", counts, published)
 
 
 def _rounded(heights: NDArray[np.float64], total: int) -> Integers:

@@ -6,7 +6,7 @@ import pytest
 
 from defenses import Constant, Identity, Microdata, Mondrian, RetentionReplacement, Shuffle
 from metrics import CategoricalDomain, NumericDomain
-from metrics.utility import TableUtility, anchored, prediction_target
+from metrics.table_utility import TableUtility, anchored, prediction_target
 from scenarios import load
 
 COLOR = CategoricalDomain(("red", "blue"))

@@ -14,7 +14,7 @@ from metrics.domains import Domain
 
 
 @dataclass(frozen=True)
-class Attributes:
+class BinaryAttributes:
     """Binary attributes of records: one for each category or public bin of some columns, and for missing values.
 
     Parameters
@@ -61,7 +61,7 @@ class Attributes:
         return [int(end) for end in np.cumsum(sizes)[:-1]]
 
 
-def homer_scores(attributes: Attributes, people: pd.DataFrame, published: Floats, population: Floats) -> Floats:
+def homer_scores(attributes: BinaryAttributes, people: pd.DataFrame, published: Floats, population: Floats) -> Floats:
     r"""Homer's statistic, ∑ⱼ \|yⱼ - popⱼ\| - \|yⱼ - pubⱼ\|, of people with attributes yⱼ in {0, 1}, shape (people,).
 
     A term is popⱼ - pubⱼ if yⱼ = 0, and pubⱼ - popⱼ if yⱼ = 1. The sum is therefore ∑ⱼ (popⱼ - pubⱼ) plus twice the sum
@@ -72,7 +72,7 @@ def homer_scores(attributes: Attributes, people: pd.DataFrame, published: Floats
 
 
 def likelihood_ratio_scores(
-    attributes: Attributes, people: pd.DataFrame, published: Floats, population: Floats, floor: float
+    attributes: BinaryAttributes, people: pd.DataFrame, published: Floats, population: Floats, floor: float
 ) -> Floats:
     """Log-likelihood ratio of each person under published and population frequencies, shape (people,).
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from defenses.base.k_anonymous import KAnonymousDefense
+from defenses.base.k_anonymous_defense import KAnonymousDefense
 from defenses.grouping.constraints import Constraint, make_constraints
 
 

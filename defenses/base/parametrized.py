@@ -1,0 +1,61 @@
+"""Base class of defenses, attacks and games: objects that their keyword parameters describe fully."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any, Self
+
+
+class Parametrized:
+    """Base class of objects that the keyword arguments of their constructor describe fully.
+
+    A constructor takes keyword-only arguments and stores each unchanged under its own name. It checks whatever does not
+    depend on records, and raises `ValueError` naming the parameter.
+    """
+
+    @classmethod
+    def parameter_names(cls) -> tuple[str, ...]:
+        """Names of the constructor's parameters, in their order."""
+        if cls.__init__ is object.__init__:
+            return ()
+        return tuple(name for name in inspect.signature(cls).parameters)
+
+    @classmethod
+    def example(cls) -> Self:
+        """An example instance; subclasses override it where a parameter has no default."""
+        return cls()
+
+    def get_params(self) -> dict[str, Any]:
+        """Return the constructor's arguments as stored."""
+        return {name: getattr(self, name) for name in self.parameter_names()}
+
+    def set_params(self, **changes: Any) -> Self:
+        """Change parameters, with the checks of the constructor.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is unknown or a value is refused; the object is then unchanged.
+        """
+        unknown = sorted(set(changes) - set(self.parameter_names()))
+        if unknown:
+            names = ", ".join(self.parameter_names()) or "none"
+            raise ValueError(f"{type(self).__name__} has no parameter {unknown[0]!r}; it has {names}")
+        fresh = type(self)(**{**self.get_params(), **changes})
+        self.__dict__.clear()
+        self.__dict__.update(fresh.__dict__)
+        return self
+
+    def clone(self) -> Self:
+        """Return a new object with the same parameters."""
+        return type(self)(**self.get_params())
+
+    def __repr__(self) -> str:
+        arguments = ", ".join(f"{name}={value!r}" for name, value in self.get_params().items())
+        return f"{type(self).__name__}({arguments})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Parametrized) and repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))

@@ -1,0 +1,81 @@
+"""Files bear the names of their classes."""
+
+import ast
+import functools
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("metrics", "defenses", "attacks", "leaderboard", "scenarios")
+
+
+def snake_case(name):
+    """Snake case of a class name: `MicrodataRelease` -> `microdata_release`."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", name).lower()
+
+
+@functools.cache
+def exports(stub):
+    """Names that a package's stub exports, by the file that each comes from."""
+    files = {}
+    for node in ast.parse(stub.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            path = stub.parent.joinpath(*node.module.split(".")).with_suffix(".py")
+            files.setdefault(path, []).extend(alias.name for alias in node.names)
+    return files
+
+
+@functools.cache
+def stubs():
+    return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("__init__.pyi"))
+
+
+def namesake(path):
+    """Class after which a module is named: its only export, or its only public class if it has no public function.
+
+    A module of several functions bears the name of its idea; the answer is then None.
+    """
+    public = [
+        node
+        for node in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.ClassDef | ast.FunctionDef) and not node.name.startswith("_")
+    ]
+    exported = {name for stub in stubs() for name in exports(stub).get(path, [])}
+    # The export counts where there is one.
+    named = [node for node in public if node.name in exported] or public
+    return named[0].name if len(named) == 1 and isinstance(named[0], ast.ClassDef) else None
+
+
+def hidden(path, name):
+    """True if a module of this name would hide a function that a package above it exports."""
+    above = [stub for stub in stubs() if stub.parent == path.parent]
+    return any(name in names for stub in above for names in exports(stub).values())
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_file_bears_the_name_of_its_only_class(package):
+    for path in sorted((ROOT / package).rglob("*.py")):
+        name = namesake(path)
+        if name is None:
+            continue
+        file_name = snake_case(name)
+        if hidden(path, file_name):
+            file_name += "_defense"
+        # DeFinetti and KMeans are one word each.
+        same = path.stem.replace("_", "") == file_name.replace("_", "")
+        assert same, f"{path.relative_to(ROOT)} holds {name} and should be named {file_name}.py"
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        ("MicrodataRelease", "microdata_release"),
+        ("PRAMMatrix", "pram_matrix"),
+        ("Mdav", "mdav"),
+        ("Top2Codes", "top2_codes"),
+    ],
+)
+def test_snake_case(name, expected):
+    assert snake_case(name) == expected
