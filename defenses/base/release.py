@@ -112,6 +112,11 @@ class MicrodataRelease(Release):
         if self.origin.shape != (len(self.frame),):
             raise ValueError(f"origin must hold {len(self.frame)} positions, one a row, got shape {self.origin.shape}")
 
+    @property
+    def remark(self) -> str:
+        """What the publisher should know about this release beside its guarantee; empty where there is nothing."""
+        return ""
+
     def take(self, positions: ArrayLike) -> MicrodataRelease:
         """Return the rows at `positions`, shape (m,), numbered from 0."""
         rows = np.asarray(positions)

@@ -88,6 +88,8 @@ def defend(
         write_text(text, output)
     why = promised.statement if str(promised) == "none" and promised.statement else str(promised)
     echo(f"{len(release.frame)} of {len(records)} records; promised: {why}", err=True)
+    if release.remark:
+        echo(f"note: {release.remark}", err=True)
 
 
 def _defense(name: str, parameters: tuple[str, ...]) -> MicrodataDefense:

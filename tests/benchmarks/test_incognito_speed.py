@@ -8,6 +8,7 @@ from adult_tools import adult_of_arx
 from pytest_benchmark.fixture import BenchmarkFixture
 
 from defenses import Incognito
+from scenarios import load
 
 
 @pytest.mark.parametrize(("share", "most"), [(0.0, 1.5), (0.05, 4.0)])
@@ -51,3 +52,12 @@ def test_rows_are_counted_once(benchmark: BenchmarkFixture) -> None:
     assert often.levels == once.levels
     assert often.loss == pytest.approx(once.loss)
     assert growth <= 30
+
+
+@pytest.mark.parametrize(("rows", "proven", "most"), [(100, True, 1.0), (45_211, False, 60.0)])
+def test_a_lattice_of_518_million_nodes(benchmark: BenchmarkFixture, rows: int, proven: bool, most: float) -> None:
+    bank = load("bank").records
+    records = bank.take(np.random.default_rng(0).permutation(len(bank))[:rows])
+    release = benchmark.pedantic(lambda: Incognito(k=5).apply(records, np.random.default_rng(0)), rounds=1)
+    assert release.optimal == proven
+    assert benchmark.stats.stats.min <= most

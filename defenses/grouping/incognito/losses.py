@@ -14,6 +14,10 @@ from metrics.arrays import Booleans, Floats
 class NodeLoss(ABC):
     """A loss that generalization never reduces as long as no row is suppressed."""
 
+    def terms(self, lattice: Lattice) -> list[Floats] | None:
+        """For each column, its share of the loss at each level without suppression; None if the loss is no such sum."""
+        return None
+
     @abstractmethod
     def bounds(self, lattice: Lattice) -> Floats:
         """Lower bound on the loss of every node, for any set of suppressed rows; has the shape of the lattice."""
@@ -33,14 +37,18 @@ class CellLoss(NodeLoss):
     def cells(self, lattice: Lattice, column: int) -> Floats:
         """Loss of each value of a column at each level, shape (levels, groups on level 0)."""
 
-    def bounds(self, lattice: Lattice) -> Floats:
-        """Mean without suppression, which is a sum over the columns."""
+    def terms(self, lattice: Lattice) -> list[Floats]:
+        """Each column's share of the mean without suppression."""
         sizes = lattice.finest.sizes
         means = []
         for index, column in enumerate(lattice.columns):
             rows = np.bincount(column.codes, weights=sizes, minlength=column.counts[0])
             means.append(self.cells(lattice, index) @ rows / (sizes.sum() * len(lattice.columns)))
-        return outer_sum(means)
+        return means
+
+    def bounds(self, lattice: Lattice) -> Floats:
+        """Mean without suppression, which is a sum over the columns."""
+        return outer_sum(self.terms(lattice))
 
     def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Booleans) -> float:
         """Average the losses of the released cells, and 1 for every suppressed cell."""
@@ -74,9 +82,13 @@ class PrecisionLoss(CellLoss):
 class HeightLoss(NodeLoss):
     """Height: sum of the levels; suppression costs nothing."""
 
+    def terms(self, lattice: Lattice) -> list[Floats]:
+        """Levels of each column."""
+        return [np.arange(levels, dtype=float) for levels in lattice.shape]
+
     def bounds(self, lattice: Lattice) -> Floats:
         """Exact loss of every node."""
-        return outer_sum([np.arange(levels, dtype=float) for levels in lattice.shape])
+        return outer_sum(self.terms(lattice))
 
     def of(self, lattice: Lattice, node: Node, classes: FrequencySet, suppressed: Booleans) -> float:
         """Add the levels."""

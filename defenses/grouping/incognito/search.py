@@ -19,7 +19,7 @@ _LARGEST_SUBSET = 2
 _CHUNK = 1024
 """Number of nodes looked up at a time."""
 
-_DIGITS = 12
+DIGITS = 12
 """Decimals in comparisons of losses, so that rounding errors break no tie."""
 
 
@@ -125,7 +125,7 @@ def optimum(lattice: Lattice, requirements: ClassRequirements, loss: NodeLoss) -
     node closes all nodes whose lower bound exceeds its loss. Suppression can make a finer node cost more than a more
     general one. For this reason no other nodes are closed.
     """
-    bounds = np.round(loss.bounds(lattice), _DIGITS)
+    bounds = np.round(loss.bounds(lattice), DIGITS)
     opened = _open(lattice, requirements)
     best: tuple[float, int, Node] | None = None
     result: SearchResult | None = None
@@ -137,7 +137,7 @@ def optimum(lattice: Lattice, requirements: ClassRequirements, loss: NodeLoss) -
         if not verdict.accepted:
             continue
         node_loss = loss.of(lattice, node, classes, verdict.suppressed)
-        rank = (round(node_loss, _DIGITS), sum(node), node)
+        rank = (round(node_loss, DIGITS), sum(node), node)
         if best is None or rank < best:
             best, result = rank, SearchResult(node, node_loss, classes, verdict.suppressed)
             opened &= bounds <= rank[0]

@@ -109,6 +109,18 @@ class Mondrian(ConstrainedDefense):
     3  [60,62]  {z|y}   u
     4  [20,22]      x   v
     5  [60,62]  {z|y}   w
+
+    Groups of fewer than 2k are final. The ages 45, 47 and 52 with salaries 500, 520 and 480 become 48 and 500:
+
+    >>> salaries = pd.DataFrame({"age": [20, 22, 45, 47, 52], "salary": [200, 220, 500, 520, 480]})
+    >>> records = Microdata(salaries, quasi_identifiers=("age", "salary"))
+    >>> print(Mondrian(k=2, representative="mean").apply(records, np.random.default_rng(0)).frame)
+       age  salary
+    0   21     210
+    1   21     210
+    2   48     500
+    3   48     500
+    4   48     500
     """
 
     def __init__(

@@ -23,6 +23,7 @@ from metrics import (
     recursive_l_diversity,
     t_closeness_equal,
 )
+from scenarios import load
 
 LOSSES = ("normalized", "precision", "discernibility", "average_class_size", "height")
 DEMANDS = (
@@ -205,6 +206,87 @@ def check_release(
             assert alpha_anonymity(frame, names, "s") <= defense.alpha + 2e-9
 
 
+@settings(max_examples=200, deadline=None)
+@given(
+    tables(),
+    st.integers(1, 5),
+    st.sampled_from([0.0, 0.1, 0.3, 1.0]),
+    st.sampled_from(LOSSES),
+    st.sampled_from(DEMANDS),
+)
+def test_the_search_of_large_lattices_equals_exhaustive_search(
+    records: Microdata, k: int, share: float, loss: str, demand: dict[str, object]
+) -> None:
+    k = min(k, len(records))
+    if demand.get("l", 0) > records.frame["s"].nunique():
+        return
+    names, sensitive = records.quasi_identifiers, records.frame["s"]
+    allowed = {
+        node: (cost, suppressed)
+        for node, (cost, suppressed) in exhaustive(
+            records, k, math.floor(share * len(records) + 1e-9), loss, demand
+        ).items()
+        # Large lattices: suppressed rows are none or a class that meets the requirements.
+        if not suppressed.any()
+        or (suppressed.sum() >= k and diverse(suppressed.astype(int), sensitive, demand)[suppressed].all())
+    }
+    rng = np.random.default_rng(0)
+    defense = Incognito(k=k, max_suppression=share, loss=loss, search_limit=10**6, **demand)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("defenses.grouping.incognito.incognito._NODES", 0)
+        if not allowed:
+            with pytest.raises(ValueError, match="no levels of the hierarchies give"):
+                defense.apply(records, rng)
+            return
+        release = defense.apply(records, rng)
+        promised = defense.guarantee(records)
+        with pytest.raises(ValueError, match="choices of levels, more than 0; name fewer columns"):
+            defense.minimal_nodes(records)
+    best = min(allowed, key=lambda node: (round(allowed[node][0], 12), sum(node), node))
+    assert tuple(release.levels.values()) == best
+    assert release.optimal
+    assert release.loss == release.bound == pytest.approx(allowed[best][0], abs=1e-12)
+    assert (promised.k, promised.l, promised.t) == (k, demand.get("l"), demand.get("t"))
+    assert k_anonymity(release.frame, names) >= k
+    for limit in (1, 3, 10):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr("defenses.grouping.incognito.incognito._NODES", 0)
+            try:
+                hasty = defense.clone().set_params(search_limit=limit).apply(records, rng)
+            except ValueError as error:
+                assert "the search stopped at its limit" in str(error)  # noqa: PT017
+                continue
+        assert hasty.bound <= release.loss + 1e-12 <= hasty.loss + 2e-12
+        assert tuple(hasty.levels.values()) in allowed
+        assert not hasty.optimal or hasty.levels == release.levels
+
+
+def test_optimum_of_bank_customers_is_proven() -> None:
+    bank = load("bank").records
+    records = bank.take(np.random.default_rng(0).choice(len(bank), 100, replace=False))
+    assert math.prod(records.hierarchies[name].height + 1 for name in records.quasi_identifiers) == 518_400_000
+    release = Incognito(k=5).apply(records, np.random.default_rng(0))
+    assert release.optimal
+    # The loss that a second search, depth-first with other bounds, proved minimal for these 100 rows.
+    assert release.loss == release.bound == pytest.approx(0.728069459859, abs=1e-12)
+    assert k_anonymity(release.frame, records.quasi_identifiers) >= 5
+    assert Incognito(k=5).guarantee(records).k == 5
+    hasty = Incognito(k=5, search_limit=100).apply(records, np.random.default_rng(0))
+    assert not hasty.optimal
+    assert hasty.bound < release.loss <= hasty.loss < 1
+    assert release.remark == "loss 0.7281, proven minimal"
+    assert hasty.shuffled(np.random.default_rng(0)).remark.startswith("loss 0.")
+    assert "not proven minimal: no choice of levels has less than 0." in hasty.remark
+
+
+def test_a_time_limit_ends_the_search_of_a_large_lattice() -> None:
+    bank = load("bank").records
+    records = bank.take(np.arange(100))
+    release = Incognito(k=5, time_limit=1e-9).apply(records, np.random.default_rng(0))
+    # Only the coarsest levels are tested before the clock is read.
+    assert (release.loss, release.optimal, release.bound) == (1.0, False, 0.0)
+
+
 def lecture() -> Microdata:
     frame = pd.DataFrame(
         {
@@ -290,6 +372,9 @@ def test_a_view_hides_origins_and_chosen_columns_limit_the_promise() -> None:
         ({"k": 2.5}, "k must be an integer"),
         ({"max_suppression": -0.1}, "max_suppression must be"),
         ({"max_suppression": 1.1}, "max_suppression must be"),
+        ({"search_limit": 0}, "search_limit must be an integer"),
+        ({"time_limit": 0}, "time_limit must be"),
+        ({"time_limit": float("nan")}, "time_limit must be"),
         ({"loss": "least"}, "loss must be one of normalized"),
         ({"columns": ["a", "a"]}, "columns must be a list"),
     ],
