@@ -33,7 +33,7 @@ def write_atomically(path: Path, content: bytes, *, mode: int | None = PRIVATE, 
         If the file cannot be written. No temporary file is left. The old content stays, unless only the flush of the
         folder failed.
     """
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
+    unfinished = _unfinished(path)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     handle = os.open(unfinished, flags, 0o666 if mode is None else PRIVATE)
     try:
@@ -49,6 +49,35 @@ def write_atomically(path: Path, content: bytes, *, mode: int | None = PRIVATE, 
         raise
     if durable:
         _sync_folder(path.parent)
+
+
+def check_new_file(path: Path) -> None:
+    """Check that a file could be written, before the work that fills it: create a temporary file beside it.
+
+    Parameters
+    ----------
+    path : Path
+        The file. It is neither created nor changed, and the temporary file is removed.
+
+    Raises
+    ------
+    ValueError
+        If its folder does not exist or takes no new file.
+    """
+    folder = path.absolute().parent
+    if not folder.is_dir():
+        raise ValueError(f"there is no folder {folder}")
+    unfinished = _unfinished(path)
+    try:
+        os.close(os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, PRIVATE))
+    except OSError as error:
+        raise ValueError(f"{path} cannot be written: {error.strerror}") from None
+    unfinished.unlink()
+
+
+def _unfinished(path: Path) -> Path:
+    """Name of a temporary file beside a file."""
+    return path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
 
 
 def _sync_folder(folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import sys
 
 import click
@@ -70,9 +69,18 @@ def main() -> int:
         sys.stdout.flush()
     except click.exceptions.Abort:
         raise KeyboardInterrupt from None
+    except click.exceptions.NoArgsIsHelpError as error:
+        click.echo(printable(error.format_message()), err=True)
+        return error.exit_code
     except click.ClickException as error:
-        text = io.StringIO()
-        error.show(text)
-        click.echo(printable(text.getvalue()), nl=False, err=True)
+        click.echo(f"Error: {_one_line(error)}", err=True)
         return error.exit_code
     return result if isinstance(result, int) else 0
+
+
+def _one_line(error: click.ClickException) -> str:
+    """Message of an error in one line; a usage error names the help of its command."""
+    message = printable(" ".join(error.format_message().split()))
+    if not isinstance(error, click.UsageError) or error.ctx is None:
+        return message
+    return f"{message.rstrip('.')}. See `{error.ctx.command_path} --help`."

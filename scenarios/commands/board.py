@@ -11,6 +11,7 @@ import click
 from scenarios.commands.common import (
     NOTHING,
     bad_input,
+    check_page,
     db_option,
     echo,
     echo_board,
@@ -46,6 +47,8 @@ def board(
     scenarios: tuple[str, ...], db: str, form: str, html: Path | None, defense: str | None, *, matrix: bool
 ) -> None:
     """Show the board of stored results, of all scenarios or only those named."""
+    with bad_input():
+        check_page(html)
     if "://" not in db and not Path(db).exists():
         echo(f"there are no results at {db}; `tokumei run` makes some", err=True)
         sys.exit(NOTHING)

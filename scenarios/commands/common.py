@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from metrics.files import write_atomically
+from metrics.files import check_new_file, write_atomically
 from metrics.printable import one_line, printable
 
 if TYPE_CHECKING:
@@ -152,6 +152,27 @@ def terminal_width() -> int:
 def echo_board(text: str) -> None:
     """Write a board to standard output, with one newline at its end."""
     echo(text, nl=not text.endswith("\n"))
+
+
+def check_page(path: Path | None) -> None:
+    """Refuse a page that cannot be written, before the work that fills it.
+
+    Raises
+    ------
+    ValueError
+        If the file exists and may not be written, or its folder does not exist or takes no new file.
+    """
+    if path is None:
+        return
+    if path.exists():
+        if not os.access(path, os.W_OK):
+            raise ValueError(f"--html: {path} cannot be written")
+        return
+    try:
+        # A link to a file that does not exist yet is followed.
+        check_new_file(path.resolve())
+    except ValueError as error:
+        raise ValueError(f"--html: {error}") from None
 
 
 def write_page(results: Sequence[Result], path: Path) -> None:

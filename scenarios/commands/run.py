@@ -9,7 +9,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from scenarios.commands.common import FAILED_TRIALS, GATE_FAILED, bad_input, echo, echo_board, write_page, written_board
+from scenarios.commands.common import (
+    FAILED_TRIALS,
+    GATE_FAILED,
+    bad_input,
+    check_page,
+    echo,
+    echo_board,
+    write_page,
+    written_board,
+)
 from scenarios.commands.run_options import RunOptions, run_options
 
 if TYPE_CHECKING:
@@ -74,7 +83,7 @@ def run(**given: Any) -> None:
     display = Display(quiet=options.quiet)
     display.say_on_terminal("reading data and scenario")
     with bad_input():
-        options.check_page()
+        check_page(options.html)
         experiment = sole_experiment(options.scenarios, options.board_only)
     if experiment is not None:
         run_experiment(experiment, options.plays, options.seed, options.form, options.html, display)

@@ -92,17 +92,6 @@ class RunOptions:
             "--max-success": self.max_success,
         }
 
-    def check_page(self) -> None:
-        """Refuse a page in a folder that does not exist, before anything is played.
-
-        Raises
-        ------
-        ValueError
-            If there is no such folder.
-        """
-        if self.html is not None and not self.html.absolute().parent.is_dir():
-            raise ValueError(f"--html: there is no folder {self.html.absolute().parent}")
-
 
 def _bytes(context: click.Context, parameter: click.Parameter, value: str | None) -> int | None:
     """Number of bytes of a size such as ``4G``."""

@@ -11,7 +11,7 @@ from pathlib import Path
 import pandas as pd
 
 from defenses.recoding.pseudonymization import is_pseudonym
-from metrics.files import PRIVATE, write_atomically
+from metrics.files import PRIVATE, check_new_file, write_atomically
 from scenarios.files.toml_file import read_bytes, read_toml
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
@@ -102,7 +102,7 @@ def refuse_existing(outputs: Sequence[str | None], *, inputs: Sequence[str | Pat
     Raises
     ------
     ValueError
-        If an output is one of the inputs or has no folder, or two outputs are the same file. If an output exists
+        If an output is one of the inputs or cannot be written, or two outputs are the same file. If an output exists
         already and `force` is not set.
     """
     given = [output for output in outputs if output is not None]
@@ -117,8 +117,7 @@ def refuse_existing(outputs: Sequence[str | None], *, inputs: Sequence[str | Pat
             continue
         if Path(path).exists() and not force:
             raise ValueError(f"{output} exists; --force replaces it")
-        if not Path(path).parent.is_dir():
-            raise ValueError(f"there is no folder {Path(path).parent}")
+        check_new_file(Path(path))
 
 
 def write_text(text: str, path: str, *, private: bool = False) -> None:

@@ -6,7 +6,7 @@ import stat
 
 import pytest
 
-from metrics.files import UNFINISHED, write_atomically
+from metrics.files import UNFINISHED, check_new_file, write_atomically
 
 
 def mode_of(path):
@@ -95,3 +95,12 @@ def test_what_is_flushed(tmp_path, monkeypatch, durable, flushed):
 def test_a_missing_folder_is_an_error(tmp_path):
     with pytest.raises(FileNotFoundError):
         write_atomically(tmp_path / "none" / "file", b"")
+
+
+def test_a_new_file_is_possible_or_not(tmp_path):
+    check_new_file(tmp_path / "page.html")
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(ValueError, match="there is no folder"):
+        check_new_file(tmp_path / "none" / "page.html")
+    with pytest.raises(ValueError, match=r"cannot be written: File name too long"):
+        check_new_file(tmp_path / ("x" * 300))

@@ -220,3 +220,44 @@ def test_no_command_writes_past_the_escaping():
             text = path.read_text(encoding="utf-8")
             assert "click.echo(" not in text, path
             assert "click.secho(" not in text, path
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "small.toml", "--plays", "0"], "'--plays': 0 is not in the range"),
+        (["list", "games"], "'games' is not one of"),
+        (["info"], "Missing argument 'NAME'. See `tokumei info --help`."),
+        (["compares"], "No such command 'compares'"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_usage_error_is_one_line(place, arguments, message):
+    done = run(place, *arguments)
+    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+    assert done.stderr.startswith("Error: ")
+    assert message in done.stderr
+
+
+def test_a_command_alone_shows_its_help(place):
+    assert "Measure anonymization by attacking it." in run(place).stderr
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self"), reason="the system has no folder that takes no file")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "small.toml", "--db", "fresh.db", "--html"],
+        ["board", "--html"],
+        ["risk", "people.csv", "--html"],
+        ["defend", "Identity", "people.csv", "-o"],
+        ["attack", "NearestNeighbour", "-r", "people.csv", "-c", "people.csv", "-o"],
+    ],
+    ids=" ".join,
+)
+def test_an_output_that_cannot_be_written_is_refused_before_any_work(place, arguments):
+    done = run(place, *arguments, "/proc/written")
+    check_one_line(done)
+    assert "/proc/written cannot be written" in done.stderr
+    assert done.stdout == ""
+    assert not (place / "fresh.db").exists()
