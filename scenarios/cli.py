@@ -17,6 +17,7 @@ from scenarios.commands.info import info
 from scenarios.commands.list import list_
 from scenarios.commands.risk import risk
 from scenarios.commands.run import run
+from scenarios.commands.secure import secure
 from scenarios.commands.tournament import tournament
 from scenarios.commands.utility import utility
 from scenarios.commands.validate import validate
@@ -58,7 +59,22 @@ def cli() -> None:
     """
 
 
-for command in (run, board, compare, defend, attack, risk, utility, list_, info, validate, check, tournament, audit):
+for command in (
+    run,
+    board,
+    compare,
+    defend,
+    attack,
+    risk,
+    utility,
+    list_,
+    info,
+    validate,
+    check,
+    tournament,
+    audit,
+    secure,
+):
     cli.add_command(command)
 
 

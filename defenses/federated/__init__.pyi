@@ -16,6 +16,12 @@ from .clipping import UpdateClipping as UpdateClipping
 from .encoding import Encoding as Encoding
 from .field import AggregationError as AggregationError
 from .field import PrimeField as PrimeField
+from .garbling.comparisons import SecureAnswer as SecureAnswer
+from .garbling.comparisons import secure_common_count as secure_common_count
+from .garbling.comparisons import secure_greater as secure_greater
+from .garbling.comparisons import secure_maximum as secure_maximum
+from .garbling.protocol import TwoPartyResult as TwoPartyResult
+from .garbling.protocol import run_two_parties as run_two_parties
 from .models import Architecture as Architecture
 from .models import Network as Network
 from .models import OneHiddenLayer as OneHiddenLayer

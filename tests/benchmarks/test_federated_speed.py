@@ -14,6 +14,8 @@ from defenses.federated import (
     SecureAggregation,
     TrainingRules,
     federated_averaging,
+    secure_greater,
+    secure_maximum,
 )
 from scenarios import load
 
@@ -65,3 +67,17 @@ def test_a_thousand_clients_ten_thousand_weights(benchmark, protocol):
 def test_a_plain_sum(benchmark):
     values = np.random.default_rng(0).normal(size=(1000, 10_000))
     benchmark(values.sum, axis=0)
+
+
+def test_a_garbled_comparison_of_32_bits(benchmark):
+    rng = np.random.default_rng(0)
+    benchmark.pedantic(secure_greater, (1_200_000, 950_000, rng), rounds=50, warmup_rounds=2)
+    assert benchmark.stats["min"] <= 0.020
+
+
+def test_a_garbled_maximum_of_a_thousand_numbers(benchmark):
+    rng = np.random.default_rng(0)
+    numbers = rng.integers(0, 2**32, 1000)
+    answer = benchmark.pedantic(secure_maximum, (numbers, rng), rounds=1)
+    assert answer.value == numbers.max()
+    assert benchmark.stats["max"] <= 5

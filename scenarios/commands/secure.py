@@ -1,0 +1,208 @@
+"""``tokumei secure``."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scenarios.commands.common import bad_input, echo
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from defenses.federated import SecureAnswer
+
+EPILOG = """\b
+Examples:
+  tokumei secure greater 1200000 950000
+  tokumei secure maximum bids.csv:price
+  tokumei secure count north.csv:diabetes south.csv:diabetes --on patient
+  tokumei secure correlation work.csv:hours school.csv:failed --on student
+"""
+TRUE, FALSE = ("1", "true", "yes", "y"), ("0", "false", "no", "n")
+
+_on = click.option(
+    "--on", "key", help="Column that names the person in both files; without it, rows stand in one order."
+)
+_seed = click.option(
+    "--seed", type=click.IntRange(min=0), help="Seed of the protocol's randomness; without it, the system's."
+)
+_format = click.option("--format", "form", type=click.Choice(("table", "json")), default="table", show_default=True)
+
+
+@click.group(epilog=EPILOG)
+def secure() -> None:
+    """Compute on two parties' data without pooling it, and show the bytes that they exchange.
+
+    Both parties run in this process, to show what a protocol computes and costs. A column is given as FILE:COLUMN, a
+    CSV or Parquet file. The numbers of the others stay secret from each party; the answer itself is exact.
+    """
+
+
+@secure.command()
+@click.argument("left", type=int)
+@click.argument("right", type=int)
+@click.option("--bits", type=click.IntRange(1, 63), default=32, show_default=True, help="Bits of a number.")
+@_seed
+@_format
+def greater(left: int, right: int, bits: int, seed: int | None, form: str) -> None:
+    """Yao's millionaires: does the LEFT party own more than the RIGHT one? By a garbled circuit."""
+    import numpy as np
+
+    with bad_input():
+        from defenses.federated import secure_greater
+
+        answer = _run(lambda: secure_greater(left, right, np.random.default_rng(seed), bits=bits))
+    _show("left is greater", "yes" if answer.value else "no", _cost(answer), form)
+
+
+@secure.command()
+@click.argument("numbers", metavar="FILE:COLUMN")
+@click.option("--bits", type=click.IntRange(1, 63), default=32, show_default=True, help="Bits of a number.")
+@_seed
+@_format
+def maximum(numbers: str, bits: int, seed: int | None, form: str) -> None:
+    """Maximum of a column of integers: each person splits its number between two servers. By a garbled circuit."""
+    import numpy as np
+
+    with bad_input():
+        from defenses.federated import secure_maximum
+
+        values = _numbers(numbers, _column(numbers, None)[0])
+        answer = _run(lambda: secure_maximum(values, np.random.default_rng(seed), bits=bits))
+    _show("maximum", answer.value, _cost(answer), form)
+
+
+@secure.command()
+@click.argument("left", metavar="FILE:COLUMN")
+@click.argument("right", metavar="FILE:COLUMN")
+@_on
+@_seed
+@_format
+def count(left: str, right: str, key: str | None, seed: int | None, form: str) -> None:
+    """Number of people for whom both columns say yes, such as patients of two hospitals. By a garbled circuit."""
+    import numpy as np
+
+    with bad_input():
+        from defenses.federated import secure_common_count
+
+        first, second = _aligned(left, right, key)
+        truths = [_truths(name, values) for name, values in ((left, first), (right, second))]
+        answer = _run(lambda: secure_common_count(truths[0], truths[1], np.random.default_rng(seed)))
+    _show("people in common", answer.value, _cost(answer), form)
+
+
+@secure.command()
+@click.argument("left", metavar="FILE:COLUMN")
+@click.argument("right", metavar="FILE:COLUMN")
+@_on
+@click.option("--nodes", type=int, default=4, show_default=True, help="Number of computing nodes, at least 2t + 2.")
+@click.option("--threshold", type=int, default=1, show_default=True, help="t: nodes that may pool what they see.")
+@_seed
+@_format
+def correlation(
+    left: str, right: str, key: str | None, nodes: int, threshold: int, seed: int | None, form: str
+) -> None:
+    """Pearson's correlation of two offices' columns. By Shamir shares at several nodes."""
+    import numpy as np
+
+    with bad_input():
+        from defenses.federated import secure_correlation
+
+        first, second = _aligned(left, right, key)
+        numbers = [_numbers(name, values) for name, values in ((left, first), (right, second))]
+        value = secure_correlation(
+            numbers[0], numbers[1], np.random.default_rng(seed), nodes=nodes, threshold=threshold
+        )
+    # Words of 8 bytes: a share of each number to each node, a share of 0 from both offices, and each node's result.
+    sent = {"shares": 2 * nodes * numbers[0].size * 8, "shares of 0": 2 * nodes * 8, "results": nodes * 8}
+    _show("correlation", round(value, 6), {"bytes": sum(sent.values()), "messages": sent}, form)
+
+
+def _run(protocol: Any) -> SecureAnswer:
+    """Run a protocol; a missing package is bad input."""
+    try:
+        answer: SecureAnswer = protocol()
+    except ModuleNotFoundError as error:
+        raise ValueError(str(error)) from None
+    return answer
+
+
+def _cost(answer: SecureAnswer) -> dict[str, Any]:
+    return {"and_gates": answer.cost.and_gates, "bytes": answer.cost.total_bytes, "messages": dict(answer.cost.sent)}
+
+
+def _show(title: str, value: object, cost: Mapping[str, Any], form: str) -> None:
+    if form == "json":
+        echo(json.dumps({"answer": title, "value": value, **cost}, indent=2))
+        return
+    from tabulate import tabulate
+
+    rows = [(title, value)]
+    if "and_gates" in cost:
+        rows.append(("AND gates", f"{cost['and_gates']:,}"))
+    rows.append(("bytes sent", f"{cost['bytes']:,}"))
+    rows += [(f"  {message}", f"{size:,}") for message, size in cost["messages"].items()]
+    echo(tabulate(rows, tablefmt="plain", disable_numparse=True))
+
+
+def _column(text: str, key: str | None) -> tuple[NDArray[Any], NDArray[Any] | None]:
+    """A column given as FILE:COLUMN, and the key column of its file.
+
+    Raises
+    ------
+    ValueError
+        If the text has no colon, the file cannot be read, or lacks a column.
+    """
+    from scenarios.tables.dataset import load_table
+    from scenarios.tables.released import input_path
+
+    file, colon, name = text.rpartition(":")
+    if not colon or not file or not name:
+        raise ValueError(f"give a column as FILE:COLUMN, got {text!r}")
+    frame = load_table(input_path(file)).records.frame
+    for wanted in (name, key):
+        if wanted is not None and wanted not in frame:
+            raise ValueError(f"{file}: there is no column {wanted!r}; it has {', '.join(map(str, frame.columns))}")
+    if frame[name].isna().any():
+        row = int(frame[name].isna().to_numpy().argmax()) + 1
+        raise ValueError(f"{file}, row {row}, column {name}: the value is missing")
+    return frame[name].to_numpy(), None if key is None else frame[key].to_numpy()
+
+
+def _aligned(left: str, right: str, key: str | None) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Both columns with each person at the same position."""
+    import pandas as pd
+
+    (first, first_key), (second, second_key) = _column(left, key), _column(right, key)
+    if first_key is None or second_key is None:
+        if len(first) != len(second):
+            raise ValueError(f"{left} has {len(first)} rows and {right} has {len(second)}; align them or give --on")
+        return first, second
+    people, others = pd.Index(first_key), pd.Index(second_key)
+    for name, index in ((left, people), (right, others)):
+        if index.has_duplicates:
+            raise ValueError(f"{name}: column {key} names a person twice")
+    if len(people) != len(others) or not people.isin(others).all():
+        raise ValueError(f"column {key}: both files must list the same people, which is what both parties know")
+    return first, second[others.get_indexer(people)]
+
+
+def _numbers(name: str, values: NDArray[Any]) -> NDArray[np.float64]:
+    try:
+        return values.astype(float)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name}: the column holds text, not numbers") from None
+
+
+def _truths(name: str, values: NDArray[Any]) -> list[bool]:
+    texts = [str(int(value)) if isinstance(value, float) and value.is_integer() else str(value) for value in values]
+    for row, text in enumerate(texts, start=1):
+        if text.lower() not in (*TRUE, *FALSE):
+            raise ValueError(f"{name}, row {row}: the column must hold yes or no (or 1 or 0)")
+    return [text.lower() in TRUE for text in texts]

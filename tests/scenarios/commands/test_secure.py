@@ -1,0 +1,67 @@
+"""``tokumei secure``: two parties' columns on the command line."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from scenarios.cli import cli
+
+
+def call(*arguments):
+    return CliRunner().invoke(cli, ["secure", *map(str, arguments)])
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    pd.DataFrame({"patient": [1, 2, 3, 4], "ill": ["yes", "no", "yes", "yes"], "hours": [5, 9, 2, 30]}).to_csv(
+        "north.csv", index=False
+    )
+    pd.DataFrame({"patient": [4, 3, 2, 1], "ill": [1, 0, 1, 1], "failed": [6.5, 1, 2, 1]}).to_csv(
+        "south.csv", index=False
+    )
+    pd.DataFrame({"patient": [1, 2, 3, 9], "ill": ["yes", "", "no", "maybe"]}).to_csv("east.csv", index=False)
+    return tmp_path
+
+
+def test_the_answers(folder):
+    assert "left is greater        yes" in call("greater", 1200000, 950000, "--seed", 1).output
+    assert json.loads(call("greater", 3, 3, "--format", "json").output)["value"] == "no"
+    result = json.loads(call("maximum", "north.csv:hours", "--format", "json").output)
+    assert (result["value"], result["and_gates"]) == (30, 2 * 32 * 3)
+    assert sum(result["messages"].values()) == result["bytes"]
+    by_key = json.loads(call("count", "north.csv:ill", "south.csv:ill", "--on", "patient", "--format", "json").output)
+    in_order = json.loads(call("count", "north.csv:ill", "south.csv:ill", "--format", "json").output)
+    assert (by_key["value"], in_order["value"]) == (2, 3)
+    ours = json.loads(
+        call("correlation", "north.csv:hours", "south.csv:failed", "--on", "patient", "--format", "json").output
+    )
+    assert ours["value"] == pytest.approx(np.corrcoef([5, 9, 2, 30], [1, 2, 1, 6.5])[0, 1], abs=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("greater", "--", "-1", 3), "left must be integers from 0 to 2^32 - 1"),
+        (("maximum", "north.csv"), "give a column as FILE:COLUMN"),
+        (("maximum", "north.csv:wage"), "there is no column 'wage'; it has patient, ill, hours"),
+        (("maximum", "north.csv:ill"), "the column holds text"),
+        (("maximum", "nowhere.csv:ill"), "nowhere.csv"),
+        (("maximum", "south.csv:failed"), "numbers must be integers"),
+        (("count", "north.csv:ill", "east.csv:ill"), "east.csv, row 2, column ill: the value is missing"),
+        (("count", "north.csv:hours", "south.csv:ill"), "north.csv:hours, row 1: the column must hold yes or no"),
+        (("correlation", "north.csv:hours", "east.csv:patient", "--on", "patient"), "the same people"),
+        (
+            ("correlation", "north.csv:hours", "south.csv:failed", "--nodes", 3),
+            "nodes must be an integer of at least 4",
+        ),
+    ],
+)
+def test_bad_input_is_one_line(folder, arguments, says):
+    result = call(*arguments)
+    assert result.exit_code == 2
+    assert says in result.output
+    assert len(result.output.strip().splitlines()) == 1
