@@ -1,4 +1,4 @@
-"""Module docstrings of the five packages: families and their names, one line each.
+"""Module docstrings of the five packages and of four folders of defenses: families and names, one line each.
 
 The stub ``__init__.pyi`` gives the order: a comment opens a family, and the imports below it are the family's names.
 The lines come from docstrings. ``python tests/overview_tools.py`` writes the overviews anew.
@@ -9,7 +9,18 @@ import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("metrics", "defenses", "attacks", "leaderboard", "scenarios")
+PACKAGES = (
+    "metrics",
+    "defenses",
+    "defenses/dp",
+    "defenses/ldp",
+    "defenses/pram",
+    "defenses/federated",
+    "attacks",
+    "leaderboard",
+    "scenarios",
+)
+"""Folders with a stub; a folder of defenses exports more names than `defenses` does."""
 COMMAND = "python tests/overview_tools.py"
 WIDTH = 116
 

@@ -15,7 +15,7 @@ def test_help_lists_families_with_one_line_a_name(package):
 
 @pytest.mark.parametrize("package", PACKAGES)
 def test_every_name_stands_in_help(package):
-    module = importlib.import_module(package)
+    module = importlib.import_module(package.replace("/", "."))
     shown = pydoc.plain(pydoc.getdoc(module))
     missing = [name for name in module.__all__ if f"    {name}: " not in shown]
     assert missing == []

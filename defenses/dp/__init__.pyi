@@ -1,7 +1,23 @@
-from .account import Account as Account
-from .accountant import Accountant as Accountant
-from .accountant import AdvancedAccountant as AdvancedAccountant
+# Mechanisms
+from .mechanism import Mechanism as Mechanism
+from .laplace import DiscreteLaplace as DiscreteLaplace
+from .laplace import Laplace as Laplace
+from .gaussian import DiscreteGaussian as DiscreteGaussian
+from .gaussian import Gaussian as Gaussian
+from .staircase import Staircase as Staircase
+from .randomized_response import RandomizedResponse as RandomizedResponse
+from .exponential import Exponential as Exponential
+from .report_noisy_max import ReportNoisyMax as ReportNoisyMax
+from .sparse_vector import SparseVector as SparseVector
+from .graphs import release_degree_counts as release_degree_counts
+from .graphs import release_edge_count as release_edge_count
 from .bulk import drawn_in_bulk as drawn_in_bulk
+
+# Sensitivities
+from .sensitivity import brute_force_sensitivity as brute_force_sensitivity
+from .sensitivity import clip as clip
+
+# Composition and privacy accounts
 from .composition import advanced as advanced
 from .composition import group_privacy as group_privacy
 from .composition import parallel as parallel
@@ -11,20 +27,9 @@ from .composition import weak_secrecy as weak_secrecy
 from .composition import zcdp_delta as zcdp_delta
 from .composition import zcdp_epsilon as zcdp_epsilon
 from .composition import zcdp_rho as zcdp_rho
+from .account import Account as Account
+from .accountant import Accountant as Accountant
+from .accountant import AdvancedAccountant as AdvancedAccountant
 from .concentrated_accountant import ConcentratedAccountant as ConcentratedAccountant
-from .gaussian import DiscreteGaussian as DiscreteGaussian
-from .gaussian import Gaussian as Gaussian
-from .graphs import release_degree_counts as release_degree_counts
-from .graphs import release_edge_count as release_edge_count
-from .laplace import DiscreteLaplace as DiscreteLaplace
-from .laplace import Laplace as Laplace
-from .mechanism import Mechanism as Mechanism
-from .randomized_response import RandomizedResponse as RandomizedResponse
 from .renyi_accountant import LossDistributionAccountant as LossDistributionAccountant
 from .renyi_accountant import RenyiAccountant as RenyiAccountant
-from .exponential import Exponential as Exponential
-from .report_noisy_max import ReportNoisyMax as ReportNoisyMax
-from .sensitivity import brute_force_sensitivity as brute_force_sensitivity
-from .sensitivity import clip as clip
-from .sparse_vector import SparseVector as SparseVector
-from .staircase import Staircase as Staircase

@@ -1,19 +1,28 @@
-from .best import best_protocol as best_protocol
-from .count_mean_sketch import CountMeanSketch as CountMeanSketch
+# The contract of protocols
 from .frequency_oracle import FrequencyOracle as FrequencyOracle
 from .pure_oracle import PureOracle as PureOracle
 from .report_batch import ReportBatch as ReportBatch
-from .hadamard_count_mean_sketch import HadamardCountMeanSketch as HadamardCountMeanSketch
-from .hadamard_response import HadamardResponse as HadamardResponse
-from .histogram_encoding import SummationHistogramEncoding as SummationHistogramEncoding
-from .histogram_encoding import ThresholdedHistogramEncoding as ThresholdedHistogramEncoding
-from .local_hashing import BinaryLocalHashing as BinaryLocalHashing
-from .local_hashing import OptimizedLocalHashing as OptimizedLocalHashing
-from .projections import norm_sub as norm_sub
+
+# Randomized response, unary encoding and histogram encoding
 from .randomized_response import BinaryRandomizedResponse as BinaryRandomizedResponse
 from .randomized_response import GeneralizedRandomizedResponse as GeneralizedRandomizedResponse
-from .sequence_fragment_puzzle import SequenceFragmentPuzzle as SequenceFragmentPuzzle
-from .sketch import mean_estimate as mean_estimate
-from .subset_selection import SubsetSelection as SubsetSelection
 from .unary_encoding import OptimizedUnaryEncoding as OptimizedUnaryEncoding
 from .unary_encoding import SymmetricUnaryEncoding as SymmetricUnaryEncoding
+from .histogram_encoding import SummationHistogramEncoding as SummationHistogramEncoding
+from .histogram_encoding import ThresholdedHistogramEncoding as ThresholdedHistogramEncoding
+
+# Hashing, Hadamard transforms and subsets
+from .local_hashing import BinaryLocalHashing as BinaryLocalHashing
+from .local_hashing import OptimizedLocalHashing as OptimizedLocalHashing
+from .hadamard_response import HadamardResponse as HadamardResponse
+from .subset_selection import SubsetSelection as SubsetSelection
+
+# Sketches for large domains
+from .sketch import mean_estimate as mean_estimate
+from .count_mean_sketch import CountMeanSketch as CountMeanSketch
+from .hadamard_count_mean_sketch import HadamardCountMeanSketch as HadamardCountMeanSketch
+from .sequence_fragment_puzzle import SequenceFragmentPuzzle as SequenceFragmentPuzzle
+
+# Choice of a protocol, and projection of estimates
+from .best import best_protocol as best_protocol
+from .projections import norm_sub as norm_sub
