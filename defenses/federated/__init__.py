@@ -54,7 +54,7 @@ Secret sharing and finite fields
     shamir_rebuild: Secrets rebuilt from Shamir shares, shape (k, ...), at the given points.
     shamir_shares: Shamir shares of the secrets, shape (parties, ...).
 
-Two-party computation by garbled circuits
+Garbled circuits: two parties compute a function of both inputs and learn nothing else.
     run_two_parties: Compute a circuit of two parties' bits; both learn the output and nothing else.
     secure_common_count: Number of people for whom both parties hold true: the patients that two hospitals have in
         common.

@@ -47,7 +47,7 @@ from .sharing import shamir_shares as shamir_shares
 from .field import AggregationError as AggregationError
 from .field import PrimeField as PrimeField
 
-# Two-party computation by garbled circuits
+# garbling
 from .garbling.comparisons import SecureAnswer as SecureAnswer
 from .garbling.comparisons import secure_common_count as secure_common_count
 from .garbling.comparisons import secure_greater as secure_greater
