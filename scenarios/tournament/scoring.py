@@ -225,6 +225,7 @@ def _claims(
     for attack in baselines():
         name = baseline_name(attack)
         if name in missing:
+            # The label enters the random seed: another one would change the scores of earlier tournaments.
             rng = generator(seed, "tournament", "house", target.team, seed_name(name))
             yield name, RankedAnswers.of(attack.run(view, Knowledge(candidates.frame.copy(), auxiliary), rng))
     for attacker, submission in target.attacks.items():
