@@ -20,6 +20,7 @@ import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
+from metrics.values import distinct_cells, distinct_values, text_of
 
 SUPPRESSED = "*"
 _SPECIAL = re.compile(r"([\\|\[{*])")
@@ -38,12 +39,16 @@ def unescape(cell: str) -> str:
     return _ESCAPED.sub(r"\1", cell)
 
 
-def escape_column(column: pd.Series[Any]) -> pd.Series[Any]:
-    """Original values as released cells: text is escaped, numbers and missing values are unchanged."""
+def escape_column(column: pd.Series[Any], domain: Domain | None = None) -> pd.Series[Any]:
+    """Original values as released cells: text is escaped, columns of numbers and missing values are unchanged.
+
+    Other values become the name of their category in the domain, or their usual text; see `metrics.values`.
+    """
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
         return column
-    codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=True)
-    cells = np.array([*(escape(str(value)) for value in distinct), None], dtype=object)
+    codes, distinct = distinct_values(column)
+    text = domain.text if isinstance(domain, CategoricalDomain) else text_of
+    cells = np.array([*(escape(text(value)) for value in distinct), None], dtype=object)
     return pd.Series(cells[codes], index=column.index, name=column.name, dtype=object)
 
 
@@ -294,8 +299,8 @@ def _read_numeric(column: pd.Series[Any], domain: NumericDomain) -> NumericCells
             numbers,
             np.ones(owner.size, dtype=bool),
         )
-    codes, texts = pd.factorize(column.astype(object), use_na_sentinel=False)
-    missing = np.asarray(pd.isna(np.asarray(texts, dtype=object)), dtype=bool)
+    codes, texts = distinct_cells(column)
+    missing = np.asarray(pd.isna(texts), dtype=bool)
     suppressed = np.array([text == SUPPRESSED for text in texts], dtype=bool)
     segments: list[tuple[int, float, float, bool]] = []
     for index, text in enumerate(texts):
@@ -345,13 +350,13 @@ def _number(text: str) -> float:
 
 
 def _read_categorical(column: pd.Series[Any], domain: CategoricalDomain) -> CategoricalCells:
-    codes, texts = pd.factorize(column.astype(object), use_na_sentinel=False)
-    missing = np.asarray(pd.isna(np.asarray(texts, dtype=object)), dtype=bool)
+    codes, texts = distinct_cells(column)
+    missing = np.asarray(pd.isna(texts), dtype=bool)
     suppressed = np.array([text == SUPPRESSED for text in texts], dtype=bool)
     member = np.zeros((len(texts), domain.size), dtype=bool)
     member[suppressed] = True
     for index in np.flatnonzero(~missing & ~suppressed).tolist():
-        text = str(texts[index])
+        text = domain.text(texts[index])
         parts = _split(text[1:-1]) if text.startswith("{") and text.endswith("}") else [text]
         try:
             member[index, [domain.position(unescape(part)) for part in parts]] = True

@@ -11,6 +11,8 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
+from metrics.values import distinct_values, text_of
+
 
 @dataclass(frozen=True)
 class NumericDomain:
@@ -131,33 +133,36 @@ class CategoricalDomain:
         """Number of categories, without the one for missing values."""
         return len(self.categories)
 
-    def position(self, name: str) -> int:
-        """Position of a category.
+    def position(self, name: Any) -> int:
+        """Position of a category, given its name or a value that belongs to it.
 
         Raises
         ------
         ValueError
             If there is no such category; names it.
         """
-        try:
-            return self._position[name]
-        except KeyError:
-            raise ValueError(f"unknown category {name!r}; known are {_shorten(self.categories)}") from None
+        position = self._position.get(text_of(name, self._position))
+        if position is None:
+            raise ValueError(f"unknown category {name!r}; known are {_shorten(self.categories)}")
+        return position
+
+    def text(self, value: Any) -> str:
+        """Name of the category that a value belongs to; its usual text if there is none."""
+        return text_of(value, self._position)
 
     def codes(self, values: ArrayLike) -> NDArray[np.intp]:
         """Position of each value among the categories, shape (n,); `size` for a missing one.
+
+        A value belongs to the category that its text names; see `metrics.values`.
 
         Raises
         ------
         ValueError
             If a value is not a category; names it.
         """
-        codes, distinct = pd.factorize(np.asarray(values, dtype=object), use_na_sentinel=True)
-        unknown = [value for value in distinct if str(value) not in self._position]
-        if unknown:
-            raise ValueError(f"unknown category {unknown[0]!r}; known are {_shorten(self.categories)}")
-        positions = np.array([self._position[str(value)] for value in distinct] + [self.size], dtype=np.intp)
-        return positions[codes]
+        codes, distinct = distinct_values(values)
+        positions = [self.position(value) for value in distinct]
+        return np.array([*positions, self.size], dtype=np.intp)[codes]
 
 
 Domain = NumericDomain | CategoricalDomain
@@ -169,7 +174,8 @@ def infer_domain(column: pd.Series[Any], bins: int = 10) -> Domain:
     Parameters
     ----------
     column : Series
-        Numbers give a `NumericDomain` with cuts at quantiles, all others a `CategoricalDomain` in sorted order.
+        Numbers give a `NumericDomain` with cuts at quantiles, all others a `CategoricalDomain` of the values' texts
+        in sorted order. An integer is written without a fraction, however it is stored.
     bins : int
         Largest number of bins for numbers.
 
@@ -182,7 +188,9 @@ def infer_domain(column: pd.Series[Any], bins: int = 10) -> Domain:
     if present.empty:
         raise ValueError(f"column {column.name!r} has no value to infer a domain from; declare one")
     if pd.api.types.is_bool_dtype(present) or not pd.api.types.is_numeric_dtype(present):
-        return CategoricalDomain(tuple(sorted({str(value) for value in present.unique()})), inferred=True)
+        return CategoricalDomain(
+            tuple(sorted({text_of(value) for value in distinct_values(present)[1]})), inferred=True
+        )
     values = present.to_numpy(dtype=float)
     if not np.isfinite(values).all():
         raise ValueError(f"column {column.name!r} holds an infinity; numbers must be finite")

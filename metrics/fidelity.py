@@ -28,20 +28,28 @@ def association_fidelity(original: Profile, released: Profile) -> float:
     return float(1 - np.abs(association(original) - association(released)).mean())
 
 
-def weighted_association_fidelity(strength: NDArray[np.float64], released: Profile) -> float:
-    """1 - the absolute difference of `association`, averaged over pairs with weights V², the original's strength.
+def relative_association_fidelity(strength: NDArray[np.float64], released: Profile) -> float:
+    """1 - the sum of squared differences of `association`, relative to the original's sum of squares; at least 0.
 
-    In a small sample most pairs show little but noise. With equal weights their noise hides the strong associations.
+    Relative to the sum, the noise of the many weak pairs does not hide the strong ones. Tables without associations
+    have fidelity 0, and tables in which all pairs are equally associated reach little.
 
     Parameters
     ----------
     strength : ndarray of float, shape (pairs,)
-        The original's `association`. If all are 0, the pairs have equal weights.
+        The original's `association`.
     released : Profile
         The released table.
     """
-    weights = strength**2 if strength.any() else np.ones_like(strength)
-    return float(1 - np.average(np.abs(strength - association(released)), weights=weights))
+    return max(0.0, 1 - relative_squared_distance(strength, association(released), strength))
+
+
+def relative_squared_distance(
+    first: NDArray[np.float64], second: NDArray[np.float64], scale: NDArray[np.float64]
+) -> float:
+    """Sum of squared differences relative to the sum of squares of `scale`, or to 1 per pair if that is 0."""
+    total = float(np.square(scale).sum()) or float(scale.size)
+    return float(np.square(first - second).sum()) / total
 
 
 def association(table: Profile) -> NDArray[np.float64]:

@@ -72,7 +72,7 @@ def profile(released: pd.DataFrame, domains: Mapping[str, Domain]) -> Profile:
 
 def original_profile(original: pd.DataFrame, domains: Mapping[str, Domain]) -> Profile:
     """Spread an original table (values, not cells) over the bins of `domains`."""
-    return profile(pd.DataFrame({name: escape_column(original[name]) for name in domains}), domains)
+    return profile(pd.DataFrame({name: escape_column(original[name], domains[name]) for name in domains}), domains)
 
 
 def check_comparable(original: pd.DataFrame, released: pd.DataFrame, domains: Mapping[str, Domain], need: str) -> None:

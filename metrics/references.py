@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import product
 
 import numpy as np
 from numpy.random import Generator
 
 from metrics.arrays import Floats
-from metrics.fidelity import association
+from metrics.fidelity import association, relative_squared_distance
 from metrics.profile import Profile
 
 DRAWS = 8
@@ -16,6 +17,11 @@ DRAWS = 8
 MARGIN = 4.0
 """Standard deviations between the mean fidelity of random tables and the best that they reach by luck."""
 SPLITS = 6
+SWEEPS = 4
+"""Most sweeps over the columns in the search for the best choice of constant columns."""
+COARSE, FINE = 32, 256
+"""Rows of the tables by which the best share of constant rows is searched, first from afar and then near the best."""
+ASSOCIATIONS = "associations"
 
 
 def constant_table(original: Profile) -> Profile:
@@ -58,28 +64,36 @@ def uniform_table(original: Profile, rng: Generator, *, rows: int | None = None,
 
 
 def information_free_fidelity(
-    original: Profile, fidelity: Callable[[Profile], dict[str, float]], rng: Generator
+    original: Profile, fidelity: Mapping[str, Callable[[Profile], float]], rng: Generator
 ) -> dict[str, float]:
     """Best fidelity, by component, of releases that hold no information about the records, in [0, 1].
 
     The releases are constants, ``*``, and uniform draws over the values. The constants are the original's most
     frequent values, the best that a guess can be. Draws count with their mean plus `MARGIN` standard deviations, since
-    single tables reach more by luck. Draws with fewer rows and draws with equal columns have strong associations and
-    count, too. Two kinds of release may exceed the floor. One chooses by column between constants and ``*`` and so
-    knows how balanced the columns are. The other has rows of constants among rows of ``*``, which associates all
-    columns about as strongly as the original's on average.
+    single tables reach more by luck. Draws with fewer rows and draws with equal columns count, too. So do tables that
+    are constant in some columns and ``*`` in the others, and tables with rows of constants among rows of ``*``. The
+    columns and the share of rows are those of the best fidelity. Whoever mixes constants, ``*`` and draws associates
+    all pairs of columns alike. Hence the floor of associations is at least that of the best table in which they are.
 
     Parameters
     ----------
     original : Profile
         The original table.
-    fidelity : callable
-        Fidelity of a table to the original, by component.
+    fidelity : mapping of str to callable
+        For each component, the fidelity of a table to the original.
     rng : Generator
         Draws the random tables.
+
+    Notes
+    -----
+    No floor can cover a share of rows for each column. Consider columns of two values, a share p of which are the more
+    frequent one. Constants in 2p - 1 of the rows and ``*`` in the others have exactly the original's marginals, so that
+    the floor would be 1 for all tables of such columns. The shares hold the information: they are the marginals. A
+    pair of columns likewise reaches any strength of association, if the others are left out. Hence the share of rows
+    is chosen once, for all columns.
     """
     rows = original.rows
-    best = dict.fromkeys(fidelity(constant_table(original)), 0.0)
+    best = dict.fromkeys(fidelity, 0.0)
     for count in (rows, max(2, rows // 3)):
         for name, values in _values([uniform_table(original, rng, rows=count) for _ in range(DRAWS)], fidelity).items():
             best[name] = max(best[name], min(1.0, float(values.mean() + MARGIN * values.std(ddof=1))))
@@ -88,20 +102,81 @@ def information_free_fidelity(
     for tables in ([constant], [suppressed], [uniform_table(original, rng, copies=True)], few):
         for name, values in _values(tables, fidelity).items():
             best[name] = max(best[name], float(values.mean()))
+    for name, measure in fidelity.items():
+        if name == ASSOCIATIONS:
+            searched = _equally_associated(original)
+        else:
+            searched = max(_best_columns(original, measure), _best_share(original, measure, rng))
+        best[name] = max(best[name], searched)
     return best
 
 
-def _values(tables: Sequence[Profile], fidelity: Callable[[Profile], dict[str, float]]) -> dict[str, Floats]:
-    scores = [fidelity(table) for table in tables]
-    return {name: np.array([score[name] for score in scores]) for name in scores[0]}
+def _values(tables: Sequence[Profile], fidelity: Mapping[str, Callable[[Profile], float]]) -> dict[str, Floats]:
+    return {name: np.array([measure(table) for table in tables]) for name, measure in fidelity.items()}
+
+
+def _equally_associated(original: Profile) -> float:
+    """Best `relative_association_fidelity` of tables in which all pairs have one strength, which is the mean."""
+    if original.starts.size < 2:
+        return 0.0
+    strength = association(original)
+    return 1 - relative_squared_distance(strength, np.full_like(strength, strength.mean()), strength)
+
+
+def _best_columns(original: Profile, measure: Callable[[Profile], float]) -> float:
+    """Best fidelity of tables whose columns are each constant or ``*``, by coordinate ascent from either."""
+    kinds = [table.mass[:1] for table in (constant_table(original), suppressed_table(original))]
+    best = 0.0
+    for start in kinds:
+        mass = start
+        reached = measure(Profile(mass, original.starts))
+        for _ in range(SWEEPS):
+            before = reached
+            for first, end in _blocks(original):
+                for kind in kinds:
+                    trial = mass.copy()
+                    trial[:, first:end] = kind[:, first:end]
+                    if (value := measure(Profile(trial, original.starts))) > reached:
+                        mass, reached = trial, value
+            if reached == before:
+                break
+        best = max(best, reached)
+    return best
+
+
+def _best_share(original: Profile, measure: Callable[[Profile], float], rng: Generator) -> float:
+    """Best fidelity of tables of constant rows among rows of ``*`` or of draws, over the share of constant rows.
+
+    On average draws are no nearer than ``*``. They are tried at the best share, and as a few among constants, since
+    single tables reach more by luck.
+    """
+    constant, suppressed = constant_table(original).mass[:1], suppressed_table(original).mass[:1]
+    pair = np.vstack([constant, suppressed])
+
+    def reached(count: int, rows: int) -> float:
+        return measure(Profile(np.repeat(pair, [count, rows - count], axis=0), original.starts))
+
+    coarse = [reached(count, COARSE) for count in range(COARSE + 1)]
+    near, step = int(np.argmax(coarse)), FINE // COARSE
+    fine = {count: reached(count, FINE) for count in range(max(0, (near - 1) * step), min(FINE, (near + 1) * step) + 1)}
+    best = max(fine, key=lambda count: fine[count])
+    reaches = [*coarse, fine[best]]
+    for copies, count in product((False, True), (best, FINE - FINE // 16)):
+        values = []
+        for _ in range(DRAWS):
+            mass = uniform_table(original, rng, copies=copies).mass
+            mass[: round(count / FINE * original.rows)] = constant
+            values.append(measure(Profile(mass, original.starts)))
+        reaches.append(min(1.0, float(np.mean(values) + MARGIN * np.std(values, ddof=1))))
+    return max(reaches)
 
 
 def association_noise(original: Profile, rng: Generator) -> float:
-    r"""Mean absolute difference of `association` between two samples of the original's size and population.
+    r"""Mean `relative_squared_distance` of `association` of two samples of the original's size and population.
 
-    Pairs have the weights of `weighted_association_fidelity`. Random halves of the original are two samples of n/2
-    rows. The standard deviation of a difference falls with the square root of the number of rows, so that samples of n
-    rows differ by 1/√2 of what the halves differ by.
+    It is relative to the original's sum of squares. Random halves of the original are two samples of n/2 rows. The
+    variance of a difference falls with the number of rows, so that samples of n rows differ by half of what the halves
+    differ by.
 
     Parameters
     ----------
@@ -116,18 +191,19 @@ def association_noise(original: Profile, rng: Generator) -> float:
     """
     if original.rows < 4 or original.starts.size < 2:
         return 0.0
-    weights = association(original) ** 2
-    if not weights.any():
+    strength = association(original)
+    if not strength.any():
         return 0.0
     half = original.rows // 2
-    differences = []
+    distances = []
     for _ in range(SPLITS):
         order = rng.permutation(original.rows)
         first, second = (
-            Profile(original.mass[part], original.starts) for part in (order[:half], order[half : 2 * half])
+            association(Profile(original.mass[part], original.starts))
+            for part in (order[:half], order[half : 2 * half])
         )
-        differences.append(np.average(np.abs(association(first) - association(second)), weights=weights))
-    return float(np.mean(differences) / np.sqrt(2))
+        distances.append(relative_squared_distance(first, second, strength))
+    return float(np.mean(distances) / 2)
 
 
 def _blocks(table: Profile) -> Iterator[tuple[int, int]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -16,13 +16,15 @@ from metrics.fidelity import (
     association,
     marginal_fidelity,
     query_fidelity,
-    weighted_association_fidelity,
+    relative_association_fidelity,
 )
 from metrics.profile import Profile, original_profile, profile
 from metrics.ranking import area_under_curve
 from metrics.references import association_noise, constant_table, information_free_fidelity, suppressed_table
 
 QUERIES = 200
+LEAST_SCALE = 0.25
+"""Least share of the distance between floor and 1 that is the full measure of associations."""
 
 
 class TableUtility:
@@ -31,10 +33,10 @@ class TableUtility:
     Plain fidelity measures are too favourable: a table of constants scores about a half. Every component is therefore
     *anchored*: it is (measure - c) / (f - c), clipped to [0, 1]. The floor c is the best that releases without
     information reach: constants, ``*`` and uniform draws (`metrics.references.information_free_fidelity`). The full
-    measure f is 1 for marginals and queries. For associations it is 1 - d, where d is the difference between two
-    samples of the original's size (`metrics.references.association_noise`), so that sampling noise is not counted as
-    loss. It is at least (1 + c) / 2, since noise must not be magnified. If 1 - d ≤ c, two samples differ as much as a
-    release without information does, and associations are left out. If c is 1, only the original's rows score 1.
+    measure f is 1 for marginals and queries. For associations it is 1 - d, where d is the distance between two samples
+    of the original's size (`metrics.references.association_noise`), so that sampling noise is not counted as loss. It
+    is at least c + (1 - c) / 4, since noise must not be magnified further. If 1 - d ≤ c, two samples differ as much as
+    a release without information does, and associations are left out. If c is 1, only the original's rows score 1.
 
     Parameters
     ----------
@@ -88,10 +90,13 @@ class TableUtility:
         self.strength = association(self.original) if self.domains else np.zeros(0)
         self.constant = constant_table(self.original)
         self.suppressed = suppressed_table(self.original)
-        self.floor = information_free_fidelity(self.original, self._fidelity, reference_rng)
+        self.floor = information_free_fidelity(self.original, self._measures, reference_rng)
         self.noise = association_noise(self.original, reference_rng)
-        halfway = (1 + self.floor["associations"]) / 2
-        self.full = {**dict.fromkeys(self.floor, 1.0), "associations": max(1 - self.noise, halfway)}
+        floor = self.floor["associations"]
+        self.full = {
+            **dict.fromkeys(self.floor, 1.0),
+            "associations": max(1 - self.noise, floor + LEAST_SCALE * (1 - floor)),
+        }
         self.held_out = original_profile(held_out, self.domains) if target and len(held_out) else None
 
     @cached_property
@@ -105,8 +110,9 @@ class TableUtility:
         Returns
         -------
         dict
-            ``marginals`` (1 - mean total variation distance), ``associations`` (1 - mean difference of Cramer's V,
-            weighted by V²) and ``queries`` (1 - mean relative error of range counts), each anchored, in [0, 1].
+            ``marginals`` (1 - mean total variation distance), ``associations`` (1 - sum of squared differences of
+            Cramer's V, relative to the original's sum of squares) and ``queries`` (1 - mean relative error of range
+            counts), each anchored, in [0, 1].
             ``associations`` is None if the original's are too weak for its size. ``classifier_auc`` and
             ``classifier_auc_original``: areas under the ROC curve, in [0, 1], of a logistic regression trained on the
             release and on the original, tested on held-out records. They are .5 if the release has one class or no row,
@@ -138,12 +144,19 @@ class TableUtility:
         distinct = 1 - self.noise > self.floor["associations"]
         return frozenset(name for name in self.floor if name != "associations" or distinct)
 
-    def _fidelity(self, table: Profile) -> dict[str, float]:
+    @property
+    def _measures(self) -> dict[str, Callable[[Profile], float]]:
+        """Fidelity of a table to the original, by component."""
         return {
-            "marginals": marginal_fidelity(self.original, table),
-            "associations": weighted_association_fidelity(self.strength, table) if table.starts.size > 1 else 1.0,
-            "queries": query_fidelity(self.original, table, self.queries),
+            "marginals": lambda table: marginal_fidelity(self.original, table),
+            "associations": lambda table: (
+                relative_association_fidelity(self.strength, table) if table.starts.size > 1 else 1.0
+            ),
+            "queries": lambda table: query_fidelity(self.original, table, self.queries),
         }
+
+    def _fidelity(self, table: Profile) -> dict[str, float]:
+        return {name: measure(table) for name, measure in self._measures.items()}
 
     def _classifier(self, auc: float | None) -> dict[str, float | None]:
         return {"classifier_auc": auc, "classifier_auc_original": self.original_auc}

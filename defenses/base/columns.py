@@ -14,6 +14,7 @@ from defenses.base.microdata import Microdata
 from metrics.arrays import Integers
 from metrics.cells import escape, read_cells
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.values import distinct_cells, is_mixed
 
 
 def check_columns(columns: Any) -> None:
@@ -160,12 +161,29 @@ def code_values(column: pd.Series[Any], *, ascending: bool = False) -> CodedColu
     column : Series, shape (n,)
         Original values or released cells.
     ascending : bool
-        Whether values are sorted; a missing value then comes last.
+        Whether values are sorted, by their texts if their types differ; a missing value then comes last.
     """
-    codes, distinct = pd.factorize(column, sort=ascending, use_na_sentinel=False)
-    values = np.asarray(distinct, dtype=object)
+    if is_mixed(column):
+        codes, values = distinct_cells(column)
+        if ascending:
+            order = _ascending(values)
+            codes, values = np.argsort(order)[codes], values[order]
+    else:
+        codes, distinct = pd.factorize(column, sort=ascending, use_na_sentinel=False)
+        values = np.asarray(distinct, dtype=object)
     missing = np.flatnonzero(pd.isna(values))
     return CodedColumn(values, codes, int(missing[0]) if missing.size else values.size)
+
+
+def _ascending(values: NDArray[np.object_]) -> NDArray[np.intp]:
+    """Order that sorts distinct values, or their texts if they cannot be compared; a missing one comes last."""
+    missing = pd.isna(values)
+    present = np.flatnonzero(~missing).tolist()
+    try:
+        present.sort(key=lambda code: values[code])
+    except TypeError:
+        present.sort(key=lambda code: str(values[code]))
+    return np.array([*present, *np.flatnonzero(missing)], dtype=np.intp)
 
 
 def code_column(column: pd.Series[Any], domain: Domain) -> CodedColumn:

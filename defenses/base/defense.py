@@ -124,7 +124,7 @@ def released_frame(records: Microdata, cells: Mapping[str, Any] | None = None) -
             columns[name] = replaced[name]
             continue
         column = records.frame[name].reset_index(drop=True)
-        columns[name] = column if name in records.generalized else escape_column(column)
+        columns[name] = column if name in records.generalized else escape_column(column, records.domains.get(name))
     return pd.DataFrame(columns, index=pd.RangeIndex(len(records)))
 
 

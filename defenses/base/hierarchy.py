@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from metrics.cells import SUPPRESSED, interval_cell, set_cell
 from metrics.domains import format_number
+from metrics.values import distinct_values
 
 
 class Hierarchy(ABC):
@@ -158,7 +159,7 @@ class TableHierarchy(Hierarchy):
 
     def positions(self, values: ArrayLike) -> NDArray[np.intp]:
         """Row of each value in the table, shape (n,); the number of leaves for a missing value."""
-        codes, distinct = pd.factorize(np.asarray(values, dtype=object), use_na_sentinel=True)
+        codes, distinct = distinct_values(values)
         names = [format_number(value) if _is_number(value) else str(value) for value in distinct]
         unknown = [name for name in names if name not in self._position]
         if unknown:

@@ -57,6 +57,12 @@ def tournament() -> None:
 @click.option("--anonymize-again-until", metavar="MOMENT", help="End of the second round.")
 @click.option("--attack-until", required=True, metavar="MOMENT", help="End of the attack phase.")
 @click.option(
+    "--quota",
+    type=click.IntRange(min=1),
+    metavar="BYTES",
+    help="Most bytes that are kept of a team's files.  [default: 64 MiB]",
+)
+@click.option(
     "--seed", type=click.IntRange(min=0), help="Seed of all secrets.  [default: drawn from the operating system]"
 )
 def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, teams: Path, **settings: Any) -> None:
@@ -66,7 +72,8 @@ def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, 
 
         dataset = _dataset(name, data, roles)
         names = read_teams(teams)
-        open_tournament(folder, dataset, names, now=_now(), **settings)
+        given = {option: value for option, value in settings.items() if option != "quota" or value is not None}
+        open_tournament(folder, dataset, names, now=_now(), **given)
     if settings["seed"] is not None:
         _say(
             "warning: whoever guesses the seed knows every secret of this tournament; omit --seed in a real tournament"

@@ -137,7 +137,7 @@ class TableModel:
             raise ValueError(f"the people have no column {missing[0]!r}, which the model needs")
         if self._model is None:
             return np.tile(self._shares, (len(people), 1))
-        clear = pd.DataFrame({name: escape_column(people[name]) for name in self.domains})
+        clear = pd.DataFrame({name: escape_column(people[name], self.domains[name]) for name in self.domains})
         result = np.zeros((len(people), len(self.classes)))
         result[:, self._model.classes_] = self._model.predict_proba(self._features(clear))
         return result

@@ -21,7 +21,8 @@ def check_report_to_terminal(report: CheckReport) -> str:
     ]
     if not report.outcomes:
         lines.append(
-            "no attack was played: there is no others.csv in the folder of the originals (--others names another file)"
+            "no attack was played and no classifier tested: there is no others.csv in the folder of the originals "
+            "(--others names another file)"
         )
         return "\n".join(lines)
     rows = [

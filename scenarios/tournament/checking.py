@@ -35,7 +35,7 @@ class CheckReport:
     sheet : Sheet
         The table as it would be published.
     utility : SubmissionUtility
-        Its utility, exactly as the host will compute it.
+        Its utility, exactly as the host will compute it. Without other people it lacks the classifier.
     outcomes : tuple of AttackOutcome
         Outcomes of the baseline attacks, strongest first; empty if there are no other people for decoys.
     decoys : int
@@ -63,8 +63,9 @@ def check(path: Path, original: Path, *, roles: Path | None = None, others: Path
     original : Path
         The team's originals.
     roles, others : Path, optional
-        Roles and domains of the columns, and other people for decoys. The default is ``roles.toml`` and ``others.csv``
-        in the folder of the originals. Settings are read from ``tournament.toml`` in that folder.
+        Roles and domains of the columns, and other people, who are decoys and test the classifier. The default is
+        ``roles.toml`` and ``others.csv`` in the folder of the originals. Settings are read from ``tournament.toml``
+        in that folder.
 
     Raises
     ------
@@ -77,11 +78,11 @@ def check(path: Path, original: Path, *, roles: Path | None = None, others: Path
     records = load_table(original, roles).records
     settings = _settings(folder / FILE, records)
     sheet = read_sheet(path.name, read_submission(path), form_of(records, settings))
-    scale = originals_of(records, settings)
+    people = load_table(others, roles).records if others else None
+    scale = originals_of(records, settings, people)
     utility = scale.utility(sheet.frame, sheet.origin)
-    if others is None:
+    if people is None:
         return CheckReport(sheet, utility, (), 0)
-    people = load_table(others, roles).records
     origins = scale.origins(sheet.origin, sheet.frame, generator(0, "check", "map"))
     outcomes, count = _outcomes(sheet, records, people, settings, origins)
     return CheckReport(sheet, utility, tuple(sorted(outcomes, key=lambda one: -one.advantage)), count)

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
 from metrics.files import UNFINISHED, write_atomically
+from metrics.utility import prediction_target
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.dataset import load_table
 from scenarios.tournament.log import Log, LogEntry
@@ -177,7 +178,8 @@ class Tournament:
 
     def originals(self, team: str) -> Originals:
         """A team's originals, against which its table is measured."""
-        return originals_of(self.records(self.original_path(team)), self.settings)
+        others = self.records(self.others_path) if self.others_path.is_file() else None
+        return originals_of(self.records(self.original_path(team)), self.settings, others)
 
     def form(self, team: str) -> Form:
         """Form that a team's table must have."""
@@ -201,10 +203,12 @@ def form_of(records: Microdata, settings: Settings) -> Form:
     return Form(domains, settings.originals, settings.decimals, missing)
 
 
-def originals_of(records: Microdata, settings: Settings) -> Originals:
-    """Originals against which a table is measured."""
+def originals_of(records: Microdata, settings: Settings, others: Microdata | None) -> Originals:
+    """Originals against which a table is measured; the other people test the classifier."""
     domains = {name: records.domain(name) for name in records.released_columns}
-    return Originals(records.frame[list(domains)], domains, settings.queries_seed)
+    people = None if others is None else others.frame[list(domains)]
+    target = prediction_target(records.sensitive, domains)
+    return Originals(records.frame[list(domains)], domains, settings.queries_seed, people, target)
 
 
 def write_whole(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:

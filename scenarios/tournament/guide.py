@@ -4,11 +4,22 @@ from __future__ import annotations
 
 from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain, Domain, format_number
+from metrics.utility import prediction_target
 from scenarios.tournament.settings import Settings
 
 
-def rules(settings: Settings, records: Microdata) -> str:
-    """The rules of a tournament as Markdown: files, phases, scoring, columns."""
+def rules(settings: Settings, records: Microdata, *, classifier: bool) -> str:
+    """The rules of a tournament as Markdown: files, phases, scoring, columns.
+
+    Parameters
+    ----------
+    settings : Settings
+        The public settings.
+    records : Microdata
+        Gives roles and public domains.
+    classifier : bool
+        Whether there are other people, who test a classifier.
+    """
     ends = [("anonymize", settings.anonymize_until), ("attack", settings.attack_until)]
     if settings.rounds == 2:
         ends.insert(1, ("anonymize again", str(settings.anonymize_again_until)))
@@ -34,6 +45,24 @@ def rules(settings: Settings, records: Microdata) -> str:
         again=again,
         row_chance=f"1/{settings.candidates}",
         member_chance=f"{settings.originals / settings.candidates:.3g}",
+        quota=_bytes(settings.quota),
+        classifier=_classifier(records) if classifier else "",
+    )
+
+
+def _bytes(number: int) -> str:
+    return f"{number >> 20} MiB" if number % (1 << 20) == 0 else f"{number:,} bytes"
+
+
+def _classifier(records: Microdata) -> str:
+    """The rule about the classifier; empty if no column can be predicted."""
+    domains = {name: records.domain(name) for name in records.released_columns}
+    target = prediction_target(records.sensitive, domains)
+    if target is None:
+        return ""
+    return (
+        f"  - How well a classifier that is trained on it predicts `{target}` of the people in `others.csv`, compared\n"
+        "    with a classifier that is trained on your originals.\n"
     )
 
 
@@ -49,7 +78,8 @@ def _described(domain: Domain, decimals: int) -> str:
 _TEMPLATE = """# Rules: {title}
 
 You hold the original records of {originals} people. Publish a table of them that is useful and that nobody can trace
-back to them. Then try to trace the other teams' tables. Files are UTF-8 text with commas between the fields.
+back to them. Then try to trace the other teams' tables. Files are UTF-8 text with commas between the fields. The host
+keeps at most {quota} of each team's files and refuses what exceeds them; equal files count once.
 
 | phase | ends (UTC) |
 |---|---|
@@ -76,9 +106,10 @@ row; leave out rows that you do not want to answer. The last valid file about a 
 
 ## Scores
 **Utility** is the smaller of two numbers, each 0 for a table whose rows are all equal and 1 for the originals:
-- *of the table*: how well it preserves the columns' distributions, the associations between columns, and counts over
-  ranges (the mean of the three). Values are compared in public bins; a generalized cell is spread evenly over the
-  values that it covers.
+- *of the table*: the mean of the following parts.
+  - How well it preserves the columns' distributions, the associations between columns, and counts over ranges.
+    Values are compared in public bins; a generalized cell is spread evenly over the values that it covers.
+{classifier}  - A part that your originals themselves are too few to show is left out.
 - *of the records*: how similar your originals are to the rows that you declare as theirs, or to the rows that the
   host assigns to them, whichever is less. Numbers are compared by the distance of their bins, categories as equal or
   not. A generalized cell counts with the mean similarity of the values that it covers. An original without a row is

@@ -28,7 +28,7 @@ from scenarios.tables.dataset import Dataset
 from scenarios.tournament.folder import PUBLIC, csv_bytes, toml_bytes, write_whole
 from scenarios.tournament.guide import rules
 from scenarios.tournament.log import Log
-from scenarios.tournament.settings import FILE, Phase, Settings, moment, team_name
+from scenarios.tournament.settings import FILE, QUOTA, Phase, Settings, moment, team_name
 
 OTHERS = 1000
 """Largest number of other people whose records every team may study."""
@@ -75,6 +75,7 @@ def open_tournament(
     attack_until: str,
     now: datetime,
     seed: int | None = None,
+    quota: int = QUOTA,
 ) -> Settings:
     """Create the folder of a tournament.
 
@@ -95,11 +96,14 @@ def open_tournament(
         Current time, with a time zone.
     seed : int, optional
         Seed of all secrets. By default it is drawn from the operating system, since it reveals every secret.
+    quota : int
+        See `Settings`.
 
     Raises
     ------
     ValueError
-        If a setting is invalid, the phases are not in order, or there are too few records.
+        If a setting is invalid, the phases are not in order, there are too few records, or the quota is smaller than
+        a team's originals.
     """
     if candidates <= originals:
         raise ValueError(f"--candidates must exceed --originals ({originals}), got {candidates}")
@@ -136,6 +140,7 @@ def open_tournament(
         attack_until=attack_until,
         queries_seed=int(generator(secret, "tournament", "public").integers(2**31)),
         decimals=decimals(records),
+        quota=quota,
     )
     _check_phases(settings, now)
     folder.parent.mkdir(parents=True, exist_ok=True)
@@ -182,10 +187,15 @@ def _fill(folder: Path, settings: Settings, records: Microdata, secret: int, now
     roles = toml_bytes(_roles(records))
     study = csv_bytes(records.take(others).frame[columns]) if others.size else b""
     settings_file = toml_bytes(settings.model_dump())
-    page = rules(settings, records).encode()
+    page = rules(settings, records, classifier=bool(study)).encode()
     answers: dict[str, list[int]] = {}
     for number, team in enumerate(settings.teams):
         table = csv_bytes(records.take(own[number]).frame[columns])
+        if len(table) > settings.quota:
+            raise ValueError(
+                f"--quota must hold at least one table: the originals of {team} have {len(table)} bytes, "
+                f"got {settings.quota}"
+            )
         order = generator(secret, "tournament", "order", team).permutation(settings.candidates)
         answers[team] = np.argsort(order)[: settings.originals].tolist()
         mixed = np.concatenate([own[number], decoys[number]])[order]

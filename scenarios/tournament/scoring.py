@@ -36,7 +36,7 @@ from scenarios.tournament.sheets import read_answers
 SCENARIO = "tournament"
 ROWS = "reidentification"
 """Goal that can be scored on a share of the rows."""
-SCORER = 2
+SCORER = 3
 """Version of the scorer, which is raised when the meaning of a stored number changes."""
 BASELINE = "baseline:"
 """Prefix of the baseline attacks' names, which no team's name can have."""

@@ -16,6 +16,8 @@ FILE = "tournament.toml"
 TEAM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,31}")
 FORMAT = 1
 """Version of a tournament folder."""
+QUOTA = 64 << 20
+"""Default quota of a team, in bytes."""
 
 
 class Phase(StrEnum):
@@ -98,7 +100,7 @@ class Settings(TomlTable):
     attack_until: Moment
     queries_seed: int = Field(ge=0)
     decimals: dict[str, int] = Field(default_factory=dict)
-    quota: int = Field(default=64 << 20, ge=1)
+    quota: int = Field(default=QUOTA, ge=1)
 
     def until(self, phase: Phase) -> datetime | None:
         """End of a phase; None if it has none."""

@@ -16,13 +16,14 @@ from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import RankedAnswers
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
+from leaderboard.utility import pooled_utility
 from metrics.domains import Domain
 from metrics.profile import Profile, original_profile, profile
 from metrics.similarity import record_similarity
 from metrics.table_utility import TableUtility, anchored
 from scenarios.seeds import generator
 
-COMPONENTS = ("marginals", "associations", "queries")
+COMPONENTS = ("marginals", "associations", "queries", "classifier")
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,8 @@ class SubmissionUtility:
     Attributes
     ----------
     components : dict of float
-        Components of the utility of the table: anchored marginals, associations and range counts.
+        Components of the utility of the table, anchored as on the board: marginals, associations, range counts and a
+        classifier. Associations and the classifier are left out where the originals have too little to learn.
     table : float
         Utility of the table's statistics: the mean of the components.
     record : float
@@ -61,17 +63,23 @@ class Originals:
         Public domains of the columns.
     queries_seed : int
         Seed of the range counts.
+    others : DataFrame, optional
+        Records of people in no team's table, shape (people, columns). They test the classifier.
+    target : str, optional
+        Column that the classifier predicts. Without it, or without other people, there is no classifier.
     """
 
     frame: pd.DataFrame
     domains: Mapping[str, Domain]
     queries_seed: int
+    others: pd.DataFrame | None = None
+    target: str | None = None
 
     @cached_property
     def _utility(self) -> TableUtility:
-        return TableUtility(
-            self.frame, self.domains, self.frame.iloc[:0], None, generator(self.queries_seed, "tournament", "queries")
-        )
+        held_out = self.frame.iloc[:0] if self.others is None else self.others
+        rng = generator(self.queries_seed, "tournament", "queries")
+        return TableUtility(self.frame, self.domains, held_out, self.target, rng)
 
     @cached_property
     def _constant_similarity(self) -> NDArray[np.float64]:
@@ -97,13 +105,14 @@ class Originals:
         origin : ndarray of int, shape (rows,)
             Original from which each row is declared to stem; -1 for none.
         """
-        measured = self._utility.score(released)
-        components = {name: float(value) for name in COMPONENTS if (value := measured[name]) is not None}
+        ordered = released.iloc[_canonical_order(released)].reset_index(drop=True)
+        utility = pooled_utility([self._utility.score(ordered)])
+        assert utility is not None  # noqa: S101 (marginals are always measured)
         similarity = record_similarity(
             original_profile(self.frame, self.domains), profile(released, self.domains), self.domains
         )
         record = min(self._record(similarity, one) for one in (origin, self._learned(released)))
-        return SubmissionUtility(components, float(np.mean(list(components.values()))), record)
+        return SubmissionUtility(utility.components, utility.headline.value, record)
 
     def _record(self, similarity: NDArray[np.float64], origin: NDArray[np.intp]) -> float:
         """Anchored similarity of the originals to their own rows, given the origins of the rows."""
@@ -115,7 +124,7 @@ class Originals:
 
     def _learned(self, released: pd.DataFrame) -> NDArray[np.intp]:
         """`learned_origin` with a public seed and independent of the rows' order, so that teams measure the same."""
-        order = released.fillna("").reset_index(drop=True).sort_values(list(released.columns), kind="stable").index
+        order = _canonical_order(released)
         origin = np.empty(len(released), dtype=np.intp)
         rng = generator(self.queries_seed, "tournament", "map")
         origin[order] = self.learned_origin(released.iloc[order].reset_index(drop=True), rng)
@@ -150,3 +159,9 @@ class Originals:
             "assigned": self.best_origin(released, rng),
             "learned": self.learned_origin(released, rng),
         }
+
+
+def _canonical_order(released: pd.DataFrame) -> NDArray[np.intp]:
+    """Order of the rows, sorted by their cells, so that no measure depends on the order in which a team wrote them."""
+    cells = released.fillna("").reset_index(drop=True)
+    return cells.sort_values(list(cells.columns), kind="stable").index.to_numpy()

@@ -1,5 +1,6 @@
 """No release under a promise of epsilon tells neighbours apart by its form: shape, types, support, errors."""
 
+from dataclasses import replace
 from zlib import crc32
 
 import numpy as np
@@ -11,6 +12,7 @@ from defenses import PrivateMarginals, RetentionReplacement
 from defenses.base.columns import category_cells, stored_alike
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
+from metrics import CategoricalDomain
 from scenarios.auditing.audit import Neighbours, Subject, audit
 
 SEEDS, MANY_SEEDS = 2, 200
@@ -86,6 +88,39 @@ def test_no_support_tells_neighbours(declared, change):
 @pytest.mark.long
 def test_no_support_of_any_defense_tells_neighbours(declared):
     check(declared, MANY_SEEDS, OUTSIDE, supports=True)
+
+
+TYPES = {
+    "True among 1s": True,
+    "NumPy's True among 1s": np.True_,
+    "1.0 among 1s": 1.0,
+    "text among numbers": "1",
+    "small integer among large ones": np.int8(1),
+    "fraction among integers": 72.5,
+    "72.0 among 72": 72.0,
+    "missing among integers": None,
+    "not a number among integers": np.nan,
+}
+"""Values of the first record in a column of integers that are categories."""
+
+
+def typed(records, value):
+    """The records with integers as categories, the first of which is replaced; pandas chooses the column's type."""
+    integers = [(1, 0, 72)[row % 3] for row in range(len(records))]
+    categories = CategoricalDomain(("0", "1", "72", "72.5", "73", "True", "other"))
+    ages = records.frame["age"].tolist()
+    frame = records.frame.assign(city=[value, *integers[1:]], age=[*ages[:-1], 30.0 if value == 1 else 30])
+    return replace(records, frame=frame, domains={**records.domains, "city": categories})
+
+
+def test_no_form_tells_neighbours_by_the_type_of_a_value(declared):
+    first = declared["the same record"]
+    tables = {"the same record": typed(first, 1)} | {title: typed(first, value) for title, value in TYPES.items()}
+    assert len({str(table.frame["city"].dtype) for table in tables.values()}) == 3
+    check(tables, SEEDS, {"missing among integers", "not a number among integers"}, supports=False)
+    for title, second in tables.items():
+        for defense in (RetentionReplacement(epsilon=0.01), PrivateMarginals(epsilon=0.5)):
+            assert not differing(defense, tables["the same record"], second, 60), (type(defense), title)
 
 
 def test_without_declared_domains_nothing_is_promised_or_answered(tmp_path):

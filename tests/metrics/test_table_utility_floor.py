@@ -75,6 +75,70 @@ def test_releases_without_information_are_worth_nothing(name, rows):
         assert max(score[component] or 0 for component in COMPONENTS) <= 0.02, (release, score)
 
 
+def mixed(frame, domains, rng):
+    """Releases that mix constants, ``*`` and draws by row and by column, by name; draws by chance, several of each."""
+    n = len(frame)
+    stars = pd.DataFrame("*", index=range(n), columns=list(domains))
+    modes = pd.DataFrame({name: [frame[name].mode()[0]] * n for name in domains})
+    draws = [uniform(domains, n, rng).astype(object) for _ in range(4)]
+    copies = [equal_draws(domains, n, rng) for _ in range(4)]
+    columns = [np.where(rng.random(len(domains)) < 0.5, modes, stars) for _ in range(4)]
+    releases = {"modes or stars by column": columns}
+    for share in (0.2, 0.4, 0.6, 0.8, 0.95):
+        first = np.arange(n)[:, None] < round(share * n)
+        releases |= {
+            f"{share} modes among stars": [np.where(first, modes, stars)],
+            f"{share} modes among draws": [np.where(first, modes, table) for table in draws],
+            f"{share} stars among draws": [np.where(first, stars, table) for table in draws],
+            f"{share} modes among equal draws": [np.where(first, modes, table) for table in copies],
+            f"{share} stars among equal draws": [np.where(first, stars, table) for table in copies],
+            f"{share} modes among modes or stars": [np.where(first, modes, table) for table in columns],
+        }
+    return {
+        title: [pd.DataFrame(table, columns=list(domains)) for table in tables] for title, tables in releases.items()
+    }
+
+
+def equal_draws(domains, rows, rng):
+    """Draws whose cells are all decided by one number for each row."""
+    shared = rng.random(rows)
+    cells = {
+        name: np.array(domain.categories, dtype=object)[(shared * domain.size).astype(int)]
+        if isinstance(domain, CategoricalDomain)
+        else np.round(domain.low + shared * (domain.high - domain.low)).astype(object)
+        for name, domain in domains.items()
+    }
+    return pd.DataFrame(cells)
+
+
+@pytest.mark.parametrize("rows", [100, 300])
+@pytest.mark.parametrize("name", TABLES)
+def test_mixtures_without_information_are_worth_nothing(name, rows):
+    # What a release reaches by the luck of its draws is no information: kinds are judged by their means.
+    frame, domains, _ = people(name, rows)
+    utility = TableUtility(frame, domains, frame[:0], None, np.random.default_rng(1))
+    for release, tables in mixed(frame, domains, np.random.default_rng(5)).items():
+        scores = [utility.score(table) for table in tables]
+        for component in COMPONENTS:
+            assert np.mean([score[component] or 0 for score in scores]) <= 0.02, (release, component)
+
+
+def test_shares_of_rows_for_each_column_are_the_marginals():
+    """No floor can cover shares that are chosen for each column: they reproduce the marginals of two values exactly."""
+    rng = np.random.default_rng(2)
+    domain = CategoricalDomain(("no", "yes"))
+    frame = pd.DataFrame({f"item {share}": rng.permutation(["yes", "no"] * 100) for share in range(6)})
+    for number, name in enumerate(frame):
+        frame.loc[: 20 * number, name] = "yes"
+    domains = dict.fromkeys(frame.columns, domain)
+    released = pd.DataFrame("*", index=frame.index, columns=frame.columns)
+    for name in frame:
+        yes = int((frame[name] == "yes").sum())
+        released.loc[: 2 * yes - 200 - 1, name] = "yes"
+    utility = TableUtility(frame, domains, frame[:0], None, np.random.default_rng(1))
+    assert utility.score(released)["marginals"] == pytest.approx(1)
+
+
 @pytest.mark.parametrize("name", ["coins", "likert", "bank", "adult"])
 def test_classifiers_without_information_are_worth_nothing(name):
     # Uniform draws train classifiers of either sign, whose areas average to 1/2 over plays.
@@ -92,19 +156,25 @@ def test_classifiers_without_information_are_worth_nothing(name):
         assert pooled.headline.value <= 0.02, (kind, pooled)
 
 
+@pytest.mark.parametrize(("rows", "fresh"), [(100, 0.4), (300, 0.85)])
 @pytest.mark.parametrize("name", ["bank", "adult"])
-def test_samples_of_the_same_people_keep_the_associations(name):
-    frame, domains, _ = people(name, 2400)
+def test_samples_of_the_same_people_keep_the_associations(name, rows, fresh):
+    # Two samples of 100 people differ by nearly as much as one of them from a table of equal associations.
+    plays = 8
+    frame, domains, _ = people(name, 2 * plays * rows)
     worth = {"fresh": [], "retained": []}
-    for play in range(4):
-        original = frame[play * 300 : play * 300 + 300]
+    for play in range(plays):
+        original, other = frame[play * rows :][:rows], frame[(plays + play) * rows :][:rows]
         utility = TableUtility(original, domains, original[:0], None, np.random.default_rng(1))
-        worth["fresh"].append(utility.score(frame[1200 + play * 300 : 1500 + play * 300])["associations"])
+        if utility.score(original)["associations"] is None:
+            continue
+        worth["fresh"].append(utility.score(other)["associations"])
         records = Microdata(original.reset_index(drop=True), quasi_identifiers=tuple(domains), domains=domains)
         replaced = RetentionReplacement(retention=0.9).apply(records, np.random.default_rng(play)).frame
         worth["retained"].append(utility.score(replaced)["associations"])
-    assert np.mean(worth["fresh"]) >= 0.6
-    assert np.mean(worth["retained"]) >= 0.5
+    assert len(worth["fresh"]) >= 6
+    assert np.mean(worth["fresh"]) >= fresh
+    assert np.mean(worth["retained"]) >= 0.8
 
 
 def test_a_table_without_associations_has_none_to_keep():

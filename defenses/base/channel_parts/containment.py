@@ -10,6 +10,7 @@ import pandas as pd
 
 from defenses.base.channel_parts.part import ColumnPart, Likelihood
 from metrics.cells import read_cells
+from metrics.values import distinct_cells, is_mixed
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,8 @@ class Containment(ColumnPart):
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""
         cells = read_cells(released[self.column], self.domain)
-        codes, distinct = pd.factorize(original[self.column], use_na_sentinel=False)
+        values = original[self.column]
+        codes, distinct = distinct_cells(values) if is_mixed(values) else pd.factorize(values, use_na_sentinel=False)
         with np.errstate(divide="ignore"):
             table = np.log(cells.contains(distinct).astype(float))
         return Likelihood((cells.codes,), (codes,), lambda cell, value: table[cell, value])

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
-from decimal import Decimal
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -15,9 +11,7 @@ from numpy.typing import NDArray
 from defenses.base.microdata import Microdata
 from metrics.arrays import Floats
 from metrics.domains import CategoricalDomain, NumericDomain
-
-LARGEST_EXACT = 2.0**53
-"""Below it every integer is a floating-point number."""
+from metrics.values import distinct_values, number_of, texts_of
 
 
 def numbers(records: Microdata, column: str) -> Floats:
@@ -100,71 +94,4 @@ def as_numbers(column: pd.Series[Any]) -> Floats:
     if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column):
         return np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
     value_codes, distinct = distinct_values(column)
-    return np.array([*map(_number, distinct), np.nan])[value_codes]
-
-
-def distinct_values(column: pd.Series[Any]) -> tuple[NDArray[np.intp], Sequence[Any]]:
-    """Position of each value among the distinct ones, shape (n,), -1 where it is missing; and the distinct values.
-
-    Values of different types differ: ``pandas.factorize`` would make 1, 1.0 and True one value, the first in the table.
-    Then one record would decide as which text the others count.
-    """
-    if column.dtype != object or pd.api.types.infer_dtype(column, skipna=True) == "string":
-        value_codes, distinct = pd.factorize(column)
-        return np.asarray(value_codes, dtype=np.intp), list(distinct)
-    positions: dict[Any, int] = {}
-    values: list[Any] = []
-    result = np.full(len(column), -1, dtype=np.intp)
-    for row, value in enumerate(column):
-        if _is_missing(value):
-            continue
-        try:
-            position = positions.setdefault((type(value), value), len(values))
-        except TypeError:  # A list, for example, is not hashable.
-            position = len(values)
-        if position == len(values):
-            values.append(value)
-        result[row] = position
-    return result, values
-
-
-def texts_of(value: Any) -> tuple[str, ...]:
-    """Texts that a value equals.
-
-    An integer equals "72" and "72.0", however it is stored: one missing or fractional number in a column makes pandas
-    store all its integers as floating-point numbers.
-    """
-    if isinstance(value, int | float | complex | np.number) and not isinstance(value, bool):
-        number = _number(value)
-        if number.is_integer() and abs(number) < LARGEST_EXACT:
-            return str(int(number)), str(number)
-    try:
-        return (str(value),)
-    except Exception:
-        return ()
-
-
-def _number(value: Any) -> float:
-    """Return a value as a number, NaN if it is none. Text with underscores or other digits than 0-9 is none."""
-    if isinstance(value, complex | np.complexfloating) and value.imag == 0:
-        # One complex number in a column makes pandas store all its numbers as complex.
-        value = value.real
-    if isinstance(value, str):
-        if not value.isascii() or "_" in value:
-            return math.nan
-    # NumPy counts a duration among its integers.
-    elif not isinstance(value, np.bool_ | Real | Decimal) or isinstance(value, np.timedelta64):
-        return math.nan
-    try:
-        return float(value)
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-    except ValueError:
-        return math.nan
-
-
-def _is_missing(value: Any) -> bool:
-    """Whether a cell is missing, in any of the forms that pandas knows, or a decimal that is not a number."""
-    if isinstance(value, Decimal):
-        return value.is_nan()
-    return pd.api.types.is_scalar(value) and bool(pd.isna(value))
+    return np.array([*map(number_of, distinct), np.nan])[value_codes]

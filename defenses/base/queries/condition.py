@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from defenses.base.microdata import Microdata
-from defenses.base.queries.columns import as_numbers, distinct_values, require_column, texts_of
+from defenses.base.queries.columns import as_numbers, require_column
 from metrics.arrays import Booleans
+from metrics.values import distinct_values, texts_of
 
 
 @dataclass(frozen=True)

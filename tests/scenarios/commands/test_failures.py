@@ -5,6 +5,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -19,9 +20,19 @@ from scenarios.cli import cli
 METHODS = """
 from attacks import NearestNeighbour
 from defenses import Identity
+from leaderboard import Section, Table
+from scenarios.experiments.experiment import Experiment
 
 class Raising(Identity):
     def apply(self, records, rng):
+        raise LookupError("no\\x1b[31m red\\nline")
+
+class Small(Experiment):
+    def run(self, plays, seed, say):
+        return (Section("Small", tables=(Table("Plays", ("plays",), [(plays,)]),)),)
+
+class RaisingExperiment(Experiment):
+    def run(self, plays, seed, say):
         raise LookupError("no\\x1b[31m red\\nline")
 
 class RaisingAttack(NearestNeighbour):
@@ -39,6 +50,13 @@ use = "Identity"
 [[attack]]
 use = "NearestNeighbour"
 """
+EXPERIMENT = """
+[scenario]
+name = "experiment"
+plays = 1
+[experiment]
+use = "own:Small"
+"""
 TABLE = "age,job\n" + "".join(f"{20 + row % 30},{'cook' if row % 3 else 'clerk'}\n" for row in range(60))
 
 
@@ -48,10 +66,21 @@ def place(tmp_path_factory):
     folder = tmp_path_factory.mktemp("place")
     (folder / "own.py").write_text(METHODS)
     (folder / "small.toml").write_text(SCENARIO)
+    (folder / "experiment.toml").write_text(EXPERIMENT)
+    (folder / "raising.toml").write_text(EXPERIMENT.replace("Small", "RaisingExperiment"))
     (folder / "people.csv").write_text(TABLE)
     (folder / "teams.txt").write_text("kyoto\nosaka\n")
     with Store(folder / "tokumei.db") as store:
         store.add(results())
+    for name, marginals in (("before", 1.0), ("after", 0.5)):
+        plays = (f"{number}" for number in range(8))
+        with Store(folder / f"{name}.db") as store:
+            store.add(
+                [
+                    replace(results()[0], key=play * 64, play=int(play), values={"marginals": marginals})
+                    for play in plays
+                ]
+            )
     init = "tournament init cup --dataset bank --teams teams.txt --originals 5 --candidates 10"
     run(folder, *init.split(), "--anonymize-until", "2090-01-01T12:00", "--attack-until", "2091-01-01T12:00")
     return folder
@@ -94,6 +123,9 @@ PRINTING = [
     ["defend", "Identity", "people.csv"],
     ["attack", "NearestNeighbour", "-r", "people.csv", "-c", "people.csv"],
     ["run", "small.toml"],
+    ["run", "experiment.toml"],
+    ["compare", "before.db", "after.db"],
+    ["compare", "before.db", "after.db", "--format", "json"],
     ["tournament", "guide", "team"],
     ["tournament", "verify", "cup"],
 ]
@@ -106,14 +138,23 @@ def test_a_full_disk_is_told_in_one_line(place, arguments):
         check_one_line(run(place, *arguments, stdout=full))
 
 
-@pytest.mark.parametrize("arguments", [["list"], ["board"], ["tournament", "guide", "host"]], ids=" ".join)
+WRITING = [
+    ["list"],
+    ["board"],
+    ["run", "experiment.toml"],
+    ["compare", "before.db", "after.db"],
+    ["tournament", "guide", "host"],
+]
+
+
+@pytest.mark.parametrize("arguments", WRITING, ids=" ".join)
 def test_a_closed_output_is_told_in_one_line(place, arguments):
     done = run(place, *arguments, stdout=None, preexec_fn=lambda: os.close(1))
     check_one_line(done)
     assert "standard output is closed" in done.stderr
 
 
-@pytest.mark.parametrize("arguments", [["list"], ["info", "Mondrian"], ["board"]], ids=" ".join)
+@pytest.mark.parametrize("arguments", [["info", "Mondrian"], *WRITING], ids=" ".join)
 def test_a_reader_that_leaves_is_no_failure(place, arguments):
     read, write = os.pipe()
     os.close(read)
@@ -122,12 +163,18 @@ def test_a_reader_that_leaves_is_no_failure(place, arguments):
     assert (done.returncode, done.stderr) == (0, "")
 
 
+def test_the_comparison_is_of_something(place):
+    done = run(place, "compare", "before.db", "after.db")
+    assert (done.returncode, "1 worse" in done.stdout) == (1, True), done.stderr
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
         ["defend", "own:Raising", "people.csv"],
         ["attack", "own:RaisingAttack", "-r", "people.csv", "-c", "people.csv"],
         ["audit", "own:Raising"],
+        ["run", "raising.toml"],
     ],
     ids=" ".join,
 )
@@ -135,6 +182,22 @@ def test_a_method_that_raises_is_told_in_one_line(place, arguments):
     done = run(place, *arguments)
     check_one_line(done)
     assert "\\x1b[31m red line" in done.stderr or arguments[0] == "audit"
+
+
+def test_a_comparison_that_raises_is_told_in_one_line(place):
+    command = (
+        "import runpy, sys, leaderboard\n"
+        "def compare(*sides, **options): raise LookupError('no\\x1b[31m red\\nline')\n"
+        "leaderboard.compare = compare\n"
+        "sys.argv = ['tokumei', 'compare', 'before.db', 'after.db']\n"
+        "runpy.run_module('tokumei', run_name='__main__')"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        [sys.executable, "-c", command], cwd=place, capture_output=True, text=True, env=environment, check=False
+    )
+    check_one_line(done)
+    assert "\\x1b[31m red line" in done.stderr
 
 
 def test_the_traceback_is_there_for_who_asks(place):

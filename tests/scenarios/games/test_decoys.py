@@ -177,3 +177,29 @@ def test_a_team_checks_its_table_among_hard_decoys(tmp_path):
     report = check(played.file("kyoto", played.frame("kyoto")), place / "kyoto_original.csv")
     assert report.decoys == 60
     assert report.outcomes[0].advantage > 0.9
+
+
+def test_unequal_groups_are_told_before_anything_is_played(tmp_path):
+    from click.testing import CliRunner
+
+    from scenarios.cli import cli
+
+    game = '{ use = "CandidateFile", originals = 30, candidates = 100, decoys = ["random", "hard"] }'
+    scenario, teams = tmp_path / "uneven.toml", tmp_path / "teams.txt"
+    head, methods = (
+        '[scenario]\nname = "uneven"\ndataset = "bank"',
+        'use = "Identity"\n[[attack]]\nuse = "NearestNeighbour"',
+    )
+    scenario.write_text(f"{head}\ngame = {game}\n[[defense]]\n{methods}\n")
+    teams.write_text("kyoto\nosaka\n")
+    moments = ("--anonymize-until", "2090-01-01T12:00", "--attack-until", "2091-01-01T12:00")
+    sizes = ("--originals", "30", "--candidates", "100", "--decoys", "hard")
+    for arguments in (
+        ("validate", str(scenario)),
+        ("run", str(scenario), "--db", str(tmp_path / "results.db")),
+        ("tournament", "init", str(tmp_path / "cup"), "--dataset", "bank", "--teams", str(teams), *moments, *sizes),
+    ):
+        done = CliRunner().invoke(cli, list(arguments))
+        assert (done.exit_code, done.stdout, len(done.stderr.splitlines())) == (2, "", 1), done.output
+        assert "candidates must be a multiple of originals (30) with hard decoys, got 100" in done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"uneven.toml", "teams.txt"}

@@ -61,6 +61,7 @@ def test_the_quota_counts_different_files_of_one_team(tmp_path):
     path = cup.tournament.folder / "tournament.toml"
     text = path.read_text()
     assert f"quota = {64 << 20}" in text
+    assert "keeps at most 64 MiB" in (cup.tournament.team_folder("kyoto") / "RULES.md").read_text()
     path.write_text(text.replace(f"quota = {64 << 20}", f"quota = {2 * size + 10}"))
     cup.tournament = Tournament(cup.tournament.folder)
     cup.hand_in("kyoto", frame)
@@ -72,3 +73,27 @@ def test_the_quota_counts_different_files_of_one_team(tmp_path):
     assert cup.tournament.log.entries() == entries
     assert len(list(cup.tournament.submissions.iterdir())) == 2
     cup.hand_in("osaka", cup.frame("osaka"))
+
+
+def init(tmp_path, *options):
+    (tmp_path / "teams.txt").write_text("kyoto\nosaka\n")
+    moments = ("--anonymize-until", "2130-01-01T00:00", "--attack-until", "2131-01-01T00:00")
+    arguments = (str(tmp_path / "cup"), "--dataset", "bank", "--teams", str(tmp_path / "teams.txt"), *moments, *options)
+    return CliRunner().invoke(cli, ["tournament", "init", *arguments])
+
+
+def test_the_host_chooses_the_quota(tmp_path):
+    assert init(tmp_path, "--quota", "20001").exit_code == 0
+    assert Tournament(tmp_path / "cup").settings.quota == 20001
+    assert "keeps at most 20,001 bytes" in (tmp_path / "cup" / "teams" / "osaka" / "RULES.md").read_text()
+
+
+@pytest.mark.parametrize("quota", ["0", "-1", "1.5", "nan", "many", "", "1"])
+def test_a_quota_that_holds_no_table_is_refused(tmp_path, quota):
+    done = init(tmp_path, "--quota", quota)
+    assert done.exit_code == 2
+    assert "--quota" in done.stderr.splitlines()[-1]
+    assert not (tmp_path / "cup").exists()
+    if quota == "1":
+        assert len(done.stderr.splitlines()) == 1
+        assert "the originals of kyoto have" in done.stderr

@@ -1,0 +1,121 @@
+"""Distinct values of a column, told apart by type and value, and the texts that they equal.
+
+Values of different types differ: 1, 1.0 and True are three values. A value belongs to a category if one of its texts is
+the category's name. The texts of an integer are ``72`` and ``72.0``, however it is stored, since one missing or
+fractional number in a column makes pandas store all its integers as floating-point numbers. The texts of True are
+``True`` alone. Hence the category of a record depends on its own value only, not on the types of other records' values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection
+from decimal import Decimal
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+
+LARGEST_EXACT = 2.0**53
+"""Below it every integer is a floating-point number."""
+
+
+def distinct_values(values: ArrayLike) -> tuple[NDArray[np.intp], list[Any]]:
+    """Position of each value among the distinct ones, shape (n,), -1 where it is missing; and the distinct values.
+
+    Distinct values are listed in order of appearance. ``pandas.factorize`` would make 1, 1.0 and True one value, the
+    first in the table. Then one record would decide as which text the others count.
+    """
+    column = _as_column(values)
+    if not is_mixed(column):
+        codes, distinct = pd.factorize(column)
+        return np.asarray(codes, dtype=np.intp), list(distinct)
+    positions: dict[Any, int] = {}
+    found: list[Any] = []
+    result = np.full(len(column), -1, dtype=np.intp)
+    for row, value in enumerate(column):
+        if _is_missing(value):
+            continue
+        try:
+            position = positions.setdefault((type(value), value), len(found))
+        except TypeError:  # A list, for example, is not hashable.
+            position = len(found)
+        if position == len(found):
+            found.append(value)
+        result[row] = position
+    return result, found
+
+
+def distinct_cells(values: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.object_]]:
+    """Position of each value among the distinct ones, shape (n,); and these, of which a missing value is one."""
+    column = _as_column(values)
+    if not is_mixed(column):
+        codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=False)
+        return np.asarray(codes, dtype=np.intp), np.asarray(distinct, dtype=object)
+    codes, found = distinct_values(column)
+    if (codes < 0).any():
+        codes, found = np.where(codes < 0, len(found), codes), [*found, None]
+    cells = np.empty(len(found), dtype=object)
+    cells[:] = found
+    return codes, cells
+
+
+def _as_column(values: ArrayLike) -> pd.Series[Any]:
+    if isinstance(values, pd.Series):
+        return values
+    return pd.Series(values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object))
+
+
+def is_mixed(column: pd.Series[Any]) -> bool:
+    """Return whether a column holds objects that are not all text."""
+    return column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string"
+
+
+def texts_of(value: Any) -> tuple[str, ...]:
+    """Texts that a value equals, the usual one first; none if it has no text.
+
+    An integer equals "72" and "72.0", however it is stored: one missing or fractional number in a column makes pandas
+    store all its integers as floating-point numbers.
+    """
+    if isinstance(value, int | float | complex | np.number) and not isinstance(value, bool):
+        number = number_of(value)
+        if number.is_integer() and abs(number) < LARGEST_EXACT:
+            return str(int(number)), str(number)
+    try:
+        return (str(value),)
+    except Exception:
+        return ()
+
+
+def text_of(value: Any, names: Collection[str] = ()) -> str:
+    """The first text of a value that is among `names`, or else its usual text; empty if it has no text."""
+    texts = texts_of(value)
+    return next((text for text in texts if text in names), texts[0] if texts else "")
+
+
+def number_of(value: Any) -> float:
+    """Return a value as a number, NaN if it is none. Text with underscores or other digits than 0-9 is none."""
+    if isinstance(value, complex | np.complexfloating) and value.imag == 0:
+        # One complex number in a column makes pandas store all its numbers as complex.
+        value = value.real
+    if isinstance(value, str):
+        if not value.isascii() or "_" in value:
+            return math.nan
+    # NumPy counts a duration among its integers.
+    elif not isinstance(value, np.bool_ | Real | Decimal) or isinstance(value, np.timedelta64):
+        return math.nan
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+    except ValueError:
+        return math.nan
+
+
+def _is_missing(value: Any) -> bool:
+    """Whether a cell is missing, in any of the forms that pandas knows, or a decimal that is not a number."""
+    if isinstance(value, Decimal):
+        return value.is_nan()
+    return pd.api.types.is_scalar(value) and bool(pd.isna(value))
