@@ -44,8 +44,8 @@ class FellegiSunter(Attack):
 
     Of two numbers it uses only whether they are equal, in one bin, or neither. Under noise on numbers it therefore
     falls below `NearestNeighbour`. With noise of half a standard deviation on bank customers it found 89 %, not 97 %,
-    among random decoys and 76 %, not 90 %, among hard ones (20 plays). It also falls below where rows are equal in groups
-    (groups of five: 7 %, not 15 %).
+    among random decoys and 76 %, not 90 %, among hard ones (20 plays). It also falls below where rows are equal in
+    groups (groups of five: 7 %, not 15 %).
 
     Equality and being in one bin without being equal are two comparisons. If equal numbers agreed in both, few columns
     would teach the classifier that matches are pairs with equal numbers. An example are three columns: a code of 40
