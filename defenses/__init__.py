@@ -85,6 +85,8 @@ Curators that answer queries about the records.
     Curator: Differentially private curator: answers statistical queries with noise until the privacy budget is
         spent.
     ExactCurator: Exact curator, the baseline of the other curators: answers every query exactly and without limit.
+    GraphCurator: Curator of a graph: numbers of edges, degrees and triangles, under edge or node differential
+        privacy.
     UnaccountedCurator: Curator without an account: each answer is differentially private, a session of many answers
         is not.
 

@@ -64,6 +64,7 @@ from .synthetic.private_marginals import PrivateMarginals as PrivateMarginals
 # curators
 from .curators.curator import Curator as Curator
 from .curators.exact_curator import ExactCurator as ExactCurator
+from .curators.graph_curator import GraphCurator as GraphCurator
 from .curators.unaccounted_curator import UnaccountedCurator as UnaccountedCurator
 
 # dp

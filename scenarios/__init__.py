@@ -16,6 +16,8 @@ Games: what the attacker knows, what it claims, and how claims are scored.
     ClassifierMembership: Membership inference on a model: the publisher trains a classifier on the release and
         publishes only the model.
     Game: A game between a publisher and an adversary.
+    GraphNeighbours: Distinguishing game on a graph, against an adversary who knows all friendships but one, or but
+        one person's.
     Indistinguishability: Distinguishing game of differential privacy: decide which of two neighbouring tables is
         behind an answer.
     Intersection: Attribute inference about people in two tables that are released independently with the same

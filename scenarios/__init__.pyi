@@ -12,6 +12,7 @@ from .games.candidate_file import CandidateFile as CandidateFile
 from .games.classifier_membership import ClassifierMembership as ClassifierMembership
 from .games.cell_downcoding import CellDowncoding as CellDowncoding
 from .games.game import Game as Game
+from .games.graph_neighbours import GraphNeighbours as GraphNeighbours
 from .games.indistinguishability import Indistinguishability as Indistinguishability
 from .games.intersection import Intersection as Intersection
 from .games.join import Join as Join

@@ -1,6 +1,7 @@
 """Central differential privacy: mechanisms on numbers and scores, sensitivities, composition and privacy accounts.
 
 Mechanisms
+    BinaryTree: Binary tree mechanism: after each event of a stream, the number of events so far, with noise.
     DiscreteGaussian: Discrete Gaussian mechanism: integer noise z with probability proportional to e^(-z^2 / (2
         sigma^2)).
     DiscreteLaplace: Geometric mechanism: integer noise z with probability proportional to e^(-epsilon |z| /
@@ -14,10 +15,11 @@ Mechanisms
     Laplace: Laplace mechanism: noise with density proportional to e^(-epsilon |x| / sensitivity), on a lattice.
     Mechanism: A randomized answer with a differential privacy guarantee.
     RandomizedResponse: Randomized response on d categories.
-    release_degree_counts: Return the histogram of degrees 0, 1, ..., bound (or more) with noise for edge
-        neighbours, shape (bound + 1,).
+    release_degree_counts: Return the histogram of degrees 0, 1, ..., bound (or more) with noise, shape (bound +
+        1,).
     release_edge_count: Return the number of edges with discrete Laplace noise, after projection if a bound is
         given.
+    release_triangle_count: Return the number of triangles with discrete Laplace noise.
     ReportNoisyMax: Report noisy maximum: it selects the highest score after adding one-sided geometric noise to
         each score.
     SparseVector: Sparse vector technique (AboveThreshold): compares values with a threshold until `count` of them

@@ -146,20 +146,103 @@ def release_edge_count(
     return int(DiscreteLaplace(epsilon=epsilon, sensitivity=sensitivity).release(len(counted), rng))
 
 
-def release_degree_counts(edges: ArrayLike, n: int, rng: Generator, *, epsilon: float, bound: int) -> Any:
-    """Return the histogram of degrees 0, 1, ..., bound (or more) with noise for edge neighbours, shape (bound + 1,).
+def degree_counts_sensitivity(n: int, level: str, bound: int) -> int:
+    """L1 sensitivity of the histogram of degrees, after projection to `bound` for nodes.
 
-    One edge changes the degrees of two nodes by one each. So two counts fall and two rise by 1, an L1 distance of 4. A
-    node neighbour may change the degrees of all n nodes, so that noise of useful size cannot protect nodes.
+    Parameters
+    ----------
+    n : int
+        Number of nodes, public.
+    level : {"edge", "node"}
+        Whether neighbouring graphs differ in an edge or in the edges of a node.
+    bound : int
+        Largest degree that the histogram tells apart; for nodes also the bound of the projection.
+
+    Returns
+    -------
+    int
+        4 for edges; for nodes 4 bound + 2, or 2 n where that is less.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
+
+    Notes
+    -----
+    A node whose degree changes by 1 lowers one count and raises another, an L1 distance of 2. One edge changes two
+    degrees. No change of the graph moves more than all n nodes, an L1 distance of 2 n.
+
+    Nodes. Let H be the graph without any edge of node v. `project` shows that at most `bound` removals of kept edges
+    lead from a graph to H, and that each starts one chain of edges at the other end. The nodes within a chain lose one
+    edge and gain another. Only the node at its end changes its degree, by 1. Node v itself moves from one count to
+    another. The distance to H is therefore at most 2 bound for the ends of chains and 2 for v. Two node neighbours
+    share H. Their distances add up to 4 bound for the ends of chains and 2 for v, which moves at most once.
+    """
+    _check_level(level)
+    check_integer("n", n, low=1)
+    check_integer("bound", bound, low=1)
+    return 4 if level == "edge" else min(4 * bound + 2, 2 * n)
+
+
+def release_degree_counts(
+    edges: ArrayLike, n: int, rng: Generator, *, epsilon: float, bound: int, level: str = "edge"
+) -> Any:
+    """Return the histogram of degrees 0, 1, ..., bound (or more) with noise, shape (bound + 1,).
+
+    For nodes the graph is first projected to degrees of at most `bound`; see `degree_counts_sensitivity`.
 
     Raises
     ------
     ValueError
         If a parameter is refused; nothing is released then.
     """
-    check_integer("bound", bound, low=1)
-    counts = np.bincount(np.minimum(degrees(edges, n), bound), minlength=bound + 1)
-    return DiscreteLaplace(epsilon=epsilon, sensitivity=4).release(counts, rng)
+    sensitivity = degree_counts_sensitivity(n, level, bound)
+    counted = check_edges(edges, n) if level == "edge" else project(edges, n, bound)
+    counts = np.bincount(np.minimum(degrees(counted, n), bound), minlength=bound + 1)
+    return DiscreteLaplace(epsilon=epsilon, sensitivity=sensitivity).release(counts, rng)
+
+
+def triangles(edges: ArrayLike, n: int) -> int:
+    """Return the number of triangles: the trace of the cubed adjacency matrix, divided by 6.
+
+    Raises
+    ------
+    ValueError
+        If the graph is refused.
+    """
+    ordered = check_edges(edges, n)
+    friends = np.zeros((n, n))
+    friends[ordered[:, 0], ordered[:, 1]] = friends[ordered[:, 1], ordered[:, 0]] = 1
+    return round(float(((friends @ friends) * friends).sum()) / 6)
+
+
+def triangle_count_sensitivity(n: int, level: str) -> int:
+    """Sensitivity of the number of triangles: n - 2 for edges, (n - 1)(n - 2) / 2 for nodes, and at least 1.
+
+    An edge lies in at most n - 2 triangles, one with each other node. A node lies in at most one with each pair of the
+    other n - 1. Complete graphs attain both.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
+    """
+    _check_level(level)
+    check_integer("n", n, low=1)
+    return max(1, n - 2 if level == "edge" else (n - 1) * (n - 2) // 2)
+
+
+def release_triangle_count(edges: ArrayLike, n: int, rng: Generator, *, epsilon: float, level: str = "edge") -> int:
+    """Return the number of triangles with discrete Laplace noise.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused; nothing is released then.
+    """
+    noise = DiscreteLaplace(epsilon=epsilon, sensitivity=triangle_count_sensitivity(n, level))
+    return int(noise.release(triangles(edges, n), rng))
 
 
 def _check_level(level: Any) -> None:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
+from defenses.curators.graph_curator import GraphCurator
+from defenses.dp.binary_tree import BinaryTree
 from defenses.dp.bulk import draws_in_bulk
 from defenses.dp.mechanism import NoiseMechanism
 from defenses.dp.randomized_response import RandomizedResponse
@@ -19,8 +21,9 @@ from defenses.dp.selection import Selection
 from defenses.dp.sparse_vector import SparseVector
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.report_batch import ReportBatch
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Integers64
 from scenarios.auditing.audit import Neighbours, Subject
+from scenarios.auditing.graphs import of_graph_curator
 from scenarios.auditing.tables import of_defense
 
 # Numbers that are held in memory at a time.
@@ -105,6 +108,28 @@ def _of_sparse_vector(mechanism: SparseVector) -> Subject:
 
 
 @subject.register
+def _of_binary_tree(mechanism: BinaryTree) -> Subject:
+    """Streams of the whole horizon that differ in their first event, which lies in the most nodes.
+
+    The running counts after 1, 2, 4, ... events are these nodes. Two more features are differences between the summed
+    distances from the exact counts of either stream: over these times, on which the likelihood ratio depends, and over
+    all times, which show a mechanism that adds fresh noise to each count.
+    """
+    length, s = mechanism.horizon, int(mechanism.sensitivity)
+    first = np.zeros(length, dtype=np.int64)
+    second = first.copy()
+    second[0] = s
+    run = partial(_running_counts, mechanism, s)
+    return _subject(
+        mechanism,
+        [_pair(f"first of {length} events 0 or {s}", run, first, second)],
+        # The worst event happens once in 2^levels runs.
+        tight=mechanism.levels <= 5,
+        runs=200_000 if draws_in_bulk(mechanism) else ONE_BY_ONE,
+    )
+
+
+@subject.register
 def _of_randomized_response(mechanism: RandomizedResponse) -> Subject:
     def sample(value: int, runs: int, rng: Generator) -> Floats:
         return np.asarray(mechanism.release(np.full(runs, value), rng), dtype=float)[:, None]
@@ -140,6 +165,11 @@ def _of_protocol(protocol: FrequencyOracle) -> Subject:
 @subject.register
 def _of_defense(defense: Defense) -> Subject:
     return of_defense(defense)
+
+
+@subject.register
+def _of_graph_curator(curator: GraphCurator) -> Subject:
+    return of_graph_curator(curator)
 
 
 def _numeric(mechanism: Any) -> Subject:
@@ -218,6 +248,22 @@ def _stream(mechanism: SparseVector, values: Floats, runs: int, rng: Generator) 
         first = np.where(above.any(axis=1), above.argmax(axis=1), values.size)
         parts.append(np.stack([(answers >= 0).sum(axis=1), above.sum(axis=1), first], axis=1))
     return np.concatenate(parts).astype(float)
+
+
+def _running_counts(mechanism: BinaryTree, change: int, events: Integers64, runs: int, rng: Generator) -> Floats:
+    """Running counts after 1, 2, 4, ... events, and two sums of distances; see `_of_binary_tree`."""
+    times = 2 ** np.arange(mechanism.levels) - 1
+    step = max(1, BATCH // events.size)
+    parts = []
+    for start in range(0, runs, step):
+        count = min(step, runs - start)
+        if draws_in_bulk(mechanism):
+            answers = mechanism.repeated(events, count, rng).astype(float)
+        else:
+            answers = _released(mechanism, events, count, rng)
+        distances = np.abs(answers - change) - np.abs(answers)
+        parts.append(np.column_stack([answers[:, times], distances[:, times].sum(axis=1), distances.sum(axis=1)]))
+    return np.concatenate(parts)
 
 
 def _repeated_streams(mechanism: SparseVector, values: Floats, runs: int, rng: Generator) -> NDArray[np.int8]:

@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.statistics.query_budget import ask, even_share
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Condition, Count, Histogram, Mean, Query, Sum
-from defenses.base.release import MicrodataRelease, StatisticsRelease
+from defenses.base.release import MicrodataRelease
 from metrics.arrays import Booleans, Floats
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios.auditing.audit import Neighbours, Subject
+from scenarios.auditing.curators import session_answers
 
 SIZE = 20
 # Default number of runs on each table, and of those on copies of one record.
@@ -55,7 +55,7 @@ def of_defense(defense: Defense) -> Subject:
         raise ValueError(f"{type(defense).__name__} claims no epsilon")
     if defense.kind == "statistics":
         pairs = [
-            Neighbours(title, *(partial(_answers, defense, (first, second), which, *asked) for which in (0, 1)))
+            Neighbours(title, *(partial(session_answers, defense, (first, second), which, *asked) for which in (0, 1)))
             for title, asked in _workloads().items()
         ]
     elif defense.kind == "microdata":
@@ -108,36 +108,6 @@ def _workloads() -> dict[str, tuple[tuple[Query, ...], int]]:
         "one count, ten times": ((yes,) * 10, 10),
         "one count, for the whole budget four times": ((yes,) * 4, 1),
     }
-
-
-def _answers(
-    defense: Defense,
-    tables: tuple[Microdata, Microdata],
-    which: int,
-    queries: tuple[Query, ...],
-    parts: int,
-    runs: int,
-    rng: Generator,
-) -> Floats:
-    """Answers about one of two tables, and the features that `of_defense` describes, shape (runs, features)."""
-    exact = [[np.ravel(query.exact(records)) for query in queries] for records in tables]
-    rows = []
-    for _ in range(runs):
-        release = defense.apply(tables[which], rng)
-        assert isinstance(release, StatisticsRelease)  # noqa: S101 (of a defense of this kind)
-        session: Any = release.open(rng)
-        epsilon = even_share(session, parts)
-        answered = [ask(session, query, epsilon) for query in queries]
-        rows.append(
-            [
-                np.full(blank.size, np.nan) if answer is None else np.ravel(answer)
-                for answer, blank in zip(answered, exact[0], strict=True)
-            ]
-        )
-    answers = np.array([np.concatenate(row) for row in rows])
-    first, second = (np.abs(answers - np.concatenate(values)) for values in exact)
-    laplace, gaussian = np.nansum(second - first, axis=1), np.nansum(second**2 - first**2, axis=1)
-    return np.column_stack([answers, laplace, gaussian]) if answers.shape[1] > 1 else answers
 
 
 def _rows(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Floats:

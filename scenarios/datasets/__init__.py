@@ -17,6 +17,7 @@ FOLDER = Path(__file__).parent
 
 MADE = {
     "city": "scenarios.datasets.generated_city:city",
+    "friends": "scenarios.datasets.generated_friends:friends",
     "movielens": "scenarios.datasets.movielens:movielens",
     "nhanes": "scenarios.datasets.nhanes:nhanes",
     "ratings": "scenarios.datasets.generated_ratings:ratings",

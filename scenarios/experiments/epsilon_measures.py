@@ -16,11 +16,17 @@ from scenarios.seeds import generator
 
 CONFIDENCE = 0.999
 """Joint confidence of the repeated audits of one mechanism."""
-SMALL = {"d": 16, "m": 32, "k": 4, "letters": "ab", "length": 4}
+SMALL = {"d": 16, "m": 32, "k": 4, "letters": "ab", "length": 4, "horizon": 8}
 """Parameters of protocols: small domains, whose likelihoods are computed quickly."""
 GROUPS = {
     "Numbers with noise": ("DiscreteLaplace", "Laplace", "Staircase", "DiscreteGaussian", "Gaussian"),
-    "Selections and single answers": ("Exponential", "ReportNoisyMax", "SparseVector", "RandomizedResponse"),
+    "Selections, streams and single answers": (
+        "Exponential",
+        "ReportNoisyMax",
+        "SparseVector",
+        "BinaryTree",
+        "RandomizedResponse",
+    ),
     "Local: answers, sets and responses": (
         "BinaryRandomizedResponse",
         "GeneralizedRandomizedResponse",

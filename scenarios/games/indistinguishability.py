@@ -125,14 +125,14 @@ class Indistinguishability(Game):
         return self.records.take(rows).frame[[self.column]]
 
     @property
-    def _question(self) -> Question:
+    def _questions(self) -> tuple[Question, ...]:
         domain = self.records.domain(self.column)
         asked = QUERIES[self.query](self.column)
         if self.query == "Histogram":
-            return Question(asked, self.size / domain.size)
+            return (Question(asked, self.size / domain.size),)
         assert isinstance(domain, NumericDomain)  # noqa: S101 (checked by the constructor)
         middle = (domain.low + domain.high) / 2
-        return Question(asked, middle * self.size if self.query == "Sum" else middle)
+        return (Question(asked, middle * self.size if self.query == "Sum" else middle),)
 
     def briefing(self, defense: Defense, rng: Generator) -> Knowledge:
         """Give the adversary a drawn table, from which it makes two."""
@@ -177,7 +177,7 @@ class Indistinguishability(Game):
         return DistinguishingKnowledge(
             no_records.frame,
             no_records,
-            queries=(self._question.query,),
+            queries=tuple(question.query for question in self._questions),
             challenges=challenges,
             practise=session,
             delta=self.delta,
@@ -240,4 +240,4 @@ class Indistinguishability(Game):
 
     def utility(self, secret: DistinguishingSecret, release: StatisticsRelease) -> dict[str, float | None]:
         """Accuracy of the answer (``utility_answers``, see `StatisticsGame.utility`)."""
-        return answered_utility(secret.records, release, (self._question,), secret.seed)
+        return answered_utility(secret.records, release, self._questions, secret.seed)

@@ -15,6 +15,7 @@ Missing values are treated alike everywhere:
 from defenses.base.queries.columns import codes, labels, numbers
 from defenses.base.queries.condition import Condition
 from defenses.base.queries.counts import ContingencyTable, Count
+from defenses.base.queries.graph import DegreeCounts, EdgeCount, TriangleCount
 from defenses.base.queries.one_column import Histogram, Maximum, Mean, Median, Minimum, Mode, Quantile, Sum, Variance
 from defenses.base.queries.query import Answer, Query
 from defenses.base.queries.session import BudgetSpent, QuerySession
@@ -28,6 +29,8 @@ __all__ = [
     "Correlation",
     "Count",
     "Covariance",
+    "DegreeCounts",
+    "EdgeCount",
     "Histogram",
     "Maximum",
     "Mean",
@@ -38,6 +41,7 @@ __all__ = [
     "Query",
     "QuerySession",
     "Sum",
+    "TriangleCount",
     "Variance",
     "codes",
     "correlation_of",

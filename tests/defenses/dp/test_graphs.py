@@ -6,8 +6,16 @@ import math
 import numpy as np
 import pytest
 
-from defenses.dp import release_degree_counts, release_edge_count
-from defenses.dp.graphs import check_edges, degrees, edge_count_sensitivity, project
+from defenses.dp import release_degree_counts, release_edge_count, release_triangle_count
+from defenses.dp.graphs import (
+    check_edges,
+    degree_counts_sensitivity,
+    degrees,
+    edge_count_sensitivity,
+    project,
+    triangle_count_sensitivity,
+    triangles,
+)
 
 
 def graphs(trials, seed):
@@ -54,6 +62,53 @@ def test_node_sensitivity_is_exact_on_all_small_graphs(n, bound):
         assert (lowest[alike] == counts[alike]).all()
         worst = max(worst, int((highest[alike] - lowest[alike]).max()))
     assert worst == edge_count_sensitivity(n, "node", bound) == bound
+
+
+@pytest.mark.parametrize(("n", "bound"), [(n, bound) for n in (2, 3, 4, 5) for bound in range(1, n)])
+def test_degree_counts_of_node_neighbours_on_all_small_graphs(n, bound):
+    """The distance to the graph without the node's edges, whose double bounds that of two node neighbours."""
+    pairs = np.array(list(itertools.combinations(range(n), 2)))
+    masks = np.arange(2 ** len(pairs))
+    graphs_of = [pairs[mask >> np.arange(len(pairs)) & 1 == 1] for mask in masks]
+    counts = np.array([np.bincount(degrees(project(graph, n, bound), n), minlength=n) for graph in graphs_of])
+    nearest = between = 0
+    for node in range(n):
+        others = sum(1 << place for place, pair in enumerate(pairs) if node not in pair)
+        alike = masks & others
+        nearest = max(nearest, int(np.abs(counts - counts[alike]).sum(axis=1).max()))
+        for shared in np.unique(alike):
+            group = counts[alike == shared]
+            between = max(between, int(np.abs(group[:, None] - group[None]).sum(axis=2).max()))
+    assert nearest <= 2 * bound + 2
+    assert between <= degree_counts_sensitivity(n, "node", bound)
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_triangles_and_their_sensitivities_on_all_small_graphs(n):
+    pairs = np.array(list(itertools.combinations(range(n), 2)))
+    masks = np.arange(2 ** len(pairs))
+    sets = [pairs[mask >> np.arange(len(pairs)) & 1 == 1] for mask in masks]
+    counts = np.array([triangles(edges, n) for edges in sets])
+    for edges, count in zip(sets, counts, strict=True):
+        joined = {tuple(edge) for edge in edges.tolist()}
+        assert count == sum(
+            set(itertools.combinations(three, 2)) <= joined for three in itertools.combinations(range(n), 3)
+        )
+    by_edge = max(np.abs(counts - counts[masks ^ (1 << place)]).max() for place in range(len(pairs)))
+    assert max(1, by_edge) == triangle_count_sensitivity(n, "edge")
+    by_node = 0
+    for node in range(n):
+        others = sum(1 << place for place, pair in enumerate(pairs) if node not in pair)
+        by_node = max(by_node, np.abs(counts - counts[masks & others]).max())
+    assert max(1, by_node) == triangle_count_sensitivity(n, "node")
+
+
+def test_triangles_are_released_with_noise_of_their_sensitivity():
+    complete = list(itertools.combinations(range(10), 2))
+    assert release_triangle_count(complete, 10, np.random.default_rng(0), epsilon=2.0**20) == 120
+    errors = [release_triangle_count([], 12, np.random.default_rng(seed), epsilon=1.0) for seed in range(2000)]
+    # Laplace noise of scale 10 has a standard deviation of 14.1; 5 standard errors.
+    assert np.std(errors) == pytest.approx(np.sqrt(200), rel=5 * np.sqrt(5 / 4 / 2000))
 
 
 def test_projection_leaves_graphs_within_the_bound_as_they_are():

@@ -7,6 +7,7 @@ import pytest
 from defenses import Curator, Microdata, UnaccountedCurator
 from defenses.base.queries import ContingencyTable, Correlation, Count, Histogram, Mean, Median, Mode, Sum, Variance
 from defenses.dp import (
+    BinaryTree,
     DiscreteGaussian,
     DiscreteLaplace,
     Exponential,
@@ -17,6 +18,7 @@ from defenses.dp import (
     Staircase,
     release_degree_counts,
     release_edge_count,
+    release_triangle_count,
 )
 from defenses.pram.perturbation import noisy_histogram
 from defenses.synthetic.private_marginals import Budget, _chosen_pairs, _noisy_shares, _noisy_tables
@@ -71,6 +73,9 @@ def test_streams_and_graphs():
     SparseVector(epsilon=0.5).release([1.0, 2.0], OnlyBits())
     release_edge_count([[0, 1]], 3, OnlyBits(), epsilon=1.0, level="node", bound=1)
     release_degree_counts([[0, 1]], 3, OnlyBits(), epsilon=1.0, bound=1)
+    release_degree_counts([[0, 1]], 3, OnlyBits(), epsilon=1.0, bound=1, level="node")
+    release_triangle_count([[0, 1]], 3, OnlyBits(), epsilon=1.0)
+    BinaryTree(epsilon=0.5).release([1, 2], OnlyBits())
 
 
 @pytest.mark.parametrize("query", QUERIES, ids=lambda query: type(query).__name__)

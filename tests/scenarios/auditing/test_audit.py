@@ -18,7 +18,7 @@ from attacks.statistics.learned_event import learn_event
 from defenses import RetentionReplacement
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
-from defenses.dp import DiscreteLaplace, Exponential, Gaussian, Laplace, SparseVector, drawn_in_bulk
+from defenses.dp import BinaryTree, DiscreteLaplace, Exponential, Gaussian, Laplace, SparseVector, drawn_in_bulk
 from defenses.dp.bulk import draws_in_bulk
 from defenses.dp.mechanism import on_lattice, steps_between
 from defenses.ldp import SymmetricUnaryEncoding, ThresholdedHistogramEncoding
@@ -31,7 +31,7 @@ from scenarios.cli import cli
 from scenarios.conformance.people import example
 from scenarios.methods import exported
 
-SMALL = {"d": 16, "m": 32, "k": 4, "letters": "ab", "length": 4, "delta": 0.01}
+SMALL = {"d": 16, "m": 32, "k": 4, "letters": "ab", "length": 4, "horizon": 8, "delta": 0.01}
 """Parameters for fast and tight audits: with a delta of 10^-6 the worst event would be too rare to be observed."""
 
 
@@ -166,6 +166,41 @@ class NoisyThresholdAlone(SparseVector):
 
     def _noisy(self, numbers, rng):
         return on_lattice(numbers, self._step())
+
+
+class UnsplitBudget(BinaryTree):
+    """Spends the whole budget on every node instead of sharing it among the levels."""
+
+    @property
+    def node_noise(self):
+        return DiscreteLaplace(epsilon=float(self.epsilon), sensitivity=self.sensitivity)
+
+
+class FreshCounts(BinaryTree):
+    """Adds fresh noise to every running count instead of to nodes."""
+
+    def repeated(self, events, runs, rng):
+        noise = self.node_noise.sample(runs * len(events), rng).reshape(runs, -1)
+        return np.cumsum(events) + noise
+
+
+@pytest.mark.parametrize("broken", [UnsplitBudget(epsilon=0.5, horizon=8), FreshCounts(epsilon=2.0, horizon=64)])
+def test_broken_trees_are_caught_before_the_honest_one_is_believed(broken):
+    found = audit(subject(broken), runs=60_000, rng=rng())
+    assert not found.holds
+    honest = BinaryTree(**broken.get_params())
+    assert audit(subject(honest), runs=60_000, rng=rng()).holds
+
+
+def test_a_tree_without_bulk_draws_is_audited_run_by_run():
+    class Slow(BinaryTree):
+        def release(self, events, rng):
+            stream = self.start(rng)
+            return np.array([stream.add(int(event)) for event in events])
+
+    found = audit(subject(Slow(epsilon=2.0, horizon=4)), runs=4000, rng=rng())
+    assert found.holds
+    assert found.bound > 0.8
 
 
 @pytest.mark.parametrize("broken", [FreeThreshold(epsilon=0.5), NoisyThresholdAlone(epsilon=4.0)])

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import attacks
-from defenses import Curator, FederatedAveraging, Identity, LocalReports, Mondrian, RetentionReplacement
+from defenses import Curator, FederatedAveraging, GraphCurator, Identity, LocalReports, Mondrian, RetentionReplacement
 from scenarios import load
 from scenarios.experiments.emoji_population import emoji
 from scenarios.games.playing import make_release
@@ -35,6 +35,7 @@ TRIALS = {
     "Indistinguishability": Trial(
         "Distinguishing", defense=Curator(epsilon=1.0), parameters={"column": "age", "challenges": 20}
     ),
+    "GraphNeighbours": Trial("Distinguishing", "friends", GraphCurator(epsilon=1.0), {"challenges": 20}),
     "Intersection": Trial(
         "NearestRowInference", parameters=CONTROL_GROUP | {"sensitive": "job", "overlap": 10, "strangers": 10}
     ),

@@ -1,0 +1,149 @@
+"""Curator of a graph under edge or node differential privacy."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+from numpy.random import Generator
+
+from defenses.base.defense import Defense
+from defenses.base.guarantee import Guarantee
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_integer, check_real
+from defenses.base.queries import Answer, DegreeCounts, EdgeCount, Query, TriangleCount
+from defenses.base.release import StatisticsRelease
+from defenses.dp.accountant import Accountant
+from defenses.dp.graphs import release_degree_counts, release_edge_count, release_triangle_count
+
+LEVELS = ("edge", "node")
+
+
+class GraphCurator(Defense):
+    """Curator of a graph: numbers of edges, degrees and triangles, under edge or node differential privacy.
+
+    Edge privacy hides whether two persons are friends. Node privacy hides all friendships of a person at once, and so
+    whether the person uses the network. The second needs far more noise. Every attacker who opens the release has a
+    session, and a budget, of its own.
+
+    Parameters
+    ----------
+    epsilon : float
+        Budget of a session; positive.
+    level : {"edge", "node"}
+        What neighbouring graphs differ in: one edge, or any edges of one person. The persons are public.
+    bound : int, optional
+        Public bound of degrees, to which the graph is projected before edges are counted under node privacy. A degree
+        query has a bound of its own.
+    queries : int
+        Number of equal shares of the budget, at least 1. A query without an epsilon of its own costs one share.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused. A session refuses queries that are not about a graph.
+
+    Notes
+    -----
+    Noise is discrete Laplace with the sensitivities of `defenses.dp.graphs`, and epsilons add up.
+
+    References
+    ----------
+    Hay, Li, Miklau and Jensen (2009), Accurate estimation of the degree distribution of private networks (edge and
+    node privacy); Kasiviswanathan, Nissim, Raskhodnikova and Smith (2013), Analyzing graphs with node differential
+    privacy.
+    """
+
+    kind = "statistics"
+
+    def __init__(
+        self, *, epsilon: float = 1.0, level: str = "edge", bound: int | None = None, queries: int = 3
+    ) -> None:
+        check_real("epsilon", epsilon, low=0, open_low=True)
+        if level not in LEVELS:
+            raise ValueError(f"level must be edge or node, got {level!r}")
+        if bound is not None:
+            check_integer("bound", bound, low=1)
+        check_integer("queries", queries, low=1)
+        if not 2.0**-18 <= float(epsilon) / int(queries) <= 2.0**20:
+            raise ValueError(f"epsilon must give each of {queries} queries 2^-18 to 2^20, got {epsilon!r}")
+        self.epsilon = epsilon
+        self.level = level
+        self.bound = bound
+        self.queries = queries
+
+    def guarantee(self, records: Microdata) -> Guarantee:
+        """Epsilon of all answers of a session together."""
+        change = "one pair joined or parted" if self.level == "edge" else "all pairs of one person joined or parted"
+        return Guarantee(
+            epsilon=float(self.epsilon), delta=0.0, statement=f"{change}; all answers of one session together"
+        )
+
+    def apply(self, records: Microdata, rng: Generator) -> StatisticsRelease:
+        """Release a curator of the graph, with which sessions can be opened."""
+        return StatisticsRelease(partial(GraphSession, self, records))
+
+
+class GraphSession:
+    """A session of queries to a curator of a graph.
+
+    Parameters
+    ----------
+    curator : GraphCurator
+        Gives the level, the bound and the shares.
+    records : Microdata
+        The pairs of persons.
+    rng : Generator
+        Draws the noise.
+    """
+
+    def __init__(self, curator: GraphCurator, records: Microdata, rng: Generator) -> None:
+        self.account = Accountant(epsilon=curator.epsilon)
+        self._curator = curator
+        self._records = records
+        self._rng = rng
+
+    @property
+    def remaining(self) -> float:
+        """Epsilon not yet spent."""
+        return self.account.remaining
+
+    @property
+    def refused(self) -> int:
+        """Number of queries refused because the budget was spent."""
+        return self.account.refused
+
+    def answer(self, query: Query, epsilon: float | None = None) -> Answer:
+        """Answer a query about the graph with fresh noise.
+
+        Parameters
+        ----------
+        query : Query
+            An `EdgeCount`, `DegreeCounts` or `TriangleCount` of all pairs.
+        epsilon : float, optional
+            Epsilon to spend on it; one share of the budget by default.
+
+        Raises
+        ------
+        BudgetSpent
+            If the cost exceeds the remaining budget; nothing is computed then.
+        ValueError
+            If the query is not about a graph, selects records, or does not fit them; or epsilon is refused.
+        """
+        curator = self._curator
+        if not isinstance(query, EdgeCount | DegreeCounts | TriangleCount):
+            raise ValueError(f"a curator of a graph cannot answer {type(query).__name__}")
+        if query.where or query.members is not None:
+            raise ValueError(f"{type(query).__name__} is answered about the whole graph only, without a selection")
+        share = float(curator.epsilon) / curator.queries if epsilon is None else epsilon
+        check_real("epsilon", share, low=2.0**-18, high=2.0**20)
+        edges, persons = query.graph(self._records)
+        self.account.spend(float(share))
+        if isinstance(query, EdgeCount):
+            # Projection reduces the noise of nodes only.
+            bound = curator.bound if curator.level == "node" else None
+            return float(release_edge_count(edges, persons, self._rng, epsilon=share, level=curator.level, bound=bound))
+        if isinstance(query, TriangleCount):
+            return float(release_triangle_count(edges, persons, self._rng, epsilon=share, level=curator.level))
+        counts = release_degree_counts(edges, persons, self._rng, epsilon=share, bound=query.bound, level=curator.level)
+        return np.asarray(counts, dtype=float)
