@@ -37,6 +37,14 @@ class FrequencyOracle(Parametrized, ABC):
     ValueError
         If a parameter is out of range.
 
+    Notes
+    -----
+    Random decisions compare a multiple of 2^-53 with a probability. Each comparison rounds the probability of the false
+    answer up, by less than 2^-53, which never raises the ratio of likelihoods. The probability itself is a double with
+    a relative error below 2^-50. Let p be the probability of the true answer, at least about 1/d. Then the epsilon of a
+    report exceeds the stated one by less than d 2^-49. Integers are drawn exactly. `SubsetSelection` and
+    `SummationHistogramEncoding` state further limits.
+
     References
     ----------
     Wang, Blocki, Li and Jha (2017), Locally differentially private protocols for frequency estimation, section 3.

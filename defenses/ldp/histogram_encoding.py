@@ -34,6 +34,12 @@ class SummationHistogramEncoding(FrequencyOracle):
     d : int
         Number of values, at least 2.
 
+    Notes
+    -----
+    The geometric variables are NumPy's, which invert a double. Their probabilities are not exact, and values far in the
+    tail never occur. So epsilon holds up to a small delta, for which there is no proven bound. `defenses.dp` draws the
+    same noise exactly, at ten times the cost.
+
     References
     ----------
     Wang et al. (2017), section 4.2; Mironov (2012) for the low digits; Canonne, Kamath and Steinke (2020), section 3.

@@ -131,6 +131,9 @@ class OptimalRetentionByObjective(_PrivatelyTuned):
 
     Notes
     -----
+    The noise on the matrix is drawn in floating point: its epsilon holds for real numbers, not to the last digit.
+    `OptimalRetentionFromNoisyHistogram` draws exactly.
+
     Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their
     types; that no value of a randomized column is missing (otherwise nothing is promised). Protected: the values of the
     randomized columns. Columns that are not randomized are released as they are, outside of the promise.
@@ -172,6 +175,9 @@ class OptimalRetentionByOutput(_PrivatelyTuned):
 
     Notes
     -----
+    The noise on the matrix is drawn in floating point: its epsilon holds for real numbers, not to the last digit.
+    `OptimalRetentionFromNoisyHistogram` draws exactly.
+
     Reads before its noise. Public: the number of records, names and order of the columns, declared domains and their
     types; that no value of a randomized column is missing (otherwise nothing is promised). Protected: the values of the
     randomized columns. Columns that are not randomized are released as they are, outside of the promise.

@@ -72,6 +72,10 @@ class RetentionReplacement(MicrodataDefense):
     types; that no value of a randomized column is missing (otherwise nothing is promised). Protected: the values of the
     randomized columns. Columns that are not randomized are released as they are, outside of the promise.
 
+    The decision to keep a value compares a multiple of 2^-53 with p. That is exact for p >= 1/2, and otherwise rounds p
+    up by less than 2^-53. So epsilon exceeds the stated one by at most (d + 2) 2^-53 in each column, and by the
+    rounding of p and epsilon themselves.
+
     In one column, the probabilities of a released value under two originals have a ratio of at most e^epsilon =
     p (d - 1) / (1 - p), which is attained. Columns are independent, so their epsilons add up. For two records a, b and
     two releases x, y, the smallest P(y|a) P(x|b) / (P(x|a) P(y|b)) is e^(-2 epsilon), at x = a and y = b. The columns

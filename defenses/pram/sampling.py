@@ -24,6 +24,11 @@ def replace(codes: ArrayLike, retention: ArrayLike, rng: Generator) -> Integers:
     ------
     ValueError
         If a code is not a category or `retention` is not a vector of probabilities.
+
+    Notes
+    -----
+    The decision compares a multiple of 2^-53 with p. It is exact for p >= 1/2, and otherwise rounds p up by less than
+    2^-53. For p >= 1/d the epsilon of a release therefore grows by at most (d + 2) 2^-53.
     """
     probabilities = check_retention(retention)
     released = check_codes(codes, probabilities.size).copy()
@@ -49,6 +54,7 @@ def draw(codes: ArrayLike, matrix: ArrayLike, rng: Generator) -> Integers:
     ValueError
         If a code is not a category or `matrix` is not a transition matrix.
     """
+    # Each entry is exact up to d 2^-52: sums and the random number are doubles. An entry below that may never occur.
     array = check_matrix(matrix)
     original = check_codes(codes, array.shape[0])
     levels = np.cumsum(array, axis=0)
