@@ -20,11 +20,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from metrics.utility import prediction_target
 from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
 from metrics.files import UNFINISHED, write_atomically
+from metrics.table_utility import prediction_target
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.dataset import load_table
 from scenarios.tournament.log import Log, LogEntry

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from metrics.utility import prediction_target
-
 from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain, Domain, format_number
+from metrics.table_utility import prediction_target
 from scenarios.tournament.settings import Settings
 
 

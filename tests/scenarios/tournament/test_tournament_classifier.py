@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
-from metrics.utility import TableUtility, prediction_target
 from tournament_tools import HOUR, START, opened
 
 from leaderboard import pooled_utility
+from metrics.table_utility import TableUtility, prediction_target
 from scenarios import load
 from scenarios.cli import cli
 from scenarios.conformance.people import people
