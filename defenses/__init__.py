@@ -95,6 +95,8 @@ Central differential privacy: mechanisms on numbers and scores, sensitivities, c
 
 Local differential privacy: each person randomizes a value before sending it, and the server estimates counts.
     LocalReports: Local differential privacy: each person reports one column through a protocol of `defenses.ldp`.
+    ReportedTable: Local differential privacy for tables: each person reports many columns through a protocol of
+        `defenses.ldp`.
     More names: help(defenses.ldp)
 
 Federated learning: averaging, noise on updates and models, secure aggregation.

@@ -71,6 +71,7 @@ from .curators.unaccounted_curator import UnaccountedCurator as UnaccountedCurat
 
 # ldp
 from .ldp.local_reports import LocalReports as LocalReports
+from .ldp.reported_table import ReportedTable as ReportedTable
 
 # federated
 from .federated.federated_averaging_defense import FederatedAveraging as FederatedAveraging

@@ -2,7 +2,8 @@ r"""The grammar of released cells, and released columns in coded form.
 
 A released cell is a plain value (``35``, ``admin.``), an interval (``[20,29]`` with both ends, ``[20,30)`` without
 its upper end), a set (``{admin.|services}``), or ``*`` (suppressed: any value). A missing value (an empty field) is a
-value of its own. In text, each of the characters ``\ | [ { *`` is escaped by a backslash.
+value of its own; an empty element of a set (``{admin.|}``) stands for it. In text, each of the characters
+``\ | [ { *`` is escaped by a backslash.
 
 A column is read once, into its distinct cells and one code per row. All further computations use the distinct cells.
 """
@@ -13,6 +14,7 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -36,7 +38,7 @@ def escape(text: str) -> str:
 
 def unescape(cell: str) -> str:
     """Category text of a plain released cell."""
-    return _ESCAPED.sub(r"\1", cell)
+    return cell if "\\" not in cell else _ESCAPED.sub(r"\1", cell)
 
 
 def escape_column(column: pd.Series[Any], domain: Domain | None = None) -> pd.Series[Any]:
@@ -74,7 +76,7 @@ def named_categories(column: pd.Series[Any]) -> set[str]:
     """Categories that occur in the cells of a released column, alone or in sets."""
     texts = [str(cell) for cell in column.dropna().unique() if str(cell) != SUPPRESSED]
     sets = [_split(text[1:-1]) if text.startswith("{") and text.endswith("}") else [text] for text in texts]
-    return {unescape(part) for parts in sets for part in parts}
+    return {unescape(part) for parts in sets for part in parts if part}
 
 
 def set_cell(categories: Iterable[str]) -> str:
@@ -102,12 +104,15 @@ class Cells(ABC):
         The distinct cell of each row.
     suppressed, missing : ndarray of bool, shape (distinct,)
         Which distinct cells are ``*``, and which are missing values.
+    or_missing : ndarray of bool, shape (distinct,)
+        Which distinct cells are sets that hold the missing value, beside others.
     """
 
     domain: Domain
     codes: NDArray[np.intp]
     suppressed: NDArray[np.bool_]
     missing: NDArray[np.bool_]
+    or_missing: NDArray[np.bool_]
 
     @property
     @abstractmethod
@@ -160,7 +165,7 @@ class NumericCells(Cells):
         """Which distinct cells hold a single value (or a missing one), shape (distinct,)."""
         count = np.bincount(self.owner, minlength=self.missing.size)
         wide = np.bincount(self.owner, weights=self.low < self.high, minlength=self.missing.size)
-        plain: NDArray[np.bool_] = self.missing | ((count == 1) & (wide == 0))
+        plain: NDArray[np.bool_] = self.missing | ((count == 1) & (wide == 0) & ~self.or_missing)
         return plain
 
     def hull(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -182,12 +187,11 @@ class NumericCells(Cells):
         below = np.where(self.closed[:, None], numbers <= self.high[:, None], numbers < self.high[:, None])
         inside = (numbers >= self.low[:, None]) & below
         covered = np.zeros((self.missing.size, numbers.shape[1]), dtype=bool)
-        if (np.diff(self.owner) > 0).all():
-            covered[self.owner] = inside
-        else:
-            np.logical_or.at(covered, self.owner, inside)
+        if self.owner.size:
+            starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
+            covered[self.owner[starts]] = np.logical_or.reduceat(inside, starts, axis=0)
         absent = np.isnan(numbers)
-        covered |= (self.missing | self.suppressed)[:, None] & absent
+        covered |= (self.missing | self.or_missing | self.suppressed)[:, None] & absent
         return covered
 
     def mass(self) -> NDArray[np.float64]:
@@ -210,6 +214,10 @@ class NumericCells(Cells):
         mass = np.zeros((self.missing.size, domain.size + 1))
         np.add.at(mass[:, :-1], self.owner, segment_mass * (weight / total[self.owner])[:, None])
         mass[self.missing, -1] = 1.0
+        # In a set, the missing value weighs as much as any other element.
+        share = self.or_missing / (1 + np.bincount(self.owner, minlength=self.missing.size))
+        mass[:, :-1] *= 1 - share[:, None]
+        mass[:, -1] += share
         return mass
 
 
@@ -237,17 +245,17 @@ class CategoricalCells(Cells):
     @property
     def plain(self) -> NDArray[np.bool_]:
         """Which distinct cells hold a single value (or a missing one), shape (distinct,)."""
-        single: NDArray[np.bool_] = (self.member.sum(axis=1) == 1) & ~self.suppressed
+        single: NDArray[np.bool_] = (self.member.sum(axis=1) == 1) & ~self.suppressed & ~self.or_missing
         return self.missing | single
 
     def contains(self, values: ArrayLike) -> NDArray[np.bool_]:
         """Whether each distinct cell covers each value, shape (distinct, n); ``*`` covers missing values too."""
-        full = np.column_stack([self.member, self.missing | self.suppressed])
+        full = np.column_stack([self.member, self.missing | self.or_missing | self.suppressed])
         return full[:, self.domain.codes(values)]
 
     def mass(self) -> NDArray[np.float64]:
         """Share of each distinct cell in each category, shape (distinct, domain.size + 1); rows sum to 1."""
-        full = np.column_stack([self.member, self.missing]).astype(float)
+        full = np.column_stack([self.member, self.missing | self.or_missing]).astype(float)
         mass: NDArray[np.float64] = full / full.sum(axis=1, keepdims=True)
         return mass
 
@@ -294,6 +302,7 @@ def _read_numeric(column: pd.Series[Any], domain: NumericDomain) -> NumericCells
             codes,
             np.zeros_like(missing),
             missing,
+            np.zeros_like(missing),
             owner,
             numbers,
             numbers,
@@ -302,12 +311,16 @@ def _read_numeric(column: pd.Series[Any], domain: NumericDomain) -> NumericCells
     codes, texts = distinct_cells(column)
     missing = np.asarray(pd.isna(texts), dtype=bool)
     suppressed = np.array([text == SUPPRESSED for text in texts], dtype=bool)
+    or_missing = np.zeros_like(missing)
     segments: list[tuple[int, float, float, bool]] = []
     for index, text in enumerate(texts):
         if missing[index]:
             continue
         try:
-            segments += [(index, *segment) for segment in _segments(str(text))]
+            parts = _elements(str(text))
+            or_missing[index] = "" in parts and any(parts)
+            kept = [part for part in parts if part or not or_missing[index]]
+            segments += [(index, *segment) for part in kept for segment in _segment(part)]
         except ValueError as error:
             _refuse(column, codes, index, str(error))
     owner_, low, high, closed = zip(*segments, strict=True) if segments else ((), (), (), ())
@@ -316,6 +329,7 @@ def _read_numeric(column: pd.Series[Any], domain: NumericDomain) -> NumericCells
         codes,
         suppressed,
         missing,
+        or_missing,
         np.array(owner_, dtype=np.intp),
         np.array(low, dtype=float),
         np.array(high, dtype=float),
@@ -323,20 +337,29 @@ def _read_numeric(column: pd.Series[Any], domain: NumericDomain) -> NumericCells
     )
 
 
-def _segments(text: str) -> list[tuple[float, float, bool]]:
-    """Segments (low, high, closed) of one numeric cell."""
+def _elements(text: str) -> Sequence[str]:
+    """Elements of a set, or the cell itself."""
+    if not (text.startswith("{") and text.endswith("}")):
+        return [text]
+    inner = text[1:-1]
+    return _split(inner) if "\\" in inner else inner.split("|")
+
+
+@lru_cache(maxsize=1 << 14)
+def _segment(text: str) -> tuple[tuple[float, float, bool], ...]:
+    """Segments (low, high, closed) of one numeric cell or of an element of a set."""
     if text == SUPPRESSED:
-        return [(-np.inf, np.inf, True)]
+        return ((-np.inf, np.inf, True),)
     if text.startswith("{") and text.endswith("}"):
-        return [segment for part in _split(text[1:-1]) for segment in _segments(part)]
+        return tuple(segment for part in _split(text[1:-1]) for segment in _segment(part))
     interval = _INTERVAL.match(text)
     if interval:
         low, high, closed = _number(interval[1]), _number(interval[2]), interval[3] == "]"
         if low > high or (low == high and not closed):
             raise ValueError("is an empty interval")
-        return [(low, high, closed)]
+        return ((low, high, closed),)
     number = _number(text)
-    return [(number, number, True)]
+    return ((number, number, True),)
 
 
 def _number(text: str) -> float:
@@ -353,16 +376,19 @@ def _read_categorical(column: pd.Series[Any], domain: CategoricalDomain) -> Cate
     codes, texts = distinct_cells(column)
     missing = np.asarray(pd.isna(texts), dtype=bool)
     suppressed = np.array([text == SUPPRESSED for text in texts], dtype=bool)
+    or_missing = np.zeros_like(missing)
     member = np.zeros((len(texts), domain.size), dtype=bool)
     member[suppressed] = True
     for index in np.flatnonzero(~missing & ~suppressed).tolist():
-        text = domain.text(texts[index])
-        parts = _split(text[1:-1]) if text.startswith("{") and text.endswith("}") else [text]
+        parts = _elements(domain.text(texts[index]))
+        if "" in parts and any(parts) and "" not in domain.categories:
+            or_missing[index] = True
+            parts = [part for part in parts if part]
         try:
             member[index, [domain.position(unescape(part)) for part in parts]] = True
         except ValueError as error:
             _refuse(column, codes, index, f"is not a cell of this column: {error}")
-    return CategoricalCells(domain, codes, suppressed, missing, member)
+    return CategoricalCells(domain, codes, suppressed, missing, or_missing, member)
 
 
 def _split(text: str) -> Sequence[str]:

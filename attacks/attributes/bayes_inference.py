@@ -14,7 +14,7 @@ from attacks.base.claims import ValueClaims
 from attacks.base.features import one_hot
 from attacks.base.released_classes import claims_from_scores, sensitive_mass
 from attacks.base.sides import common_columns
-from attacks.base.transition_matrix import cell_codes, column_matrix
+from attacks.base.transition_matrix import cell_codes, column_matrix, report_likelihoods
 from defenses.base.channel import Channel
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
@@ -100,9 +100,15 @@ class BayesInference(Attack):
 def _likelihood(release: MicrodataRelease, people: pd.DataFrame, domains: dict[str, Domain]) -> Floats:
     """Likelihood of each released row under each person's known values, scaled to a maximum of 1; (rows, people)."""
     parts = () if release.channel is None else release.channel.parts
-    known_channel = Channel(tuple(part for part in parts if set(part.columns) <= set(people.columns)))
+    known = set(people.columns)
+    readable = [part if set(part.columns) <= known else part.restricted(known) for part in parts]
+    known_channel = Channel(tuple(part for part in readable if part is not None))
     joint = [
-        name for part in parts if part not in known_channel.parts for name in part.columns if name in people.columns
+        name
+        for part, usable in zip(parts, readable, strict=True)
+        if usable is None
+        for name in part.columns
+        if name in known
     ]
     if joint:
         raise NotApplicable(f"the channel releases column {joint[0]!r} jointly with one that is not known")
@@ -117,6 +123,9 @@ def _likelihood(release: MicrodataRelease, people: pd.DataFrame, domains: dict[s
 def _sensitive_likelihood(release: MicrodataRelease, name: str, domain: Domain, mass: Floats) -> Floats:
     """Likelihood of each released row's sensitive cell under each value, shape (rows, d)."""
     if release.channel is not None and name in release.channel.columns:
+        reported = report_likelihoods(release, name, domain)
+        if reported is not None:
+            return reported
         try:
             return column_matrix(release.channel, name, domain)[cell_codes(release.frame[name], domain)]
         except NotApplicable:

@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import NotApplicable
 from defenses.base.channel import Channel
+from defenses.base.channel_parts import ReportAmongFakes, ReportedSet
+from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
 from metrics.cells import escape
 from metrics.domains import Domain, NumericDomain
@@ -49,6 +51,20 @@ def column_matrix(channel: Channel | None, column: str, domain: Domain) -> Float
     if not np.allclose(matrix.sum(axis=0), 1, rtol=0, atol=1e-9):
         raise NotApplicable(f"the channel of column {column!r} is no transition matrix of its {domain.size} categories")
     return matrix
+
+
+def report_likelihoods(release: MicrodataRelease, column: str, domain: Domain) -> Floats | None:
+    """Likelihood of each row's cell under each category or bin, for a column of reports; shape (rows, d).
+
+    It is known up to a factor for each row. Returns None without a channel, or where the channel releases the column
+    otherwise than by reports.
+    """
+    for part in () if release.channel is None else release.channel.parts:
+        if column in part.columns and isinstance(part, ReportedSet | ReportAmongFakes):
+            usable = part if len(part.columns) == 1 else part.restricted([column])
+            original = pd.DataFrame({column: values(domain)})
+            return None if usable is None else np.exp(usable.bind(release.frame, original).table())
+    return None
 
 
 def values(domain: Domain) -> pd.Series[Any]:

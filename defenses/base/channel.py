@@ -96,10 +96,11 @@ class Channel:
         result = {}
         for part in self.parts:
             lacking = [name for name in part.columns if name not in shared]
-            if lacking and len(part.columns) > 1:
+            usable = part.restricted(shared) if lacking else part
+            if usable is None and len(lacking) < len(part.columns):
                 raise ValueError(f"column {lacking[0]!r} is missing; it is released jointly with others")
-            if not lacking:
-                result[part.columns] = part.bind(released, original)
+            if usable is not None:
+                result[usable.columns] = usable.bind(released, original)
         for name in shared:
             if name not in self.columns:
                 result[name,] = Containment(name, domains[name]).bind(released, original)

@@ -80,6 +80,9 @@ class MicrodataRelease(Release):
         game's secret.
     channel : Channel, optional
         The public description of the mechanism; None where the mechanism does not act record by record.
+    analysis : DataFrame, optional
+        The table that analysts work on, where it is not `frame`: one rebuilt from randomized cells. Its rows stem from
+        no record, and utility is measured on it. It follows from `frame` and the channel, so that views leave it out.
 
     Raises
     ------
@@ -105,6 +108,7 @@ class MicrodataRelease(Release):
     frame: pd.DataFrame = field(repr=False)
     origin: NDArray[np.intp] = field(repr=False)
     channel: Channel | None = None
+    analysis: pd.DataFrame | None = field(default=None, repr=False)
     shared: SharedResults = field(default_factory=SharedResults, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -116,6 +120,11 @@ class MicrodataRelease(Release):
     def remark(self) -> str:
         """What the publisher should know about this release beside its guarantee; empty where there is nothing."""
         return ""
+
+    @property
+    def analyst_table(self) -> pd.DataFrame:
+        """The table that analysts work on: `analysis`, or else `frame`."""
+        return self.frame if self.analysis is None else self.analysis
 
     def take(self, positions: ArrayLike) -> MicrodataRelease:
         """Return the rows at `positions`, shape (m,), numbered from 0."""

@@ -153,6 +153,19 @@ class FrequencyOracle(Parametrized, ABC):
             If another protocol made the reports.
         """
 
+    @abstractmethod
+    def indicators(self, reports: ReportBatch) -> Floats:
+        """Unbiased estimate of each person's indicator vector, shape (n, d); the estimated counts are its column sums.
+
+        Entry v has mean 1 for a person with value v and mean 0 for others. Sketches average over the draw of their
+        hash functions, too. Products of indicators of two columns, reported independently, estimate joint counts.
+
+        Raises
+        ------
+        ValueError
+            If another protocol made the reports.
+        """
+
     def check_reports(self, reports: ReportBatch) -> None:
         """Raise ValueError unless this protocol with equal parameters made the reports, and their format is valid."""
         if not isinstance(reports, ReportBatch):

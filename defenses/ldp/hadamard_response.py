@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from defenses.ldp import hadamard
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
-from metrics.arrays import Floats, Integers64
+from metrics.arrays import Booleans, Floats, Integers64
 
 
 class HadamardResponse(FrequencyOracle):
@@ -109,8 +109,17 @@ class HadamardResponse(FrequencyOracle):
 
     def log_likelihood(self, reports: ReportBatch) -> Floats:
         """Log-likelihood of each value up to a constant for each report: epsilon if the answer is in C, else 0."""
+        in_block, negative = self._signs(reports)
+        return np.asarray(self.epsilon * (in_block & ~negative))
+
+    def indicators(self, reports: ReportBatch) -> Floats:
+        """Return +A or -A by the sign of the value's row at the answer, 0 outside of its block; shape (n, d)."""
+        in_block, negative = self._signs(reports)
+        return np.asarray(self._a * (in_block * np.where(negative, -1.0, 1.0)))
+
+    def _signs(self, reports: ReportBatch) -> tuple[Booleans, Booleans]:
+        """Whether each answer lies in each value's block, and whether the value's row is -1 there; shapes (n, d)."""
         self.check_reports(reports)
         answer = reports.parts["answer"].astype(np.int64)[:, None]
         block, row = self._block_and_row(np.arange(self.d))
-        inside = (answer // self.block_size == block) & ~hadamard.minus(row, answer % self.block_size)
-        return np.asarray(self.epsilon * inside)
+        return answer // self.block_size == block, np.asarray(hadamard.minus(row, answer % self.block_size))

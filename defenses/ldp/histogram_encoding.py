@@ -90,6 +90,11 @@ class SummationHistogramEncoding(FrequencyOracle):
         numbers = reports.parts["number"] / self.units
         return np.asarray((np.abs(numbers) - np.abs(numbers - 1)) * self.epsilon / 2)
 
+    def indicators(self, reports: ReportBatch) -> Floats:
+        """Return the noisy numbers, shape (n, d)."""
+        self.check_reports(reports)
+        return np.asarray(reports.parts["number"] / self.units)
+
 
 class ThresholdedHistogramEncoding(UnaryEncoding):
     """Thresholding with histogram encoding: one bit for each noisy number, set if the number exceeds a threshold.

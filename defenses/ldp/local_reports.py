@@ -23,6 +23,7 @@ class LocalReports(Defense):
     """Local differential privacy: each person reports one column through a protocol of `defenses.ldp`.
 
     The reported values are positions of categories, or of public bins of numbers, in the column's declared domain.
+    `ReportedTable` reports many columns.
 
     Parameters
     ----------
@@ -158,20 +159,41 @@ class LocalReports(Defense):
 
     def _values(self, records: Microdata) -> tuple[Integers64, int]:
         """Position of each row's value in the domain, and the size of the domain."""
-        column = self._column(records)
-        if records.not_public([column]):
-            raise ValueError(f"column: the domain of {column!r} is read from the records; declare it")
-        domain = records.domains[column]
-        try:
-            codes = domain.codes(records.frame[column]).astype(np.int64)
-        except ValueError:  # Its message would disclose the value.
-            raise ValueError(f"column: {column!r} holds a category that its domain does not declare") from None
-        if self.missing == "refuse" and (codes == domain.size).any():
-            row = int(np.flatnonzero(codes == domain.size)[0])
-            raise ValueError(f"missing: column {column!r} has no value in row {row + 1}")
-        size = domain.size + (self.missing == "category")
+        codes, size = coded_values(records, self._column(records), self.missing, "column")
         self.protocol_for(size)
         return codes, size
+
+
+def coded_values(records: Microdata, column: str, missing: str, parameter: str) -> tuple[Integers64, int]:
+    """Position of each row's value in the public domain of a column, and the number of values.
+
+    Parameters
+    ----------
+    records : Microdata
+        The records.
+    column : str
+        One of their columns.
+    missing : {"refuse", "category"}
+        Whether a missing value raises an error, or is a further value after the domain's.
+    parameter : str
+        The parameter that error messages name.
+
+    Raises
+    ------
+    ValueError
+        If the column has no declared domain or a value outside of it, or a missing value is refused.
+    """
+    if records.not_public([column]):
+        raise ValueError(f"{parameter}: the domain of {column!r} is read from the records; declare it")
+    domain = records.domains[column]
+    try:
+        codes = domain.codes(records.frame[column]).astype(np.int64)
+    except ValueError:  # Its message would disclose the value.
+        raise ValueError(f"{parameter}: {column!r} holds a category that its domain does not declare") from None
+    if missing == "refuse" and (codes == domain.size).any():
+        row = int(np.flatnonzero(codes == domain.size)[0])
+        raise ValueError(f"missing: column {column!r} has no value in row {row + 1}")
+    return codes, domain.size + (missing == "category")
 
 
 def protocols() -> dict[str, type[FrequencyOracle]]:

@@ -55,6 +55,10 @@ class PureOracle(FrequencyOracle):
         """Log-likelihood of each value up to a constant for each report: `support_odds` if supported, else 0."""
         return np.asarray(self.support_odds * self.supports(reports), dtype=float)
 
+    def indicators(self, reports: ReportBatch) -> Floats:
+        """Return (support - q)/(p - q) for each report and value, shape (n, d)."""
+        return np.asarray((self.supports(reports) - self.q) / (self.p - self.q))
+
     def _estimated(self, reports: ReportBatch) -> Floats:
         return np.asarray((self.support_counts(reports) - len(reports) * self.q) / (self.p - self.q))
 

@@ -248,6 +248,11 @@ class SequenceFragmentPuzzle(FrequencyOracle):
     def _variance(self, n: int, shares: Floats) -> Floats:
         return self.word_sketch.variance(n, shares)
 
+    def indicators(self, reports: ReportBatch) -> Floats:
+        """Return the word sketch's indicators, shape (n, d)."""
+        self.check_reports(reports)
+        return self.word_sketch.indicators(self._part(reports, "word"))
+
     def log_likelihood(self, reports: ReportBatch) -> Floats:
         """Log-likelihood of each word up to a constant for each report, from both sketches."""
         self.check_reports(reports)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.packed_bits import column_counts, one_hot_reports
+from defenses.ldp.packed_bits import column_counts, one_hot_reports, random_bits
 from defenses.ldp.pure_oracle import PureOracle
 from defenses.ldp.report_batch import Part, ReportBatch, packed
 from metrics.arrays import Booleans, Integers64
@@ -50,6 +50,11 @@ class UnaryEncoding(PureOracle):
 
     def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         return {"bits": one_hot_reports(values, self.d, self.unset, self.q, rng)}
+
+    def blank_reports(self, n: int, rng: Generator) -> ReportBatch:
+        """Randomize n vectors of zeros, the reports of persons without a value."""
+        bits = random_bits(n * self.d, self.q, rng).reshape(n, self.d)
+        return ReportBatch(self, {"bits": np.packbits(bits, axis=1)})
 
     def supports(self, reports: ReportBatch) -> Booleans:
         """Return the bits of each report, shape (n, d)."""

@@ -13,6 +13,7 @@ from numpy.random import Generator
 
 from defenses.base.defense import MicrodataDefense, released_frame
 from defenses.base.guarantee import Guarantee
+from defenses.base.marginal_tree import drawn_rows, fitted
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_real
 from defenses.base.queries import codes
@@ -28,8 +29,6 @@ from metrics.domains import Domain, NumericDomain
 
 MOST_CELLS = 100_000
 """Largest number of cells in a measured two-way marginal."""
-ROUNDS = 20
-"""Rounds of iterative proportional fitting."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +108,7 @@ class PrivateMarginals(MicrodataDefense):
     McKenna, Miklau and Sheldon (2021), Winning the NIST contest, algorithm 1 (MST).
     McKenna, Mullins, Sheldon and Miklau (2022), AIM, section 4 (the penalty for noise).
     Cesar and Rogers (2021), Bounding, concentrating, and truncating, section 4 (epsilon^2/8).
-    Deming and Stephan (1940) (iterative proportional fitting).
+    Deming and Stephan (1940) (iterative proportional fitting; `defenses.base.marginal_tree`).
     """
 
     def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6) -> None:
@@ -141,7 +140,7 @@ class PrivateMarginals(MicrodataDefense):
             shares = _noisy_shares(cells, sizes, n, budget, rng)
             pairs = _chosen_pairs(cells, shares, n, budget, rng)
             tables = _noisy_tables(cells, pairs, shares, n, budget, rng)
-            drawn = _drawn_rows(shares, tables, n, rng)
+            drawn = drawn_rows(shares, tables, n, rng)
             for name, domain, column in zip(names, domains, drawn, strict=True):
                 frame[name] = _released(domain, column, rng)
         return MicrodataRelease(frame, np.full(len(frame), -1), None)
@@ -209,41 +208,8 @@ def _noisy_tables(
         independent = np.outer(first, second)
         counts = project_to_simplex(_pair_counts(cells, shares, pair) + z, n).reshape(independent.shape)
         # A small independent part keeps rows and columns nonempty if the one-way counts are nonzero.
-        table = counts / n + 1e-6 * independent
-        for _ in range(ROUNDS):
-            table = table * _ratio(first, table.sum(axis=1))[:, None]
-            table = table * _ratio(second, table.sum(axis=0))
-        tables[pair] = table
+        tables[pair] = fitted(counts / n + 1e-6 * independent, first, second)
     return tables
-
-
-def _drawn_rows(shares: list[Floats], tables: dict[tuple[int, int], Floats], n: int, rng: Generator) -> list[Integers]:
-    """Draw the category of every row, column by column, each of shape (n,)."""
-    drawn: dict[int, Integers] = {}
-    remaining = dict(tables)
-    while len(drawn) < len(shares):
-        joined = next((pair for pair in remaining if (pair[0] in drawn) != (pair[1] in drawn)), None)
-        if joined is None:
-            root = next(number for number in range(len(shares)) if number not in drawn)
-            drawn[root] = _draw(shares[root][None, :], np.zeros(n, dtype=np.intp), rng)
-            continue
-        table = remaining.pop(joined)
-        parent, child = joined if joined[0] in drawn else joined[::-1]
-        drawn[child] = _draw(table if parent == joined[0] else table.T, drawn[parent], rng)
-    return [drawn[number] for number in range(len(shares))]
-
-
-def _draw(weights: Floats, given: Integers, rng: Generator) -> Integers:
-    """Draw a category for each row given its parent category, by stratified sampling from the weights."""
-    order = np.lexsort((rng.random(given.size), given))
-    counts = np.bincount(given, minlength=len(weights))
-    start = np.cumsum(counts) - counts
-    level = np.empty(given.size)
-    # Rows with the same parent category get one number from each of equal parts of [0, 1).
-    level[order] = (np.arange(given.size) - start[given[order]] + rng.random(given.size)) / counts[given[order]]
-    cumulative = np.cumsum(weights, axis=1)
-    passed = cumulative[given] <= (level * cumulative[given, -1])[:, None]
-    return np.asarray(np.minimum(passed.sum(axis=1), weights.shape[1] - 1))
 
 
 def _released(domain: Domain, drawn: Integers, rng: Generator) -> pd.Series[str] | pd.Series[float] | pd.Series[int]:
@@ -268,7 +234,3 @@ def _pair_counts(cells: list[Integers], shares: list[Floats], pair: tuple[int, i
 
 def _size(shares: list[Floats], pair: tuple[int, int]) -> int:
     return shares[pair[0]].size * shares[pair[1]].size
-
-
-def _ratio(target: Floats, current: Floats) -> Floats:
-    return np.divide(target, current, out=np.zeros_like(target), where=current > 0)

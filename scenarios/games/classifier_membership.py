@@ -111,7 +111,7 @@ class ClassifierMembership(Membership):
     def publish(self, release: Release, rng: Generator) -> ModelRelease:
         """Train the classifier on the release and publish only the classifier."""
         assert self._target is not None  # noqa: S101 (checked at construction)
-        return ModelRelease(TableModel(self.domains, self._target, self.model).fit(table(release).frame, rng))
+        return ModelRelease(TableModel(self.domains, self._target, self.model).fit(table(release).analyst_table, rng))
 
     def utility(self, secret: Any, release: Any) -> dict[str, float | None]:
         """Area under the ROC curve on the held-out people, averaged over classes.
@@ -123,7 +123,7 @@ class ClassifierMembership(Membership):
             the original records; None if there are no held-out people.
         """
         return {
-            "classifier_auc": self._auc(table(release).frame, secret.held_out, secret.seed),
+            "classifier_auc": self._auc(table(release).analyst_table, secret.held_out, secret.seed),
             "classifier_auc_original": secret.original_auc,
         }
 

@@ -132,7 +132,7 @@ class ControlGroupGame(TableGame):
     def utility(self, secret: ControlGroupSecret, release: MicrodataRelease) -> dict[str, float | None]:
         """Anchored utility of the table, with strangers as the test set of classifiers, and its measured k and l."""
         utility = self.table_utility(secret.records, secret.strangers, deepcopy(secret.query_rng))
-        return table_worth(utility, secret.records, release.frame)
+        return table_worth(utility, secret.records, release)
 
 
 def controlled(

@@ -186,7 +186,11 @@ class PkAnonymity(Game):
             secret.records.frame, domains, secret.records.frame.iloc[:0], None, deepcopy(secret.query_rng)
         )
         _, bound = self._largest_posterior(secret.records, release)
-        return {**utility.score(release.frame), "associations": None, "pk": None if bound is None else 1 / bound}
+        return {
+            **utility.score(release.analyst_table),
+            "associations": None,
+            "pk": None if bound is None else 1 / bound,
+        }
 
     def _largest_posterior(self, table: Microdata, release: MicrodataRelease) -> tuple[float | None, float | None]:
         """Largest posterior of a pair in a release, and 1/k of its matrix; None where it cannot be computed."""

@@ -135,7 +135,7 @@ class CandidatesGame(TableGame):
 
     def utility(self, secret: TableSecret, release: MicrodataRelease) -> dict[str, float | None]:
         """Anchored utility of the table (`metrics.table_utility.TableUtility`), and its measured k and l."""
-        return table_worth(secret.utility, secret.records, release.frame)
+        return table_worth(secret.utility, secret.records, release)
 
 
 def table(release: Release) -> MicrodataRelease:

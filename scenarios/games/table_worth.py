@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pandas as pd
-
 from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
 from metrics.classes import k_anonymity
 from metrics.diversity import l_diversity
 from metrics.table_utility import TableUtility
 
 
-def table_worth(utility: TableUtility, roles: Microdata, released: pd.DataFrame) -> dict[str, float | None]:
+def table_worth(utility: TableUtility, roles: Microdata, release: MicrodataRelease) -> dict[str, float | None]:
     """Anchored utility of a released table (`metrics.table_utility.TableUtility`), and its measured k and l.
 
     Parameters
@@ -19,8 +18,8 @@ def table_worth(utility: TableUtility, roles: Microdata, released: pd.DataFrame)
         Measures the utility of releases of the originals.
     roles : Microdata
         The originals, which give the roles of the columns.
-    released : DataFrame, shape (rows, columns)
-        Released cells.
+    release : MicrodataRelease
+        The release: utility is that of its analyst's table, k and l are those of its released cells.
 
     Returns
     -------
@@ -29,8 +28,8 @@ def table_worth(utility: TableUtility, roles: Microdata, released: pd.DataFrame)
         a sensitive column.
     """
     measured: dict[str, float | None] = {"k": None, "l": None}
-    if roles.quasi_identifiers and len(released):
-        measured["k"] = k_anonymity(released, roles.quasi_identifiers)
+    if roles.quasi_identifiers and len(release.frame):
+        measured["k"] = k_anonymity(release.frame, roles.quasi_identifiers)
         if roles.sensitive:
-            measured["l"] = min(l_diversity(released, roles.quasi_identifiers, name) for name in roles.sensitive)
-    return {**utility.score(released), **measured}
+            measured["l"] = min(l_diversity(release.frame, roles.quasi_identifiers, name) for name in roles.sensitive)
+    return {**utility.score(release.analyst_table), **measured}

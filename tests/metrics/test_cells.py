@@ -112,3 +112,32 @@ def test_an_empty_column_has_no_cells():
     cells = read_cells(pd.Series([], name="age", dtype=object), AGE)
     assert cells.contains([1.0]).shape == (0, 1)
     assert cells.mass().shape == (0, 5)
+
+
+def test_an_empty_element_of_a_set_is_the_missing_value():
+    letters = CategoricalDomain(("a", "b", "c"))
+    cells = read_cells(pd.Series(["{a|}", "{a|b}", None, "b", "*"]), letters)
+    assert cells.contains(["a", "b", None]).tolist() == [
+        [True, False, True],
+        [True, True, False],
+        [False, False, True],
+        [False, True, False],
+        [True, True, True],
+    ]
+    assert cells.plain.tolist() == [False, False, True, True, False]
+    assert cells.mass()[0].tolist() == [0.5, 0.0, 0.0, 0.5]
+    numbers = read_cells(pd.Series(["{[0,10)|}", "{1|[5,7]}", "3"]), NumericDomain(0, 20, cuts=(10,)))
+    assert numbers.contains([3.0, 6.0, np.nan]).tolist() == [
+        [True, True, True],
+        [False, True, False],
+        [True, False, False],
+    ]
+    assert numbers.plain.tolist() == [False, False, True]
+    assert numbers.mass()[0].tolist() == [0.5, 0.0, 0.5]
+
+
+@pytest.mark.parametrize("domain", [CategoricalDomain(("a", "b")), NumericDomain(0, 9)])
+@pytest.mark.parametrize("cell", ["{}", "{|}"])
+def test_a_set_of_nothing_is_refused(domain, cell):
+    with pytest.raises(ValueError, match="row 0"):
+        read_cells(pd.Series([cell], name="x"), domain)

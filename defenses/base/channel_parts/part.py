@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -83,6 +83,10 @@ class ChannelPart(ABC):
     def original_domains(self) -> Mapping[str, Domain]:
         """Domain of the original values of each column; empty where the part does not state one (noise)."""
         return MappingProxyType({})
+
+    def restricted(self, columns: Collection[str]) -> ChannelPart | None:
+        """Return a part that releases only those of its columns; None if there is none, which is the default."""
+        return None
 
     @abstractmethod
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:

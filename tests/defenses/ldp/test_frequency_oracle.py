@@ -79,6 +79,14 @@ def test_likelihoods_are_those_of_the_reports_and_epsilon_holds(protocol):
         assert np.abs(claimed).max() == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("protocol", [*protocols(1.0, 9), *protocols(1.0, 2)], ids=class_name)
+def test_indicators_add_up_to_the_estimates(protocol):
+    reports = protocol.privatize(np.arange(200) % protocol.d, np.random.default_rng(2))
+    indicators = protocol.indicators(reports)
+    assert indicators.shape == (200, protocol.d)
+    np.testing.assert_allclose(indicators.sum(axis=0), protocol.estimate(reports), atol=1e-8)
+
+
 def test_a_report_that_spends_the_budget_on_each_bit_is_caught():
     claimed, measured, error = odds(WholeBudgetOnEachBit(epsilon=1.0, d=4))
     assert np.abs(claimed).max() == pytest.approx(2.0)

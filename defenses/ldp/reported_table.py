@@ -1,0 +1,228 @@
+"""A table of local reports: each person randomizes several columns before sending them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.base.channel import Channel
+from defenses.base.columns import category_cells, check_columns
+from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame
+from defenses.base.guarantee import Guarantee
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+from defenses.ldp.local_reports import LocalReports, coded_values
+from defenses.ldp.rebuilding import rebuilt_rows
+from defenses.ldp.reported_column import ReportedColumn
+from defenses.ldp.splitting import (
+    BudgetSplitting,
+    ColumnSampling,
+    ColumnSamplingAmongFakes,
+    SentReports,
+    Splitting,
+    blank_protocol,
+)
+from metrics.arrays import Integers64
+from metrics.cells import SUPPRESSED
+
+SPLITTINGS = ("SPL", "SMP", "RS+FD")
+FAKES = ("random", "blank")
+# Largest number of values of a column whose reports are sets; a cell lists those that its report supports.
+MOST_VALUES = 4096
+
+
+class ReportedTable(MicrodataDefense):
+    """Local differential privacy for tables: each person reports many columns through a protocol of `defenses.ldp`.
+
+    A row holds one person's reports. A cell is the set of the values that the report supports, one value under
+    randomized response. Numbers are reported by their public bins. Analysts work on a table that is rebuilt from the
+    reports (`MicrodataRelease.analysis`), on which utility is measured.
+
+    Parameters
+    ----------
+    protocol : str
+        Class name of a protocol in `defenses.ldp` whose reports support values, for all columns.
+    epsilon : float
+        Privacy of the whole record, positive.
+    splitting : {"SPL", "SMP", "RS+FD"}
+        Use of the budget for several columns. "SPL" splits it over all columns. "SMP" spends it on one column for each
+        person, drawn uniformly. "RS+FD" hides which column that is among fake reports of all others.
+    fakes : {"random", "blank"}
+        Fakes of "RS+FD": reports of uniformly random values, or, for unary encodings, of no value.
+    amplified : bool
+        Whether a report under "RS+FD" has epsilon' = ln(m (e^epsilon - 1) + 1) for m columns, as published. The
+        guarantee of the record is then epsilon', not epsilon; see `defenses.ldp.splitting.ColumnSamplingAmongFakes`.
+    columns : sequence of str, optional
+        The reported columns; by default all released ones. Other columns are released as they are.
+    missing : {"category", "refuse"}
+        Treatment of missing values. "category" makes missing a further value of each column, even if no value is
+        missing; "refuse" raises an error.
+    options : mapping, optional
+        Further parameters of the protocol, for example ``{"m": 256, "k": 64}`` for a sketch.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range or the protocol refuses its own.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from defenses import Microdata, ReportedTable
+    >>> from metrics import CategoricalDomain, NumericDomain
+    >>> frame = pd.DataFrame({"age": [23, 45, 67], "illness": ["flu", "cold", "ulcer"]})
+    >>> ages = NumericDomain(0, 120, integer=True, cuts=(30, 60))
+    >>> domains = {"age": ages, "illness": CategoricalDomain(("flu", "cold", "ulcer"))}
+    >>> records = Microdata(frame, quasi_identifiers=("age",), sensitive=("illness",), domains=domains)
+    >>> defense = ReportedTable(protocol="OptimizedUnaryEncoding", epsilon=20.0, missing="refuse")
+    >>> defense.guarantee(records).epsilon
+    20.0
+    >>> defense.apply(records, np.random.default_rng(3)).frame
+             age         illness
+    0  [0,30)             flu
+    1  [30,60)           cold
+    2        *          ulcer
+
+    Notes
+    -----
+    Reads before its noise. Public: the number and the order of rows, names and order of the columns, declared domains;
+    with ``missing="refuse"`` that no value is missing. Protected: the values of the reported columns. A column whose
+    domain has one value is released as that value.
+
+    The epsilon of `guarantee` is exact between any two records (`defenses.ldp.splitting`). The channel gives exact
+    likelihoods of rows, up to a constant for each row. A set omits nothing that the report says about the value.
+
+    Distributions of columns are estimated without bias and projected onto the simplex. Pairs can be estimated under
+    "SPL" only, since otherwise nobody reports two true values (`defenses.ldp.rebuilding`).
+
+    References
+    ----------
+    Arcolezi, Couchot, Al Bouna and Xiao (2021), Random sampling plus fake data: multidimensional frequency estimates
+    with local differential privacy, for the three ways; Arcolezi et al. (2022), Improving the utility of locally
+    differentially private protocols for longitudinal and multidimensional frequency estimates.
+    """
+
+    randomizes_records_independently = True
+
+    def __init__(
+        self,
+        *,
+        protocol: str = "GeneralizedRandomizedResponse",
+        epsilon: float = 1.0,
+        splitting: str = "SPL",
+        fakes: str = "random",
+        amplified: bool = False,
+        columns: Sequence[str] | None = None,
+        missing: str = "category",
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        LocalReports(protocol=protocol, epsilon=epsilon, missing=missing, options=options)
+        if protocol == "SummationHistogramEncoding":
+            raise ValueError(
+                "protocol: SummationHistogramEncoding reports numbers, which a table's cells cannot hold; "
+                "ThresholdedHistogramEncoding reports sets"
+            )
+        for name, value, values in (("splitting", splitting, SPLITTINGS), ("fakes", fakes, FAKES)):
+            if value not in values:
+                raise ValueError(f"{name} must be one of {', '.join(values)}, got {value!r}")
+        if not isinstance(amplified, bool):
+            raise ValueError(f"amplified must be true or false, got {amplified!r}")
+        check_columns(columns)
+        self.protocol = protocol
+        self.epsilon = epsilon
+        self.splitting = splitting
+        self.fakes = fakes
+        self.amplified = amplified
+        self.columns = columns
+        self.missing = missing
+        self.options = options
+        if splitting != "RS+FD" and (amplified or fakes == "blank"):
+            raise ValueError("fakes, amplified: they are about RS+FD; set splitting to it")
+
+    def guarantee(self, records: Microdata) -> Guarantee:
+        """Epsilon of the reported columns of a record together."""
+        columns, _ = self._reported(records)
+        each = columns[0].protocol.epsilon if columns else 0.0
+        names = ", ".join(self._names(records)) or "none"
+        universe = " without missing values" if self.missing == "refuse" else ""
+        others = "" if self.columns is None else "; other columns are released as they are"
+        return Guarantee(
+            epsilon=self._strategy().record_epsilon(float(each), len(columns)),
+            delta=0.0,
+            statement=f"local, one record replaced by any other{universe}, of the columns {names} together{others}",
+        )
+
+    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
+        """Randomize every row, and rebuild a table from the reports.
+
+        Raises
+        ------
+        ValueError
+            If a column does not exist, has no declared domain, has a domain that is too large or a value outside of it,
+            holds released cells already, or a missing value is refused.
+        """
+        columns, values = self._reported(records)
+        report_rng, analysis_rng = rng.spawn(2)
+        strategy = self._strategy()
+        sent = strategy.send(columns, values, report_rng)
+        cells: dict[str, Any] = {name: _single_value(records, name) for name in self._names(records)}
+        cells |= {one.column.name: _cells(one, len(records)) for one in sent}
+        frame = released_frame(records, cells)
+        channel = Channel(strategy.parts(columns))
+        shares = [strategy.shares(one, len(columns)) for one in sent]
+        rows = rebuilt_rows(sent, shares, len(records), joint=strategy.joint, rng=analysis_rng)
+        rebuilt = {
+            column.name: category_cells(column.domain)[codes] for column, codes in zip(columns, rows, strict=True)
+        }
+        return MicrodataRelease(frame, np.arange(len(frame)), channel, frame.assign(**rebuilt))
+
+    def _strategy(self) -> Splitting:
+        if self.splitting == "SPL":
+            return BudgetSplitting()
+        if self.splitting == "SMP":
+            return ColumnSampling()
+        return ColumnSamplingAmongFakes(blank=self.fakes == "blank", amplified=self.amplified)
+
+    def _names(self, records: Microdata) -> tuple[str, ...]:
+        return chosen_columns(records, self.columns, records.released_columns)
+
+    def _reported(self, records: Microdata) -> tuple[list[ReportedColumn], list[Integers64]]:
+        """Columns with at least two values, and the position of each row's value in their domains."""
+        values: dict[str, tuple[Integers64, int]] = {}
+        for name in self._names(records):
+            if name in records.generalized:
+                raise ValueError(f"columns: {name!r} holds released cells already; reports need the original values")
+            codes, size = coded_values(records, name, self.missing, "columns")
+            if size > 1:
+                values[name] = codes, size
+        each = self._strategy().column_epsilon(self.epsilon, len(values))
+        maker = LocalReports(protocol=self.protocol, epsilon=each, options=self.options)
+        columns = []
+        for name, (_, size) in values.items():
+            if size > MOST_VALUES and self.protocol != "GeneralizedRandomizedResponse":
+                raise ValueError(
+                    f"columns: {name!r} has {size} values, and sets of {self.protocol} may have {MOST_VALUES}; "
+                    "declare a coarser domain"
+                )
+            columns.append(ReportedColumn(name, records.domains[name], maker.protocol_for(size)))
+            if self.fakes == "blank":
+                blank_protocol(columns[-1])
+        return columns, [codes for codes, _ in values.values()]
+
+
+def _cells(sent: SentReports, n: int) -> NDArray[np.object_]:
+    """Released cells of a column, shape (n,): ``*`` for persons who do not report it."""
+    cells = np.full(n, SUPPRESSED, dtype=object)
+    cells[sent.senders] = sent.column.cells(sent.reports)
+    return cells
+
+
+def _single_value(records: Microdata, name: str) -> pd.Series[Any]:
+    """The first category or bin for all records: the released column where its domain has one value."""
+    return pd.Series(np.full(len(records), category_cells(records.domains[name])[0], dtype=object), dtype=object)
