@@ -53,6 +53,8 @@ Experiments: scenarios that report in tables and pictures instead of a board.
     Experiment: A study that runs by itself and reports in sections.
     FederatedCurves: Loss gap F(w_T) - F(w*) of noisy federated averaging, and the shape that the theory gives it.
     PramHistogram: Histograms after retention-replacement and after optimal PRAM, beside the published figures.
+    Sketches: Count-mean sketches as published: error over their size, emoji by locale, sound of videos, and new
+        words.
     Survey: Survey of columns of Adult and bank data under every local protocol that takes a domain of any size.
 
 Audits of claimed epsilons: mechanisms run on neighbouring inputs, and lower bounds on their true epsilon.

@@ -40,6 +40,7 @@ from .experiments.epsilon_audit import EpsilonAudit as EpsilonAudit
 from .experiments.experiment import Experiment as Experiment
 from .experiments.federated_curves import FederatedCurves as FederatedCurves
 from .experiments.pram_histogram import PramHistogram as PramHistogram
+from .experiments.sketches import Sketches as Sketches
 from .experiments.survey import Survey as Survey
 
 # auditing

@@ -29,6 +29,8 @@ Hashing, Hadamard transforms and subsets
 Sketches for large domains
     CountMeanSketch: Count-mean sketch: each person hashes the value to one of m columns and sends m randomized
         signs.
+    draw_estimates: Estimates of all counts from reports of many persons, drawn from their joint law; the time
+        depends on no person.
     HadamardCountMeanSketch: Hadamard count-mean sketch: each person hashes the value to a column and sends one
         randomized sign.
     mean_estimate: Count-mean estimator of counts from a sketch: m/(m - 1) (mean over rows l of sketch[l, position]

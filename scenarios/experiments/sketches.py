@@ -1,0 +1,97 @@
+"""Experiment: count-mean sketches in the published settings, at the published numbers of people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from defenses.base.parameters import check_integer, check_real
+from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
+from leaderboard.report import Section
+from scenarios.experiments.experiment import Experiment
+from scenarios.experiments.sketch_measures import (
+    K,
+    lecture_example,
+    measure_autoplay,
+    measure_grid,
+    measure_locales,
+    measure_new_words,
+)
+from scenarios.experiments.sketch_report import (
+    autoplay_section,
+    example_section,
+    grid_section,
+    locales_section,
+    words_section,
+)
+from scenarios.seeds import generator
+
+
+class Sketches(Experiment):
+    """Count-mean sketches as published: error over their size, emoji by locale, sound of videos, and new words.
+
+    Aggregates of many people are drawn from their exact law instead of drawing people (`draw_estimates`).
+
+    Parameters
+    ----------
+    people : int
+        Number of people for the error over the size, from 1,000 to 10^12.
+    epsilon : float
+        Privacy of their reports, in [1e-6, 100].
+    k, m : sequence of int
+        Numbers of hash functions, from 1 to 65,536, and of columns, from 2.
+    reports : int
+        Number of reports of each locale, and of visits of sites, at least 1,000.
+
+    Raises
+    ------
+    ValueError
+        If a list is empty or a number out of range.
+
+    References
+    ----------
+    Apple (2017), Learning with privacy at scale, sections 3 and 5 and figure 5.
+    """
+
+    def __init__(
+        self,
+        *,
+        people: int = 100_000_000,
+        epsilon: float = 2.0,
+        k: Sequence[int] = (16, 256, 4096, 65_536),
+        m: Sequence[int] = (16, 128, 1024),
+        reports: int = 10_000_000,
+    ) -> None:
+        for name, value in (("people", people), ("reports", reports)):
+            check_integer(name, value, low=1000)
+            check_real(name, value, low=1000, high=10**12)
+        check_real("epsilon", epsilon, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
+        for name, sizes, low in (("k", k, 1), ("m", m, 2)):
+            if isinstance(sizes, str) or not isinstance(sizes, Sequence) or not sizes:
+                raise ValueError(f"{name} must be a list, got {sizes!r}")
+            for size in sizes:
+                check_integer(name, size, low=low)
+                check_real(name, size, low=low, high=K)
+        self.people = people
+        self.epsilon = epsilon
+        self.k = k
+        self.m = m
+        self.reports = reports
+
+    def run(self, plays: int, seed: int, say: Callable[[str], None]) -> tuple[Section, ...]:
+        """Draw each size of the sketch `plays` times, and the published settings once."""
+        sizes = [(int(k), int(m)) for m in self.m for k in self.k]
+        say(f"error over {len(sizes)} sizes of the sketch, {self.people:,} people")
+        grid = measure_grid(self.people, float(self.epsilon), sizes, plays, generator(seed, "sketches", "grid"))
+        say(f"emoji of two locales, {self.reports:,} reports each")
+        locales = measure_locales(self.reports, generator(seed, "sketches", "locales"))
+        say(f"sound of videos, {self.reports:,} visits")
+        autoplay = measure_autoplay(self.reports, generator(seed, "sketches", "autoplay"))
+        say("new words")
+        discovered = measure_new_words(generator(seed, "sketches", "words"))
+        return (
+            example_section(*lecture_example()),
+            grid_section(grid, self.people, float(self.epsilon), plays),
+            locales_section(locales, self.reports),
+            autoplay_section(autoplay, self.reports),
+            words_section(discovered),
+        )
