@@ -22,6 +22,7 @@ MADE = {
     "nhanes": "scenarios.datasets.nhanes:nhanes",
     "ratings": "scenarios.datasets.generated_ratings:ratings",
     "visits": "scenarios.datasets.generated_visits:visits",
+    "x-city": "scenarios.datasets.generated_city:x_city",
 }
 """Data sets without a folder, as ``module:function``: generated ones, and those of packages installed as extras. The
 function takes no argument and returns a `Dataset`."""

@@ -32,6 +32,9 @@ class Newcomer(StatisticsGame):
         Number of people besides the newcomer.
     tolerance : float
         Relative error up to which a claim is correct, in [0, 1).
+    newcomer : {"drawn", "last"}
+        Whether the newcomer is drawn too, or is the table's last record. In the second case the residents are drawn
+        from the other records, and a table of one more record than `residents` is one particular city.
 
     Raises
     ------
@@ -40,12 +43,21 @@ class Newcomer(StatisticsGame):
     """
 
     def __init__(
-        self, *, records: Microdata, column: str = "spending", residents: int = 100, tolerance: float = 0.05
+        self,
+        *,
+        records: Microdata,
+        column: str = "spending",
+        residents: int = 100,
+        tolerance: float = 0.05,
+        newcomer: str = "drawn",
     ) -> None:
         self.records = records
         self.column = column
         self.residents = residents
         self.tolerance = tolerance
+        self.newcomer = newcomer
+        if newcomer not in ("drawn", "last"):
+            raise ValueError(f"newcomer must be drawn or last, got {newcomer!r}")
         if not isinstance(records.domains.get(column), NumericDomain):
             raise ValueError(f"column: {column!r} is not a column of numbers with declared bounds")
         check_integer("residents", residents, low=1)
@@ -55,7 +67,11 @@ class Newcomer(StatisticsGame):
 
     def draw(self, rng: Generator, choice: Any = None) -> StatisticsSecret:
         """Draw residents and a newcomer, who is the last row of the table."""
-        drawn = rng.choice(len(self.records), self.residents + 1, replace=False)
+        if self.newcomer == "drawn":
+            drawn = rng.choice(len(self.records), self.residents + 1, replace=False)
+        else:
+            residents = rng.choice(len(self.records) - 1, self.residents, replace=False)
+            drawn = np.append(residents, len(self.records) - 1)
         return self.table(self.records.take(drawn), seed_of(rng))
 
     def table(self, records: Microdata, analyst_seed: int = 0) -> StatisticsSecret:

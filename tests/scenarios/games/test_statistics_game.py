@@ -13,6 +13,7 @@ from statistics_tools import rng
 from attacks import Averaging, Differencing, Distinguishing, Reconstruction, ValueClaims
 from attacks.base.claims import Decisions
 from defenses import Curator, ExactCurator, Microdata
+from defenses.base.queries import Mean
 from metrics.domains import CategoricalDomain
 from scenarios import (
     Indistinguishability,
@@ -150,7 +151,10 @@ def test_a_shop_with_missing_hours_and_one_constant_hour():
     assert outcome.scores["disclosure"].rate == outcome.scores["disclosure"].chance == 1
 
 
-@pytest.mark.parametrize("name", ["city-spending", "ramen-shop", "statistics", "statistics-sums", "statistics-means"])
+@pytest.mark.parametrize(
+    "name",
+    ["city-spending", "x-city", "ramen-shop", "ramen-shop-told", "statistics", "statistics-sums", "statistics-means"],
+)
 def test_scenarios_read_and_play(name):
     plan = read_plan(name)
     assert any(entry.name == "ExactCurator" for entry in plan.defenses)
@@ -159,3 +163,48 @@ def test_scenarios_read_and_play(name):
     for entry in plan.attacks:
         assert plan.games[0].misfit(plan.defenses[0].method, entry.method) is None
     assert play(plan.defenses[0].method, plan.attacks[0].method, plan.games[0], rng()).scores["disclosure"].rate == 1
+
+
+def test_city_x_has_the_numbers_of_the_story():
+    plan = read_plan("x-city")
+    (game,) = plan.games
+    secret = game.draw(rng(3))
+    residents = np.arange(101) < 100
+    before, after = (Mean("spending", members=residents), Mean("spending"))
+    # Ours, theirs: both means, and what follows from them.
+    assert before.exact(secret.records) == 10_000
+    assert after.exact(secret.records) == 20_000
+    assert secret.truths.tolist() == [101 * 20_000 - 100 * 10_000] == [1_020_000]
+    outcome = play(ExactCurator(), Differencing(), game, rng())
+    assert outcome.scores["disclosure"].rate == 1
+    hidden = [
+        play(Curator(epsilon=1.0), Differencing(), game, rng(seed)).scores["disclosure"].rate for seed in range(20)
+    ]
+    # The mean's noise of scale 2,000,000 / 101 / 0.5 moves the claim by millions: it hits within 5 % in few plays.
+    assert np.mean(hidden) <= 0.3
+
+
+def test_the_newcomer_may_be_the_last_record():
+    records = load("x-city").records
+    with pytest.raises(ValueError, match="newcomer must be drawn or last"):
+        Newcomer(records=records, newcomer="first")
+    fewer = Newcomer(records=records, residents=50, newcomer="last").draw(rng())
+    assert fewer.truths.tolist() == [1_020_000]
+    assert len(fewer.records) == 51
+
+
+def test_the_ramen_shop_as_told_gives_the_hour_away_in_one_week():
+    plan = read_plan("ramen-shop-told")
+    (game,) = plan.games
+    assert (game.weeks, game.crowd) == (1, 0.0)
+    secret = game.draw(rng(1))
+    # Only the regular visits the shop, once.
+    assert len(secret.records) == 1
+    assert secret.records.frame["hour"].tolist() == secret.truths.tolist()
+    rates = [play(ExactCurator(), Differencing(), game, rng(seed)).scores["disclosure"].rate for seed in range(10)]
+    assert rates == [1.0] * 10
+    hidden = [
+        play(Curator(epsilon=0.1), Differencing(), game, rng(seed)).scores["disclosure"].rate for seed in range(40)
+    ]
+    # 12 hours at epsilon 0.1: close to the best guess of 17 %; 5 standard errors of 40 plays.
+    assert np.mean(hidden) <= 0.18 + 5 * np.sqrt(0.18 * 0.82 / 40)
