@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
 from metrics.values import distinct_values, text_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True)
@@ -75,6 +77,8 @@ class NumericDomain:
         """Bin of each value, shape (n,); `size` if missing. Values outside the range belong to the nearest bin."""
         numbers = np.asarray(values).ravel()
         if numbers.dtype.kind not in "fiu":
+            import pandas as pd
+
             numbers = pd.to_numeric(pd.Series(numbers)).to_numpy(dtype=float, na_value=np.nan)
         numbers = numbers.astype(float)
         codes = np.searchsorted(self.cuts, numbers, side="right")
@@ -184,6 +188,8 @@ def infer_domain(column: pd.Series[Any], bins: int = 10) -> Domain:
     ValueError
         If the column has no value at all or holds an infinity.
     """
+    import pandas as pd
+
     present = column.dropna()
     if present.empty:
         raise ValueError(f"column {column.name!r} has no value to infer a domain from; declare one")

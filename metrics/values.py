@@ -12,11 +12,13 @@ import math
 from collections.abc import Collection
 from decimal import Decimal
 from numbers import Real
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike, NDArray
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 LARGEST_EXACT = 2.0**53
 """Below it every integer is a floating-point number."""
@@ -28,6 +30,8 @@ def distinct_values(values: ArrayLike) -> tuple[NDArray[np.intp], list[Any]]:
     Distinct values are listed in order of appearance. ``pandas.factorize`` would make 1, 1.0 and True one value, the
     first in the table. Then one record would decide as which text the others count.
     """
+    import pandas as pd
+
     column = _as_column(values)
     if not is_mixed(column):
         codes, distinct = pd.factorize(column)
@@ -36,7 +40,8 @@ def distinct_values(values: ArrayLike) -> tuple[NDArray[np.intp], list[Any]]:
     found: list[Any] = []
     result = np.full(len(column), -1, dtype=np.intp)
     for row, value in enumerate(column):
-        if _is_missing(value):
+        # Missing in any of the forms that pandas knows, or a decimal that is not a number.
+        if value.is_nan() if isinstance(value, Decimal) else pd.api.types.is_scalar(value) and pd.isna(value):
             continue
         try:
             position = positions.setdefault((type(value), value), len(found))
@@ -50,6 +55,8 @@ def distinct_values(values: ArrayLike) -> tuple[NDArray[np.intp], list[Any]]:
 
 def distinct_cells(values: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.object_]]:
     """Position of each value among the distinct ones, shape (n,); and these, of which a missing value is one."""
+    import pandas as pd
+
     column = _as_column(values)
     if not is_mixed(column):
         codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=False)
@@ -63,6 +70,8 @@ def distinct_cells(values: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.obje
 
 
 def _as_column(values: ArrayLike) -> pd.Series[Any]:
+    import pandas as pd
+
     if isinstance(values, pd.Series):
         return values
     return pd.Series(values if isinstance(values, np.ndarray) else np.asarray(values, dtype=object))
@@ -70,7 +79,9 @@ def _as_column(values: ArrayLike) -> pd.Series[Any]:
 
 def is_mixed(column: pd.Series[Any]) -> bool:
     """Return whether a column holds objects that are not all text."""
-    return column.dtype == object and pd.api.types.infer_dtype(column, skipna=True) != "string"
+    from pandas.api.types import infer_dtype
+
+    return column.dtype == object and infer_dtype(column, skipna=True) != "string"
 
 
 def texts_of(value: Any) -> tuple[str, ...]:
@@ -112,10 +123,3 @@ def number_of(value: Any) -> float:
         return math.inf if value > 0 else -math.inf
     except ValueError:
         return math.nan
-
-
-def _is_missing(value: Any) -> bool:
-    """Whether a cell is missing, in any of the forms that pandas knows, or a decimal that is not a number."""
-    if isinstance(value, Decimal):
-        return value.is_nan()
-    return pd.api.types.is_scalar(value) and bool(pd.isna(value))

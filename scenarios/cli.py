@@ -7,6 +7,7 @@ import sys
 import click
 
 from metrics.printable import printable
+from scenarios.commands.ask import ask
 from scenarios.commands.attack import attack
 from scenarios.commands.audit import audit
 from scenarios.commands.board import board
@@ -28,6 +29,7 @@ Examples:
   tokumei run bank -d Mondrian -j 2    only one defense, on two cores
   tokumei board --format csv           the board again, for a script
   tokumei defend Mondrian -p k=5 people.csv -o released.csv
+  tokumei ask people.csv --roles roles.toml "mean income" --epsilon 0.5 --dry-run
   tokumei info RetentionReplacement    what a name means
 
 \b
@@ -67,6 +69,7 @@ for command in (
     attack,
     risk,
     utility,
+    ask,
     list_,
     info,
     validate,

@@ -5,8 +5,12 @@ from __future__ import annotations
 import importlib
 import inspect
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from scenarios.methods import exported, suggestion
+
+if TYPE_CHECKING:
+    from defenses.base.queries import Query
 
 PACKAGES = ("defenses", "attacks", "scenarios", "experiments")
 
@@ -36,8 +40,16 @@ def metrics() -> dict[str, object]:
     }
 
 
+def queries() -> dict[str, type[Query]]:
+    """Queries that curators answer, by class name, in the order of the language of queries."""
+    from defenses.base.queries import Query
+    from scenarios.asking.grammar import PHRASES
+
+    return {name: Query.kinds[name] for name in PHRASES}
+
+
 def look_up(name: str) -> object:
-    """The method, mechanism or metric of a name.
+    """The method, mechanism, metric or query of a name.
 
     Raises
     ------
@@ -46,7 +58,7 @@ def look_up(name: str) -> object:
     """
     from scenarios.auditing.names import mechanisms
 
-    named: dict[str, object] = {**metrics(), **mechanisms()}
+    named: dict[str, object] = {**metrics(), **mechanisms(), **queries()}
     for package in PACKAGES:
         named.update(exported(package))
     if name not in named:

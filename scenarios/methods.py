@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import inspect
 import sys
@@ -114,6 +113,8 @@ def suggestion(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
     >>> suggestion("mondrain", ["Identity", "Mondrian"])
     "; did you mean 'Mondrian'?"
     """
+    import difflib
+
     lowered = {other.lower(): other for other in known}
     containing = [other for other in lowered if len(name) > 3 and name.lower() in other]
     if containing:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import ArrayLike
 
-from defenses.base.hierarchy import Hierarchy
 from metrics.domains import Domain, infer_domain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from defenses.base.hierarchy import Hierarchy
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.random import Generator
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
 from defenses.dp.exact import fraction
 from defenses.dp.laplace import DiscreteLaplace, Laplace
-from defenses.dp.mechanism import check_privacy, lattice_step, on_lattice, steps_between
+from defenses.dp.mechanism import check_confidence, check_privacy, lattice_step, on_lattice, steps_between
 from defenses.dp.sensitivity import histogram_sensitivity
 from metrics.arrays import Floats
 
@@ -44,6 +44,14 @@ class AnswerNoise(ABC):
     @abstractmethod
     def selection(self) -> float:
         """Return the epsilon that a selection may spend."""
+
+    @abstractmethod
+    def number_bound(self, sensitivity: float, confidence: float) -> float:
+        """Return a bound on the error of `number`, exceeded with probability at most 1 - confidence."""
+
+    @abstractmethod
+    def count_bound(self, replaced: bool, confidence: float) -> float:
+        """Return a bound on the error of one cell of `counts`, exceeded with probability at most 1 - confidence."""
 
 
 class LaplaceAnswerNoise(AnswerNoise):
@@ -81,12 +89,23 @@ class LaplaceAnswerNoise(AnswerNoise):
 
     def counts(self, values: Floats, replaced: bool) -> Floats:
         """Return counts with integer noise."""
-        sensitivity = int(histogram_sensitivity("replace" if replaced else "add or remove"))
-        return np.asarray(DiscreteLaplace(epsilon=self.epsilon, sensitivity=sensitivity).release(values, self.rng))
+        return np.asarray(self._of_counts(replaced).release(values, self.rng))
 
     def selection(self) -> float:
         """Return epsilon itself."""
         return self.epsilon
+
+    def number_bound(self, sensitivity: float, confidence: float) -> float:
+        """Return the bound of `Laplace`."""
+        return Laplace(epsilon=self.epsilon, sensitivity=sensitivity).error_bound(confidence)
+
+    def count_bound(self, replaced: bool, confidence: float) -> float:
+        """Return the bound of `DiscreteLaplace`, an integer."""
+        return self._of_counts(replaced).error_bound(confidence)
+
+    def _of_counts(self, replaced: bool) -> DiscreteLaplace:
+        sensitivity = int(histogram_sensitivity("replace" if replaced else "add or remove"))
+        return DiscreteLaplace(epsilon=self.epsilon, sensitivity=sensitivity)
 
 
 class GaussianAnswerNoise(AnswerNoise):
@@ -119,17 +138,44 @@ class GaussianAnswerNoise(AnswerNoise):
         """Return a number with noise on a lattice, on which it moves by at most ceil(sensitivity / step) + 1 steps."""
         if sensitivity == 0:
             return value
-        step = lattice_step(sensitivity, sensitivity / math.sqrt(2 * self.rho))
-        moved = steps_between(sensitivity, step)
-        noise = discrete_gaussian(Fraction(moved**2) / (2 * fraction(self.rho)), 1, self.rng)
+        step, variance = self._of_number(sensitivity)
+        noise = discrete_gaussian(variance, 1, self.rng)
         return float((on_lattice(np.array([value]), step) + noise)[0] * step)
 
     def counts(self, values: Floats, replaced: bool) -> Floats:
         """Return counts with integer noise."""
-        squared_sensitivity = 2 if replaced else 1
-        noise = discrete_gaussian(Fraction(squared_sensitivity) / (2 * fraction(self.rho)), values.size, self.rng)
+        noise = discrete_gaussian(self._of_counts(replaced), values.size, self.rng)
         return np.asarray(values + noise.reshape(values.shape))
 
     def selection(self) -> float:
         """Return the epsilon with epsilon^2 / 2 = rho."""
         return math.sqrt(2 * self.rho)
+
+    def number_bound(self, sensitivity: float, confidence: float) -> float:
+        """Return the two-sided quantile of the normal distribution, and a step and a half for the lattice.
+
+        For integer noise z and a normal N of the same parameter, P(z >= m) <= P(N >= m - 1) (`DiscreteGaussian`).
+        """
+        step, variance = self._of_number(sensitivity)
+        return (_normal_quantile(confidence) * math.sqrt(variance) + 1.5) * step
+
+    def count_bound(self, replaced: bool, confidence: float) -> float:
+        """Return the bound of `DiscreteGaussian`, an integer."""
+        return float(math.ceil(_normal_quantile(confidence) * math.sqrt(self._of_counts(replaced))))
+
+    def _of_number(self, sensitivity: float) -> tuple[float, Fraction]:
+        """Step of the lattice, and variance of the noise in steps."""
+        step = lattice_step(sensitivity, sensitivity / math.sqrt(2 * self.rho))
+        return step, Fraction(steps_between(sensitivity, step) ** 2) / (2 * fraction(self.rho))
+
+    def _of_counts(self, replaced: bool) -> Fraction:
+        """Variance of the noise."""
+        return Fraction(2 if replaced else 1) / (2 * fraction(self.rho))
+
+
+def _normal_quantile(confidence: float) -> float:
+    """Bound that a standard normal number exceeds in absolute value with probability 1 - confidence."""
+    from statistics import NormalDist
+
+    check_confidence(confidence)
+    return -NormalDist().inv_cdf((1 - confidence) / 2)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import threading
 from functools import partial
-from typing import Any
 
 from numpy.random import Generator
 
@@ -12,14 +10,10 @@ from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
-from defenses.base.queries import Answer, Query
 from defenses.base.release import StatisticsRelease
-from defenses.curators.answer_noise import GaussianAnswerNoise, LaplaceAnswerNoise
-from defenses.curators.number_plans import AnswerPlan
-from defenses.curators.planning import plain_answer, plan_of
+from defenses.curators.curator_session import CuratorSession
 from defenses.dp.account import Account
 from defenses.dp.accountant import Accountant
-from defenses.dp.composition import zcdp_rho
 from defenses.dp.concentrated_accountant import ConcentratedAccountant
 from defenses.dp.sensitivity import check_neighbours
 
@@ -149,92 +143,3 @@ class Curator(Defense):
             holds only for costs fixed in advance.
         """
         return CuratorSession(records, rng, self, self.account() if account is None else account)
-
-
-class CuratorSession:
-    """A session of queries to a curator; threads may share it.
-
-    Parameters
-    ----------
-    records : Microdata
-        The records that queries are about.
-    rng : Generator
-        Draws the noise.
-    curator : Curator
-        Gives the mechanism, the shares and the neighbours.
-    account : Account
-        Account of the costs.
-
-    Raises
-    ------
-    ValueError
-        If the account's epsilon exceeds the curator's, its kind does not fit the curator's noise, or its budget
-        holds only for costs fixed in advance.
-    """
-
-    def __init__(self, records: Microdata, rng: Generator, curator: Curator, account: Account) -> None:
-        if curator.mechanism == "gaussian" and not isinstance(account, ConcentratedAccountant):
-            raise ValueError(
-                f"account must be a ConcentratedAccountant for Gaussian noise, got {type(account).__name__}"
-            )
-        if not account.adaptive:
-            raise ValueError(
-                f"account: costs of a session may depend on answers, and {type(account).__name__} needs them fixed in "
-                "advance"
-            )
-        if account.epsilon > curator.epsilon:
-            raise ValueError(
-                f"account: its budget, {account.epsilon:g}, exceeds the curator's epsilon {curator.epsilon:g}"
-            )
-        self.account = account
-        self._records = records
-        self._rng = rng
-        self._curator = curator
-        self._lock = threading.Lock()
-
-    @property
-    def remaining(self) -> float:
-        """Epsilon not yet spent; for Gaussian noise, the largest epsilon of one more answer without delta."""
-        return self.account.remaining
-
-    @property
-    def refused(self) -> int:
-        """Number of queries refused because the budget was spent."""
-        return self.account.refused
-
-    def answer(self, query: Query, epsilon: float | None = None) -> Answer:
-        """Answer a query with fresh noise.
-
-        Parameters
-        ----------
-        query : Query
-            The query.
-        epsilon : float, optional
-            Epsilon to spend on it (with the curator's delta, for Gaussian noise); one share of the budget by default.
-
-        Raises
-        ------
-        BudgetSpent
-            If the cost exceeds the remaining budget; nothing is computed then.
-        ValueError
-            If epsilon is refused or the query does not fit the public description of the records.
-        """
-        plan = plan_of(query, self._records, self._curator.neighbours)
-        with self._lock:
-            return plain_answer(self._answer(plan, epsilon))
-
-    def _answer(self, plan: AnswerPlan, epsilon: float | None) -> Any:
-        curator = self._curator
-        if epsilon is not None:
-            check_real("epsilon", epsilon, low=0, open_low=True)
-        if curator.mechanism == "gaussian":
-            assert isinstance(self.account, ConcentratedAccountant)  # noqa: S101 (the constructor checks)
-            budget = zcdp_rho(float(curator.epsilon), float(curator.delta))
-            rho = budget / curator.queries if epsilon is None else zcdp_rho(float(epsilon), float(curator.delta))
-            gaussian = GaussianAnswerNoise(rho, self._rng)
-            self.account.spend(float(curator.epsilon if epsilon is None else epsilon), float(curator.delta), rho)
-            return plan(self._records, gaussian)
-        share = float(curator.epsilon) / curator.queries if epsilon is None else float(epsilon)
-        laplace = LaplaceAnswerNoise(share, self._rng)
-        self.account.spend(share)
-        return plan(self._records, laplace)

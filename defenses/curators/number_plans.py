@@ -6,7 +6,7 @@ A planner reads public information only: the query, the declared domains and, un
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,12 +26,11 @@ from defenses.base.queries import (
     labels,
 )
 from defenses.base.queries.moments import mean_of, middle_of
-from defenses.curators.answer_noise import AnswerNoise
+from defenses.curators.answer_intervals import correlation_interval, quotient_interval, within
+from defenses.curators.answer_plan import AnswerPlan, CountsPart, Ends, NumberPart
 from defenses.dp.sensitivity import covariance_sensitivity, mean_sensitivity, sum_sensitivity, variance_sensitivity
+from metrics.arrays import Floats
 from metrics.domains import CategoricalDomain
-
-AnswerPlan = Callable[[Microdata, AnswerNoise], Any]
-"""How a query is answered: a function that reads the records, draws the noise and returns the answer."""
 
 MOST_CELLS = 10_000_000
 """Largest number of cells of a table that is answered."""
@@ -109,60 +108,110 @@ def public_size(query: Query, records: Microdata, neighbours: str) -> int | None
 
 
 def plan_count(query: Count, records: Microdata, neighbours: str) -> AnswerPlan:
-    """Plan a count, which one record moves by at most 1 under either relation."""
-    return lambda data, noise: noise.counts(np.array([query.exact(data)]), replaced=False)[0]
+    """Plan a count, which one record moves by at most 1 under either relation; integer noise."""
+    most = _selected_rows(query, records) if neighbours == "replace" else math.inf
+    return AnswerPlan(
+        lambda data: (np.array([query.exact(data)]),),
+        (CountsPart("the count"),),
+        lambda counts: counts[0],
+        lambda released, bounds: within(released[0][0], bounds[0], 0.0, float(most)),
+    )
 
 
 def plan_sum(query: Sum, records: Microdata, neighbours: str) -> AnswerPlan:
-    """Plan a sum. If the number of records is public, noise is added to the sum of differences from the middle."""
+    """Plan a sum of numbers within [low, high].
+
+    If the number of records is public, noise is added to the sum of differences from the middle, which one record moves
+    by at most high - low. Otherwise one record moves the sum by the larger absolute bound, or by high - low if that is
+    more (`defenses.dp.sensitivity.sum_sensitivity`).
+    """
     low, high = bounds(records, query.column)
     size = None if neighbours != "replace" or query.where else _selected_rows(query, records)
     if size is None:
         sensitivity = ROUNDING * sum_sensitivity(low, high, neighbours, selective=bool(query.where))
-        return lambda data, noise: noise.number(query.exact(data), sensitivity)
+        return AnswerPlan(
+            lambda data: (query.exact(data),), (NumberPart("the sum", sensitivity),), _same, _within_all_numbers
+        )
     middle, ends = centred(records, query.column)
     width = ROUNDING * sum_sensitivity(*ends)
-    return lambda data, noise: size * middle + noise.number(math.fsum(query.values(data) - middle), width)
+    return AnswerPlan(
+        lambda data: (math.fsum(query.values(data) - middle),),
+        (NumberPart("the sum", width),),
+        lambda total: size * middle + total,
+        lambda released, bounds: within(size * middle + released[0], bounds[0], size * low, size * high),
+    )
 
 
 def plan_mean(query: Mean, records: Microdata, neighbours: str) -> AnswerPlan:
     """Plan a mean, as the middle of the bounds plus the mean of differences from it.
 
-    If the number of records is not public, half of the budget goes to the count. The other half goes to the sum of
-    differences.
+    If the number n of records is public, one record moves it by at most (high - low)/n. If it is not public, half of
+    the budget goes to the count. The other half goes to the sum of differences.
     """
     low, high = bounds(records, query.column)
     middle, ends = centred(records, query.column)
     size = public_size(query, records, neighbours)
     if size is not None:
         sensitivity = ROUNDING * mean_sensitivity(*ends, size)
-        return lambda data, noise: middle + noise.number(mean_of(query.values(data) - middle), sensitivity)
+        return AnswerPlan(
+            lambda data: (mean_of(query.values(data) - middle),),
+            (NumberPart("the mean", sensitivity),),
+            lambda mean: middle + mean,
+            lambda released, bounds: within(middle + released[0], bounds[0], low, high),
+        )
     sensitivity = ROUNDING * sum_sensitivity(*ends, neighbours, selective=bool(query.where))
 
-    def plan(data: Microdata, noise: AnswerNoise) -> float:
-        part = noise.split(2)
+    def exact(data: Microdata) -> tuple[float, Floats]:
         values = query.values(data) - middle
-        total = part.number(math.fsum(values), sensitivity)
-        count = part.counts(np.array([float(values.size)]), replaced=False)[0]
-        return float(np.clip(middle + total / max(count, 1.0), low, high))
+        return math.fsum(values), np.array([float(values.size)])
 
-    return plan
+    def interval(released: Sequence[Any], bounds: Sequence[float]) -> Ends:
+        return quotient_interval((released[0], released[1][0]), (bounds[0], bounds[1]), middle, (low, high))
+
+    return AnswerPlan(
+        exact,
+        (
+            NumberPart(f"the sum of differences from {middle:g}", sensitivity),
+            CountsPart("the number of selected records"),
+        ),
+        lambda total, counts: float(np.clip(middle + total / max(counts[0], 1.0), low, high)),
+        interval,
+    )
 
 
 def plan_variance(query: Variance, records: Microdata, neighbours: str) -> AnswerPlan:
-    """Plan a variance; the number of records must be public."""
+    """Plan a variance of n numbers within a range R, which one record moves by at most R^2 (n - 1)/n^2.
+
+    The number of records must be public. The proof is in `defenses.dp.sensitivity.variance_sensitivity`.
+    """
     size = _required_size(query, records, neighbours)
     _, ends = centred(records, query.column)
     sensitivity = ROUNDING * variance_sensitivity(*ends, size)
-    return lambda data, noise: noise.number(query.exact(data), sensitivity)
+    # Numbers of a range R have a variance of at most R^2 / 4 (Popoviciu).
+    most = (ends[1] - ends[0]) ** 2 / 4
+    return AnswerPlan(
+        lambda data: (query.exact(data),),
+        (NumberPart("the variance", sensitivity),),
+        _same,
+        lambda released, bounds: within(released[0], bounds[0], 0.0, most),
+    )
 
 
 def plan_covariance(query: Covariance, records: Microdata, neighbours: str) -> AnswerPlan:
-    """Plan a covariance; the number of records must be public."""
+    """Plan a covariance of n numbers within ranges R and S, which one record moves by at most R S (n - 1)/n^2.
+
+    The number of records must be public. The proof is in `defenses.dp.sensitivity.covariance_sensitivity`.
+    """
     size = _required_size(query, records, neighbours)
     (_, first), (_, second) = centred(records, query.first), centred(records, query.second)
     sensitivity = ROUNDING * covariance_sensitivity(first, second, size)
-    return lambda data, noise: noise.number(query.exact(data), sensitivity)
+    most = (first[1] - first[0]) * (second[1] - second[0]) / 4
+    return AnswerPlan(
+        lambda data: (query.exact(data),),
+        (NumberPart("the covariance", sensitivity),),
+        _same,
+        lambda released, bounds: within(released[0], bounds[0], -most, most),
+    )
 
 
 def plan_correlation(query: Correlation, records: Microdata, neighbours: str) -> AnswerPlan:
@@ -174,30 +223,50 @@ def plan_correlation(query: Correlation, records: Microdata, neighbours: str) ->
     """
     size = _required_size(query, records, neighbours)
     (_, first), (_, second) = centred(records, query.first), centred(records, query.second)
-    sensitivities = (
-        ROUNDING * variance_sensitivity(*first, size),
-        ROUNDING * variance_sensitivity(*second, size),
-        ROUNDING * covariance_sensitivity(first, second, size),
-    )
     members = query.members
 
-    def plan(data: Microdata, noise: AnswerNoise) -> float:
-        third = noise.split(3)
-        return correlation_of(
-            third.number(Variance(query.first, members=members).exact(data), sensitivities[0]),
-            third.number(Variance(query.second, members=members).exact(data), sensitivities[1]),
-            third.number(Covariance(query.first, query.second, members=members).exact(data), sensitivities[2]),
+    def exact(data: Microdata) -> tuple[float, float, float]:
+        return (
+            Variance(query.first, members=members).exact(data),
+            Variance(query.second, members=members).exact(data),
+            Covariance(query.first, query.second, members=members).exact(data),
         )
 
-    return plan
+    return AnswerPlan(
+        exact,
+        (
+            NumberPart(f"the variance of {query.first}", ROUNDING * variance_sensitivity(*first, size)),
+            NumberPart(f"the variance of {query.second}", ROUNDING * variance_sensitivity(*second, size)),
+            NumberPart("the covariance", ROUNDING * covariance_sensitivity(first, second, size)),
+        ),
+        correlation_of,
+        correlation_interval,
+    )
 
 
 def plan_table(query: Histogram | ContingencyTable, records: Microdata, neighbours: str) -> AnswerPlan:
-    """Plan a histogram or contingency table: one noisy count for each cell."""
+    """Plan a histogram or contingency table: one noisy count for each cell, with integer noise.
+
+    A replaced record moves two counts by 1 each, an added or removed one moves one count by 1.
+    """
     cells = math.prod(len(labels(records, name)) for name in query.subjects)
     if cells > MOST_CELLS:
         raise ValueError(f"the table has {cells:.3g} cells, at most {MOST_CELLS:,} are answered")
-    return lambda data, noise: noise.counts(query.exact(data), replaced=neighbours == "replace")
+    most = _selected_rows(query, records) if neighbours == "replace" else math.inf
+    return AnswerPlan(
+        lambda data: (query.exact(data),),
+        (CountsPart("each count", cells, replaced=neighbours == "replace"),),
+        _same,
+        lambda released, bounds: within(released[0], bounds[0], 0.0, float(most)),
+    )
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _within_all_numbers(released: Sequence[float], bounds: Sequence[float]) -> Ends:
+    return released[0] - bounds[0], released[0] + bounds[0]
 
 
 def _required_size(query: Query, records: Microdata, neighbours: str) -> int:

@@ -29,8 +29,8 @@ from defenses.base.queries import (
     Sum,
     Variance,
 )
+from defenses.curators.answer_plan import AnswerPlan
 from defenses.curators.number_plans import (
-    AnswerPlan,
     plan_correlation,
     plan_count,
     plan_covariance,

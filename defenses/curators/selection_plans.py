@@ -8,11 +8,12 @@ import numpy as np
 
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Histogram, Maximum, Median, Minimum, Mode, Quantile, Query, labels
-from defenses.curators.answer_noise import AnswerNoise
-from defenses.curators.number_plans import AnswerPlan, bounds
+from defenses.curators.answer_plan import AnswerPlan, SelectedPart
+from defenses.curators.number_plans import bounds
 from defenses.dp.exponential import Exponential
 from defenses.dp.report_noisy_max import ReportNoisyMax
 from defenses.dp.sensitivity import quantile_score_sensitivity, rank_scores
+from metrics.arrays import Floats
 from metrics.domains import NumericDomain
 
 GRID = 4096
@@ -41,13 +42,12 @@ def plan_quantile(query: Maximum | Minimum | Median | Quantile, records: Microda
     sensitivity = quantile_score_sensitivity(neighbours)
     midpoints = (candidates[1:] + candidates[:-1]) / 2
 
-    def plan(data: Microdata, noise: AnswerNoise) -> float:
+    def exact(data: Microdata) -> tuple[Floats]:
         values = candidates[np.searchsorted(midpoints, query.values(data))]
-        scores = rank_scores(values, candidates, level)
-        selected = ReportNoisyMax(epsilon=noise.selection(), sensitivity=sensitivity).release(scores, noise.rng)
-        return float(candidates[selected])
+        return (rank_scores(values, candidates, level),)
 
-    return plan
+    part = SelectedPart("the rank", ReportNoisyMax, sensitivity, candidates.size)
+    return AnswerPlan(exact, (part,), lambda selected: float(candidates[selected]))
 
 
 def plan_mode(query: Mode, records: Microdata, neighbours: str) -> AnswerPlan:
@@ -55,8 +55,5 @@ def plan_mode(query: Mode, records: Microdata, neighbours: str) -> AnswerPlan:
     categories = labels(records, query.column)
     histogram = Histogram(query.column, where=query.where, members=query.members)
 
-    def plan(data: Microdata, noise: AnswerNoise) -> str:
-        selected = Exponential(epsilon=noise.selection(), sensitivity=1).release(histogram.exact(data), noise.rng)
-        return categories[selected]
-
-    return plan
+    part = SelectedPart("the count, below the largest", Exponential, 1, len(categories))
+    return AnswerPlan(lambda data: (histogram.exact(data),), (part,), lambda selected: categories[selected])

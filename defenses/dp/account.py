@@ -7,7 +7,7 @@ import importlib
 import threading
 from abc import ABC, abstractmethod
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -40,7 +40,9 @@ class Account(ABC):
     delta : float
         In [0, 1).
     path : str or Path, optional
-        File of the account; it must not exist yet.
+        File of the account; it must not exist yet. It is TOML if its name ends in ``.toml``, otherwise JSON.
+    about : mapping of str, optional
+        What the account is about: texts by name, which its file keeps and `restore` gives back.
 
     Attributes
     ----------
@@ -62,11 +64,19 @@ class Account(ABC):
         super().__init_subclass__(**keywords)
         Account.kinds[cls.__name__] = cls
 
-    def __init__(self, *, epsilon: float, delta: float = 0.0, path: str | Path | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float = 0.0,
+        path: str | Path | None = None,
+        about: Mapping[str, str] | None = None,
+    ) -> None:
         check_real("epsilon", epsilon, low=0, open_low=True)
         check_real("delta", delta, low=0, high=1, open_high=True)
         self.epsilon = epsilon
         self.delta = delta
+        self.about = dict(about or {})
         self.path = None if path is None else Path(path)
         self.refused = 0
         self._lock = threading.RLock()
@@ -97,7 +107,7 @@ class Account(ABC):
         kind = cls.kinds.get(entries.account)
         if kind is None or not issubclass(kind, cls):
             raise ValueError(f"path: {path} holds an account of {entries.account}, not of {cls.__name__}")
-        account = kind(epsilon=entries.epsilon, delta=entries.delta)
+        account = kind(epsilon=entries.epsilon, delta=entries.delta, about=entries.about)
         account.path = Path(path)
         account._costs = entries.costs
         return account
@@ -147,6 +157,20 @@ class Account(ABC):
             if self.path is not None:
                 write_entries(self.path, self._entries(costs))
             self._costs = costs
+
+    def affords(self, epsilon: float, delta: float = 0.0, rho: float | None = None) -> bool:
+        """Whether `spend` would accept a cost now; nothing is spent.
+
+        Raises
+        ------
+        ValueError
+            If a cost is refused, or the account's file is missing or no longer holds this account.
+        """
+        check_cost(epsilon, delta, rho)
+        with self._lock:
+            costs = self._costs.copy() if self.path is None else self._costs_on_disk(self.path)
+            costs[float(epsilon), float(delta), None if rho is None else float(rho)] += 1
+            return not self._exceeds(costs)
 
     def spend_parallel(self, costs: Sequence[tuple[float, float]], members: Sequence[ArrayLike]) -> None:
         """Enter the cost of answers on disjoint sets of rows: the largest of their costs.
@@ -206,4 +230,4 @@ class Account(ABC):
         return entries.costs
 
     def _entries(self, costs: Costs) -> Entries:
-        return Entries(type(self).__name__, float(self.epsilon), float(self.delta), costs)
+        return Entries(type(self).__name__, float(self.epsilon), float(self.delta), costs, self.about)

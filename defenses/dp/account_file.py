@@ -1,4 +1,4 @@
-"""The file of a privacy account: written atomically, and by one process at a time."""
+"""The file of a privacy account, TOML or JSON: written atomically, and by one process at a time."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ import contextlib
 import fcntl
 import json
 import os
+import tomllib
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from defenses.base.parameters import check_real
 from metrics.files import write_atomically
 
 Costs = Counter[tuple[float, float, float | None]]
 """Number of times that each cost (epsilon, delta, rho) was spent; rho is None where an answer has none."""
+
+TOML = ".toml"
+"""Ending of the names of accounts that are written as TOML."""
+HEADER = "# Privacy account. Do not edit: an answer is paid for once, and what is erased here was still published.\n"
 
 
 @dataclass(frozen=True)
@@ -30,16 +36,19 @@ class Entries:
         The budget.
     costs : Counter
         The costs spent.
+    about : dict of str
+        What the account is about: texts by name.
     """
 
     account: str
     epsilon: float
     delta: float
     costs: Costs
+    about: dict[str, str] = field(default_factory=dict)
 
 
 def read_entries(path: Path) -> Entries:
-    """Read the file of an account.
+    """Read the file of an account: TOML if its name ends in ``.toml``, otherwise JSON.
 
     Raises
     ------
@@ -47,33 +56,74 @@ def read_entries(path: Path) -> Entries:
         If the file cannot be read or holds no account.
     """
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-        costs: Costs = Counter()
-        for e, d, r, number in content["costs"]:
-            if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-                raise TypeError
-            costs[e, d, r] += number
-        entries = Entries(str(content["account"]), content["epsilon"], content["delta"], costs)
+        text = path.read_text(encoding="utf-8")
+        entries = _from_toml(text) if path.suffix == TOML else _from_json(text)
     except OSError as error:
         raise ValueError(f"path: {path} cannot be read ({error.strerror})") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"path: {path} holds no account ({type(error).__name__})") from None
-    for cost in costs:
+    for cost in entries.costs:
         check_cost(*cost)
     return entries
 
 
 def write_entries(path: Path, entries: Entries) -> None:
     """Replace the file atomically: after a crash it holds either the old entries or the new ones."""
-    text = json.dumps(
+    text = _to_toml(entries) if path.suffix == TOML else _to_json(entries)
+    write_atomically(path, text.encode(), durable=True)
+
+
+def _from_json(text: str) -> Entries:
+    content = json.loads(text)
+    costs: Costs = Counter()
+    for e, d, r, number in content["costs"]:
+        costs[e, d, r] += _number(number)
+    return _entries(content, costs)
+
+
+def _to_json(entries: Entries) -> str:
+    return json.dumps(
         {
             "account": entries.account,
             "epsilon": entries.epsilon,
             "delta": entries.delta,
+            **({"about": entries.about} if entries.about else {}),
             "costs": [[*cost, number] for cost, number in entries.costs.items()],
         }
     )
-    write_atomically(path, text.encode(), durable=True)
+
+
+def _from_toml(text: str) -> Entries:
+    content = tomllib.loads(text)
+    costs: Costs = Counter()
+    for cost in content.get("costs", []):
+        costs[cost["epsilon"], cost["delta"], cost.get("rho")] += _number(cost["answers"])
+    return _entries(content, costs)
+
+
+def _to_toml(entries: Entries) -> str:
+    import tomli_w
+
+    costs = [
+        {"epsilon": e, "delta": d, **({} if rho is None else {"rho": rho}), "answers": number}
+        for (e, d, rho), number in entries.costs.items()
+    ]
+    budget = {"account": entries.account, "epsilon": entries.epsilon, "delta": entries.delta}
+    return HEADER + tomli_w.dumps({**budget, "about": entries.about, "costs": costs})
+
+
+def _entries(content: Any, costs: Costs) -> Entries:
+    about = content.get("about", {})
+    if not isinstance(about, dict) or not all(isinstance(value, str) for value in about.values()):
+        raise TypeError
+    return Entries(str(content["account"]), content["epsilon"], content["delta"], costs, about)
+
+
+def _number(value: Any) -> int:
+    """Return a number of answers; TypeError unless it is an integer of at least 1."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+        raise TypeError
+    return value
 
 
 @contextlib.contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from fractions import Fraction
 from pathlib import Path
 
@@ -25,9 +26,16 @@ class ConcentratedAccountant(Account):
     Feldman and Zrnic (2021), Individual privacy accounting via a Rényi filter, theorem 4.5.
     """
 
-    def __init__(self, *, epsilon: float, delta: float = 1e-6, path: str | Path | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float = 1e-6,
+        path: str | Path | None = None,
+        about: Mapping[str, str] | None = None,
+    ) -> None:
         check_delta(delta)
-        super().__init__(epsilon=epsilon, delta=delta, path=path)
+        super().__init__(epsilon=epsilon, delta=delta, path=path, about=about)
         self.rho = zcdp_rho(float(epsilon), float(delta))
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +29,16 @@ class RenyiAccountant(Account):
 
     adaptive = False
 
-    def __init__(self, *, epsilon: float, delta: float = 1e-6, path: str | Path | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        epsilon: float,
+        delta: float = 1e-6,
+        path: str | Path | None = None,
+        about: Mapping[str, str] | None = None,
+    ) -> None:
         check_delta(delta)
-        super().__init__(epsilon=epsilon, delta=delta, path=path)
+        super().__init__(epsilon=epsilon, delta=delta, path=path, about=about)
 
     def total(self, costs: Costs) -> tuple[float, float]:
         """Epsilon at the budget's delta, or the sums where their epsilon is smaller."""

@@ -99,7 +99,8 @@ def _defense(name: str, parameters: tuple[str, ...]) -> MicrodataDefense:
 
     defense = build({"use": name, **given_parameters(parameters)}, "defenses")
     if not isinstance(defense, MicrodataDefense):
-        raise ValueError(f"{name} releases {defense.kind}, no table")
+        hint = "; `tokumei ask` answers queries about a table under a budget" if defense.kind == "statistics" else ""
+        raise ValueError(f"{name} releases {defense.kind}, no table{hint}")
     return defense
 
 

@@ -9,11 +9,19 @@ import click
 
 from scenarios.commands.common import bad_input, echo
 
+EPILOG = """\b
+Examples:
+  tokumei info Mondrian
+  tokumei info bank
+  tokumei info k_anonymity
+  tokumei info Correlation
+"""
 
-@click.command(epilog="\b\nExamples:\n  tokumei info Mondrian\n  tokumei info bank\n  tokumei info k_anonymity\n")
+
+@click.command(epilog=EPILOG)
 @click.argument("name")
 def info(name: str) -> None:
-    """Describe NAME: a defense, mechanism, attack, game, metric, scenario or data set."""
+    """Describe NAME: a defense, mechanism, query, attack, game, metric, scenario or data set."""
     from scenarios.datasets import dataset_names
     from scenarios.files.scenario_file import library
 
@@ -30,7 +38,7 @@ def info(name: str) -> None:
 
 def _show_export(name: str) -> None:
     """Signature, docstring and source file of an exported class or function."""
-    from scenarios.descriptions import look_up
+    from scenarios.descriptions import look_up, queries
 
     export = look_up(name)
     assert inspect.isclass(export) or inspect.isfunction(export)  # noqa: S101 (look_up returns nothing else)
@@ -38,7 +46,19 @@ def _show_export(name: str) -> None:
     bare = [parameter.replace(annotation=inspect.Parameter.empty) for parameter in signature.parameters.values()]
     echo(f"{name}{signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)}", bold=True)
     echo(f"\n{inspect.getdoc(export)}\n")
+    if name in queries():
+        _show_private_answer(name)
     echo(f"from {_package_of(export)} import {name}    # {inspect.getsourcefile(export)}")
+
+
+def _show_private_answer(name: str) -> None:
+    """How `tokumei ask` writes a query, and how a curator answers it."""
+    from defenses.base.queries import Query
+    from defenses.curators.planning import PLANNERS
+    from scenarios.asking.grammar import PHRASES
+
+    echo(f"In `tokumei ask`: {PHRASES[name]}\n")
+    echo(f"How a curator answers it, `defenses.curators.planning`:\n{inspect.getdoc(PLANNERS[Query.kinds[name]])}\n")
 
 
 def _package_of(export: type | Callable[..., object]) -> str:

@@ -6,15 +6,22 @@ import click
 
 from scenarios.commands.common import echo
 
-KINDS = ("defenses", "mechanisms", "attacks", "metrics", "scenarios", "datasets")
+KINDS = ("defenses", "mechanisms", "queries", "attacks", "metrics", "scenarios", "datasets")
+EPILOG = """\b
+Examples:
+  tokumei list
+  tokumei list attacks
+  tokumei list queries
+"""
 
 
-@click.command(name="list", epilog="\b\nExamples:\n  tokumei list\n  tokumei list attacks\n")
+@click.command(name="list", epilog=EPILOG)
 @click.argument("kind", type=click.Choice(KINDS), required=False)
 def list_(kind: str | None) -> None:
-    """List defenses, mechanisms, attacks, metrics, scenarios and data sets, or only those of one KIND.
+    """List defenses, mechanisms, queries, attacks, metrics, scenarios and data sets, or only those of one KIND.
 
-    Mechanisms are those of central (`defenses.dp`) and local (`defenses.ldp`) differential privacy.
+    Queries are shown as `tokumei ask` reads them. Mechanisms are those of central (`defenses.dp`) and local
+    (`defenses.ldp`) differential privacy.
     """
     from tabulate import tabulate
 
@@ -43,6 +50,11 @@ def _entries(kind: str) -> dict[str, str]:
         from scenarios.auditing.names import mechanisms
 
         return {name: summary(mechanism) for name, mechanism in mechanisms().items()}
+    if kind == "queries":
+        from scenarios.asking.grammar import PHRASES
+        from scenarios.descriptions import queries
+
+        return {name: f"{PHRASES[name]}: {summary(query)}" for name, query in queries().items()}
     if kind == "metrics":
         return {name: summary(metric) for name, metric in metrics().items()}
     from scenarios.methods import exported

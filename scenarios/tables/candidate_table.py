@@ -17,7 +17,8 @@ from defenses.base.microdata import Microdata
 from metrics.cells import named_categories
 from metrics.domains import Domain, NumericDomain
 from scenarios.files.toml_file import read_bytes
-from scenarios.tables.inference import declared_domain, inferred_domain
+from scenarios.tables.declared import declared_domain
+from scenarios.tables.inference import inferred_domain
 from scenarios.tables.released import read_roles
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
@@ -74,7 +75,7 @@ def candidates_beside(
     for name in shared:
         domain = stated.get(name)
         if domain is None:
-            domain, _ = declared_domain(columns[name], declared.columns.get(name))
+            domain, _ = declared_domain(declared.columns.get(name))
         if domain is None:
             domain, words = inferred_domain(name, columns[name], declared.columns.get(name))
             domain = _with_released(domain, released[name])

@@ -15,7 +15,8 @@ from defenses.base.hierarchy import Hierarchy
 from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from scenarios.files.toml_file import read_bytes, read_toml
-from scenarios.tables.inference import declared_domain, default_hierarchy, inferred_domain
+from scenarios.tables.declared import declared_domain
+from scenarios.tables.inference import default_hierarchy, inferred_domain
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
@@ -200,7 +201,7 @@ def _domains(columns: dict[str, TextColumn], declared: Roles) -> tuple[dict[str,
         described = declared.columns.get(name)
         if described is None and name in declared.identifiers:
             continue
-        domain, additions = declared_domain(column, described)
+        domain, additions = declared_domain(described)
         if domain is None:
             domain, words = inferred_domain(name, column, described)
             inferred.append(name)

@@ -4,41 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 
 from defenses.base.hierarchy import Hierarchy, IntervalHierarchy, TableHierarchy
 from metrics.cells import SUPPRESSED
 from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number, infer_domain
+from scenarios.tables.declared import BINS
 from scenarios.tables.roles import Column, NumberColumn
 from scenarios.tables.text_column import TextColumn
-
-_BINS = 10
-
-
-def declared_domain(column: TextColumn, declared: Column | None) -> tuple[Domain | None, list[str]]:
-    """Domain that a roles file declares, or None, and notes on what was added to the declaration."""
-    if isinstance(declared, NumberColumn):
-        return _declared_numbers(column, declared)
-    if declared is None or declared.categories is None:
-        return None, []
-    return CategoricalDomain(tuple(declared.categories), declared.ordered), []
-
-
-def _declared_numbers(column: TextColumn, declared: NumberColumn) -> tuple[NumericDomain | None, list[str]]:
-    if declared.low is None or declared.high is None:
-        return None, []
-    notes, integer = [], bool(declared.integer)
-    if declared.integer is None:
-        # Integrality read from the records would make the declared domain depend on them.
-        notes.append("integer is not declared, so that releases may hold fractions")
-    if declared.cuts is not None:
-        return NumericDomain(declared.low, declared.high, integer, tuple(declared.cuts)), notes
-    domain = NumericDomain(declared.low, declared.high, integer)
-    edges = np.linspace(domain.edges[0], domain.edges[-1], _BINS + 1)[1:-1]
-    cuts = np.unique(np.ceil(edges) if integer else edges)
-    domain = replace(domain, cuts=tuple(cuts[(cuts > domain.low) & (cuts <= domain.high)].tolist()))
-    return domain, [*notes, f"no cuts declared: {domain.size} bins of equal width"]
 
 
 def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> tuple[Domain, str]:
@@ -55,7 +28,7 @@ def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> t
         rows = pd.Series(column.number_rows(), name=name)
         if rows.isna().all():
             raise ValueError(f"{column.where} has no number in any row; declare its domain or remove it")
-        domain = infer_domain(rows, _BINS)
+        domain = infer_domain(rows, BINS)
         assert isinstance(domain, NumericDomain)  # noqa: S101
         if declared is not None and declared.integer is not None:
             domain = replace(domain, integer=declared.integer)

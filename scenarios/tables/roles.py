@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal, Self
+from typing import TYPE_CHECKING, Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 
-from defenses.base.hierarchy import Hierarchy, TableHierarchy
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from scenarios.files.toml_file import TomlTable
+
+if TYPE_CHECKING:
+    from defenses.base.hierarchy import Hierarchy
 
 
 class HierarchyTable(TomlTable):
@@ -46,6 +48,8 @@ class HierarchyTable(TomlTable):
         ValueError
             If it is not a hierarchy of this domain.
         """
+        from defenses.base.hierarchy import Hierarchy, TableHierarchy
+
         text = not isinstance(domain, NumericDomain)
         if self.rows is not None:
             return TableHierarchy(self.rows, text=text)

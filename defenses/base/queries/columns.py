@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 
+from defenses.base.column_table import CodedTexts
 from defenses.base.microdata import Microdata
 from metrics.arrays import Floats
 from metrics.domains import CategoricalDomain, NumericDomain
 from metrics.values import distinct_values, number_of, texts_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    Column = pd.Series[Any] | Floats | CodedTexts
 
 
 def numbers(records: Microdata, column: str) -> Floats:
@@ -48,7 +54,7 @@ def codes(records: Microdata, column: str) -> NDArray[np.intp]:
     if isinstance(domain, NumericDomain):
         result = domain.codes(as_numbers(records.frame[column]))
         return np.where(result == domain.size, -1, result)
-    value_codes, distinct = distinct_values(records.frame[column])
+    value_codes, distinct = coded(records.frame[column])
     positions = {name: position for position, name in enumerate(domain.categories)}
     code_of_value = [next((positions[text] for text in texts_of(value) if text in positions), -1) for value in distinct]
     return np.array([*code_of_value, -1], dtype=np.intp)[value_codes]
@@ -86,12 +92,22 @@ def require_column(records: Microdata, column: str) -> None:
         raise ValueError(f"there is no column {column!r}; the table has {', '.join(map(str, records.frame.columns))}")
 
 
-def as_numbers(column: pd.Series[Any]) -> Floats:
+def as_numbers(column: Column) -> Floats:
     """Numbers of a column without clipping, shape (n,); NaN where a value is missing or not a number.
 
     The number of a record depends on its own value only, not on the types of the other records' values.
     """
-    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_complex_dtype(column):
-        return np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
-    value_codes, distinct = distinct_values(column)
+    if isinstance(column, np.ndarray):
+        return column
+    if not isinstance(column, CodedTexts):
+        from pandas.api.types import is_complex_dtype, is_numeric_dtype
+
+        if is_numeric_dtype(column) and not is_complex_dtype(column):
+            return np.asarray(column.to_numpy(dtype=float, na_value=np.nan))
+    value_codes, distinct = coded(column)
     return np.array([*map(number_of, distinct), np.nan])[value_codes]
+
+
+def coded(column: Column) -> tuple[NDArray[np.intp], Sequence[Any]]:
+    """Position of each value among the distinct ones, shape (n,), -1 where it is missing; and the distinct values."""
+    return (column.codes, column.texts) if isinstance(column, CodedTexts) else distinct_values(column)

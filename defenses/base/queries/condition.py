@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from defenses.base.microdata import Microdata
-from defenses.base.queries.columns import as_numbers, require_column
+from defenses.base.queries.columns import as_numbers, coded, require_column
 from metrics.arrays import Booleans
-from metrics.values import distinct_values, texts_of
+from metrics.values import texts_of
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Condition:
         texts = {value for value in self.values if isinstance(value, str)}
         result = np.zeros(len(records), dtype=bool)
         if texts:
-            codes, distinct = distinct_values(column)
+            codes, distinct = coded(column)
             result = np.array([*(not texts.isdisjoint(texts_of(value)) for value in distinct), False])[codes]
         allowed = [float(value) for value in self.values if not isinstance(value, str)]
         if allowed:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from defenses.base.microdata import Microdata
 from defenses.base.queries.query import Query
@@ -47,6 +46,8 @@ class _GraphQuery(Query):
             If a column is missing, persons have no declared categories, both columns declare other persons, or a
             pair is joined twice.
         """
+        import pandas as pd
+
         for name in self.subjects:
             if name not in records.frame.columns:
                 columns = ", ".join(map(str, records.frame.columns))

@@ -63,6 +63,12 @@ class Recorder(AnswerNoise):
     def selection(self):
         return 1.0
 
+    def number_bound(self, sensitivity, confidence):
+        return 0.0
+
+    def count_bound(self, replaced, confidence):
+        return 0.0
+
 
 def recorded(query, records, neighbours="replace"):
     noise = Recorder()

@@ -182,3 +182,53 @@ def test_an_account_does_not_spend_from_another_ones_file(tmp_path):
 def test_a_folder_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ValueError, match="there is no folder"):
         Accountant(epsilon=1.0, path=tmp_path / "nowhere" / "account.json")
+
+
+@pytest.mark.parametrize("account", [Accountant, AdvancedAccountant, ConcentratedAccountant])
+def test_an_account_may_be_toml_and_say_what_it_is_about(account, tmp_path):
+    path = tmp_path / "account.toml"
+    about = {"table": "abc", "neighbours": "add or remove"}
+    budget = account(epsilon=1.0, delta=1e-6, path=path, about=about)
+    budget.spend(0.1)
+    budget.spend(0.1)
+    budget.spend(1 / 3, 0.0, 0.05)
+    again = Account.restore(path)
+    assert (again.about, again.spent, again.remaining) == (about, budget.spent, budget.remaining)
+    assert "answers = 2" in path.read_text()
+    # What it is about is part of the account: a file about something else is another account's.
+    path.write_text(path.read_text().replace("abc", "abd"))
+    with pytest.raises(ValueError, match="now holds another account"):
+        again.spend(0.1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "account",
+        'account = "Accountant"',
+        'account = "Accountant"\nepsilon = 1.0\ndelta = 0.0\nabout = 3',
+        'account = "Accountant"\nepsilon = 1.0\ndelta = 0.0\nabout = { table = 3 }',
+        'account = "Accountant"\nepsilon = 1.0\ndelta = 0.0\ncosts = [ { epsilon = 0.5 } ]',
+        'account = "Accountant"\nepsilon = 1.0\ndelta = 0.0\ncosts = [ { epsilon = -1, delta = 0.0, answers = 1 } ]',
+        'account = "Accountant"\nepsilon = 1.0\ndelta = 0.0\ncosts = [ { epsilon = 0.5, delta = 0.0, answers = 0 } ]',
+        'account = "Accountant"\nepsilon = nan\ndelta = 0.0',
+    ],
+)
+def test_broken_toml_files_are_refused(text, tmp_path):
+    path = tmp_path / "account.toml"
+    path.write_text(text)
+    with pytest.raises(ValueError):  # noqa: PT011 (each names another part)
+        Accountant.restore(path)
+
+
+def test_asking_whether_a_cost_is_affordable_spends_nothing(tmp_path):
+    path = tmp_path / "account.toml"
+    first, second = Accountant(epsilon=1.0, path=path), Account.restore(path)
+    assert first.affords(0.6)
+    second.spend(0.5)
+    assert not first.affords(0.6)
+    assert first.affords(0.5)
+    assert (first.refused, Account.restore(path).spent) == (0, (0.5, 0.0))
+    with pytest.raises(ValueError, match="epsilon"):
+        first.affords(-1.0)

@@ -1,0 +1,206 @@
+"""Plan of a private answer: exact parts, the noise of each part, and the answer with its interval."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from defenses.base.microdata import Microdata
+from defenses.base.queries.query import Answer
+from defenses.curators.answer_noise import AnswerNoise
+from defenses.dp.selection import Selection
+
+Ends = tuple[Any, Any]
+"""Lower and upper end of an interval: two numbers, or two arrays of the answer's shape."""
+
+
+@dataclass(frozen=True)
+class NoisyPart(ABC):
+    """One exact quantity of a plan that is released with noise.
+
+    Parameters
+    ----------
+    title : str
+        Name of the quantity, as messages show it.
+    """
+
+    title: str
+
+    @abstractmethod
+    def release(self, exact: Any, noise: AnswerNoise) -> Any:
+        """Return the quantity with noise."""
+
+    @abstractmethod
+    def bound(self, noise: AnswerNoise, confidence: float) -> float:
+        """Return a bound on the absolute error, exceeded with probability at most 1 - confidence."""
+
+
+@dataclass(frozen=True)
+class NumberPart(NoisyPart):
+    """A number with noise scaled to its sensitivity.
+
+    Parameters
+    ----------
+    sensitivity : float
+        Largest change of the number by one record; 0 for a number that needs no noise.
+    """
+
+    sensitivity: float
+
+    def release(self, exact: float, noise: AnswerNoise) -> float:
+        """Return the number with noise."""
+        return noise.number(exact, self.sensitivity)
+
+    def bound(self, noise: AnswerNoise, confidence: float) -> float:
+        """Return the noise's bound; 0 without noise."""
+        return noise.number_bound(self.sensitivity, confidence) if self.sensitivity else 0.0
+
+
+@dataclass(frozen=True)
+class CountsPart(NoisyPart):
+    """Counts of disjoint cells with integer noise.
+
+    Parameters
+    ----------
+    cells : int
+        Number of cells.
+    replaced : bool
+        Whether one record may move between two cells.
+    """
+
+    cells: int = 1
+    replaced: bool = False
+
+    def release(self, exact: Any, noise: AnswerNoise) -> Any:
+        """Return the counts with noise, in their own shape."""
+        return noise.counts(exact, self.replaced)
+
+    def bound(self, noise: AnswerNoise, confidence: float) -> float:
+        """Return a bound on the errors of all cells together (Bonferroni)."""
+        return noise.count_bound(self.replaced, joint(confidence, self.cells))
+
+
+@dataclass(frozen=True)
+class SelectedPart(NoisyPart):
+    """The position of an option that is selected by its score.
+
+    Parameters
+    ----------
+    mechanism : type of Selection
+        Selects the option.
+    sensitivity : float
+        Largest change of a score by one record.
+    options : int
+        Number of options.
+    """
+
+    mechanism: type[Selection]
+    sensitivity: float
+    options: int
+
+    def release(self, exact: Any, noise: AnswerNoise) -> int:
+        """Return the position of the selected option."""
+        return self._selection(noise).release(exact, noise.rng)
+
+    def bound(self, noise: AnswerNoise, confidence: float) -> float:
+        """Return a bound on the selected option's distance from the highest score."""
+        return self._selection(noise).error_bound(confidence, self.options)
+
+    def _selection(self, noise: AnswerNoise) -> Selection:
+        return self.mechanism(epsilon=noise.selection(), sensitivity=self.sensitivity)
+
+
+@dataclass(frozen=True)
+class PartBound:
+    """Bound on the noise's error in one part of an answer.
+
+    Attributes
+    ----------
+    title : str
+        Name of the part.
+    bound : float
+        Bound on its absolute error.
+    """
+
+    title: str
+    bound: float
+
+
+@dataclass(frozen=True)
+class Measurement:
+    """A private answer with bounds on the error of its noise.
+
+    Attributes
+    ----------
+    answer : float, str or ndarray
+        The answer.
+    interval : tuple or None
+        Lower and upper end, in the answer's shape; None where the bound is on ranks or counts, not on the answer.
+    bounds : tuple of PartBound
+        Bounds on the error of each part. They hold jointly at the confidence asked for.
+    """
+
+    answer: Answer
+    interval: Ends | None
+    bounds: tuple[PartBound, ...]
+
+
+@dataclass(frozen=True)
+class AnswerPlan:
+    """How a query is answered; made from public information only.
+
+    Parameters
+    ----------
+    exact : callable
+        Reads the records and returns the exact value of each part.
+    parts : tuple of NoisyPart
+        The noise of each part. Several parts share the budget evenly.
+    combine : callable
+        Makes the answer of the noisy parts, which are its arguments.
+    interval : callable, optional
+        Called with the noisy parts and the bounds on their errors, two sequences. It returns an interval that contains
+        the exact answer wherever each part's error is within its bound.
+    """
+
+    exact: Callable[[Microdata], Sequence[Any]]
+    parts: tuple[NoisyPart, ...]
+    combine: Callable[..., Any]
+    interval: Callable[[Sequence[Any], Sequence[float]], Ends] | None = None
+
+    def __call__(self, records: Microdata, noise: AnswerNoise) -> Answer:
+        """Read the records, draw the noise and return the answer."""
+        answer: Answer = self.combine(*self._released(records, noise))
+        return answer
+
+    def bounds(self, noise: AnswerNoise, confidence: float) -> tuple[PartBound, ...]:
+        """Bounds on the error of each part, which hold jointly with this confidence (Bonferroni).
+
+        They bound the error of the noise. Values outside of the declared bounds are clipped, and missing ones count as
+        the middle; what that changes is not bounded.
+        """
+        share, level = self._share(noise), joint(confidence, len(self.parts))
+        return tuple(PartBound(part.title, part.bound(share, level)) for part in self.parts)
+
+    def measure(self, records: Microdata, noise: AnswerNoise, confidence: float) -> Measurement:
+        """Answer as `__call__` does, and state the answer's interval.
+
+        The interval is a function of the noisy parts and of public information, so that it costs nothing.
+        """
+        bounds = self.bounds(noise, confidence)
+        released = self._released(records, noise)
+        interval = None if self.interval is None else self.interval(released, [part.bound for part in bounds])
+        return Measurement(self.combine(*released), interval, bounds)
+
+    def _released(self, records: Microdata, noise: AnswerNoise) -> list[Any]:
+        share = self._share(noise)
+        return [part.release(value, share) for part, value in zip(self.parts, self.exact(records), strict=True)]
+
+    def _share(self, noise: AnswerNoise) -> AnswerNoise:
+        return noise if len(self.parts) == 1 else noise.split(len(self.parts))
+
+
+def joint(confidence: float, bounds: int) -> float:
+    """Confidence of each of several bounds that hold jointly at the given confidence (Bonferroni)."""
+    return confidence if bounds == 1 else 1 - (1 - confidence) / bounds

@@ -1,0 +1,214 @@
+"""Session in which a differentially private curator answers queries within a budget."""
+
+from __future__ import annotations
+
+import threading
+from typing import Protocol
+
+from numpy.random import Generator
+
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_real
+from defenses.base.queries.query import Answer, Query
+from defenses.curators.answer_noise import AnswerNoise, GaussianAnswerNoise, LaplaceAnswerNoise
+from defenses.curators.answer_plan import Measurement, PartBound
+from defenses.curators.planning import plain_answer, plan_of
+from defenses.dp.account import Account
+from defenses.dp.composition import zcdp_rho
+from defenses.dp.concentrated_accountant import ConcentratedAccountant
+from defenses.dp.mechanism import check_confidence
+
+Cost = tuple[float, float, float | None]
+"""Epsilon, delta and rho of one answer; rho is None for noise with an epsilon alone."""
+
+
+class SessionTerms(Protocol):
+    """What a session needs to know of its curator (`defenses.Curator` has it).
+
+    Attributes
+    ----------
+    epsilon, delta : float
+        Budget of the session.
+    mechanism : {"laplace", "gaussian"}
+        Noise of numbers.
+    queries : int
+        Number of equal shares of the budget.
+    neighbours : {"replace", "add or remove"}
+        Relation between neighbouring tables.
+    """
+
+    @property
+    def epsilon(self) -> float:
+        """Budget."""
+
+    @property
+    def delta(self) -> float:
+        """Delta of the budget."""
+
+    @property
+    def mechanism(self) -> str:
+        """Noise of numbers."""
+
+    @property
+    def queries(self) -> int:
+        """Number of shares."""
+
+    @property
+    def neighbours(self) -> str:
+        """Relation between neighbouring tables."""
+
+
+class CuratorSession:
+    """A session of queries to a curator; threads may share it.
+
+    Parameters
+    ----------
+    records : Microdata
+        The records that queries are about.
+    rng : Generator
+        Draws the noise.
+    curator : Curator
+        Gives the mechanism, the shares and the neighbours.
+    account : Account
+        Account of the costs.
+
+    Raises
+    ------
+    ValueError
+        If the account's epsilon exceeds the curator's, its kind does not fit the curator's noise, or its budget
+        holds only for costs fixed in advance.
+    """
+
+    def __init__(self, records: Microdata, rng: Generator, curator: SessionTerms, account: Account) -> None:
+        if curator.mechanism == "gaussian" and not isinstance(account, ConcentratedAccountant):
+            raise ValueError(
+                f"account must be a ConcentratedAccountant for Gaussian noise, got {type(account).__name__}"
+            )
+        if not account.adaptive:
+            raise ValueError(
+                f"account: costs of a session may depend on answers, and {type(account).__name__} needs them fixed in "
+                "advance"
+            )
+        if account.epsilon > curator.epsilon:
+            raise ValueError(
+                f"account: its budget, {account.epsilon:g}, exceeds the curator's epsilon {curator.epsilon:g}"
+            )
+        self.account = account
+        self._records = records
+        self._rng = rng
+        self._curator = curator
+        self._lock = threading.Lock()
+
+    @property
+    def remaining(self) -> float:
+        """Epsilon not yet spent; for Gaussian noise, the largest epsilon of one more answer without delta."""
+        return self.account.remaining
+
+    @property
+    def refused(self) -> int:
+        """Number of queries refused because the budget was spent."""
+        return self.account.refused
+
+    def answer(self, query: Query, epsilon: float | None = None) -> Answer:
+        """Answer a query with fresh noise.
+
+        Parameters
+        ----------
+        query : Query
+            The query.
+        epsilon : float, optional
+            Epsilon to spend on it (with the curator's delta, for Gaussian noise); one share of the budget by default.
+
+        Raises
+        ------
+        BudgetSpent
+            If the cost exceeds the remaining budget; nothing is computed then.
+        ValueError
+            If epsilon is refused or the query does not fit the public description of the records.
+        """
+        plan = plan_of(query, self._records, self._curator.neighbours)
+        with self._lock:
+            return plain_answer(plan(self._records, self._paid(epsilon)))
+
+    def measure(self, query: Query, epsilon: float | None = None, *, confidence: float = 0.95) -> Measurement:
+        """Answer a query as `answer` does, with the interval of the answer, which costs nothing more.
+
+        Parameters
+        ----------
+        query, epsilon
+            See `answer`.
+        confidence : float
+            Confidence of the interval, in (0, 1).
+
+        Raises
+        ------
+        BudgetSpent
+            If the cost exceeds the remaining budget; nothing is computed then.
+        ValueError
+            If a parameter is refused or the query does not fit the public description of the records.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> import pandas as pd
+        >>> from defenses import Curator, Microdata
+        >>> from defenses.base.queries import Count
+        >>> records = Microdata(pd.DataFrame({"age": [23, 41, 67]}))
+        >>> session = Curator(epsilon=1.0).session(records, np.random.default_rng(1))
+        >>> measured = session.measure(Count(), 1.0)
+        >>> low, high = measured.interval
+        >>> measured.bounds[0].bound, bool(low <= measured.answer <= high or measured.answer > 3)
+        (3.0, True)
+        """
+        plan = plan_of(query, self._records, self._curator.neighbours)
+        with self._lock:
+            # Bounds that cannot be stated are refused before anything is spent.
+            plan.bounds(self._noise(epsilon), confidence)
+            measured = plan.measure(self._records, self._paid(epsilon), confidence)
+        return Measurement(plain_answer(measured.answer), measured.interval, measured.bounds)
+
+    def quote(
+        self, query: Query, epsilon: float | None = None, *, confidence: float = 0.95
+    ) -> tuple[Cost, tuple[PartBound, ...]]:
+        """Cost of a query, and bounds on the noise of its answer; nothing is spent, and no value is read.
+
+        Parameters
+        ----------
+        query, epsilon, confidence
+            See `measure`.
+
+        Returns
+        -------
+        cost : tuple
+            Epsilon, delta and rho (None for noise with an epsilon alone) that the answer costs.
+        bounds : tuple of PartBound
+            Bounds on the error of each part of the answer, which hold jointly at this confidence.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is refused or the query does not fit the public description of the records.
+        """
+        check_confidence(confidence)
+        plan = plan_of(query, self._records, self._curator.neighbours)
+        return self._cost(epsilon), plan.bounds(self._noise(epsilon), confidence)
+
+    def _paid(self, epsilon: float | None) -> AnswerNoise:
+        """Noise of one answer, whose cost is entered first."""
+        noise = self._noise(epsilon)
+        self.account.spend(*self._cost(epsilon))
+        return noise
+
+    def _noise(self, epsilon: float | None) -> AnswerNoise:
+        spent, _, rho = self._cost(epsilon)
+        return LaplaceAnswerNoise(spent, self._rng) if rho is None else GaussianAnswerNoise(rho, self._rng)
+
+    def _cost(self, epsilon: float | None) -> Cost:
+        curator = self._curator
+        if epsilon is not None:
+            check_real("epsilon", epsilon, low=0, open_low=True)
+        if curator.mechanism == "gaussian":
+            budget = zcdp_rho(float(curator.epsilon), float(curator.delta))
+            rho = budget / curator.queries if epsilon is None else zcdp_rho(float(epsilon), float(curator.delta))
+            return float(curator.epsilon if epsilon is None else epsilon), float(curator.delta), rho
+        return (float(curator.epsilon) / curator.queries if epsilon is None else float(epsilon)), 0.0, None

@@ -1,0 +1,166 @@
+"""One private query about a table: read the query, the account and the columns, then quote or answer."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import numpy as np
+
+from defenses.base.microdata import Microdata
+from defenses.base.queries import BudgetSpent, Query
+from defenses.curators.answer_plan import Measurement, PartBound
+from defenses.curators.curator_session import CuratorSession
+from defenses.dp.account import Account
+from metrics.domains import Domain
+from scenarios.asking.account_terms import AccountTerms, keep, open_account
+from scenarios.asking.grammar import Schema, read_query
+from scenarios.files.toml_file import read_bytes, read_toml
+from scenarios.tables.column_file import ColumnFile
+from scenarios.tables.declared import declared_domain
+from scenarios.tables.roles import Roles
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Terms:
+    """Terms of a session of one query (`defenses.curators.curator_session.SessionTerms`)."""
+
+    epsilon: float
+    delta: float
+    mechanism: str
+    neighbours: str
+    queries: int = 1
+
+
+@dataclass(frozen=True)
+class Quote:
+    """Price of a query before anything is spent.
+
+    Attributes
+    ----------
+    cost : tuple of float
+        Epsilon and delta of the answer.
+    bounds : tuple of PartBound
+        Bounds on the error of the noise in each part of the answer.
+    affordable : bool
+        Whether the account's budget allows it.
+    """
+
+    cost: tuple[float, float]
+    bounds: tuple[PartBound, ...]
+    affordable: bool
+
+
+class PaidQuery:
+    """A query about a table, with the epsilon to spend on it and the account that pays.
+
+    What is refused is refused here or in `quote`: by public information alone, or because the file is no table.
+
+    Parameters
+    ----------
+    table : Path
+        CSV or Parquet file.
+    roles : Path, optional
+        Roles file that declares the domains of the columns.
+    text : str
+        The query (`scenarios.asking.grammar`).
+    epsilon : float
+        What to spend.
+    mechanism : {"laplace", "gaussian"}
+        Noise of numbers.
+    account : Path, optional
+        File of the account; without it, the query can only be quoted.
+    terms : AccountTerms
+        AccountTerms of a new account.
+
+    Raises
+    ------
+    ValueError
+        If a file cannot be read, the query does not fit the table, or the account is that of another table.
+    """
+
+    def __init__(
+        self,
+        table: Path,
+        roles: Path | None,
+        text: str,
+        *,
+        epsilon: float,
+        mechanism: str = "laplace",
+        account: Path | None = None,
+        terms: AccountTerms,
+    ) -> None:
+        declared = Roles() if roles is None else read_toml(roles, read_bytes(roles), Roles)
+        content = read_bytes(table)
+        file = ColumnFile.of(table, content, declared.separator)
+        for name, key in declared.named().items():
+            if name not in file.columns:
+                raise ValueError(f"{roles}, {key}: there is no column {name!r} in {table}")
+        domains = public_domains(declared)
+        where = "a roles file (--roles)" if roles is None else str(roles)
+        schema = Schema(file.columns, domains, tuple(declared.identifiers), where)
+        self.query: Query = read_query(text, schema)
+        self.epsilon = epsilon
+        self.path = account
+        if account is None and terms.epsilon is None:
+            # A quote needs no budget beyond its own cost.
+            terms = replace(terms, epsilon=epsilon)
+        self.account: Account = open_account(account, terms, content, table)
+        if mechanism == "gaussian" and not self.account.delta:
+            raise ValueError("--mechanism gaussian: needs an account with a --delta above 0")
+        self._terms = Terms(
+            float(self.account.epsilon), float(self.account.delta), mechanism, self.account.about["neighbours"]
+        )
+        columns = [*self.query.subjects, *(condition.column for condition in self.query.where)]
+        frame = cast("pd.DataFrame", file.read(columns, domains))
+        self.records = Microdata(frame, domains={name: domains[name] for name in columns})
+        self.notes = (
+            (f"the guarantee is about one row; column {declared.person!r} says that a person may have many",)
+            if declared.person
+            else ()
+        )
+
+    def quote(self, confidence: float) -> Quote:
+        """Cost and bounds on the noise; nothing is spent.
+
+        Raises
+        ------
+        ValueError
+            If the query cannot be answered under these terms.
+        """
+        cost, bounds = self._session(self.account).quote(self.query, self.epsilon, confidence=confidence)
+        return Quote(cost[:2], bounds, self.account.affords(*cost))
+
+    def answer(self, confidence: float) -> Measurement:
+        """Answer the query, after its cost is entered into the account's file.
+
+        Raises
+        ------
+        BudgetSpent
+            If the cost exceeds the remaining budget.
+        ValueError
+            If the query cannot be answered under these terms, or no account is named; then nothing is spent.
+        """
+        if self.path is None:
+            raise ValueError("--account: name the file of the account that pays (--dry-run needs none)")
+        quote = self.quote(confidence)
+        if not quote.affordable:
+            raise BudgetSpent(
+                f"the budget is spent: epsilon {self.epsilon:g} more would exceed epsilon {self.account.epsilon:g} of "
+                f"{self.path}; {self.account.remaining:.6g} is left; nothing is answered"
+            )
+        self.account = keep(self.account, self.path)
+        return self._session(self.account).measure(self.query, self.epsilon, confidence=confidence)
+
+    def _session(self, account: Account) -> CuratorSession:
+        return CuratorSession(self.records, np.random.default_rng(), self._terms, account)
+
+
+def public_domains(declared: Roles) -> dict[str, Domain]:
+    """Domains that a roles file declares, by column."""
+    described = {name: declared_domain(column)[0] for name, column in declared.columns.items()}
+    return {name: domain for name, domain in described.items() if domain is not None}

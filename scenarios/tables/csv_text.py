@@ -1,0 +1,91 @@
+"""CSV texts: compression, separator, header, and the first malformed row."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+
+SEPARATORS = {",": "a comma", ";": "a semicolon", "\t": "a tab", "|": "a bar"}
+
+
+def decompressed(path: Path, data: bytes) -> bytes:
+    """Content of a file, without gzip compression.
+
+    Raises
+    ------
+    ValueError
+        If the compression is damaged.
+    """
+    if not data.startswith(b"\x1f\x8b"):
+        return data
+    import gzip
+    import zlib
+
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise ValueError(f"{path}: the gzip compression is damaged ({error})") from None
+
+
+def check_names(path: Path, names: list[str]) -> None:
+    """Raise ValueError if a column has no name, or two share one."""
+    for position, name in enumerate(names, start=1):
+        if not name.strip():
+            raise ValueError(f"{path}: column {position} has no name; the first line must name every column")
+        if names.count(name) > 1:
+            raise ValueError(f"{path}: column {name!r} stands twice; column names must differ")
+
+
+def csv_rows(text: str, separator: str, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
+    """First line (from 1) and fields of each row; blank lines are no rows."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=strict)
+    line = 1
+    for row in reader:
+        if row:
+            yield line, row
+        line = reader.line_num + 1
+
+
+def header_names(path: Path, text: str, separator: str) -> list[str]:
+    """Names of the columns, from the first row of a CSV text that is not blank.
+
+    Raises
+    ------
+    ValueError
+        If that row is no CSV, or a column has no name, or two share one.
+    """
+    try:
+        names = next(csv_rows(text, separator))[1]
+    except csv.Error as error:
+        raise ValueError(f"{path}, line 1: is no CSV header ({error})") from None
+    check_names(path, names)
+    return names
+
+
+def inferred_separator(text: str) -> str:
+    """Separator of fields, from the first lines (see `text_table`)."""
+
+    def fit(separator: str) -> tuple[bool, bool, int]:
+        """Sort key: splits the first line, splits all first lines into equally many fields, number of fields."""
+        try:
+            widths = [len(row) for _, row in islice(csv_rows(text[:100_000], separator), 10)]
+        except csv.Error:
+            return False, False, 0
+        return widths[0] > 1, len(set(widths)) == 1, widths[0]
+
+    return max(SEPARATORS, key=fit)
+
+
+def check_rows(path: Path, text: str, separator: str, width: int) -> None:
+    """Raise ValueError for the first row with more or fewer fields than the header, or with broken quotes."""
+    line = 1
+    try:
+        for line, row in csv_rows(text, separator, strict=True):
+            if len(row) != width:
+                fields = f"{len(row)} field" + "s" * (len(row) != 1)
+                raise ValueError(f"{path}, line {line}: has {fields} where the header has {width}")
+    except csv.Error as error:
+        raise ValueError(f"{path}, after line {line}: broken quotes ({error})") from None

@@ -1,0 +1,38 @@
+"""Domains that a roles file declares."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from scenarios.tables.roles import Column, NumberColumn
+
+BINS = 10
+"""Number of bins of numbers without declared cuts."""
+
+
+def declared_domain(declared: Column | None) -> tuple[Domain | None, list[str]]:
+    """Domain that a roles file declares, or None, and notes on what was added to the declaration."""
+    if isinstance(declared, NumberColumn):
+        return _declared_numbers(declared)
+    if declared is None or declared.categories is None:
+        return None, []
+    return CategoricalDomain(tuple(declared.categories), declared.ordered), []
+
+
+def _declared_numbers(declared: NumberColumn) -> tuple[NumericDomain | None, list[str]]:
+    if declared.low is None or declared.high is None:
+        return None, []
+    notes, integer = [], bool(declared.integer)
+    if declared.integer is None:
+        # Integrality read from the records would make the declared domain depend on them.
+        notes.append("integer is not declared, so that releases may hold fractions")
+    if declared.cuts is not None:
+        return NumericDomain(declared.low, declared.high, integer, tuple(declared.cuts)), notes
+    domain = NumericDomain(declared.low, declared.high, integer)
+    edges = np.linspace(domain.edges[0], domain.edges[-1], BINS + 1)[1:-1]
+    cuts = np.unique(np.ceil(edges) if integer else edges)
+    domain = replace(domain, cuts=tuple(cuts[(cuts > domain.low) & (cuts <= domain.high)].tolist()))
+    return domain, [*notes, f"no cuts declared: {domain.size} bins of equal width"]

@@ -1,0 +1,341 @@
+"""``tokumei ask``: answers under a budget, refusals that cost nothing, accounts that processes share."""
+
+import json
+import os
+import subprocess
+import sys
+import tomllib
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+from run_tools import ROOT
+
+from defenses.dp import Account, Accountant
+from scenarios.cli import cli
+
+ROLES = """
+quasi_identifiers = ["age", "job"]
+identifiers = ["name"]
+
+[columns.age]
+type = "number"
+integer = true
+low = 18
+high = 95
+cuts = [30, 60]
+
+[columns.income]
+type = "number"
+low = 0
+high = 100_000
+
+[columns.job]
+type = "category"
+categories = ["clerk", "cook", "nurse"]
+
+[columns.city]
+type = "category"
+
+[columns.code]
+type = "category"
+categories = [{codes}]
+
+[columns.wide]
+type = "number"
+low = -1e300
+high = 1e300
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    rng = np.random.default_rng(4)
+    n = 2000
+    frame = pd.DataFrame(
+        {
+            "name": [f"p{i}" for i in range(n)],
+            "age": rng.integers(18, 96, n),
+            "income": rng.normal(40_000, 9_000, n).round(2),
+            "job": rng.choice(["clerk", "cook", "nurse"], n, p=[0.5, 0.3, 0.2]),
+            "city": "Uji",
+            "code": rng.integers(0, 4000, n),
+            "wide": 0.0,
+        }
+    )
+    frame.to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "roles.toml").write_text(ROLES.replace("{codes}", ", ".join(f'"{i}"' for i in range(4000))))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def ask(query, *options, table="people.csv", epsilon=0.5, roles="roles.toml"):
+    given = ["ask", table, "--roles", roles, query, "--epsilon", str(epsilon), *options]
+    return CliRunner().invoke(cli, given)
+
+
+ACCOUNT = ("--account", "account.toml")
+
+
+def opened(epsilon=2.0, *options):
+    result = ask("count", *ACCOUNT, "--budget", epsilon, *options, epsilon=epsilon / 100)
+    assert result.exit_code == 0, result.output
+
+
+def spent(path="account.toml"):
+    return Account.restore(path).spent[0]
+
+
+def test_a_dry_run_states_the_noise_and_spends_nothing(folder):
+    result = ask("mean income where job=clerk", "--dry-run")
+    assert result.exit_code == 0
+    assert "cost: epsilon 0.5; nothing is spent" in result.output
+    assert "noise on the number of selected records: at most 15, with 95 % jointly" in result.output
+    assert sorted(path.name for path in folder.iterdir()) == ["people.csv", "roles.toml"]
+    opened()
+    before = (folder / "account.toml").read_bytes()
+    again = ask("mean income where job=clerk", "--dry-run", *ACCOUNT, epsilon=5)
+    assert "epsilon 0.02 spent of 2" in again.output
+    assert "would exceed the budget" in again.output
+    assert (folder / "account.toml").read_bytes() == before
+
+
+def test_an_answer_has_its_interval_and_is_paid(folder):
+    result = ask("mean income where job=clerk", *ACCOUNT, "--budget", "1", epsilon=0.75)
+    assert result.exit_code == 0, result.output
+    answer, interval, account = result.output.splitlines()
+    truth = pd.read_csv("people.csv").query("job == 'clerk'")["income"].mean()
+    assert abs(float(answer.replace(",", "")) - truth) < 1500
+    assert interval.startswith("95 % interval: ")
+    assert account == "account account.toml: epsilon 0.75 spent of 1; 0.25 left for one more answer"
+    content = tomllib.loads((folder / "account.toml").read_text())
+    assert content["costs"] == [{"epsilon": 0.75, "delta": 0.0, "answers": 1}]
+    assert content["about"]["neighbours"] == "replace"
+    assert (folder / "account.toml").stat().st_mode & 0o777 == 0o600
+    # The same again is more than what is left, and a smaller question is not.
+    refused = ask("mean income where job=clerk", *ACCOUNT, epsilon=0.5)
+    assert refused.exit_code == 2
+    assert len(refused.output.strip().splitlines()) == 1
+    assert "the budget is spent" in refused.output
+    assert spent() == 0.75
+    assert ask("count", *ACCOUNT, epsilon=0.25).exit_code == 0
+    assert spent() == 1.0
+
+
+@pytest.mark.parametrize(
+    ("query", "words"),
+    [
+        ("count where age between 30 and 39", "95 % interval"),
+        ("sum of income", "95 % interval"),
+        ("median of age", "the rank: off by at most"),
+        ("quantile 0.9 of income", "of 2,000 records"),
+        ("variance of income", "95 % interval"),
+        ("covariance of age and income", "95 % interval"),
+        ("correlation of age and income", "95 % interval"),
+        ("mode of job", "the count, below the largest"),
+        ("histogram of age", "[18,30)"),
+        ("table of job and age", "nurse"),
+    ],
+)
+def test_every_statistic_is_answered(folder, query, words):
+    result = ask(query, *ACCOUNT, "--budget", "10")
+    assert result.exit_code == 0, result.output
+    assert words in result.output
+    plain = ask(query, *ACCOUNT, "--format", "json")
+    content = json.loads(plain.output)
+    assert content["spent"]["epsilon"] == 1.0
+    assert content["left"] == 9.0
+    if "cells" in content:
+        assert len(content["cells"]) == len(content["answer"]) == len(content["interval"][0])
+    quote = json.loads(ask(query, *ACCOUNT, "--format", "json", "--dry-run").output)
+    assert quote["affordable"] is True
+    assert quote["noise"] == content["noise"]
+
+
+def test_gaussian_noise_and_other_accounts(folder):
+    gaussian = ("--budget", "2", "--delta", "1e-6", "--mechanism", "gaussian")
+    result = ask("mean income", *ACCOUNT, *gaussian)
+    assert result.exit_code == 0, result.output
+    assert "delta 1e-06" in result.output
+    assert type(Account.restore("account.toml")).__name__ == "ConcentratedAccountant"
+    # Laplace noise may be paid from it, too; an epsilon without delta costs a rho of epsilon^2 / 2.
+    assert ask("mean income", *ACCOUNT, epsilon=0.2).exit_code == 0
+    assert ask("mean income", *ACCOUNT, epsilon=0.5).exit_code == 2
+    other = ("--account", "other.toml", "--budget", "2", "--delta", "1e-6", "--composition", "advanced")
+    assert ask("mean income", *other).exit_code == 0
+    wrong = ask("mean income", "--account", "other.toml", "--mechanism", "gaussian")
+    assert wrong.exit_code == 2
+    assert "ConcentratedAccountant" in wrong.output
+    unbounded = ("--account", "third.toml", "--budget", "2", "--neighbours", "add or remove")
+    assert ask("mean income", *unbounded).exit_code == 0
+    refused = ask("variance of income", "--account", "third.toml")
+    assert refused.exit_code == 2
+    assert "public number of records" in refused.output
+    assert spent("third.toml") == 0.5
+
+
+REFUSED = [
+    (("mean incme",), {}, "character 6, 'incme': is no column; did you mean 'income'?"),
+    (("average income",), {}, "character 1, 'average': is no statistic"),
+    (("mode of city",), {}, "character 9, 'city': has no public domain"),
+    (("mode of name",), {}, "is an identifier"),
+    (("mean income where job=clrk",), {}, "did you mean 'clerk'"),
+    (("mean wide",), {}, "bounds of column 'wide' must lie within"),
+    (("variance of income where job=clerk",), {}, "public number of records"),
+    (("mean income", "--budget", "3"), {}, "--budget: account.toml was opened with 2.0, which stays; got 3.0"),
+    (("mean income", "--neighbours", "add or remove"), {}, "--neighbours: account.toml was opened with replace"),
+    (("mean income", "--composition", "advanced"), {}, "--composition: account.toml was opened with sequential"),
+    (("mean income", "--mechanism", "gaussian"), {}, "needs an account with a --delta"),
+    (("mean income",), {"epsilon": 0}, "epsilon"),
+    (("mean income",), {"epsilon": "nan"}, "epsilon"),
+    (("mean income",), {"epsilon": 1e-9}, "epsilon"),
+    (("mean income",), {"table": "no.csv"}, "there is no such file"),
+    (("mean income",), {"roles": "no.toml"}, "there is no such file"),
+    (("mean income", "--confidence", "1"), {}, "confidence"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "changes", "message"), REFUSED)
+def test_refusals_take_one_line_and_cost_nothing(folder, arguments, changes, message):
+    opened()
+    before = (folder / "account.toml").read_bytes()
+    result = ask(*arguments, *ACCOUNT, **changes)
+    assert result.exit_code == 2, result.output
+    assert message in result.output
+    if "Usage" not in result.output:
+        assert len(result.output.strip().splitlines()) == 1
+    assert (folder / "account.toml").read_bytes() == before
+
+
+def test_a_domain_too_large_for_a_table_is_refused(folder):
+    opened()
+    roles = (folder / "roles.toml").read_text().replace("cuts = [30, 60]", f"cuts = {list(range(19, 96))}")
+    fine = f"high = 100_000\ncuts = {list(range(1, 60))}"
+    (folder / "roles.toml").write_text(roles.replace("high = 100_000", fine))
+    result = ask("table of code and age and job and income", *ACCOUNT)
+    assert result.exit_code == 2
+    assert "at most 10,000,000 are answered" in result.output
+    assert spent() == 0.02
+
+
+def test_an_account_is_for_one_table(folder):
+    opened()
+    changed = (folder / "people.csv").read_text().replace("p7,", "p8,", 1)
+    (folder / "other.csv").write_text(changed)
+    result = ask("count", *ACCOUNT, table="other.csv")
+    assert result.exit_code == 2
+    assert "is the account of another table than other.csv" in result.output
+    assert spent() == 0.02
+    # A copy of the file is the same table.
+    (folder / "copy.csv").write_bytes((folder / "people.csv").read_bytes())
+    assert ask("count", *ACCOUNT, table="copy.csv").exit_code == 0
+    # Two accounts of one table have nothing in common: the key is another.
+    assert ask("count", "--account", "second.toml", "--budget", "2").exit_code == 0
+    first, second = (tomllib.loads((folder / name).read_text())["about"] for name in ("account.toml", "second.toml"))
+    assert first["table"] != second["table"]
+    Accountant(epsilon=1.0, path="bare.toml")
+    bare = ask("count", "--account", "bare.toml")
+    assert bare.exit_code == 2
+    assert "bound to no table" in bare.output
+
+
+def test_no_account_is_opened_by_a_refusal(folder):
+    for arguments in (["mean incme"], ["mean income", "--confidence", "1"], ["mean wide"]):
+        assert ask(*arguments, *ACCOUNT, "--budget", "2").exit_code == 2
+    assert ask("count", *ACCOUNT, "--budget", "0.1", epsilon=0.5).exit_code == 2
+    assert ask("count").exit_code == 2
+    missing = ask("count", *ACCOUNT)
+    assert "there is no account account.toml; --budget EPSILON opens it" in missing.output
+    (folder / "broken.toml").write_text("account = ")
+    assert ask("count", "--account", "broken.toml").exit_code == 2
+    assert sorted(path.name for path in folder.iterdir()) == ["broken.toml", "people.csv", "roles.toml"]
+
+
+def test_values_that_do_not_fit_are_never_told(folder):
+    """Odd values change neither whether nor how a question is answered; only its noise is seen."""
+    frame = pd.read_csv("people.csv").astype({"age": object, "job": object})
+    frame.loc[:4, "age"] = ["old", "", "inf", "1e400", "200"]
+    frame.loc[:2, "job"] = ["pilot", "", "Clerk"]
+    frame.to_csv("odd.csv", index=False)
+    questions = ("mean age", "median age", "variance of age", "count where age>30", "histogram of age", "mode of job")
+    for number, query in enumerate((*questions, "histogram of job", "count where job=clerk")):
+        plain, odd = (
+            ask(query, "--account", f"{table}{number}.toml", "--budget", "2", table=f"{table}.csv")
+            for table in ("people", "odd")
+        )
+        assert plain.exit_code == odd.exit_code == 0, odd.output
+        assert len(plain.output.splitlines()) == len(odd.output.splitlines())
+
+
+SPENDER = """
+import sys
+from click.testing import CliRunner
+from scenarios.cli import cli
+answered = 0
+for _ in range(20):
+    arguments = ["ask", "people.csv", "--roles", "roles.toml", "count", "--epsilon", "0.1", "--account", "account.toml"]
+    answered += CliRunner().invoke(cli, arguments).exit_code == 0
+print(answered)
+"""
+
+
+def test_processes_share_an_account(folder):
+    opened(1.0)
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-c", SPENDER]
+    processes = [subprocess.Popen(command, stdout=subprocess.PIPE, env=environment) for _ in range(2)]
+    answered = sum(int(process.communicate()[0]) for process in processes)
+    assert answered == 9
+    assert spent() == pytest.approx(0.91)
+
+
+def test_a_crash_after_the_spend_costs_and_before_it_does_not(folder, monkeypatch):
+    from defenses.curators import answer_plan
+
+    opened()
+
+    def crash(*arguments):
+        raise SystemExit("power failure")
+
+    monkeypatch.setattr(answer_plan.AnswerPlan, "_released", crash)
+    ask("mean income", *ACCOUNT)
+    assert spent() == 0.52
+    monkeypatch.undo()
+    monkeypatch.chdir(folder)
+    monkeypatch.setattr("defenses.curators.curator_session.CuratorSession._paid", crash)
+    ask("mean income", *ACCOUNT)
+    assert spent() == 0.52
+
+
+def test_it_starts_without_pandas(folder):
+    code = (
+        "import sys, scenarios.cli\n"
+        "sys.argv = ['tokumei', 'ask', 'people.csv', '--roles', 'roles.toml', 'mean income where job=clerk',"
+        " '--epsilon', '0.5', '--account', 'account.toml', '--budget', '1']\n"
+        "assert scenarios.cli.main() == 0\n"
+        "print(sorted(set(sys.modules) & {'pandas', 'scipy', 'sklearn', 'pyarrow.compute', 'sqlalchemy'}))"
+    )
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert result.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_person_with_many_rows_is_noted(folder):
+    (folder / "person.toml").write_text('person = "code"\n' + (folder / "roles.toml").read_text())
+    result = ask("count", "--dry-run", roles="person.toml")
+    assert "note: the guarantee is about one row" in result.output
+
+
+def test_defend_curator_names_the_command(folder):
+    result = CliRunner().invoke(cli, ["defend", "Curator", "people.csv", "--roles", "roles.toml"])
+    assert result.exit_code == 2
+    assert "`tokumei ask`" in result.output
+
+
+@pytest.mark.parametrize("name", ["Correlation", "Mode", "Quantile"])
+def test_queries_are_listed_and_described(name):
+    assert name in CliRunner().invoke(cli, ["list", "queries"]).output
+    output = CliRunner().invoke(cli, ["info", name]).output
+    assert "In `tokumei ask`: " in output
+    assert "How a curator answers it" in output
