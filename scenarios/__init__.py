@@ -52,6 +52,8 @@ Experiments: scenarios that report in tables and pictures instead of a board.
     EpsilonAudit: Audits of every mechanism of `defenses.dp` and `defenses.ldp`, and of defenses that use them.
     Experiment: A study that runs by itself and reports in sections.
     FederatedCurves: Loss gap F(w_T) - F(w*) of noisy federated averaging, and the shape that the theory gives it.
+    LinkedSurveys: Several surveys of the same people, whose reports are linked to each other and then to the
+        people.
     PramHistogram: Histograms after retention-replacement and after optimal PRAM, beside the published figures.
     Sketches: Count-mean sketches as published: error over their size, emoji by locale, sound of videos, and new
         words.

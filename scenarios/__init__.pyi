@@ -39,6 +39,7 @@ from .experiments.emoji import Emoji as Emoji
 from .experiments.epsilon_audit import EpsilonAudit as EpsilonAudit
 from .experiments.experiment import Experiment as Experiment
 from .experiments.federated_curves import FederatedCurves as FederatedCurves
+from .experiments.linked_surveys import LinkedSurveys as LinkedSurveys
 from .experiments.pram_histogram import PramHistogram as PramHistogram
 from .experiments.sketches import Sketches as Sketches
 from .experiments.survey import Survey as Survey

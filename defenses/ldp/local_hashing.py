@@ -10,7 +10,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.ldp.hashing import buckets, hits
-from defenses.ldp.pure_oracle import PureOracle
+from defenses.ldp.pure_oracle import PureOracle, guess_among_independent
 from defenses.ldp.report_batch import Part, ReportBatch, numbers_to
 from metrics.arrays import Booleans, Integers64
 
@@ -48,6 +48,11 @@ class LocalHashing(PureOracle):
     def q(self) -> float:
         """Probability that a given other value falls into the reported bucket."""
         return 1 / self.buckets
+
+    @property
+    def best_guess(self) -> float:
+        """See `guess_among_independent`; hashes of several values are close to independent."""
+        return guess_among_independent(self.p, self.q, int(self.d))
 
     @property
     def report_bits(self) -> int:

@@ -37,6 +37,20 @@ class PureOracle(FrequencyOracle):
         """Log-likelihood ratio of a report between a value that it supports and one that it does not."""
         return float(self.epsilon)
 
+    @property
+    @abstractmethod
+    def best_guess(self) -> float:
+        """Probability that the best guess from one report is right, for a uniformly distributed value.
+
+        The best guess is any of the supported values, or any value at all where none is supported.
+
+        References
+        ----------
+        Gursoy, Liu, Chow, Truex and Wei (2022), An adversarial approach to protocol analysis and selection in local
+        differential privacy, section 4; Arcolezi, Gambs, Couchot and Palamidessi (2023), On the risks of collecting
+        multidimensional data under local differential privacy, section 3.
+        """
+
     @abstractmethod
     def supports(self, reports: ReportBatch) -> Booleans:
         """Return for each report and value whether the report supports the value, shape (n, d).
@@ -65,3 +79,12 @@ class PureOracle(FrequencyOracle):
     def _variance(self, n: int, shares: Floats) -> Floats:
         p, q = self.p, self.q
         return n * q * (1 - q) / (p - q) ** 2 + n * shares * (1 - p - q) / (p - q)
+
+
+def guess_among_independent(p: float, q: float, d: int) -> float:
+    """Probability of a right guess where each of the d - 1 other values is supported independently with q.
+
+    With B other values supported, B being binomial, the guess is right with probability p E[1/(1 + B)] if the own value
+    is supported, where E[1/(1 + B)] = (1 - (1 - q)^d)/(d q). If none is, it is right with probability 1/d.
+    """
+    return float(p * -np.expm1(d * np.log1p(-q)) / (d * q) + (1 - p) * (1 - q) ** (d - 1) / d)

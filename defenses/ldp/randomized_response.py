@@ -48,6 +48,11 @@ class GeneralizedRandomizedResponse(PureOracle):
         return float(1 / (np.exp(self.epsilon) + self.d - 1))
 
     @property
+    def best_guess(self) -> float:
+        """p: the guess is the value sent."""
+        return self.p
+
+    @property
     def report_bits(self) -> int:
         """Length of a value."""
         return (int(self.d) - 1).bit_length()

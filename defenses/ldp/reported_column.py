@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -73,10 +74,11 @@ class ReportedColumn:
             return np.asarray(names[reports.parts["value"]])
         packed = [np.packbits(self.supports(reports.take(rows)), axis=1) for rows in chunks(len(reports), self.size)]
         codes, distinct = _distinct_rows(np.concatenate([np.empty((0, -(-self.size // 8)), np.uint8), *packed]))
+        members = np.unpackbits(distinct, axis=1, count=self.size)
+        listed = names[np.nonzero(members)[1]].tolist()
+        ends = [0, *np.cumsum(members.sum(axis=1, dtype=np.int64)).tolist()]
         sets = np.empty(len(distinct), dtype=object)
-        sets[:] = [
-            _set_cell(np.flatnonzero(row).tolist(), names) for row in np.unpackbits(distinct, axis=1, count=self.size)
-        ]
+        sets[:] = [_set_cell(listed[start:end]) for start, end in pairwise(ends)]
         return np.asarray(sets[codes])
 
     def shares(self, reports: ReportBatch) -> Floats:
@@ -106,10 +108,8 @@ def _distinct_rows(rows: NDArray[np.uint8]) -> tuple[Integers, NDArray[np.uint8]
     return codes, np.frombuffer(padded.tobytes(), dtype=np.uint8).reshape(-1, width)
 
 
-def _set_cell(members: list[int], names: NDArray[np.object_]) -> str | None:
-    """Cell of some values, by their names; that of the missing value is None."""
-    if not members:
-        return SUPPRESSED
-    if len(members) == 1:
-        return names[members[0]]  # type: ignore[no-any-return]
-    return "{" + "|".join([names[member] or "" for member in members]) + "}"
+def _set_cell(names: list[str | None]) -> str | None:
+    """Cell of some values by their names; that of the missing value is None."""
+    if len(names) == 1:
+        return names[0]
+    return "{" + "|".join([name or "" for name in names]) + "}" if names else SUPPRESSED

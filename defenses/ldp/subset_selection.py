@@ -66,6 +66,11 @@ class SubsetSelection(PureOracle):
         return (self.p * (self.size - 1) + self.left_out * self.size) / (self.d - 1)
 
     @property
+    def best_guess(self) -> float:
+        """p/w: the guess is one of the w values of the set."""
+        return self.p / self.size
+
+    @property
     def report_bits(self) -> int:
         """Length of d bits, or of the list of the set's values where that is shorter."""
         return min(int(self.d), self.size * (int(self.d) - 1).bit_length())

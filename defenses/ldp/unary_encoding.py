@@ -9,7 +9,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from defenses.ldp.packed_bits import column_counts, one_hot_reports, random_bits
-from defenses.ldp.pure_oracle import PureOracle
+from defenses.ldp.pure_oracle import PureOracle, guess_among_independent
 from defenses.ldp.report_batch import Part, ReportBatch, packed
 from metrics.arrays import Booleans, Integers64
 
@@ -37,6 +37,11 @@ class UnaryEncoding(PureOracle):
     def support_odds(self) -> float:
         """Logarithm of p(1 - q)/((1 - p) q)."""
         return float(np.log(self.p) + np.log1p(-self.q) - np.log(self.unset) - np.log(self.q))
+
+    @property
+    def best_guess(self) -> float:
+        """See `guess_among_independent`; about p for rare other bits, hence 1/2 for optimized encoding."""
+        return guess_among_independent(self.p, self.q, int(self.d))
 
     @property
     def report_bits(self) -> int:

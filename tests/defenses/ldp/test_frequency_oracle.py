@@ -22,6 +22,7 @@ from defenses.ldp import (
     best_protocol,
 )
 from defenses.ldp.best import CANDIDATES
+from defenses.ldp.pure_oracle import PureOracle
 from defenses.ldp.unary_encoding import UnaryEncoding
 
 SKETCH = {"m": 4, "k": 3}
@@ -85,6 +86,33 @@ def test_indicators_add_up_to_the_estimates(protocol):
     indicators = protocol.indicators(reports)
     assert indicators.shape == (200, protocol.d)
     np.testing.assert_allclose(indicators.sum(axis=0), protocol.estimate(reports), atol=1e-8)
+
+
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 6.0])
+@pytest.mark.parametrize("d", [2, 9])
+def test_the_best_guess_is_right_as_often_as_its_closed_form_says(epsilon, d):
+    n = 40_000
+    for protocol in protocols(epsilon, d):
+        if not isinstance(protocol, PureOracle) or "k" in protocol.parameter_names():
+            continue  # The few functions of the sketches here share columns.
+        rng = np.random.default_rng([round(epsilon), d])
+        values = rng.integers(d, size=n)
+        logs = protocol.log_likelihood(protocol.privatize(values, rng))
+        right = ((logs + 1e-6 * rng.random(logs.shape)).argmax(axis=1) == values).mean()
+        # Some 45 comparisons in 5 standard errors: a false alarm in 3 of 10^5 runs.
+        assert right == pytest.approx(protocol.best_guess, abs=5 * 0.5 / np.sqrt(n)), protocol
+
+
+@pytest.mark.parametrize("epsilon", [4.0, 7.0, 11.0, 30.0, 100.0])
+def test_randomized_response_gives_the_value_away_and_optimized_protocols_half_of_the_time(epsilon):
+    d = 50
+    assert GeneralizedRandomizedResponse(epsilon=epsilon, d=d).best_guess == pytest.approx(
+        math.exp(epsilon) / (math.exp(epsilon) + d - 1)
+    )
+    # A guess at random among d values remains where no value is supported.
+    assert 0.3 < OptimizedUnaryEncoding(epsilon=epsilon, d=d).best_guess < 0.5 + 0.51 / d
+    if epsilon <= 11:  # Above, hashing keeps 65,536 buckets.
+        assert 0.3 < OptimizedLocalHashing(epsilon=epsilon, d=d).best_guess < 0.51 + 0.51 / d
 
 
 def test_a_report_that_spends_the_budget_on_each_bit_is_caught():
