@@ -63,6 +63,8 @@ Perturbation: noise, swapping, replacement, shuffling and sampling; the identity
         order.
 
 Post-randomisation (PRAM): categories are released at random by transition matrices with known guarantees.
+    OptimalMatrix: PRAM with full freedom: the transition matrix of largest mutual information among all that
+        epsilon allows.
     OptimalRetention: PRAM with the matrix that is optimal for the records' own histogram.
     OptimalRetentionByObjective: PRAM with a matrix tuned by objective perturbation.
     OptimalRetentionByOutput: PRAM with a matrix tuned by output perturbation: noise on the flip probabilities of a

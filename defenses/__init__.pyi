@@ -49,6 +49,7 @@ from .perturbation.shuffle import Shuffle as Shuffle
 from .perturbation.stratified_sampling import StratifiedSampling as StratifiedSampling
 
 # pram
+from .pram.optimal_matrix import OptimalMatrix as OptimalMatrix
 from .pram.optimal_retention_defense import OptimalRetention as OptimalRetention
 from .pram.optimal_retention_defense import OptimalRetentionWithPrior as OptimalRetentionWithPrior
 from .pram.private_retention import OptimalRetentionByObjective as OptimalRetentionByObjective

@@ -31,7 +31,10 @@ from defenses.pram.matrix import check_histogram
 from metrics.arrays import Floats
 
 MOST_CATEGORIES = 10
-"""Largest number of categories for which staircase patterns are enumerated."""
+"""Largest number of categories for the program of `least_variance_protocol`."""
+
+MOST_ENUMERATED = 12
+"""Largest number of categories for the linear program of `most_informative_matrix`."""
 
 SMALLEST_EPSILON = 0.01
 """Smallest epsilon for which the program of least variance is regular enough for its solver."""
@@ -119,7 +122,7 @@ def mutual_information(protocol: ArrayLike, histogram: ArrayLike) -> float:
 
 
 def most_informative_matrix(histogram: ArrayLike, epsilon: float) -> Floats:
-    """Transition matrix with the largest mutual information under epsilon, for at most 10 categories.
+    """Transition matrix with the largest mutual information under epsilon, for at most 12 categories.
 
     It has at most d outputs. They are labelled so that as many records as possible keep their category; unused rows
     are zero.
@@ -136,7 +139,7 @@ def most_informative_matrix(histogram: ArrayLike, epsilon: float) -> Floats:
     ValueError
         If an argument is refused or there are too many categories.
     """
-    counts, patterns = _patterns(histogram, epsilon)
+    counts, patterns = _patterns(histogram, epsilon, MOST_ENUMERATED)
     gains = _row_information(patterns, counts / counts.sum())
     # Scaled, because the solver's tolerance is absolute and gains are tiny at small epsilon.
     solution = linprog(
@@ -175,7 +178,7 @@ def least_variance_protocol(histogram: ArrayLike, epsilon: float) -> Floats:
     """
     import cvxopt
 
-    counts, patterns = _patterns(histogram, epsilon)
+    counts, patterns = _patterns(histogram, epsilon, MOST_CATEGORIES)
     size, d = patterns.shape
     shares = counts / counts.sum()
     scaled = patterns / np.sqrt(patterns @ shares)[:, None]
@@ -221,14 +224,14 @@ def _settled(protocol: Floats, epsilon: float) -> Floats:
     return mixed
 
 
-def _patterns(histogram: ArrayLike, epsilon: float) -> tuple[Floats, Floats]:
+def _patterns(histogram: ArrayLike, epsilon: float, most: int) -> tuple[Floats, Floats]:
     """Counts, and the staircase patterns, shape (2^d - 1, d); the pattern of ones also stands for its multiple of e."""
     counts = check_histogram(histogram)
     check_epsilon(epsilon)
     if epsilon > 30:
         raise ValueError(f"epsilon must be at most 30, got {epsilon}")
-    if counts.size > MOST_CATEGORIES:
-        raise ValueError(f"histogram has {counts.size} categories; patterns are enumerated up to {MOST_CATEGORIES}")
+    if counts.size > most:
+        raise ValueError(f"histogram has {counts.size} categories; patterns are enumerated up to {most}")
     bits = (np.arange(2**counts.size - 1)[:, None] >> np.arange(counts.size)) & 1
     return counts, np.where(bits, np.exp(epsilon), 1.0)
 

@@ -10,6 +10,7 @@ from scenarios.experiments.experiment import Experiment
 from scenarios.experiments.pram_case import ages, bell, power_law
 from scenarios.experiments.pram_limits import measure_limits
 from scenarios.experiments.pram_privacy import audit_forms, play_pk, read_matrices
+from scenarios.experiments.pram_region import region_section
 from scenarios.experiments.pram_releases import measure_case
 from scenarios.experiments.pram_report import (
     audit_section,
@@ -39,7 +40,7 @@ class PramHistogram(Experiment):
 
     References
     ----------
-    Miura and Hasegawa, section 4, Table 1 and Figures 3 to 7.
+    Miura and Hasegawa, section 4, Table 1 and Figures 1 to 7.
     """
 
     def __init__(self, *, k: Sequence[int] = (2, 10, 100), audits: int = 400) -> None:
@@ -76,6 +77,7 @@ class PramHistogram(Experiment):
         results = play_pk(plays, seed)
         return (
             *sections,
+            region_section(),
             matrix_section(ages(), readings),
             limit_section(limits),
             audit_section(audits),

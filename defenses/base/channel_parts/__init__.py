@@ -8,6 +8,7 @@ from defenses.base.channel_parts.part import ChannelPart, ColumnPart, Likelihood
 from defenses.base.channel_parts.rank_window import RankWindow, SwapLaw
 from defenses.base.channel_parts.reports import ReportAmongFakes, ReportedSet
 from defenses.base.channel_parts.retention_vector import RetentionVector
+from defenses.base.channel_parts.transition_table import TransitionTable
 from defenses.base.channel_parts.unlinked import Independent, Presence
 
 __all__ = [
@@ -28,5 +29,6 @@ __all__ = [
     "RetentionVector",
     "Rounded",
     "SwapLaw",
+    "TransitionTable",
     "ValuePart",
 ]

@@ -99,7 +99,8 @@ def test_information_of_two_categories():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: most_informative_matrix(np.ones(11), 1.0), "11 categories"),
+        (lambda: most_informative_matrix(np.ones(13), 1.0), "13 categories"),
+        (lambda: least_variance_protocol(np.ones(11), 1.0), "11 categories"),
         (lambda: most_informative_matrix([1, 2], 0), "epsilon"),
         (lambda: least_variance_protocol([1, 2], 31), "at most 30"),
         (lambda: least_variance_protocol([0, 0], 1), "all zero"),

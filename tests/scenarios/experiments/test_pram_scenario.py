@@ -20,6 +20,7 @@ from defenses import (
     RetentionReplacement,
 )
 from defenses.pram import epsilon_for_k, optimal_retention, retention_for_epsilon, transition_matrix
+from defenses.pram.matrix import retention_epsilon
 from defenses.pram.perturbation import noisy_histogram, retention_by_objective, retention_by_output
 from leaderboard import (
     Bars,
@@ -43,6 +44,7 @@ from scenarios.experiments.pram_audit import (
 )
 from scenarios.experiments.pram_case import ages, bell, power_law
 from scenarios.experiments.pram_limits import measure_limits
+from scenarios.experiments.pram_region import corners, example_flips, example_scale, half_planes, published_corners
 from scenarios.experiments.pram_releases import releases
 from scenarios.experiments.pram_report import limit_section
 from scenarios.seeds import generator
@@ -105,7 +107,7 @@ def test_sampled_distances_come_near_those_published(k):
 
 def test_rebuilt_cases_come_near_the_published_ones(report):
     found = tables(report)
-    for title, tolerance in (("Case 1, normal distribution (rebuilt)", 40), ("Case 2, power law (rebuilt)", 1.5)):
+    for title, tolerance in (("Case 1, normal distribution (rebuilt)", 0.25), ("Case 2, power law (rebuilt)", 0.06)):
         table = found[title, "Distance of the released histogram from the original"]
         for name, conventional, published, optimal, published_optimal in table.rows:
             if "opt" in name:
@@ -113,6 +115,40 @@ def test_rebuilt_cases_come_near_the_published_ones(report):
                 assert optimal == pytest.approx(published_optimal, abs=tolerance)
                 assert optimal <= conventional
         assert "not published as data" in table.note
+
+
+@pytest.mark.parametrize(("epsilon", "d"), [(0.5, 3), (1.5, 4), (1.5, 10), (3.0, 20)])
+def test_the_region_has_the_published_corners_and_shape(epsilon, d):
+    ours, theirs = corners(epsilon, d), published_corners(epsilon, d)
+    shown = [pair for pair in theirs if pair in ours]
+    for pair in shown:
+        assert ours[pair] == pytest.approx(theirs[pair])
+    # Lemma 3.5: six corners where e^epsilon + e^-epsilon + 2 > d, else four.
+    expected = 6 if np.exp(epsilon) + np.exp(-epsilon) + 2 > d else 4
+    assert len({(round(x, 9), round(y, 9)) for x, y in ours.values()}) == expected
+    left, right = half_planes(epsilon, d)
+    for x, y in np.random.default_rng(0).random((200, 2)):
+        # The region is where a matrix of these two flip probabilities, and of their mean elsewhere, may be private.
+        e = np.exp(epsilon)
+        ratios = [
+            x / y,
+            y / x,
+            x / ((1 - y) * (d - 1)),
+            (1 - y) * (d - 1) / x,
+            y / ((1 - x) * (d - 1)),
+            (1 - x) * (d - 1) / y,
+        ]
+        assert (left @ [x, y] <= right).all() == (max(ratios) <= e)
+
+
+def test_the_published_closed_form_exceeds_its_epsilon_and_ours_does_not(report):
+    asked = np.log(4)
+    published, ours = (retention_epsilon(1 - example_flips(example_scale(published=each))) for each in (True, False))
+    # Ours, and the value recomputed for v = (10, 6, 5) and e = 4: 1.674 for 1.386.
+    assert published == pytest.approx(1.674, abs=5e-4)
+    assert ours == pytest.approx(asked)
+    assert report[3].title == "The region of private flip probabilities"
+    assert [len(chart.series) for chart in report[3].lines] == [2, 2, 4]
 
 
 def test_matrices_have_the_k_asked_for(report):
@@ -227,7 +263,9 @@ def test_the_page_works_offline(report):
     assert "script" not in page.counts
     assert not re.search(r"https?://", text)
     assert "Small &lt;one&gt;" in text
-    assert page.counts["svg"] == sum(len(section.bars) for section in report) == 3 * 7 + 2
+    assert sum(len(section.bars) for section in report) == 3 * 7 + 2
+    assert sum(len(section.lines) for section in report) == 3
+    assert page.counts["svg"] == sum(len(section.bars) + len(section.lines) for section in report)
     assert page.counts["table"] == sum(len(section.tables) for section in report)
     assert "prefers-color-scheme: dark" in text
 
@@ -253,7 +291,7 @@ def test_the_command_runs_an_experiment(tmp_path):
     path.write_text(SMALL)
     result = CliRunner().invoke(cli, ["run", str(path), "--html", str(page), "--format", "json", "--seed", "2"])
     assert result.exit_code == 0, result.output
-    assert len(json.loads(result.stdout)) == 12
+    assert len(json.loads(result.stdout)) == 14
     assert "Small &lt;one&gt;" in page.read_text(encoding="utf-8")
     valid = CliRunner().invoke(cli, ["validate", str(path)])
     assert "experiment 'small', 3 plays: valid" in valid.output
@@ -294,6 +332,30 @@ def test_shipped_scenarios_read():
     plan = read_plan("bank-pram")
     assert set(plan.dataset.records.frame.columns) == {"job", "marital", "education", "y"}
     assert read_plan("bank-pk").games[0].column == "marital"
+
+
+def test_all_forms_of_pram_play_and_promised_pk_bounds_what_is_measured():
+    plan = read_plan("bank-pram")
+    forms = {type(entry.method).__name__ for entry in plan.defenses}
+    assert forms == {
+        "Identity",
+        "RetentionReplacement",
+        "OptimalRetention",
+        "OptimalRetentionWithPrior",
+        "OptimalRetentionFromNoisyHistogram",
+        "OptimalRetentionByObjective",
+        "OptimalRetentionByOutput",
+        "OptimalMatrix",
+    }
+    game = plan.games[0]
+    attack = plan.filtered([], ["LikelihoodAssignment"]).attacks[0].method
+    for k in (2, 10):
+        rates = [
+            play(RetentionReplacement(k=k), attack, game, generator(k, "play", n)).scores["reidentification"].rate
+            for n in range(3)
+        ]
+        # 300 rows; the bound 1/k holds for any adversary, and three standard errors are .03 at most.
+        assert np.mean(rates) <= 1 / k + 0.03
 
 
 def test_every_defense_of_the_banks_columns_plays():
