@@ -14,7 +14,8 @@ class LongitudinalAveraging(ReportedValue):
     """Adds up the log-likelihoods of all rounds, so that fresh noise averages out.
 
     Log-likelihoods of independent rounds add up. For protocols whose reports support values, the sum is the number of
-    supports times a constant, so this is the average report.
+    supports times a constant, so this is the average report. Rounds of a longitudinal encoding share memoized bits. The
+    protocol then gives the likelihood of all rounds together (``rounds_log_likelihood``), which stays bounded.
 
     The attack assumes that reports of one person can be linked across rounds. It extends `ValueGuess` and equals it on
     one round. It beats that baseline where rounds are drawn afresh. It gains nothing from memoized rounds, which count
@@ -26,5 +27,8 @@ class LongitudinalAveraging(ReportedValue):
     """
 
     def likelihood(self, release: ReportsRelease) -> Floats:
-        """Sum of the log-likelihoods over all rounds."""
+        """Log-likelihood of all rounds together: the sum over rounds, unless the protocol says otherwise."""
+        together = getattr(release.protocol, "rounds_log_likelihood", None)
+        if together is not None:
+            return np.asarray(together(release.reports))
         return np.asarray(np.sum(round_likelihoods(release), axis=0))

@@ -40,6 +40,10 @@ Sketches for large domains
 Choice of a protocol, and projection of estimates
     best_protocol: Return the protocol of least mean variance of the estimated counts, for n persons spread evenly
         over d values.
+    LongitudinalOptimizedUnaryEncoding: Longitudinal optimized unary encoding (L-OSUE): optimized bits are memoized,
+        and flipped symmetrically.
+    LongitudinalSymmetricUnaryEncoding: Longitudinal symmetric unary encoding (L-SUE), basic RAPPOR: symmetric bits
+        are memoized and reported.
     norm_sub: Norm-sub: set negative counts to 0 and shift the others equally, repeatedly, until they sum to
         `total`.
 """

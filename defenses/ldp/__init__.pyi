@@ -26,4 +26,6 @@ from .sequence_fragment_puzzle import SequenceFragmentPuzzle as SequenceFragment
 
 # Choice of a protocol, and projection of estimates
 from .best import best_protocol as best_protocol
+from .longitudinal import LongitudinalOptimizedUnaryEncoding as LongitudinalOptimizedUnaryEncoding
+from .longitudinal import LongitudinalSymmetricUnaryEncoding as LongitudinalSymmetricUnaryEncoding
 from .projections import norm_sub as norm_sub

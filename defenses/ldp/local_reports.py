@@ -14,6 +14,11 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import ReportsRelease
 from defenses.ldp.frequency_oracle import FrequencyOracle
+from defenses.ldp.longitudinal import (
+    LongitudinalOptimizedUnaryEncoding,
+    LongitudinalSymmetricUnaryEncoding,
+    LongitudinalUnaryEncoding,
+)
 from metrics.arrays import Integers64
 
 MISSING = ("refuse", "category")
@@ -31,13 +36,14 @@ class LocalReports(Defense):
         Class name of a protocol in `defenses.ldp` that takes a domain of any size, or `BinaryRandomizedResponse` for
         two values.
     epsilon : float
-        Privacy of one report, in [1e-6, 100].
+        Privacy of one report, in [1e-6, 100]; for longitudinal encodings that of all rounds together.
     column : str, optional
         The reported column; by default the first sensitive column, else the only released one.
     rounds : int
         Number of reports of each person, at least 1.
     memoize : bool
-        Whether each person repeats one report in every round instead of sending fresh ones.
+        Whether each person repeats one report in every round instead of sending fresh ones. Longitudinal encodings
+        memoize by themselves, and randomize again in every round.
     missing : {"refuse", "category"}
         Treatment of missing values. "refuse" raises an error; "category" makes missing the last value of the domain,
         even if no value is missing.
@@ -61,7 +67,8 @@ class LocalReports(Defense):
 
     References
     ----------
-    Erlingsson, Pihur and Korolova (2014), RAPPOR, for memoization; Wang et al. (2017) for the protocols.
+    Erlingsson, Pihur and Korolova (2014), RAPPOR, for memoization (`defenses.ldp.longitudinal`); Wang et al. (2017) for
+    the protocols.
     """
 
     kind: ClassVar[str] = "reports"
@@ -94,6 +101,8 @@ class LocalReports(Defense):
         self.memoize = memoize
         self.missing = missing
         self.options = options
+        if memoize and protocol in longitudinal_protocols():
+            raise ValueError(f"memoize: {protocol} memoizes by itself; leave it out")
         self.protocol_for(2)
 
     def protocol_for(self, d: int) -> FrequencyOracle:
@@ -104,9 +113,10 @@ class LocalReports(Defense):
         ValueError
             If the protocol does not exist, does not take d values, or refuses a parameter.
         """
-        make = protocols().get(self.protocol)
+        classes = {**protocols(), **longitudinal_protocols()}
+        make = classes.get(self.protocol)
         if make is None:
-            raise ValueError(f"protocol must be one of {', '.join(protocols())}, got {self.protocol!r}")
+            raise ValueError(f"protocol must be one of {', '.join(classes)}, got {self.protocol!r}")
         parameters = dict(self.options or {}) | {"epsilon": self.epsilon}
         for name in self.options or {}:
             if name not in make.parameter_names() or name in ("epsilon", "d"):
@@ -120,10 +130,12 @@ class LocalReports(Defense):
     def guarantee(self, records: Microdata) -> Guarantee:
         """Epsilon of all rounds together."""
         self._values(records)
-        total = float(self.epsilon) * (1 if self.memoize else self.rounds)
+        longitudinal = self.protocol in longitudinal_protocols()
+        total = float(self.epsilon) * (1 if self.memoize or longitudinal else self.rounds)
         column = self._column(records)
         universe = f" of tables without a missing value in {column!r}" if self.missing == "refuse" else ""
         how = "one report, sent again" if self.memoize else "one fresh report"
+        how = "one report of the same memoized bits" if longitudinal else how
         return Guarantee(
             epsilon=total,
             delta=0.0,
@@ -142,6 +154,8 @@ class LocalReports(Defense):
         """
         values, d = self._values(records)
         protocol = self.protocol_for(d)
+        if isinstance(protocol, LongitudinalUnaryEncoding):
+            return ReportsRelease(protocol.privatize_rounds(values, self.rounds, rng), protocol)
         batches = [protocol.privatize(values, child) for child in rng.spawn(1 if self.memoize else self.rounds)]
         return ReportsRelease(tuple(batches * (self.rounds // len(batches))), protocol)
 
@@ -202,6 +216,12 @@ def protocols() -> dict[str, type[FrequencyOracle]]:
     from defenses.ldp.randomized_response import BinaryRandomizedResponse
 
     classes: list[type[FrequencyOracle]] = [BinaryRandomizedResponse, *CANDIDATES]
+    return {make.__name__: make for make in classes}
+
+
+def longitudinal_protocols() -> dict[str, type[LongitudinalUnaryEncoding]]:
+    """Return the protocols that memoize bits and randomize them again in every round, by class name."""
+    classes = (LongitudinalSymmetricUnaryEncoding, LongitudinalOptimizedUnaryEncoding)
     return {make.__name__: make for make in classes}
 
 

@@ -16,7 +16,7 @@ from defenses.base.defense import MicrodataDefense, chosen_columns, released_fra
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from defenses.ldp.local_reports import LocalReports, coded_values
+from defenses.ldp.local_reports import LocalReports, coded_values, protocols
 from defenses.ldp.rebuilding import rebuilt_rows
 from defenses.ldp.reported_column import ReportedColumn
 from defenses.ldp.splitting import (
@@ -122,6 +122,8 @@ class ReportedTable(MicrodataDefense):
         missing: str = "category",
         options: Mapping[str, Any] | None = None,
     ) -> None:
+        if protocol not in protocols():
+            raise ValueError(f"protocol must be one of {', '.join(protocols())}, got {protocol!r}")
         LocalReports(protocol=protocol, epsilon=epsilon, missing=missing, options=options)
         if protocol == "SummationHistogramEncoding":
             raise ValueError(

@@ -20,6 +20,7 @@ from defenses.dp.randomized_response import RandomizedResponse
 from defenses.dp.selection import Selection
 from defenses.dp.sparse_vector import SparseVector
 from defenses.ldp.frequency_oracle import FrequencyOracle
+from defenses.ldp.longitudinal import LongitudinalUnaryEncoding
 from defenses.ldp.report_batch import ReportBatch
 from metrics.arrays import Floats, Integers64
 from scenarios.auditing.audit import Neighbours, Subject
@@ -32,6 +33,8 @@ BATCH = 1 << 22
 LARGEST_DOMAIN = 1 << 16
 # Number of seeds with which sampled noise is compared with `release`.
 COMPARED_SEEDS = 20
+# Rounds of a longitudinal protocol: with enough of them the memoized bits are known.
+ROUNDS = 20
 # Default number of runs of mechanisms that cannot draw many runs at once.
 ONE_BY_ONE = 20_000
 
@@ -170,6 +173,33 @@ def _of_defense(defense: Defense) -> Subject:
 @subject.register
 def _of_graph_curator(curator: GraphCurator) -> Subject:
     return of_graph_curator(curator)
+
+
+@subject.register
+def _of_longitudinal(protocol: LongitudinalUnaryEncoding) -> Subject:
+    """Reports of the first or second value in 20 rounds: in how many rounds either bit is set.
+
+    Raises
+    ------
+    ValueError
+        If the protocol has more than `LARGEST_DOMAIN` values.
+    """
+    if protocol.d > LARGEST_DOMAIN:
+        raise ValueError(f"{type(protocol).__name__} has {protocol.d} values; audit it with at most {LARGEST_DOMAIN}")
+    run = partial(_rounds, protocol)
+    return _subject(protocol, [_pair(f"value 0 or 1, {ROUNDS} rounds", run, 0, 1)], runs=40_000)
+
+
+def _rounds(protocol: LongitudinalUnaryEncoding, value: int, runs: int, rng: Generator) -> Floats:
+    """Number of rounds in which either bit is set, and the log-likelihood ratio of both values; shape (runs, 3)."""
+    step = max(1, BATCH // protocol.d)
+    parts = []
+    for start in range(0, runs, step):
+        rounds = protocol.privatize_rounds(np.full(min(step, runs - start), value), ROUNDS, rng)
+        shown = np.sum([protocol.supports(reports)[:, :2] for reports in rounds], axis=0)
+        logs = protocol.rounds_log_likelihood(rounds)
+        parts.append(np.column_stack([shown, logs[:, 0] - logs[:, 1]]).astype(float))
+    return np.concatenate(parts)
 
 
 def _numeric(mechanism: Any) -> Subject:

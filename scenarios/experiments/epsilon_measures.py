@@ -39,6 +39,10 @@ GROUPS = {
         "SummationHistogramEncoding",
         "ThresholdedHistogramEncoding",
     ),
+    "Local: longitudinal encoding, all rounds": (
+        "LongitudinalSymmetricUnaryEncoding",
+        "LongitudinalOptimizedUnaryEncoding",
+    ),
     "Local: hashing and sketches": (
         "BinaryLocalHashing",
         "OptimizedLocalHashing",

@@ -1,0 +1,234 @@
+"""Longitudinal unary encoding: memoized bits, randomized again for each report (RAPPOR)."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.base.parameters import check_integer, check_real
+from defenses.ldp.packed_bits import one_hot_reports
+from defenses.ldp.report_batch import ReportBatch
+from defenses.ldp.unary_encoding import UnaryEncoding
+from metrics.arrays import Floats, Integers64
+
+# Entries of a table over persons and bits that are held at a time.
+_AT_ONCE = 1 << 22
+
+
+class LongitudinalUnaryEncoding(UnaryEncoding):
+    """Base class of longitudinal unary encodings: a person randomizes the bits once, and again for every report.
+
+    The memoized bits are drawn once for each value: the own one is set with probability p_1, another one with q_1. A
+    report shows each memoized bit with probability p_2 and its opposite with 1 - p_2, afresh in every round. In one
+    report the own bit is thus set with p = p_1 p_2 + (1 - p_1)(1 - p_2), another one with q = q_1 p_2 + (1 - q_1)
+    (1 - p_2).
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy of all reports of a value together, however many, in [1e-6, 100].
+    d : int
+        Number of values, at least 2.
+    alpha : float
+        Privacy of one report as a share of `epsilon`, in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    All reports follow from the memoized bits, whose largest ratio of likelihoods p_1 (1 - q_1)/((1 - p_1) q_1) is
+    e^epsilon. One report alone has the ratio p (1 - q)/((1 - p) q) = e^(alpha epsilon), from which p_2 follows. A
+    person whose value changes memoizes anew, and epsilons of different values add up.
+
+    Estimates from one report have the variance of `PureOracle` with p and q. The mean of T reports has less: with
+    s = p_1 if a person has the value and s = q_1 if not, a bit's mean over T rounds has the variance
+    s (1 - s)(2 p_2 - 1)^2 + p_2 (1 - p_2)/T. Its first part, that of the memoized bits, remains for any T.
+    """
+
+    def __init__(self, *, epsilon: float = 1.0, d: int = 128, alpha: float = 0.5) -> None:
+        super().__init__(epsilon=epsilon, d=d)
+        check_real("alpha", alpha, low=0, high=1, open_low=True, open_high=True)
+        self.alpha = alpha
+
+    @property
+    @abstractmethod
+    def memoized(self) -> tuple[float, float]:
+        """Probabilities p_1 and q_1 that the own bit, and another one, are set in the memoized bits."""
+
+    @property
+    def kept(self) -> float:
+        """Probability p_2 that a report shows a memoized bit."""
+        p, q = self.memoized
+        return float((self.p - self.q + p - q) / (2 * (p - q)))
+
+    @property
+    def unset(self) -> float:
+        """Probability 1 - p that the own bit is not set in a report."""
+        return 1 - self.p
+
+    def memoize(self, values: Integers64, rng: Generator) -> ReportBatch:
+        """Draw the memoized bits of each person, which must not be sent."""
+        p, q = self.memoized
+        return ReportBatch(self, {"bits": one_hot_reports(np.asarray(values), self.d, 1 - p, q, rng)})
+
+    def report(self, memory: ReportBatch, rng: Generator) -> ReportBatch:
+        """Randomize memoized bits for one report of each person."""
+        bits, flip = memory.parts["bits"], 1 - self.kept
+        sent = np.empty_like(bits)
+        step = max(1, _AT_ONCE // self.d)
+        for start in range(0, len(bits), step):
+            rows = bits[start : start + step]
+            flips = rng.random((len(rows), self.d)) < flip
+            sent[start : start + step] = rows ^ np.packbits(flips, axis=1)
+        return ReportBatch(self, {"bits": sent})
+
+    def privatize_rounds(self, values: Integers64, rounds: int, rng: Generator) -> tuple[ReportBatch, ...]:
+        """Return the reports of several rounds, all from one memory.
+
+        Raises
+        ------
+        ValueError
+            If the number of rounds is no integer of at least 1.
+        """
+        check_integer("rounds", rounds, low=1)
+        memory_rng, *report_rngs = rng.spawn(1 + rounds)
+        memory = self.memoize(values, memory_rng)
+        return tuple(self.report(memory, child) for child in report_rngs)
+
+    def rounds_log_likelihood(self, rounds: Sequence[ReportBatch]) -> Floats:
+        """Log-likelihood of each value under all reports of a person, up to a constant for each person; shape (n, d).
+
+        Given a memoized bit, the number c of rounds in which it shows is binomial. With the likelihoods A of c if the
+        bit is set and B if it is not, value v has the ratio (p_1 A + (1 - p_1) B)/(q_1 A + (1 - q_1) B), for its own
+        bit v. It is at most p_1/q_1 and at least (1 - p_1)/(1 - q_1), for any number of rounds.
+
+        Raises
+        ------
+        ValueError
+            If there is no round, or another protocol made the reports.
+        """
+        if not rounds:
+            raise ValueError("rounds are empty: there is no report")
+        shown = np.sum([self.supports(reports) for reports in rounds], axis=0)
+        # Odds of A against B by count.
+        counts = np.arange(len(rounds) + 1)
+        odds = (2 * counts - len(rounds)) * (np.log(self.kept) - np.log1p(-self.kept))
+        (p, q), top = self.memoized, np.maximum(odds, 0)
+        a, b = np.exp(odds - top), np.exp(-top)
+        return np.asarray((np.log(p * a + (1 - p) * b) - np.log(q * a + (1 - q) * b))[shown])
+
+    def rounds_variance(self, n: int, frequencies: Floats, rounds: int) -> Floats:
+        """Variance of the mean over rounds of the estimated counts, shape (d,); see the class for the derivation.
+
+        Parameters
+        ----------
+        n : int
+            Number of persons.
+        frequencies : ndarray of float, shape (d,)
+            Share of the persons that have each value.
+        rounds : int
+            Number of rounds, at least 1.
+        """
+        check_integer("rounds", rounds, low=1)
+        kept, (p, q) = self.kept, self.memoized
+        own, other = (s * (1 - s) * (2 * kept - 1) ** 2 + kept * (1 - kept) / rounds for s in (p, q))
+        shares = np.asarray(frequencies, dtype=float)
+        return np.asarray(n * (shares * own + (1 - shares) * other) / (self.p - self.q) ** 2)
+
+    def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
+        (reports,) = self.privatize_rounds(values, 1, rng)
+        return dict(reports.parts)
+
+
+class LongitudinalSymmetricUnaryEncoding(LongitudinalUnaryEncoding):
+    """Longitudinal symmetric unary encoding (L-SUE), basic RAPPOR: symmetric bits are memoized and reported.
+
+    p_1 = 1 - q_1 = e^(epsilon/2)/(e^(epsilon/2) + 1), and p = 1 - q is the same for alpha epsilon.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy of all reports of a value together, in [1e-6, 100].
+    d : int
+        Number of values, at least 2.
+    alpha : float
+        Privacy of one report as a share of `epsilon`, in (0, 1).
+
+    References
+    ----------
+    Erlingsson, Pihur and Korolova (2014), RAPPOR, section 3; Arcolezi et al. (2022), Improving the utility of locally
+    differentially private protocols for longitudinal and multidimensional frequency estimates, section 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from defenses.ldp import LongitudinalSymmetricUnaryEncoding
+    >>> protocol = LongitudinalSymmetricUnaryEncoding(epsilon=4.0, d=8, alpha=0.5)
+    >>> rounds = protocol.privatize_rounds(np.arange(8), 20, np.random.default_rng(0))
+    >>> len(rounds), round(protocol.support_odds, 6)  # one report has epsilon 2
+    (20, 2.0)
+    >>> largest = np.ptp(protocol.rounds_log_likelihood(rounds), axis=1).max()  # and all of them 4
+    >>> bool(largest <= 4.0 + 1e-9)
+    True
+    """
+
+    @property
+    def memoized(self) -> tuple[float, float]:
+        """p_1 and q_1 = 1 - p_1."""
+        q = float(1 / (np.exp(self.epsilon / 2) + 1))
+        return 1 - q, q
+
+    @property
+    def p(self) -> float:
+        """Probability that a report shows the own bit."""
+        return float(1 / (1 + np.exp(-self.alpha * self.epsilon / 2)))
+
+    @property
+    def q(self) -> float:
+        """Probability that a report shows another bit."""
+        return float(1 / (np.exp(self.alpha * self.epsilon / 2) + 1))
+
+
+class LongitudinalOptimizedUnaryEncoding(LongitudinalUnaryEncoding):
+    """Longitudinal optimized unary encoding (L-OSUE): optimized bits are memoized, and flipped symmetrically.
+
+    p_1 = 1/2 and q_1 = 1/(e^epsilon + 1), so that p = 1/2 and q = 1/(e^(alpha epsilon) + 1). Of the longitudinal
+    encodings it has the least variance.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy of all reports of a value together, in [1e-6, 100].
+    d : int
+        Number of values, at least 2.
+    alpha : float
+        Privacy of one report as a share of `epsilon`, in (0, 1).
+
+    References
+    ----------
+    Arcolezi, Couchot, Al Bouna and Xiao (2022), Improving the utility of locally differentially private protocols for
+    longitudinal and multidimensional frequency estimates, section 4.
+    """
+
+    @property
+    def memoized(self) -> tuple[float, float]:
+        """p_1 = 1/2 and q_1 = 1/(e^epsilon + 1)."""
+        return 0.5, float(1 / (np.exp(self.epsilon) + 1))
+
+    @property
+    def p(self) -> float:
+        """1/2."""
+        return 0.5
+
+    @property
+    def q(self) -> float:
+        """Probability that a report shows another bit."""
+        return float(1 / (np.exp(self.alpha * self.epsilon) + 1))
