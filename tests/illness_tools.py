@@ -8,8 +8,8 @@ from defenses import Guarantee, Microdata, MicrodataRelease
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import AttributeInference
-from scenarios.games.attribute_inference import successes
 from scenarios.games.playing import play_alone
+from scenarios.games.questions.attribute_question import successes
 from scenarios.seeds import generator
 
 ILLNESS = CategoricalDomain(("flu", "cold", "ulcer"))

@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
-from attacks.base.claims import Claims, RankedAnswers
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
-from defenses.base.release import MicrodataRelease
-from metrics.ranking import area_under_curve
-from metrics.score import Score, Scores
+from scenarios.games.candidates_game import CandidatesGame
 from scenarios.games.decoys import NearGroups, group_size
-from scenarios.games.row_answers import row_scores
-from scenarios.games.table_game import CandidatesGame, TableSecret
+from scenarios.games.people import People
+from scenarios.games.questions.row_question import RowQuestion
 
 DECOYS = ("random", "hard")
-
-
-@dataclass(frozen=True)
-class CandidateFileSecret(TableSecret):
-    """Originals and candidates of one play; the candidates are originals and decoys in random order.
-
-    Attributes
-    ----------
-    answers : ndarray of int, shape (originals,)
-        Position of each original among the candidates.
-    """
-
-    answers: NDArray[np.intp] = field(repr=False)
 
 
 class CandidateFile(CandidatesGame):
@@ -81,7 +62,8 @@ class CandidateFile(CandidatesGame):
     """
 
     variants = ("decoys",)
-    takes: ClassVar[Mapping[str, type[Claims]]] = {"reidentification": RankedAnswers}
+    takes = RowQuestion.takes
+    question = RowQuestion()
 
     def __init__(
         self,
@@ -116,13 +98,13 @@ class CandidateFile(CandidatesGame):
         """People per group of near candidates."""
         return self.candidates // self.originals
 
-    def draw(self, rng: Generator, choice: Any = None) -> CandidateFileSecret:
+    def draw(self, rng: Generator, choice: Any = None) -> People:
         """Draw originals, decoys, auxiliary and held-out people.
 
         Equal generators give the same originals and the same utility for both kinds of decoys. Therefore the last
         records, which are in no group, are not drawn for either kind, and hard decoys may be among the held-out people.
         """
-        original_rng, decoy_rng, query_rng, order_rng = rng.spawn(4)
+        original_rng, decoy_rng, query_rng, order_rng, own_rng = rng.spawn(5)
         population = original_rng.permutation(len(self.records))
         if self.candidates % self.originals == 0:
             population = population[population < len(self.records) - len(self.records) % self._group]
@@ -135,58 +117,12 @@ class CandidateFile(CandidatesGame):
         else:
             decoys = decoy_rng.choice(others, count, replace=False)
         bystanders = others[~np.isin(others, decoys)][: self.auxiliary]
-        order = order_rng.permutation(self.candidates)
-        candidates = self.records.take(np.concatenate([originals, decoys])[order])
         records = self.records.take(originals)
-        return CandidateFileSecret(
+        return People(
             records,
-            candidates.frame[list(candidates.released_columns)],
-            self.records.take(bystanders),
+            self.records.take(decoys),
+            self.public(self.records.take(bystanders)),
+            order_rng.permutation(self.candidates),
+            own_rng,
             self.table_utility(records, self.records.take(held_out), query_rng),
-            np.argsort(order)[: self.originals],
         )
-
-    def score(self, secret: CandidateFileSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
-        """Score links of rows and membership of candidates; see `score_answers`."""
-        return score_answers(self.taken(claims), published.origin, secret.answers, self.candidates, rng)
-
-
-def score_answers(
-    claims: RankedAnswers, origin: NDArray[np.intp], answers: NDArray[np.intp], candidates: int, rng: Generator
-) -> Scores:
-    """Score links of the rows of one table, and the membership of candidates that they imply.
-
-    Parameters
-    ----------
-    claims : RankedAnswers
-        Ranked candidates for each row.
-    origin : ndarray of int, shape (rows,)
-        The original that each row stems from, -1 for none.
-    answers : ndarray of int, shape (originals,)
-        Position of each original among the candidates.
-    candidates : int
-        Number of candidates.
-    rng : Generator
-        Breaks ties at random.
-
-    Returns
-    -------
-    Scores
-        The scores of `scenarios.games.row_answers.row_scores`; ``membership``: share of originals among the
-        `originals` candidates of highest membership score; the measure ``membership_auc``.
-
-    Raises
-    ------
-    ValueError
-        If the claims have another number of rows or candidates.
-    """
-    rows = row_scores(claims, origin, answers, candidates, rng)
-    originals = len(answers)
-    member = np.zeros(candidates, dtype=bool)
-    member[answers] = True
-    decisions = claims.members()
-    membership = Score(
-        "membership", float(member[decisions.first(originals, rng)].mean()), originals / candidates, originals
-    )
-    measures = {**rows.measures, "membership_auc": area_under_curve(decisions.scores, member)}
-    return Scores({**rows.goals, "membership": membership}, measures)

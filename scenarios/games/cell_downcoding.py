@@ -17,7 +17,9 @@ from defenses.base.release import MicrodataRelease
 from metrics.cells import read_cells
 from metrics.classes import equivalence_classes
 from metrics.score import Scores
-from scenarios.games.control_group import ControlGroupGame, ControlGroupSecret, controlled
+from scenarios.games.control_group import ControlGroupGame
+from scenarios.games.controlled import controlled
+from scenarios.games.people import People
 
 
 class CellDowncoding(ControlGroupGame):
@@ -44,12 +46,12 @@ class CellDowncoding(ControlGroupGame):
 
     takes: ClassVar[Mapping[str, type[Claims]]] = {"downcoding": ValueClaims}
 
-    def knowledge(self, secret: ControlGroupSecret, defense: Defense) -> Knowledge:
+    def knowledge(self, secret: People, defense: Defense) -> Knowledge:
         """Give the auxiliary population, and the mechanism if the game discloses it."""
         no_candidates = secret.records.frame.iloc[:0][list(secret.records.released_columns)]
         return Knowledge(no_candidates, secret.auxiliary, self.simulation(defense))
 
-    def score(self, secret: ControlGroupSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
+    def score(self, secret: People, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
         """Count correct values.
 
         Returns

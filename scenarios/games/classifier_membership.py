@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from defenses.base.defense import released_frame
 from defenses.base.microdata import Microdata
@@ -17,18 +16,17 @@ from defenses.base.release import ModelRelease, Release
 from metrics.ranking import area_under_curve
 from metrics.table_utility import prediction_target
 from scenarios.games.membership import Membership
-from scenarios.games.table_game import CandidatesSecret, table
+from scenarios.games.people import Drawn
+from scenarios.games.table_game import table
 from scenarios.games.table_model import MODELS, TableModel
 
 
 @dataclass(frozen=True)
-class ClassifierMembershipSecret(CandidatesSecret):
+class ClassifierMembershipSecret(Drawn):
     """Members, candidates and other people of one play.
 
     Attributes
     ----------
-    member : ndarray of bool, shape (candidates,)
-        Whether each candidate is a member.
     held_out : DataFrame, shape (people, columns)
         Other people, the test set of the models.
     seed : int
@@ -37,7 +35,6 @@ class ClassifierMembershipSecret(CandidatesSecret):
         Area under the ROC curve of a model trained on the members' original records.
     """
 
-    member: NDArray[np.bool_] = field(repr=False)
     held_out: pd.DataFrame = field(repr=False)
     seed: int = field(repr=False)
     original_auc: float | None
@@ -101,12 +98,10 @@ class ClassifierMembership(Membership):
     def draw(self, rng: Generator, choice: Any = None) -> Any:
         """Draw members, as many non-members, auxiliary and held-out people, all distinct."""
         people_rng, seed_rng = rng.spawn(2)
-        drawn, seed = self.people(people_rng), int(seed_rng.integers(2**31))
-        held_out = drawn.held_out.frame
+        (drawn, others), seed = self.people(people_rng), int(seed_rng.integers(2**31))
+        held_out = others.frame
         auc = self._auc(released_frame(drawn.records), held_out, seed)
-        return ClassifierMembershipSecret(
-            drawn.records, drawn.candidates, drawn.auxiliary, drawn.member, held_out, seed, auc
-        )
+        return ClassifierMembershipSecret(**vars(drawn), held_out=held_out, seed=seed, original_auc=auc)
 
     def publish(self, release: Release, rng: Generator) -> ModelRelease:
         """Train the classifier on the release and publish only the classifier."""

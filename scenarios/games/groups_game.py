@@ -13,7 +13,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from defenses.base.queries import Query
 from metrics.arrays import Booleans, Floats
-from scenarios.games.statistics_game import Question, StatisticsGame, StatisticsSecret, seed_of
+from scenarios.games.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of
 
 
 class GroupsGame(StatisticsGame):
@@ -93,7 +93,7 @@ class GroupsGame(StatisticsGame):
         )
         halves = rng.random((self.workload, self.persons)) < 0.5
         halves[~halves.any(axis=1)] = True
-        workload = tuple(Question(self.asked(half), self.guess(half)) for half in halves)
+        workload = tuple(AnalystQuery(self.asked(half), self.guess(half)) for half in halves)
         share = float(np.mean(truths > self.boundary))
         return StatisticsSecret(records, truths, max(share, 1 - share), knowledge, workload, seed_of(rng))
 

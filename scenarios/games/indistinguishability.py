@@ -23,7 +23,7 @@ from metrics.domains import CategoricalDomain, NumericDomain
 from metrics.empirical_epsilon import epsilon_lower_bound
 from metrics.score import Score, Scores
 from scenarios.games.game import Game, Secret
-from scenarios.games.statistics_game import Question, answered_utility, seed_of
+from scenarios.games.statistics_game import AnalystQuery, answered_utility, seed_of
 
 OF_NUMBERS: dict[str, Callable[[str], Query]] = {"Maximum": Maximum, "Mean": Mean, "Median": Median, "Sum": Sum}
 QUERIES: dict[str, Callable[[str], Query]] = {**OF_NUMBERS, "Histogram": Histogram}
@@ -125,14 +125,14 @@ class Indistinguishability(Game):
         return self.records.take(rows).frame[[self.column]]
 
     @property
-    def _questions(self) -> tuple[Question, ...]:
+    def _questions(self) -> tuple[AnalystQuery, ...]:
         domain = self.records.domain(self.column)
         asked = QUERIES[self.query](self.column)
         if self.query == "Histogram":
-            return (Question(asked, self.size / domain.size),)
+            return (AnalystQuery(asked, self.size / domain.size),)
         assert isinstance(domain, NumericDomain)  # noqa: S101 (checked by the constructor)
         middle = (domain.low + domain.high) / 2
-        return (Question(asked, middle * self.size if self.query == "Sum" else middle),)
+        return (AnalystQuery(asked, middle * self.size if self.query == "Sum" else middle),)
 
     def briefing(self, defense: Defense, rng: Generator) -> Knowledge:
         """Give the adversary a drawn table, from which it makes two."""

@@ -16,11 +16,11 @@ from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer
 from scenarios.games.attribute_inference import AttributeInference
-from scenarios.games.control_group import ControlGroupSecret
+from scenarios.games.people import People
 
 
 @dataclass(frozen=True)
-class IntersectionSecret(ControlGroupSecret):
+class IntersectionSecret(People):
     """The people of one play, and the second publisher's table.
 
     Attributes
@@ -100,9 +100,9 @@ class Intersection(AttributeInference):
         second = shared.with_frame(pd.concat([shared.frame, only_second.frame], ignore_index=True))
         auxiliary = drawn.auxiliary.take(np.arange(exclusive, len(drawn.auxiliary)))
         order = drawn.order[(drawn.order < self.overlap) | (drawn.order >= self.originals)]
-        return IntersectionSecret(drawn.records, drawn.strangers, auxiliary, order, drawn.rng, drawn.query_rng, second)
+        return IntersectionSecret(**{**vars(drawn), "auxiliary": auxiliary, "order": order}, second=second)
 
-    def knowledge(self, secret: ControlGroupSecret, defense: Defense) -> Knowledge:
+    def knowledge(self, secret: People, defense: Defense) -> Knowledge:
         """Give the second release and the knowledge of `AttributeInference`; every attack sees the same release."""
         knowledge = super().knowledge(secret, defense)
         if not isinstance(secret, IntersectionSecret):

@@ -11,29 +11,46 @@ import pandas as pd
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, RankedAnswers
+from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.score import Scores
+from metrics.table_utility import TableUtility
+from scenarios.games.game import Secret
 from scenarios.games.row_answers import row_scores
-from scenarios.games.table_game import CandidatesGame, TableSecret
+from scenarios.games.table_game import TableGame
+from scenarios.games.table_worth import table_worth
 
 
 @dataclass(frozen=True)
-class JoinSecret(TableSecret):
+class JoinSecret(Secret):
     """Patients and register of one play; the candidates are the lines of the register.
 
     Attributes
     ----------
+    records : Microdata
+        The patients.
+    candidates : DataFrame, shape (lines, columns)
+        The register in clear.
+    auxiliary : Microdata
+        The auxiliary population, with the public domains of all columns.
+    utility : TableUtility
+        Measures the utility of releases of the patients.
     positions : ndarray of int, shape (patients,)
         Position of each patient in the register, -1 for a patient who is not listed.
     """
 
+    records: Microdata = field(repr=False)
+    candidates: pd.DataFrame = field(repr=False)
+    auxiliary: Microdata = field(repr=False)
+    utility: TableUtility = field(repr=False)
     positions: NDArray[np.intp] = field(repr=False)
 
 
-class Join(CandidatesGame):
+class Join(TableGame):
     """Sweeney's join of a de-identified medical table with a named register, both made from the same records.
 
     Each play draws some records as patients. The defense releases their quasi-identifiers and sensitive columns. The
@@ -82,12 +99,16 @@ class Join(CandidatesGame):
         held_out: int = 1000,
         attacker_knows: str = "mechanism",
     ) -> None:
-        super().__init__(records=records, auxiliary=auxiliary, held_out=held_out, attacker_knows=attacker_knows)
+        super().__init__(records=records, attacker_knows=attacker_knows)
+        self.auxiliary = auxiliary
+        self.held_out = held_out
         self.patients = patients
         self.register = register
         self.listed = listed
         self.missing = missing
         self.outdated = outdated
+        check_integer("auxiliary", auxiliary, low=0)
+        check_integer("held_out", held_out, low=0)
         check_integer("patients", patients, low=1)
         check_integer("register", register, low=2)
         check_real("listed", listed, low=0, high=1)
@@ -126,7 +147,7 @@ class Join(CandidatesGame):
         return JoinSecret(
             records,
             self._entries(listed[order], register_rng),
-            self.records.take(others[: self.auxiliary]),
+            self.public(self.records.take(others[: self.auxiliary])),
             self.table_utility(records, self.records.take(held_out), query_rng),
             positions,
         )
@@ -143,6 +164,14 @@ class Join(CandidatesGame):
             column[outdated] = self.records.frame[name].to_numpy()[rng.integers(len(self.records), size=outdated.size)]
             entries[name] = pd.Series(column).mask(np.isin(np.arange(column.size), missing)) if missing.size else column
         return entries
+
+    def knowledge(self, secret: JoinSecret, defense: Defense) -> Knowledge:
+        """Give the register, the auxiliary population, and the mechanism if the game discloses it."""
+        return Knowledge(secret.candidates.copy(), secret.auxiliary, self.simulation(defense))
+
+    def utility(self, secret: JoinSecret, release: MicrodataRelease) -> dict[str, float | None]:
+        """Anchored utility of the table (`metrics.table_utility.TableUtility`), and its measured k and l."""
+        return table_worth(secret.utility, secret.records, release.frame)
 
     def score(self, secret: JoinSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
         """Score the links of rows to lines of the register; see `row_scores`."""

@@ -13,7 +13,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import Mean, numbers
 from metrics.domains import NumericDomain
-from scenarios.games.statistics_game import Question, StatisticsGame, StatisticsSecret, seed_of
+from scenarios.games.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of
 
 
 class Newcomer(StatisticsGame):
@@ -88,7 +88,7 @@ class Newcomer(StatisticsGame):
         knowledge = StatisticsKnowledge(
             no_records.frame, no_records, targets=(target,), low=domain.low, high=domain.high
         )
-        workload = tuple(Question(query, (domain.low + domain.high) / 2) for query in target.queries)
+        workload = tuple(AnalystQuery(query, (domain.low + domain.high) / 2) for query in target.queries)
         return StatisticsSecret(records, values[-1:], self._chance, knowledge, workload, analyst_seed)
 
     def right(self, claimed: Any, truth: Any) -> bool:

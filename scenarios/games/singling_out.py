@@ -2,18 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
-from numpy.random import Generator
-
-from attacks.base.attack import Knowledge
-from attacks.base.claims import Claims, Predicates
-from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from defenses.base.release import MicrodataRelease
-from metrics.score import Scores
-from scenarios.games.control_group import ControlGroupGame, ControlGroupSecret, controlled
+from scenarios.games.control_group import ControlGroupGame
+from scenarios.games.questions.singling_out_question import SinglingOutQuestion
 
 
 class SinglingOut(ControlGroupGame):
@@ -34,7 +25,8 @@ class SinglingOut(ControlGroupGame):
     Tasnádi (2023), A unified framework for quantifying privacy risk in synthetic data, section 4.1.
     """
 
-    takes: ClassVar[Mapping[str, type[Claims]]] = {"singling_out": Predicates}
+    takes = SinglingOutQuestion.takes
+    question = SinglingOutQuestion()
 
     def __init__(
         self,
@@ -51,30 +43,3 @@ class SinglingOut(ControlGroupGame):
             auxiliary=auxiliary,
             attacker_knows=attacker_knows,
         )
-
-    def knowledge(self, secret: ControlGroupSecret, defense: Defense) -> Knowledge:
-        """Give the auxiliary population, and the mechanism if the game discloses it; there are no candidates."""
-        no_candidates = secret.records.frame.iloc[:0][list(secret.records.released_columns)]
-        return Knowledge(no_candidates, secret.auxiliary, self.simulation(defense))
-
-    def score(self, secret: ControlGroupSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
-        """Count the predicates that hold for exactly one original, and for exactly one stranger.
-
-        Returns
-        -------
-        Scores
-            ``singling_out``: share of the predicates that isolate an original; chance is the share that isolate a
-            stranger. Measures: ``risk``, ``risk_low``, ``risk_high``: the rate after control. All are None if no
-            predicate was claimed.
-
-        Raises
-        ------
-        TypeError
-            If the claims are not predicates.
-        """
-        predicates = self.taken(claims).predicates
-        isolated, isolated_strangers = (
-            sum(int(predicate(people.frame).sum() == 1) for predicate in predicates)
-            for people in (secret.records, secret.strangers)
-        )
-        return controlled("singling_out", isolated, len(predicates), isolated_strangers, len(predicates))

@@ -22,7 +22,7 @@ from scenarios.games.game import Game, Secret
 
 
 @dataclass(frozen=True)
-class Question:
+class AnalystQuery:
     """One query of an honest analyst, with the analyst's guess of the answer.
 
     Parameters
@@ -51,7 +51,7 @@ class StatisticsSecret(Secret):
         Share of them that the best constant guess hits.
     known : StatisticsKnowledge
         The adversary's knowledge.
-    workload : tuple of Question
+    workload : tuple of AnalystQuery
         Queries whose answers measure the release's utility.
     analyst_seed : int
         Seed of the noise in these answers, the same for every release of the play.
@@ -61,7 +61,7 @@ class StatisticsSecret(Secret):
     truths: NDArray[Any] = field(repr=False)
     chance: float
     known: StatisticsKnowledge = field(repr=False)
-    workload: Sequence[Question] = field(repr=False)
+    workload: Sequence[AnalystQuery] = field(repr=False)
     analyst_seed: int
 
 
@@ -126,7 +126,7 @@ class StatisticsGame(Game):
 
 
 def answered_utility(
-    records: Microdata, release: StatisticsRelease, workload: Sequence[Question], seed: int
+    records: Microdata, release: StatisticsRelease, workload: Sequence[AnalystQuery], seed: int
 ) -> dict[str, float | None]:
     """Utility of a release for a workload (`StatisticsGame.utility`); `seed` seeds the noise."""
     session: QuerySession = release.open(np.random.default_rng(seed))  # type: ignore[assignment]  # of a curator

@@ -5,32 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge
 from defenses.base.defense import Defense
 from defenses.base.queries import Histogram
 from defenses.base.release import Release, StatisticsRelease
 from scenarios.games.membership import Membership
-from scenarios.games.statistics_game import Question, answered_utility
-from scenarios.games.table_game import CandidatesSecret
+from scenarios.games.people import Drawn
+from scenarios.games.statistics_game import AnalystQuery, answered_utility
 
 
 @dataclass(frozen=True)
-class StatisticsMembershipSecret(CandidatesSecret):
+class StatisticsMembershipSecret(Drawn):
     """Members and candidates of one play.
 
     Attributes
     ----------
-    member : ndarray of bool, shape (candidates,)
-        Whether each candidate is a member.
     seed : int
         Seed of the noise in the answers that measure utility.
     """
 
-    member: NDArray[np.bool_] = field(repr=False)
     seed: int = field(repr=False)
 
 
@@ -56,17 +51,17 @@ class StatisticsMembership(Membership):
     def draw(self, rng: Generator, choice: Any = None) -> Any:
         """Draw members, as many non-members, and the auxiliary population, all distinct."""
         people_rng, seed_rng = rng.spawn(2)
-        drawn = self.people(people_rng)
+        drawn, _ = self.people(people_rng)
         seed = int(seed_rng.integers(2**31))
-        return StatisticsMembershipSecret(drawn.records, drawn.candidates, drawn.auxiliary, drawn.member, seed)
+        return StatisticsMembershipSecret(**vars(drawn), seed=seed)
 
     def publish(self, release: Release, rng: Generator) -> Release:
         """Return the release unchanged; attacks query it."""
         return release
 
-    def knowledge(self, secret: CandidatesSecret, defense: Defense) -> Knowledge:
-        """Give the candidates and the auxiliary population."""
-        return Knowledge(secret.candidates.copy(), self.public(secret.auxiliary))
+    def knowledge(self, secret: Drawn, defense: Defense) -> Knowledge:
+        """Give the candidates and the auxiliary population; the curator's mechanism is not repeated."""
+        return Knowledge(secret.candidates, secret.auxiliary)
 
     def utility(self, secret: Any, release: Any) -> dict[str, float | None]:
         """Accuracy of the histograms of all columns, asked in one session with an evenly divided budget.
@@ -86,6 +81,6 @@ class StatisticsMembership(Membership):
             raise TypeError(f"this game publishes statistics, got a {release.kind} release")
         records = secret.records
         workload = [
-            Question(Histogram(name), len(records) / records.domain(name).size) for name in records.released_columns
+            AnalystQuery(Histogram(name), len(records) / records.domain(name).size) for name in records.released_columns
         ]
         return answered_utility(records, release, workload, secret.seed)

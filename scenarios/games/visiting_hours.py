@@ -13,7 +13,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import Condition, Histogram
 from metrics.domains import CategoricalDomain
-from scenarios.games.statistics_game import Question, StatisticsGame, StatisticsSecret, seed_of
+from scenarios.games.statistics_game import AnalystQuery, StatisticsGame, StatisticsSecret, seed_of
 
 
 class VisitingHours(StatisticsGame):
@@ -83,6 +83,6 @@ class VisitingHours(StatisticsGame):
         knowledge = StatisticsKnowledge(no_records.frame, no_records, targets=(target,), categories=domain.categories)
         _, sizes = np.unique(hours, return_counts=True)
         # The analyst asks for the hours of all visits; their total number is public.
-        workload = (Question(Histogram(self.column), len(visits) / domain.size),)
+        workload = (AnalystQuery(Histogram(self.column), len(visits) / domain.size),)
         truths = np.array([regular], dtype=object)
         return StatisticsSecret(visits, truths, float(sizes.max() / sizes.sum()), knowledge, workload, seed_of(rng))

@@ -12,7 +12,7 @@ from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows, Tw
 from defenses import Constant, Identity, Microdata, MicrodataRelease
 from metrics import CategoricalDomain
 from scenarios import Linkability, play
-from scenarios.games.linkability import common_row_probability
+from scenarios.games.questions.link_question import common_row_probability
 from scenarios.seeds import generator
 
 
@@ -111,7 +111,7 @@ def test_files_do_not_align_and_hold_their_own_columns():
     known = game.knowledge(secret, Identity())
     assert list(known.candidates) == ["p"]
     assert list(known.others) == ["q", "s"]
-    together = secret.people()
+    together = secret.candidates
     assert (known.others["q"].to_numpy() == together["q"].to_numpy()).mean() < 0.2
     assert sorted(known.others["q"]) == sorted(together["q"])
     assert play(Identity(), NearestRowLinkability(), game, generator(0, "play")).scores["linkability"].rate == 1

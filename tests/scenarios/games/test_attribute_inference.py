@@ -10,8 +10,8 @@ from defenses import Identity, Microdata, Mondrian
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from metrics import NumericDomain
 from scenarios import AttributeInference, play
-from scenarios.games.attribute_inference import successes
 from scenarios.games.playing import play_alone
+from scenarios.games.questions.attribute_question import successes
 from scenarios.seeds import generator
 
 
@@ -73,7 +73,7 @@ def test_attackers_see_no_sensitive_value_and_cannot_tell_strangers_by_position(
 def test_numbers_are_named_by_public_bins(adult_attributes):
     game = AttributeInference(records=adult_attributes, sensitive="age", originals=60, strangers=60, auxiliary=60)
     secret = game.draw(generator(0, "draw"))
-    ages = secret.people()["age"]
+    ages = secret.candidates["age"]
     domain = adult_attributes.domains["age"]
     edges = np.array([domain.low, *domain.cuts])[domain.codes(ages)]
     answers = ValueClaims(pd.DataFrame({"age": edges}), np.ones(len(ages)))

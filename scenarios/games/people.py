@@ -1,0 +1,69 @@
+"""The people of one play."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from defenses.base.microdata import Microdata
+from metrics.table_utility import TableUtility
+from scenarios.games.game import Secret
+
+
+@dataclass(frozen=True)
+class Drawn(Secret):
+    """People of one play: those in the released table, others, and the adversary's own.
+
+    Attributes
+    ----------
+    records : Microdata
+        The originals: people in the released table.
+    others : Microdata
+        People who are not in the table: decoys, non-members, or the control group, as the question has it.
+    auxiliary : Microdata
+        The adversary's own people, who are neither originals nor others, with the public domains of all columns.
+    order : ndarray of int, shape (candidates,)
+        Order of the candidates: positions in the originals followed by the others.
+    rng : Generator
+        Randomness for questions. It is only copied, never drawn from.
+    """
+
+    records: Microdata = field(repr=False)
+    others: Microdata = field(repr=False)
+    auxiliary: Microdata = field(repr=False)
+    order: NDArray[np.intp] = field(repr=False)
+    rng: Generator = field(repr=False)
+
+    @property
+    def member(self) -> NDArray[np.bool_]:
+        """Whether each candidate is in the table, shape (candidates,)."""
+        return self.order < len(self.records)
+
+    @property
+    def answers(self) -> NDArray[np.intp]:
+        """Position of each original among the candidates, shape (originals,); every original is one."""
+        return np.argsort(self.order)[: len(self.records)]
+
+    @property
+    def candidates(self) -> pd.DataFrame:
+        """Released columns of all candidates in clear, in the order of `order`, shape (candidates, columns)."""
+        columns = list(self.records.released_columns)
+        everybody = pd.concat([self.records.frame[columns], self.others.frame[columns]], ignore_index=True)
+        return everybody.iloc[self.order].reset_index(drop=True)
+
+
+@dataclass(frozen=True)
+class People(Drawn):
+    """People of one play, and the utility of releases of the originals.
+
+    Attributes
+    ----------
+    utility : TableUtility
+        Measures the utility of releases of the originals.
+    """
+
+    utility: TableUtility = field(repr=False)

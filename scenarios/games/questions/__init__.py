@@ -1,0 +1,1 @@
+"""Questions about the people of one play."""

@@ -1,0 +1,120 @@
+"""The question what a person's sensitive value is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from attacks.base.attack import Knowledge
+from attacks.base.claims import Claims, ValueClaims
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+from metrics.domains import Domain, NumericDomain
+from metrics.score import Scores
+from scenarios.games.controlled import controlled
+from scenarios.games.people import People
+from scenarios.games.questions.question import Question
+
+
+class AttributeQuestion(Question):
+    """What is a person's sensitive value: the adversary knows the quasi-identifiers of all candidates.
+
+    What an attack infers about people outside the table follows from statistics of the population alone. These people
+    are the control group. A number is inferred correctly if the answer lies in the same public bin. The column to infer
+    is the first sensitive one.
+
+    Examples
+    --------
+    >>> AttributeQuestion()
+    AttributeQuestion()
+    """
+
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"attribute": ValueClaims}
+
+    def check(self, records: Microdata, originals: int, others: int) -> None:
+        """Refuse a table without sensitive column or without quasi-identifier."""
+        if not records.sensitive:
+            raise ValueError("sensitive: the table has no sensitive column, so there is no value to infer")
+        if not records.quasi_identifiers:
+            raise ValueError(
+                "records: the table has no quasi-identifier, so the attacker would know nothing about the candidates"
+            )
+
+    def knowledge(self, people: People, simulate: Any) -> Knowledge:
+        """Give the quasi-identifiers of the candidates."""
+        candidates = people.candidates[list(people.records.quasi_identifiers)]
+        return Knowledge(candidates, people.auxiliary, simulate)
+
+    def score(self, people: People, published: MicrodataRelease, claims: ValueClaims, rng: Generator) -> Scores:
+        """Count correctly inferred values.
+
+        An abstention is a failure. People whose value is missing are not counted.
+
+        Returns
+        -------
+        Scores
+            ``attribute``: share of the people in the table whose value is inferred, in expectation over ties. Chance
+            is the same share in the control group. Measures: ``risk``, ``risk_low``, ``risk_high``: the rate after
+            control; ``answered``: share of the people in the table with an answer; ``precision``: correct / answered.
+
+        Raises
+        ------
+        ValueError
+            If the claims lack the sensitive column, or a claim is about a person who does not exist.
+        """
+        column = people.records.sensitive[0]
+        domain = people.auxiliary.domain(column)
+        truth = domain.codes(people.candidates[column])
+        correct, answered = successes(claims, column, domain, truth)
+        has_value = truth < domain.size
+        member = people.member & has_value
+        control = ~people.member & has_value
+        answers = float(answered[member].sum())
+        return controlled(
+            "attribute",
+            float(correct[member].sum()),
+            int(member.sum()),
+            float(correct[control].sum()),
+            int(control.sum()),
+            answered=answers / member.sum() if member.any() else None,
+            precision=float(correct[member].sum()) / answers if answers else None,
+        )
+
+
+def successes(
+    claims: ValueClaims, column: str, domain: Domain, truth: NDArray[np.intp]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Probabilities that each person's value is inferred, and that the attack answers; two arrays (people,).
+
+    Parameters
+    ----------
+    claims : ValueClaims
+        Claimed values of the column; a missing value is an abstention.
+    column : str
+        The sensitive column.
+    domain : Domain
+        Its categories or public bins.
+    truth : ndarray of int, shape (people,)
+        The true category or bin; `domain.size` where the value is missing.
+
+    Raises
+    ------
+    ValueError
+        If the claims lack the column, a claimed value is outside the domain, or a person does not exist.
+    """
+    if column not in claims.values:
+        raise ValueError(f"the claims have no column {column!r}")
+    if claims.about.size and claims.about.max() >= truth.size:
+        raise ValueError(f"a claim is about person {claims.about.max()}, but the last person is {truth.size - 1}")
+    values = claims.values[column]
+    codes = domain.codes(values.astype(float) if isinstance(domain, NumericDomain) else values.astype(object))
+    given = codes < domain.size
+    matches = given & (codes == truth[claims.about])
+    correct, answered = np.zeros(truth.size), np.zeros(truth.size)
+    np.add.at(correct, claims.about, claims.weight * matches)
+    np.add.at(answered, claims.about, claims.weight * given)
+    return correct, answered

@@ -1,0 +1,67 @@
+"""The contract of a question about the people of one play."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from numpy.random import Generator
+
+from attacks.base.attack import Knowledge
+from attacks.base.claims import Claims
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import Parametrized
+from defenses.base.release import MicrodataRelease
+from metrics.score import Scores
+from scenarios.games.people import People
+
+
+class Question(Parametrized, ABC):
+    """A question about the people of one play that attacks answer from a released table.
+
+    Several questions may be about the same people and the same release (`scenarios.SharedRelease`).
+
+    Attributes
+    ----------
+    takes : mapping of str to type of Claims
+        The claims that answer the question, by the goal of the attack that makes them.
+
+    Examples
+    --------
+    >>> from scenarios import RowQuestion
+    >>> list(RowQuestion().takes)
+    ['reidentification']
+    """
+
+    takes: ClassVar[Mapping[str, type[Claims]]]
+
+    def check(self, records: Microdata, originals: int, others: int) -> None:
+        """Check that the question can be asked about people of a population.
+
+        Parameters
+        ----------
+        records : Microdata
+            The population.
+        originals, others : int
+            Number of people in the table, and of those who are not.
+
+        Raises
+        ------
+        ValueError
+            If it cannot; names the parameter or the column that is missing.
+        """
+
+    @abstractmethod
+    def knowledge(self, people: People, simulate: Any) -> Knowledge:
+        """What the adversary knows besides the release; `simulate` repeats the defense, None if it is secret."""
+
+    @abstractmethod
+    def score(self, people: People, published: MicrodataRelease, claims: Any, rng: Generator) -> Scores:
+        """Score claims of a kind that the question takes.
+
+        Raises
+        ------
+        ValueError
+            If the claims do not match the rows, people or values.
+        """

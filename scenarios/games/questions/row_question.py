@@ -1,0 +1,82 @@
+"""The question whose row a released row is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from attacks.base.attack import Knowledge
+from attacks.base.claims import Claims, RankedAnswers
+from defenses.base.release import MicrodataRelease
+from metrics.ranking import area_under_curve
+from metrics.score import Score, Scores
+from scenarios.games.people import People
+from scenarios.games.questions.question import Question
+from scenarios.games.row_answers import row_scores
+
+
+class RowQuestion(Question):
+    """Whose row is it: the adversary links each released row to one of the candidates, whom it knows in clear.
+
+    The candidates are the originals and decoys. Links also say who is in the table, which is scored as membership.
+
+    Examples
+    --------
+    >>> RowQuestion()
+    RowQuestion()
+    """
+
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"reidentification": RankedAnswers}
+
+    def knowledge(self, people: People, simulate: Any) -> Knowledge:
+        """Give all columns of the candidates."""
+        return Knowledge(people.candidates, people.auxiliary, simulate)
+
+    def score(self, people: People, published: MicrodataRelease, claims: RankedAnswers, rng: Generator) -> Scores:
+        """Score links of rows and membership of candidates; see `score_answers`."""
+        return score_answers(claims, published.origin, people.answers, len(people.order), rng)
+
+
+def score_answers(
+    claims: RankedAnswers, origin: NDArray[np.intp], answers: NDArray[np.intp], candidates: int, rng: Generator
+) -> Scores:
+    """Score links of the rows of one table, and the membership of candidates that they imply.
+
+    Parameters
+    ----------
+    claims : RankedAnswers
+        Ranked candidates for each row.
+    origin : ndarray of int, shape (rows,)
+        The original that each row stems from, -1 for none.
+    answers : ndarray of int, shape (originals,)
+        Position of each original among the candidates.
+    candidates : int
+        Number of candidates.
+    rng : Generator
+        Breaks ties at random.
+
+    Returns
+    -------
+    Scores
+        The scores of `scenarios.games.row_answers.row_scores`; ``membership``: share of originals among the
+        `originals` candidates of highest membership score; the measure ``membership_auc``.
+
+    Raises
+    ------
+    ValueError
+        If the claims have another number of rows or candidates.
+    """
+    rows = row_scores(claims, origin, answers, candidates, rng)
+    originals = len(answers)
+    member = np.zeros(candidates, dtype=bool)
+    member[answers] = True
+    decisions = claims.members()
+    membership = Score(
+        "membership", float(member[decisions.first(originals, rng)].mean()), originals / candidates, originals
+    )
+    measures = {**rows.measures, "membership_auc": area_under_curve(decisions.scores, member)}
+    return Scores({**rows.goals, "membership": membership}, measures)

@@ -1,0 +1,63 @@
+"""The question whether somebody can be singled out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+from numpy.random import Generator
+
+from attacks.base.attack import Knowledge
+from attacks.base.claims import Claims, Predicates
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+from metrics.score import Scores
+from scenarios.games.controlled import controlled
+from scenarios.games.people import People
+from scenarios.games.questions.question import Question
+
+
+class SinglingOutQuestion(Question):
+    """Can somebody be singled out: the adversary claims predicates, and one succeeds if one original alone fulfils it.
+
+    The control group is a table of as many other people. Without the release, a predicate isolates somebody in a table
+    of n people with a probability of at most about 0.37; the best predicate holds for one person in n.
+
+    References
+    ----------
+    Cohen and Nissim (2020), Towards formalizing the GDPR's notion of singling out; Giomi, Boenisch, Wehmeyer and
+    Tasnádi (2023), A unified framework for quantifying privacy risk in synthetic data, section 4.1.
+
+    Examples
+    --------
+    >>> SinglingOutQuestion()
+    SinglingOutQuestion()
+    """
+
+    takes: ClassVar[Mapping[str, type[Claims]]] = {"singling_out": Predicates}
+
+    def check(self, records: Microdata, originals: int, others: int) -> None:
+        """Refuse tables of unequal sizes, in which isolation is not equally likely."""
+        if originals != others:
+            raise ValueError(f"others must be as many as originals to be singled out, got {others} and {originals}")
+
+    def knowledge(self, people: People, simulate: Any) -> Knowledge:
+        """Give nobody in clear."""
+        return Knowledge(people.candidates.iloc[:0], people.auxiliary, simulate)
+
+    def score(self, people: People, published: MicrodataRelease, claims: Predicates, rng: Generator) -> Scores:
+        """Count the predicates that hold for exactly one original, and for exactly one of the others.
+
+        Returns
+        -------
+        Scores
+            ``singling_out``: share of the predicates that isolate an original; chance is the share that isolate one of
+            the others. Measures: ``risk``, ``risk_low``, ``risk_high``: the rate after control. All are None if no
+            predicate was claimed.
+        """
+        predicates = claims.predicates
+        isolated, isolated_others = (
+            sum(int(predicate(side.frame).sum() == 1) for predicate in predicates)
+            for side in (people.records, people.others)
+        )
+        return controlled("singling_out", isolated, len(predicates), isolated_others, len(predicates))
