@@ -28,11 +28,20 @@ from .games.pool import Pool as Pool
 from .games.reports import Reports as Reports
 from .games.secret_bits import SecretBits as SecretBits
 from .games.secret_numbers import SecretNumbers as SecretNumbers
+from .games.shared_people import SharedPeople as SharedPeople
 from .games.singling_out import SinglingOut as SinglingOut
 from .games.sparse_ratings import SparseRatings as SparseRatings
 from .games.statistics_membership import StatisticsMembership as StatisticsMembership
 from .games.training import Training as Training
 from .games.visiting_hours import VisitingHours as VisitingHours
+
+# questions
+from .games.questions.attribute_question import AttributeQuestion as AttributeQuestion
+from .games.questions.link_question import LinkQuestion as LinkQuestion
+from .games.questions.member_question import MemberQuestion as MemberQuestion
+from .games.questions.question import Question as Question
+from .games.questions.row_question import RowQuestion as RowQuestion
+from .games.questions.singling_out_question import SinglingOutQuestion as SinglingOutQuestion
 
 # experiments
 from .experiments.emoji import Emoji as Emoji

@@ -16,6 +16,7 @@ CONTRACTS = {
     "defenses": ("defenses", "Defense"),
     "attacks": ("attacks", "Attack"),
     "scenarios": ("scenarios", "Game"),
+    "questions": ("scenarios", "Question"),
     "experiments": ("scenarios", "Experiment"),
 }
 """Kinds of methods: the package that exports them, and their base class."""
@@ -30,8 +31,8 @@ def exported(package: str) -> dict[str, type[Method]]:
 
     Parameters
     ----------
-    package : {"defenses", "attacks", "scenarios", "experiments"}
-        Where to look; games and experiments are both exported by the package of scenarios.
+    package : {"defenses", "attacks", "scenarios", "questions", "experiments"}
+        Where to look; games, questions and experiments are exported by the package of scenarios.
     """
     module = importlib.import_module(CONTRACTS[package][0])
     exports = {name: getattr(module, name) for name in module.__all__}
@@ -45,7 +46,7 @@ def find(name: str, package: str) -> type[Method]:
     ----------
     name : str
         Name of an exported class, or ``module:Class``. The current folder is searched last for such a module.
-    package : {"defenses", "attacks", "scenarios", "experiments"}
+    package : {"defenses", "attacks", "scenarios", "questions", "experiments"}
         Kind of the method.
 
     Raises
@@ -163,6 +164,11 @@ def _build(table: Mapping[str, Any], method: type[Method], package: str) -> Any:
 def describe(method: Method) -> dict[str, Any]:
     """Parameters of a method as JSON values; a parameter that is itself a method becomes ``{"use": name, ...}``."""
     return {name: _described(value) for name, value in method.get_params().items()}
+
+
+def game_settings(game: Any) -> dict[str, Any]:
+    """A game's parameters except for its records, as JSON values."""
+    return {name: _described(value) for name, value in game.settings().items()}
 
 
 def source_name(method: Method) -> str:

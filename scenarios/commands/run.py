@@ -102,7 +102,7 @@ def run(**given: Any) -> None:
 
 def _plans(options: RunOptions, display: Display) -> list[Plan]:
     """The scenarios as the options change them."""
-    from scenarios.running.plan import read_plan
+    from scenarios.running.plan import read_plans
     from scenarios.tables.dataset import load_table
 
     if options.roles is not None and options.data is None:
@@ -111,7 +111,11 @@ def _plans(options: RunOptions, display: Display) -> list[Plan]:
     for note in () if dataset is None else dataset.notes:
         display.say(note)
     sources = options.scenarios or ("bank" if dataset is None else "table",)
-    plans = [read_plan(source, dataset=dataset).filtered(options.defenses, options.attacks) for source in sources]
+    plans = [
+        plan.filtered(options.defenses, options.attacks)
+        for source in sources
+        for plan in read_plans(source, dataset=dataset)
+    ]
     names = [plan.name for plan in plans]
     for name in names:
         if names.count(name) > 1:

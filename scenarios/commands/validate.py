@@ -37,17 +37,17 @@ def validate(file: Path, roles: Path | None, write_roles: str | None, *, force: 
             if write_roles is not None:
                 raise ValueError("--write-roles is for tables, not for scenarios")
             from scenarios.experiments.experiment import read_experiment
-            from scenarios.running.plan import read_plan
+            from scenarios.running.plan import read_plans
             from scenarios.running.runner import guarantees
 
             experiment = read_experiment(str(file))
             if experiment is not None:
                 echo(f"{file}: experiment {experiment.name!r}, {experiment.plays} plays: valid")
                 return
-            plan = read_plan(str(file))
-            guarantees(plan)
-            defenses, attacks = len(plan.defenses), len(plan.attacks)
-            echo(f"{file}: scenario {plan.name!r}, {defenses} defenses, {attacks} attacks, {plan.plays} plays: valid")
+            for plan in read_plans(str(file)):
+                guarantees(plan)
+                counts = f"{len(plan.defenses)} defenses, {len(plan.attacks)} attacks, {plan.plays} plays"
+                echo(f"{file}: scenario {plan.name!r}, {counts}: valid")
             return
         from scenarios.tables.dataset import load_table
 

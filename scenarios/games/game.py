@@ -45,6 +45,9 @@ class Game(Parametrized, ABC):
         The claims that the game scores, by the goal of the attack that makes them.
     variants : tuple of str
         Parameters of which a scenario may give a list: each value makes a variant of the game.
+    shares_people : bool
+        Whether the variants are questions about the same people, each with claims of its own goals. They then stand on
+        one board.
     lets_choose : bool
         Whether the adversary makes a choice before the release. Such a release is used in one trial only.
     attacker_knows : {"mechanism", "nothing"}
@@ -73,6 +76,7 @@ class Game(Parametrized, ABC):
     kind: ClassVar[str] = "microdata"
     takes: ClassVar[Mapping[str, type[Claims]]]
     variants: ClassVar[tuple[str, ...]] = ()
+    shares_people: ClassVar[bool] = False
     lets_choose: ClassVar[bool] = False
     attacker_knows: str
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 from pydantic import Field
@@ -17,17 +18,19 @@ from scenarios.files.scenario_file import (
     scenario_tables,
     within,
 )
+from scenarios.files.complaint import located
 from scenarios.files.toml_file import validated
 from scenarios.games.game import Game
 from scenarios.methods import build, find, source_name, suggestion
 from scenarios.running.limits import Limits, read_size
+from scenarios.running.questions import check_questions, read_questions
 from scenarios.tables.dataset import Dataset, with_columns
 
 
 class _ScenarioHead(ScenarioTable):
     name: str = Field(min_length=1)
     title: str = ""
-    dataset: str = ""
+    dataset: str | list[str] = ""
     columns: list[str] = Field(default_factory=list)
     game: MethodTable
     plays: int = Field(default=20, ge=1)
@@ -36,10 +39,18 @@ class _ScenarioHead(ScenarioTable):
     memory_limit: str | int = Limits().memory
 
 
+class LeftOut(ScenarioTable):
+    """Exported methods that a scenario does not play, and why."""
+
+    use: list[str] = Field(min_length=1)
+    reason: str = Field(min_length=1)
+
+
 class _BoardFile(ScenarioTable):
     scenario: _ScenarioHead
     defense: list[MethodTable] = Field(min_length=1)
     attack: list[MethodTable] = Field(min_length=1)
+    left_out: list[LeftOut] = Field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -72,13 +83,15 @@ class Plan:
     dataset : Dataset
         The data set.
     games : tuple of Game
-        Variants of one game, which share their releases.
+        Variants of one game, which share their releases; with `Game.shares_people`, questions about the same people.
     defenses, attacks : tuple of NamedMethod
         The defenses and the attacks.
     plays, seed : int
         Number of plays, and the seed of the run.
     limits : Limits
         Limits of time and memory for one trial.
+    left_out : dict of str to str
+        Reason by exported method, for methods that the scenario names as not played.
     """
 
     name: str
@@ -89,6 +102,24 @@ class Plan:
     plays: int
     seed: int
     limits: Limits = field(default_factory=Limits)
+    left_out: dict[str, str] = field(default_factory=dict)
+
+    def pairs(self) -> list[tuple[int, int]]:
+        """Positions of game and attack of the trials on one release.
+
+        Variants of a game meet every attack. Of several questions about the same people, each meets the attacks that
+        pursue one of its goals.
+        """
+        return [
+            (game, attack)
+            for game, rules in enumerate(self.games)
+            for attack, entry in enumerate(self.attacks)
+            if not rules.shares_people or entry.method.goal in rules.takes
+        ]
+
+    def draw_of(self, game: int) -> int:
+        """Position of the game whose draw of people this game uses: questions use that of the first one."""
+        return 0 if self.games[game].shares_people else game
 
     def filtered(self, defenses: Sequence[str], attacks: Sequence[str]) -> Plan:
         """Keep only the named defenses and attacks; add those named ``module:Class`` with default parameters.
@@ -106,7 +137,7 @@ class Plan:
 
 
 def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
-    """Read a scenario.
+    """Read a scenario that is played on one data set.
 
     Parameters
     ----------
@@ -118,7 +149,8 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
     Raises
     ------
     ValueError
-        If the scenario does not exist, or a table or key is wrong; the message names file, table and key.
+        If the scenario does not exist, or a table or key is wrong; the message names file, table and key. Also if the
+        scenario names several data sets.
 
     Examples
     --------
@@ -127,24 +159,46 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
     >>> plan.name, plan.plays, len(plan.defenses) > 10
     ('bank', 20, True)
     """
+    plans = read_plans(source, dataset=dataset)
+    if len(plans) > 1:
+        raise ValueError(f"{source} is played on {len(plans)} data sets; read_plans reads one plan for each")
+    return plans[0]
+
+
+def read_plans(source: str, *, dataset: Dataset | None = None) -> tuple[Plan, ...]:
+    """Read a scenario as one plan for each of its data sets, or for the given one; see `read_plan`."""
     path = scenario_path(source)
     tables = scenario_tables(path)
     if "experiment" in tables:
         raise ValueError(f"{path}: this is an experiment, not a board of defenses and attacks")
     file = validated(path, tables, _BoardFile)
     head = file.scenario
-    if dataset is None:
-        from scenarios.datasets import load
+    names = [head.dataset] if isinstance(head.dataset, str) else head.dataset
+    if dataset is not None:
+        return (_plan(path, file, f"{head.name} on {dataset.name}", dataset),)
+    if not names or not all(names):
+        raise ValueError(f"{scenario_label(path)}: names no data set; name a table of your own with --data")
+    if len(set(names)) < len(names):
+        raise ValueError(f"{scenario_label(path)}: {located('scenario', 'dataset')}: names a data set twice")
+    from scenarios.datasets import load
 
-        if not head.dataset:
-            raise ValueError(f"{scenario_label(path)}: names no data set; name a table of your own with --data")
-        dataset = within(path, "scenario", load, head.dataset, key="dataset")
-        name = head.name
-    else:
-        name = f"{head.name} on {dataset.name}"
+    return tuple(
+        _plan(
+            path,
+            file,
+            head.name if len(names) == 1 else f"{head.name} on {name}",
+            within(path, "scenario", load, name, key="dataset"),
+        )
+        for name in names
+    )
+
+
+def _plan(path: Path, file: _BoardFile, name: str, dataset: Dataset) -> Plan:
+    """A scenario's plan on one data set."""
+    head = file.scenario
     if head.columns:
         dataset = within(path, "scenario", with_columns, dataset, head.columns, key="columns")
-    return Plan(
+    plan = Plan(
         name=name,
         dataset=dataset,
         games=tuple(within(path, "scenario.game", _games, head.game.model_dump(), dataset)),
@@ -153,7 +207,11 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
         plays=head.plays,
         seed=head.seed,
         limits=within(path, "scenario", _limits, head.time_limit, head.memory_limit),
+        left_out={method: entry.reason for entry in file.left_out for method in entry.use},
     )
+    if plan.games[0].shares_people:
+        within(path, "scenario.game", check_questions, plan, key="question")
+    return plan
 
 
 def _grid(table: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -196,6 +254,10 @@ def _games(table: dict[str, Any], dataset: Dataset) -> list[Game]:
             f"only {' and '.join(variants)} may be a list" if variants else "no parameter of this game may be a list"
         )
         raise ValueError(f"{lists[0]}: {allowed}; write one scenario for each value")
+    if getattr(game, "shares_people", False):
+        shared = {name: value for name, value in table.items() if name != "question"}
+        built = {"records": dataset.records}
+        return [build({**shared, **built, "question": question}, "scenarios") for question in read_questions(table)]
     return [build({**point, "records": dataset.records}, "scenarios") for point in _grid(table)]
 
 

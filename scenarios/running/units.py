@@ -10,7 +10,7 @@ from typing import Any
 
 from leaderboard.result import Result, canonical
 from leaderboard.store import Store
-from scenarios.methods import describe
+from scenarios.methods import describe, game_settings
 from scenarios.running.fingerprint import closure, digest, sources, versions
 from scenarios.running.plan import Plan
 
@@ -128,17 +128,22 @@ class Catalogue:
         return {"name": name, "parameters": describe(method), "source": self._document(sources(method))}
 
     @cached_property
-    def _games(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
-        """The settings that distinguish each game from the others, and its full description."""
-        settings = [dict(game.settings()) for game in self.plan.games]
-        varying = [
+    def _varying(self) -> list[str]:
+        """Names of the settings in which the games differ or may differ."""
+        settings = [game_settings(game) for game in self.plan.games]
+        return [
             name
             for name in settings[0]
-            if name in self.plan.games[0].variants or len({canonical(s[name]) for s in settings}) > 1
+            if name in self.plan.games[0].variants or len({canonical(one[name]) for one in settings}) > 1
         ]
+
+    @cached_property
+    def _games(self) -> list[tuple[dict[str, Any], dict[str, Any]]]:
+        """The settings that distinguish each game on the board, and its full description."""
+        settings = [game_settings(game) for game in self.plan.games]
         return [
             (
-                {name: one[name] for name in varying},
+                {} if game.shares_people else {name: one[name] for name in self._varying},
                 {"name": type(game).__name__, "parameters": one, "source": self._document(sources(game))},
             )
             for one, game in zip(settings, self.plan.games, strict=True)
@@ -152,8 +157,8 @@ class Catalogue:
 
     def _template(self, number: int, attacks: list[dict[str, Any]]) -> Unit:
         defense = self.plan.defenses[number]
-        varying, game = self._games[0]
-        shared = {name: value for name, value in game["parameters"].items() if name not in varying}
+        game = self._games[0][1]
+        shared = {name: value for name, value in game["parameters"].items() if name not in self._varying}
         base = {**self._common, "defense": self._method(defense.name, defense.method)}
         release = Result(
             key="",
@@ -176,8 +181,8 @@ class Catalogue:
                     attack_parameters=entry.parameters,
                 ),
             )
-            for position, (variant, one) in enumerate(self._games)
-            for attack, entry in enumerate(self.plan.attacks)
+            for position, attack in self.plan.pairs()
+            for (variant, one), entry in [(self._games[position], self.plan.attacks[attack])]
         )
         return Unit(number, 0, release, trials)
 

@@ -15,7 +15,7 @@ from leaderboard.result import canonical
 from metrics.printable import printable
 from metrics.score import Score, Scores
 from scenarios.games.playing import attack_release, make_release, play_alone
-from scenarios.methods import describe
+from scenarios.methods import describe, game_settings
 from scenarios.running.plan import Plan
 from scenarios.running.scores import checked_measures, checked_scores
 from scenarios.running.units import Unit
@@ -109,6 +109,7 @@ class Worker:
 
     def _drawn(self, game: int, play: int, begin: Callable[[], None]) -> tuple[Any, Callable[[int], Ending] | None]:
         """The secret of a play, from the cache or freshly drawn, or the failure of the draw."""
+        game = self.plan.draw_of(game)
         if (game, play) in self.secrets:
             return self.secrets[game, play], None
         begin()
@@ -139,7 +140,7 @@ class Worker:
             reason = rules.misfit(defense, attacker)
             if reason:
                 raise NotApplicable(reason)
-            variant = canonical(dict(rules.settings()))
+            variant = canonical(game_settings(rules))
             who = (plan.attacks[attack].name, canonical(describe(attacker)))
             rng = generator(plan.seed, *self._names(unit), "attack", variant, *who)
             if rules.lets_choose:

@@ -1,0 +1,110 @@
+"""One question among several about the same people and the same release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from numpy.random import Generator
+
+from attacks.base.claims import Claims
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_integer
+from scenarios.games.people import People
+from scenarios.games.question_game import QuestionGame
+from scenarios.games.questions.question import Question
+
+
+class SharedPeople(QuestionGame):
+    """One question about people who are drawn once for all questions of a scenario.
+
+    Each play draws originals, others, the adversary's own people and held-out people, all distinct and uniformly. The
+    defense releases the originals once. A scenario that lists several questions puts each to this release. The others
+    are decoys, non-members or the control group, as the question has it.
+
+    Parameters
+    ----------
+    records : Microdata
+        The population; at least `originals` + `others` records.
+    question : Question
+        Says what the adversary knows, and scores its claims.
+    originals, others : int
+        Number of released people, and of people who are not in the table.
+    auxiliary, held_out : int
+        Number of the adversary's own people, and of people who test classifiers trained on the release.
+    attacker_knows : {"mechanism", "nothing"}
+        Whether attacks can read the release's channel and repeat the defense on other records.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range, the population is too small, or the question cannot be asked about it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from attacks import NearestNeighbour
+    >>> from defenses import Identity, Microdata
+    >>> from scenarios import RowQuestion, SharedPeople, play
+    >>> records = Microdata(pd.DataFrame({"age": range(18, 78)}), quasi_identifiers=("age",))
+    >>> sizes = {"originals": 10, "others": 10, "auxiliary": 20, "held_out": 20}
+    >>> game = SharedPeople(records=records, question=RowQuestion(), **sizes)
+    >>> outcome = play(Identity(), NearestNeighbour(), game, np.random.default_rng(1))
+    >>> outcome.scores["reidentification"].rate
+    1.0
+    """
+
+    variants = ("question",)
+    shares_people = True
+
+    def __init__(
+        self,
+        *,
+        records: Microdata,
+        question: Question,
+        originals: int = 1000,
+        others: int = 1000,
+        auxiliary: int = 1000,
+        held_out: int = 1000,
+        attacker_knows: str = "mechanism",
+    ) -> None:
+        super().__init__(records=records, attacker_knows=attacker_knows)
+        self.question = question
+        self.originals = originals
+        self.others = others
+        self.auxiliary = auxiliary
+        self.held_out = held_out
+        check_integer("originals", originals, low=1)
+        check_integer("others", others, low=1)
+        check_integer("auxiliary", auxiliary, low=0)
+        check_integer("held_out", held_out, low=0)
+        needed = originals + others + auxiliary + held_out
+        if len(records) < needed:
+            raise ValueError(
+                f"originals, others, auxiliary and held_out: {needed} people are needed, "
+                f"but the table has {len(records)} rows"
+            )
+        question.check(records, originals, others)
+
+    @property
+    def takes(self) -> Mapping[str, type[Claims]]:  # type: ignore[override]  # other games know their claims as classes
+        """The claims that answer the question, by goal."""
+        return self.question.takes
+
+    def draw(self, rng: Generator, choice: Any = None) -> People:
+        """Draw the people of one play, all distinct; equal generators give every question the same people."""
+        people_rng, query_rng, order_rng, own_rng = rng.spawn(4)
+        population = people_rng.permutation(len(self.records))
+        originals, population = population[: self.originals], population[self.originals :]
+        others, population = population[: self.others], population[self.others :]
+        auxiliary, population = population[: self.auxiliary], population[self.auxiliary :]
+        records, held_out = self.records.take(originals), self.records.take(population[: self.held_out])
+        return People(
+            records,
+            self.records.take(others),
+            self.public(self.records.take(auxiliary)),
+            order_rng.permutation(self.originals + self.others),
+            own_rng,
+            self.table_utility(records, held_out, query_rng),
+        )

@@ -1,0 +1,68 @@
+"""Questions of a scenario about the same people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from scenarios.games.questions.question import Question
+from scenarios.methods import build, exported
+
+if TYPE_CHECKING:
+    from scenarios.running.plan import Plan
+
+
+def read_questions(table: Mapping[str, Any]) -> list[Question]:
+    """Questions of a game's table under ``question``: a name or a table with ``use``, or a list of them.
+
+    Raises
+    ------
+    ValueError
+        If there is none, or a name or a parameter is wrong.
+    """
+    given = table.get("question", [])
+    questions = [_question(one) for one in (given if isinstance(given, list) else [given])]
+    if not questions:
+        raise ValueError(f"question: name at least one of {', '.join(exported('questions'))}")
+    return questions
+
+
+def _question(given: Any) -> Question:
+    described = {"use": given} if isinstance(given, str) else given
+    if not isinstance(described, Mapping) or "use" not in described:
+        raise ValueError(f"question: must be a name or a table with use, got {given!r}")
+    if described["use"] in exported("scenarios"):
+        raise ValueError(
+            f"question: {described['use']} is a game that draws its own people; give it a scenario of its own"
+        )
+    question: Question = build(described, "questions")
+    return question
+
+
+def check_questions(plan: Plan) -> None:
+    """Check that questions, defenses and attacks of a plan fit each other.
+
+    Raises
+    ------
+    ValueError
+        If two questions have the same goal, a question has no attack or an attack no question, or a defense makes no
+        table.
+    """
+    goals: dict[str, str] = {}
+    for game in plan.games:
+        name = type(game.question).__name__  # type: ignore[attr-defined]
+        for goal in game.takes:
+            if goal in goals:
+                raise ValueError(f"{name} and {goals[goal]} are both about {goal}; write one scenario for each")
+            goals[goal] = name
+        if not any(entry.method.goal in game.takes for entry in plan.attacks):
+            raise ValueError(f"{name} is about {' and '.join(game.takes)}, but no [[attack]] of the scenario is")
+    for entry in plan.attacks:
+        if entry.method.goal not in goals:
+            raise ValueError(f"no question is about {entry.method.goal}, the goal of [[attack]] {entry.name}")
+    for entry in plan.defenses:
+        if entry.method.kind != plan.games[0].accepts:
+            raise ValueError(
+                f"the questions are about a {plan.games[0].accepts} release, "
+                f"but [[defense]] {entry.name} makes {entry.method.kind}"
+            )
