@@ -38,6 +38,7 @@ Games: what the attacker knows, what it claims, and how claims are scored.
     SecretBits: Disclosure of a binary attribute: a curator answers counts of it for any group of persons.
     SecretNumbers: Disclosure of numbers above a threshold: a curator answers sums or means for any group of
         persons.
+    SharedPeople: One question about people who are drawn once for all questions of a scenario.
     SinglingOut: Singling out: the adversary claims predicates, and one succeeds if it holds for exactly one
         original.
     SparseRatings: De-anonymization of sparse ratings: the adversary knows a few ratings of each target, some of
@@ -46,6 +47,19 @@ Games: what the attacker knows, what it claims, and how claims are scored.
     summarize_pk: Summarize the measures of many plays of `PkAnonymity`.
     Training: Attacks of the server on federated training: reconstruction and membership inference.
     VisitingHours: Disclosure of a regular visitor's hour by daily histograms of a shop's visitors.
+
+Questions about the people of one play.
+    AttributeQuestion: What is a person's sensitive value: the adversary knows the quasi-identifiers of all
+        candidates.
+    LinkQuestion: Do two halves of a record link: two files hold different columns of all candidates, in different
+        orders.
+    MemberQuestion: Who is in the table: the adversary scores how likely each candidate, whom it knows in clear, is
+        an original.
+    Question: A question about the people of one play that attacks answer from a released table.
+    RowQuestion: Whose row is it: the adversary links each released row to one of the candidates, whom it knows in
+        clear.
+    SinglingOutQuestion: Can somebody be singled out: the adversary claims predicates, and one succeeds if one
+        original alone fulfils it.
 
 Experiments: scenarios that report in tables and pictures instead of a board.
     Emoji: Count-mean sketches in use: a histogram of emoji, popular sites, new words, and pool inference.
@@ -66,7 +80,7 @@ Audits of claimed epsilons: mechanisms run on neighbouring inputs, and lower bou
 
 The runner: plays the missing trials of a plan in worker processes within limits of time and memory.
     Plan: The defenses, attacks and games of a scenario, and how often each combination is played.
-    read_plan: Read a scenario.
+    read_plan: Read a scenario that is played on one data set.
 """
 
 import lazy_loader

@@ -36,12 +36,12 @@ from .games.training import Training as Training
 from .games.visiting_hours import VisitingHours as VisitingHours
 
 # questions
-from .games.questions.attribute_question import AttributeQuestion as AttributeQuestion
-from .games.questions.link_question import LinkQuestion as LinkQuestion
-from .games.questions.member_question import MemberQuestion as MemberQuestion
-from .games.questions.question import Question as Question
-from .games.questions.row_question import RowQuestion as RowQuestion
-from .games.questions.singling_out_question import SinglingOutQuestion as SinglingOutQuestion
+from .questions.attribute_question import AttributeQuestion as AttributeQuestion
+from .questions.link_question import LinkQuestion as LinkQuestion
+from .questions.member_question import MemberQuestion as MemberQuestion
+from .questions.question import Question as Question
+from .questions.row_question import RowQuestion as RowQuestion
+from .questions.singling_out_question import SinglingOutQuestion as SinglingOutQuestion
 
 # experiments
 from .experiments.emoji import Emoji as Emoji

@@ -9,7 +9,7 @@ from defenses.base.defense import MicrodataDefense, released_frame, rowwise_rele
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import AttributeInference
 from scenarios.games.playing import play_alone
-from scenarios.games.questions.attribute_question import successes
+from scenarios.questions.attribute_question import successes
 from scenarios.seeds import generator
 
 ILLNESS = CategoricalDomain(("flu", "cold", "ulcer"))

@@ -243,7 +243,7 @@ class SparseRatings(TableGame):
         owner = _majority(pseudonym[has_origin], secret.person[published.origin[has_origin]], count)
         best = ranked.best(rng)
         answered = best >= 0
-        correct = answered & (owner[best] == secret.candidates)
+        correct = answered & (owner[best] == secret.targets)
         return Scores.of(
             Score("deanonymization", float(correct.mean()), 1 / self._persons, self.targets),
             wrong=float((answered & ~correct).mean()),

@@ -10,6 +10,7 @@ from typing import Any
 
 from pydantic import Field
 
+from scenarios.files.complaint import located
 from scenarios.files.scenario_file import (
     MethodTable,
     ScenarioTable,
@@ -18,9 +19,9 @@ from scenarios.files.scenario_file import (
     scenario_tables,
     within,
 )
-from scenarios.files.complaint import located
 from scenarios.files.toml_file import validated
 from scenarios.games.game import Game
+from scenarios.games.shared_people import SharedPeople
 from scenarios.methods import build, find, source_name, suggestion
 from scenarios.running.limits import Limits, read_size
 from scenarios.running.questions import check_questions, read_questions
@@ -39,6 +40,16 @@ class _ScenarioHead(ScenarioTable):
     memory_limit: str | int = Limits().memory
 
 
+class BoardMethodTable(MethodTable):
+    """A method of a board; with ``dataset``, it plays on this one of the scenario's data sets only."""
+
+    dataset: str | None = None
+
+    def on(self, dataset: str) -> dict[str, Any] | None:
+        """Name and parameters of the method, None if it does not play on the data set."""
+        return self.model_dump(exclude={"dataset"}) if self.dataset in (None, dataset) else None
+
+
 class LeftOut(ScenarioTable):
     """Exported methods that a scenario does not play, and why."""
 
@@ -48,8 +59,8 @@ class LeftOut(ScenarioTable):
 
 class _BoardFile(ScenarioTable):
     scenario: _ScenarioHead
-    defense: list[MethodTable] = Field(min_length=1)
-    attack: list[MethodTable] = Field(min_length=1)
+    defense: list[BoardMethodTable] = Field(min_length=1)
+    attack: list[BoardMethodTable] = Field(min_length=1)
     left_out: list[LeftOut] = Field(default_factory=list)
 
 
@@ -202,15 +213,16 @@ def _plan(path: Path, file: _BoardFile, name: str, dataset: Dataset) -> Plan:
         name=name,
         dataset=dataset,
         games=tuple(within(path, "scenario.game", _games, head.game.model_dump(), dataset)),
-        defenses=tuple(within(path, "defense", _entries, file.defense, "defenses")),
-        attacks=tuple(within(path, "attack", _entries, file.attack, "attacks")),
+        defenses=tuple(within(path, "defense", _entries, file.defense, "defenses", dataset.name)),
+        attacks=tuple(within(path, "attack", _entries, file.attack, "attacks", dataset.name)),
         plays=head.plays,
         seed=head.seed,
         limits=within(path, "scenario", _limits, head.time_limit, head.memory_limit),
         left_out={method: entry.reason for entry in file.left_out for method in entry.use},
     )
-    if plan.games[0].shares_people:
-        within(path, "scenario.game", check_questions, plan, key="question")
+    questions = [game for game in plan.games if isinstance(game, SharedPeople)]
+    if questions:
+        within(path, "scenario.game", check_questions, questions, plan.defenses, plan.attacks, key="question")
     return plan
 
 
@@ -233,8 +245,9 @@ def _entry(table: dict[str, Any], package: str) -> NamedMethod:
     return NamedMethod(source_name(method), method, parameters)
 
 
-def _entries(tables: Sequence[MethodTable], package: str) -> list[NamedMethod]:
-    return [_entry(point, package) for table in tables for point in _grid(table.model_dump())]
+def _entries(tables: Sequence[BoardMethodTable], package: str, dataset: str) -> list[NamedMethod]:
+    described = [point for table in tables if (point := table.on(dataset)) is not None]
+    return [_entry(point, package) for table in described for point in _grid(table)]
 
 
 def _limits(time: float, memory: str | int) -> Limits:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from scenarios.games.questions.question import Question
+from scenarios.games.shared_people import SharedPeople
 from scenarios.methods import build, exported
-
-if TYPE_CHECKING:
-    from scenarios.running.plan import Plan
+from scenarios.questions.question import Question
 
 
 def read_questions(table: Mapping[str, Any]) -> list[Question]:
@@ -39,8 +37,8 @@ def _question(given: Any) -> Question:
     return question
 
 
-def check_questions(plan: Plan) -> None:
-    """Check that questions, defenses and attacks of a plan fit each other.
+def check_questions(games: Sequence[SharedPeople], defenses: Sequence[Any], attacks: Sequence[Any]) -> None:
+    """Check that the questions, named defenses and named attacks of a scenario fit each other.
 
     Raises
     ------
@@ -49,20 +47,20 @@ def check_questions(plan: Plan) -> None:
         table.
     """
     goals: dict[str, str] = {}
-    for game in plan.games:
-        name = type(game.question).__name__  # type: ignore[attr-defined]
+    for game in games:
+        name = type(game.question).__name__
         for goal in game.takes:
             if goal in goals:
                 raise ValueError(f"{name} and {goals[goal]} are both about {goal}; write one scenario for each")
             goals[goal] = name
-        if not any(entry.method.goal in game.takes for entry in plan.attacks):
+        if not any(entry.method.goal in game.takes for entry in attacks):
             raise ValueError(f"{name} is about {' and '.join(game.takes)}, but no [[attack]] of the scenario is")
-    for entry in plan.attacks:
+    for entry in attacks:
         if entry.method.goal not in goals:
             raise ValueError(f"no question is about {entry.method.goal}, the goal of [[attack]] {entry.name}")
-    for entry in plan.defenses:
-        if entry.method.kind != plan.games[0].accepts:
+    for entry in defenses:
+        if entry.method.kind != games[0].accepts:
             raise ValueError(
-                f"the questions are about a {plan.games[0].accepts} release, "
+                f"the questions are about a {games[0].accepts} release, "
                 f"but [[defense]] {entry.name} makes {entry.method.kind}"
             )

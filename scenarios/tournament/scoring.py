@@ -25,7 +25,7 @@ from leaderboard.result import Result
 from leaderboard.store import Store
 from metrics.arrays import Integers
 from metrics.score import Scores
-from scenarios.games.questions.row_question import score_answers
+from scenarios.questions.row_question import score_answers
 from scenarios.running.fingerprint import closure, digest, sources, versions
 from scenarios.seeds import generator
 from scenarios.tournament.advancing import published

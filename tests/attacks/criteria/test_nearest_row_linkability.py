@@ -12,7 +12,7 @@ from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows, Tw
 from defenses import Constant, Identity, Microdata, MicrodataRelease
 from metrics import CategoricalDomain
 from scenarios import Linkability, play
-from scenarios.games.questions.link_question import common_row_probability
+from scenarios.questions.link_question import common_row_probability
 from scenarios.seeds import generator
 
 

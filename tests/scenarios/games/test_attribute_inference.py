@@ -11,7 +11,7 @@ from defenses.base.defense import MicrodataDefense, released_frame, rowwise_rele
 from metrics import NumericDomain
 from scenarios import AttributeInference, play
 from scenarios.games.playing import play_alone
-from scenarios.games.questions.attribute_question import successes
+from scenarios.questions.attribute_question import successes
 from scenarios.seeds import generator
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from attacks import Decisions, RankedAnswers
 from scenarios import Membership, StatisticsMembership, load
-from scenarios.games.questions.member_question import membership_scores
+from scenarios.questions.member_question import membership_scores
 
 
 @pytest.fixture(scope="module")

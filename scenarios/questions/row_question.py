@@ -15,8 +15,8 @@ from defenses.base.release import MicrodataRelease
 from metrics.ranking import area_under_curve
 from metrics.score import Score, Scores
 from scenarios.games.people import People
-from scenarios.games.questions.question import Question
 from scenarios.games.row_answers import row_scores
+from scenarios.questions.question import Question
 
 
 class RowQuestion(Question):

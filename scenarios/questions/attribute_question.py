@@ -17,7 +17,7 @@ from metrics.domains import Domain, NumericDomain
 from metrics.score import Scores
 from scenarios.games.controlled import controlled
 from scenarios.games.people import People
-from scenarios.games.questions.question import Question
+from scenarios.questions.question import Question
 
 
 class AttributeQuestion(Question):

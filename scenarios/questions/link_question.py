@@ -18,7 +18,7 @@ from defenses.base.release import MicrodataRelease
 from metrics.score import Scores
 from scenarios.games.controlled import controlled
 from scenarios.games.people import People
-from scenarios.games.questions.question import Question
+from scenarios.questions.question import Question
 
 SIDES = ("first", "second")
 

@@ -11,7 +11,7 @@ from numpy.random import Generator
 from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import Parametrized
+from defenses.base.parametrized import Parametrized
 from defenses.base.release import MicrodataRelease
 from metrics.score import Scores
 from scenarios.games.people import People
