@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge
+from attacks.base.attack import Knowledge, NotApplicable
 from attacks.base.sides import SharedColumn, gower_distance, shared_columns, shared_table
 from attacks.linkage.column_models import ColumnModels
 from attacks.linkage.linkage_answers import Linkage
@@ -55,7 +55,15 @@ class ExpectationMaximizationLinkage(Linkage):
         check_real("sharpness", sharpness, low=0, open_low=True)
 
     def evidence(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Floats:
-        """Log-likelihood of each row under each candidate after the last round, shape (rows, candidates)."""
+        """Log-likelihood of each row under each candidate after the last round, shape (rows, candidates).
+
+        Raises
+        ------
+        NotApplicable
+            If the release has no row to learn from.
+        """
+        if not len(release.frame):
+            raise NotApplicable("the release has no row")
         name = (ExpectationMaximizationLinkage, self.iterations, self.sharpness)
         return shared_table(release, knowledge, name, lambda: self._learned(shared_columns(release, knowledge)))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
@@ -72,7 +72,6 @@ class LearnedLinkage(Linkage):
             If the attacker cannot repeat the defense, or has fewer than ten people of its own.
         """
         from sklearn.linear_model import LogisticRegression
-        from sklearn.pipeline import make_pipeline
         from sklearn.preprocessing import StandardScaler
 
         columns = shared_columns(release, knowledge)
@@ -83,17 +82,45 @@ class LearnedLinkage(Linkage):
             features.append(pair_features(simulated, distance, rows, candidates))
             matches.append(truth[rows] == candidates)
             labelled_simulations.append((simulated, truth))
-        model = make_pipeline(StandardScaler(), LogisticRegression(C=self.penalty, max_iter=300))
-        model.fit(np.vstack(features), np.concatenate(matches))
+        scaler, classifier = StandardScaler(), LogisticRegression(C=self.penalty, max_iter=300)
+        classifier.fit(scaler.fit_transform(np.vstack(features)), np.concatenate(matches))
+        weights = classifier.coef_[0] / scaler.scale_
+        model = LinearModel(weights, float(classifier.intercept_[0] - weights @ scaler.mean_))
         factor = _trust([(_log_odds(model, simulated), truth) for simulated, truth in labelled_simulations[:TRUSTED]])
         return factor * _log_odds(model, columns)
 
 
-def _log_odds(model: Any, columns: list[SharedColumn]) -> Floats:
-    """Log-odds of each pair, shape (rows, candidates)."""
+@dataclass(frozen=True)
+class LinearModel:
+    """A linear model of the log-odds of a pair.
+
+    Parameters
+    ----------
+    weights : ndarray of float, shape (features,)
+        Weights of the features of `pair_features`.
+    intercept : float
+        Log-odds where all features are 0.
+    """
+
+    weights: Floats
+    intercept: float
+
+
+def _log_odds(model: LinearModel, columns: list[SharedColumn]) -> Floats:
+    """Log-odds of each pair, shape (rows, candidates).
+
+    The features of a column depend on its cell and value alone. Their weighted sum is therefore made once for each
+    distinct cell and value, and looked up for all pairs.
+    """
     distance = gower_distance(columns)
-    every = np.divmod(np.arange(distance.size), distance.shape[1])
-    odds: Floats = model.decision_function(pair_features(columns, distance, *every)).reshape(distance.shape)
+    nearer = distance - distance.min(axis=1, keepdims=True)
+    odds = model.intercept + model.weights[0] * distance + model.weights[1] * nearer
+    first = 2
+    for column in columns:
+        features = column_features(column)
+        table = np.tensordot(model.weights[first : first + len(features)], features, axes=1)
+        odds += table[column.cells.codes][:, column.codes]
+        first += len(features)
     return np.clip(odds, -FARTHEST_ODDS, FARTHEST_ODDS)
 
 
@@ -131,22 +158,29 @@ def pair_features(columns: list[SharedColumn], distance: Floats, rows: Integers,
     distance : ndarray of float, shape (rows, candidates)
         Gower's.
     rows, candidates : ndarray of int, shape (pairs,)
-        Integers.
+        Row and candidate of each pair.
     """
     features = [distance[rows, candidates], distance[rows, candidates] - distance.min(axis=1)[rows]]
     for column in columns:
-        cell, value = column.cells.codes[rows], column.codes[candidates]
-        covered = column.contains()[cell, value].astype(float)
-        share = np.bincount(column.codes, minlength=len(column.values)) / column.codes.size
-        features += [covered, covered * -np.log(share[value])]
-        if isinstance(column.cells, NumericCells):
-            values = column.values.astype(float)
-            ordered = np.sort(values[~np.isnan(values)])
-            far = _beyond(*column.cells.hull(), values)[cell, value] / (_deviation(ordered) or 1.0)
-            ranks = [np.searchsorted(ordered, side) / max(1, ordered.size) for side in (*column.cells.hull(), values)]
-            far = np.minimum(far, FARTHEST)
-            features += [far, far**2, _beyond(*ranks)[cell, value]]
+        features += list(column_features(column)[:, column.cells.codes[rows], column.codes[candidates]])
     return np.column_stack(features)
+
+
+def column_features(column: SharedColumn) -> Floats:
+    """Features of each distinct cell and value of a column, shape (features, cells, values)."""
+    covered = column.contains().astype(float)
+    share = np.bincount(column.codes, minlength=len(column.values)) / column.codes.size
+    with np.errstate(divide="ignore"):
+        rarity = np.where(share > 0, -np.log(share), 0.0)
+    features = [covered, covered * rarity]
+    if isinstance(column.cells, NumericCells):
+        values = column.values.astype(float)
+        ordered = np.sort(values[~np.isnan(values)])
+        far = _beyond(*column.cells.hull(), values) / (_deviation(ordered) or 1.0)
+        ranks = [np.searchsorted(ordered, side) / max(1, ordered.size) for side in (*column.cells.hull(), values)]
+        far = np.minimum(far, FARTHEST)
+        features += [far, far**2, _beyond(*ranks)]
+    return np.stack(features)
 
 
 def _beyond(low: Floats, high: Floats, values: Floats) -> Floats:

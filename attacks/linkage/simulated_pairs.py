@@ -46,7 +46,8 @@ def simulated_pairs(
     Raises
     ------
     NotApplicable
-        If the attacker does not know the mechanism, has fewer than ten people, or released rows of unknown origin.
+        If the attacker does not know the mechanism, has fewer than ten people, or released rows of unknown origin; or
+        if the defense refuses a table of so few people.
     """
     if knowledge.simulate is None:
         raise NotApplicable("the attacker cannot repeat the defense")
@@ -58,7 +59,10 @@ def simulated_pairs(
     names = [name for name in release.frame.columns if name in knowledge.candidates.columns]
     for _ in range(simulations):
         chosen = knowledge.auxiliary.take(rng.permutation(people)[:candidates])
-        simulated = knowledge.simulate(chosen.take(np.arange(released)), rng)
+        try:
+            simulated = knowledge.simulate(chosen.take(np.arange(released)), rng)
+        except ValueError as reason:
+            raise NotApplicable(f"the defense cannot be repeated on {released} people: {reason}") from reason
         if not (simulated.origin >= 0).any():
             raise NotApplicable("released rows stem from no single person")
         own = replace(knowledge, candidates=chosen.frame[[name for name in names if name in chosen.frame.columns]])

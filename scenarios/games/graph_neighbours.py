@@ -13,7 +13,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import DegreeCounts, EdgeCount, TriangleCount
 from scenarios.games.indistinguishability import DistinguishingSecret, Indistinguishability
-from scenarios.games.statistics_game import Question, seed_of
+from scenarios.games.statistics_game import AnalystQuery, seed_of
 
 
 class GraphNeighbours(Indistinguishability):
@@ -71,15 +71,15 @@ class GraphNeighbours(Indistinguishability):
         self.delta = 0.0
 
     @property
-    def _questions(self) -> tuple[Question, ...]:
+    def _questions(self) -> tuple[AnalystQuery, ...]:
         _, persons = EdgeCount().graph(self.records)
         pairs, threes = persons * (persons - 1) / 2, persons * (persons - 1) * (persons - 2) / 6
         # Without knowledge an analyst guesses that a tenth of all pairs are friends, independently.
         guess = 0.1
         return (
-            Question(EdgeCount(), guess * pairs),
-            Question(DegreeCounts(bound=self.bound), persons / (self.bound + 1)),
-            Question(TriangleCount(), guess**3 * threes),
+            AnalystQuery(EdgeCount(), guess * pairs),
+            AnalystQuery(DegreeCounts(bound=self.bound), persons / (self.bound + 1)),
+            AnalystQuery(TriangleCount(), guess**3 * threes),
         )
 
     def briefing(self, defense: Defense, rng: Generator) -> Knowledge:

@@ -171,7 +171,7 @@ class Join(TableGame):
 
     def utility(self, secret: JoinSecret, release: MicrodataRelease) -> dict[str, float | None]:
         """Anchored utility of the table (`metrics.table_utility.TableUtility`), and its measured k and l."""
-        return table_worth(secret.utility, secret.records, release.frame)
+        return table_worth(secret.utility, secret.records, release)
 
     def score(self, secret: JoinSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
         """Score the links of rows to lines of the register; see `row_scores`."""

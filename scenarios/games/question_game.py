@@ -46,4 +46,4 @@ class QuestionGame(TableGame):
 
     def utility(self, secret: People, release: MicrodataRelease) -> dict[str, float | None]:
         """Anchored utility of the table (`metrics.table_utility.TableUtility`), and its measured k and l."""
-        return table_worth(secret.utility, secret.records, release.frame)
+        return table_worth(secret.utility, secret.records, release)
