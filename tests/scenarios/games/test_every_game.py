@@ -8,7 +8,7 @@ import pytest
 
 import attacks
 from defenses import Curator, FederatedAveraging, GraphCurator, Identity, LocalReports, Mondrian, RetentionReplacement
-from scenarios import load
+from scenarios import RowQuestion, load
 from scenarios.experiments.emoji_population import emoji
 from scenarios.games.playing import make_release
 from scenarios.methods import exported
@@ -58,6 +58,10 @@ TRIALS = {
     "SparseRatings": Trial("ScoreboardDeanonymization", "ratings", parameters={"targets": 5}),
     "StatisticsMembership": Trial(
         "HomerByQueries", defense=Curator(epsilon=1.0), parameters=CANDIDATES | {"members": 20}
+    ),
+    "SharedPeople": Trial(
+        "NearestNeighbour",
+        parameters={"question": RowQuestion(), "originals": 20, "others": 20, "auxiliary": 40, "held_out": 40},
     ),
     "Training": Trial(
         "UpdateMembership",
