@@ -21,8 +21,23 @@ Ranking of defenses and the matrix of attacks
     Success: Success of an attack in one goal, over plays.
     Utility: Headline utility and its components, of which it is the mean.
 
+Summary of several data sets and goals
+    BOUNDS: Bounds of the worst advantage, fixed before any result was seen.
+    Exposure: Utility and exposure of one setting of a defense in one scenario and variant.
+    exposures: Exposure of each setting of each defense, in alphabetical order.
+    mean_ranks: Rank families in every scenario, variant, goal and play, and average; best first.
+    MeanRank: Mean rank of a family over scenarios, variants and goals, from 1 (best).
+    needs_summary: Whether several scenarios or variants were played, or more goals than one table shows well.
+    summarize: Summary of results as sections of a report.
+    Usefulness: Usefulness of one attack over all settings of all defenses.
+    usefulness: Usefulness of each attack, the one that would be missed most first.
+    utility_left: The most useful setting of each family whose worst advantage is at most a bound, by family.
+    WorstAttack: The attack of the largest advantage on a defense, in one goal or in all.
+
 Tables and exports of the board, and its HTML page
     BOARD_COLUMNS: Columns of the board as CSV.
+    latex_board: The board as LaTeX (booktabs), one table per scenario and variant.
+    latex_matrix: The matrix as LaTeX (booktabs), one table per scenario and variant.
     MATRIX_COLUMNS: Columns of the matrix as CSV.
     matrix_to_csv: The matrix as CSV with the columns `MATRIX_COLUMNS`, one line per pair.
     matrix_to_json: The matrix as a JSON list of objects, one per pair.
@@ -59,6 +74,7 @@ Reports of experiments
     report_to_csv: Tables of a report as CSV, one line per cell: section, table, row (from 1), column, value (not
         rounded).
     report_to_json: Tables of a report as JSON: a list of objects with section, title, columns, rows and note.
+    report_to_latex: Tables of a report as LaTeX (booktabs).
     report_to_markdown: Tables of a report as Markdown.
     report_to_terminal: Tables of a report as plain text.
     Section: A section of a report.

@@ -18,6 +18,19 @@ from .pairs import matrix as matrix
 from .utility import Utility as Utility
 from .utility import pooled_utility as pooled_utility
 
+# Summary of several data sets and goals
+from .attack_usefulness import Usefulness as Usefulness
+from .attack_usefulness import usefulness as usefulness
+from .exposure import Exposure as Exposure
+from .exposure import WorstAttack as WorstAttack
+from .exposure import exposures as exposures
+from .mean_rank import MeanRank as MeanRank
+from .mean_rank import mean_ranks as mean_ranks
+from .summary import needs_summary as needs_summary
+from .summary import summarize as summarize
+from .utility_at_risk import BOUNDS as BOUNDS
+from .utility_at_risk import utility_left as utility_left
+
 # Tables and exports of the board, and its HTML page
 from .exports import BOARD_COLUMNS as BOARD_COLUMNS
 from .exports import MATRIX_COLUMNS as MATRIX_COLUMNS
@@ -27,6 +40,8 @@ from .exports import to_csv as to_csv
 from .exports import to_json as to_json
 from .tables import matrix_to_markdown as matrix_to_markdown
 from .tables import matrix_to_terminal as matrix_to_terminal
+from .latex import latex_board as latex_board
+from .latex import latex_matrix as latex_matrix
 from .tables import to_markdown as to_markdown
 from .tables import to_terminal as to_terminal
 from .page import render_page as render_page
@@ -52,6 +67,7 @@ from .report import Table as Table
 from .report import render_report as render_report
 from .report import report_to_csv as report_to_csv
 from .report import report_to_json as report_to_json
+from .latex import report_to_latex as report_to_latex
 from .report import report_to_markdown as report_to_markdown
 from .report import report_to_terminal as report_to_terminal
 from .line_chart import Lines as Lines

@@ -36,6 +36,8 @@ class Success:
         `chance` is known exactly.
     confidence : float
         Confidence level of the interval.
+    control_rates : tuple of float
+        Success rate of the same attack on the control group in each play; empty if `chance` is known exactly.
     """
 
     goal: str
@@ -44,6 +46,7 @@ class Success:
     chance: float
     control_trials: int | None = None
     confidence: float = 0.95
+    control_rates: tuple[float, ...] = ()
 
     @cached_property
     def rate(self) -> Estimate:
@@ -214,6 +217,7 @@ def _success(trials: Sequence[Result], goal: str) -> Success | None:
         max(1, round(_mean([score.trials for score in measured]))),
         chance,
         max(1, round(_mean(controls))) if controls else None,
+        control_rates=tuple(score.chance for score in measured if score.chance is not None) if controls else (),
     )
 
 

@@ -10,9 +10,9 @@ from leaderboard.goals import goal_words
 from leaderboard.pairs import Pair, goals
 from leaderboard.result import label
 
-_HEADERS = ("#", "defense", "guarantee", "utility", "worst attack", "success", "chance", "advantage", "score")
-_ALIGN = ("right", "left", "left", "right", "left", "right", "right", "right", "right")
-_DEFENSE, _ATTACK = _HEADERS.index("defense"), _HEADERS.index("worst attack")
+HEADERS = ("#", "defense", "guarantee", "utility", "worst attack", "success", "chance", "advantage", "score")
+ALIGNMENT = ("right", "left", "left", "right", "left", "right", "right", "right", "right")
+_DEFENSE, _ATTACK = HEADERS.index("defense"), HEADERS.index("worst attack")
 SMALL = 0.05
 """Chance levels below this are shown with three decimals."""
 _BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=,)(?=.)")
@@ -30,20 +30,20 @@ def to_terminal(rows: Sequence[Row], width: int = 120) -> str:
     """
     tables = []
     for (scenario, variant), group in by_place(rows).items():
-        cells = [_cells(row) for row in group]
+        cells = [board_cells(row) for row in group]
         fixed = sum(
             max(len(header), *(len(line[index]) for line in cells))
-            for index, header in enumerate(_HEADERS)
+            for index, header in enumerate(HEADERS)
             if index not in (_DEFENSE, _ATTACK)
         )
         # Columns are two spaces apart; defense and worst attack share the remaining width.
-        room = max(30, width - fixed - 2 * (len(_HEADERS) - 1))
+        room = max(30, width - fixed - 2 * (len(HEADERS) - 1))
         longest = max(len(line[_ATTACK]) for line in cells)
         attack = max(14, min(longest, room // 2))
         for line in cells:
             line[_DEFENSE] = fold(line[_DEFENSE], room - attack)
             line[_ATTACK] = fold(line[_ATTACK], attack)
-        body = _plain(_HEADERS, cells, _ALIGN)
+        body = _plain(HEADERS, cells, ALIGNMENT)
         tables.append(f"{place_title(scenario, variant)}\n\n{body}\n{_notes(group)}")
     return "\n\n".join(tables)
 
@@ -54,8 +54,8 @@ def to_markdown(rows: Sequence[Row]) -> str:
 
     tables = []
     for (scenario, variant), group in by_place(rows).items():
-        cells = [[cell.replace("|", r"\|") for cell in _cells(row)] for row in group]
-        body = tabulate(cells, _HEADERS, tablefmt="pipe", colalign=_ALIGN, disable_numparse=True)
+        cells = [[cell.replace("|", r"\|") for cell in board_cells(row)] for row in group]
+        body = tabulate(cells, HEADERS, tablefmt="pipe", colalign=ALIGNMENT, disable_numparse=True)
         tables.append(f"### {place_title(scenario, variant)}\n\n{body}\n\n{_notes(group)}")
     return "\n\n".join(tables) + "\n" if tables else ""
 
@@ -63,7 +63,7 @@ def to_markdown(rows: Sequence[Row]) -> str:
 def matrix_to_terminal(pairs: Sequence[Pair]) -> str:
     """The matrix as plain text: success in each goal, or the status of pairs without success."""
     tables = []
-    for place, headers, cells, align in _matrix_tables(pairs):
+    for place, headers, cells, align in matrix_tables(pairs):
         folded = [[fold(cell, 30) for cell in line] for line in cells]
         tables.append(f"{place}\n\n{_plain([fold(header, 14) for header in headers], folded, align)}")
     return "\n\n".join(tables)
@@ -75,12 +75,12 @@ def matrix_to_markdown(pairs: Sequence[Pair]) -> str:
 
     tables = [
         f"### {place}\n\n{tabulate(cells, headers, tablefmt='pipe', colalign=align, disable_numparse=True)}\n"
-        for place, headers, cells, align in _matrix_tables(pairs)
+        for place, headers, cells, align in matrix_tables(pairs)
     ]
     return "\n".join(tables)
 
 
-def _matrix_tables(pairs: Sequence[Pair]) -> Iterator[tuple[str, list[str], list[list[str]], list[str]]]:
+def matrix_tables(pairs: Sequence[Pair]) -> Iterator[tuple[str, list[str], list[list[str]], list[str]]]:
     """Title, headers, cells and alignment of each scenario and variant."""
     for (scenario, variant), grid in grids(pairs).items():
         attacks = list(dict.fromkeys(attack for line in grid.values() for attack in line))
@@ -112,7 +112,8 @@ def number(value: float | None, digits: int = 2) -> str:
     return re.sub(r"^(-?)0\.", r"\1.", text)
 
 
-def _cells(row: Row) -> list[str]:
+def board_cells(row: Row) -> list[str]:
+    """Cells of a row of the board under `HEADERS`, as text."""
     attack = "–" if row.worst_attack is None else label(row.worst_attack, row.worst_parameters or {})
     goal = f" ({goal_words(row.goal)})" if row.goal else ""
     return [

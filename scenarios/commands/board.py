@@ -18,9 +18,11 @@ from scenarios.commands.common import (
     format_option,
     html_option,
     matrix_option,
+    shows_summary,
     write_page,
     write_report,
     written_board,
+    written_summary,
 )
 
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ EPILOG = """\b
 Examples:
   tokumei board
   tokumei board bank --matrix
+  tokumei board "arena on bank" --full
+  tokumei board --summary --format latex > summary.tex
   tokumei board --format csv --db results.db > board.csv
   tokumei board --html board.html
   tokumei board --history Mondrian --html history.html
@@ -42,11 +46,25 @@ Examples:
 @format_option
 @matrix_option
 @html_option
+@click.option("--summary", is_flag=True, help="Show utility left at risk, mean ranks and the usefulness of attacks.")
+@click.option("--full", is_flag=True, help="Show whole boards where the summary is the default.")
 @click.option("--history", "defense", metavar="DEFENSE", help="Show the results of this defense in each recorded run.")
 def board(
-    scenarios: tuple[str, ...], db: str, form: str, html: Path | None, defense: str | None, *, matrix: bool
+    scenarios: tuple[str, ...],
+    db: str,
+    form: str,
+    html: Path | None,
+    defense: str | None,
+    *,
+    matrix: bool,
+    summary: bool,
+    full: bool,
 ) -> None:
-    """Show the board of stored results, of all scenarios or only those named."""
+    """Show the board of stored results, of all scenarios or only those named.
+
+    Several data sets or more than two goals are summarized on the terminal: the utility that each family of defenses
+    keeps within bounds of the worst advantage, its mean rank, and the usefulness of attacks. --full shows the boards.
+    """
     with bad_input():
         check_page(html)
     if "://" not in db and not Path(db).exists():
@@ -54,8 +72,9 @@ def board(
         sys.exit(NOTHING)
     if defense is not None:
         with bad_input():
-            if matrix:
-                raise ValueError("--history shows one defense over runs, it takes no --matrix")
+            given = {"--matrix": matrix, "--summary": summary, "--full": full}
+            for option in (name for name, value in given.items() if value):
+                raise ValueError(f"--history shows one defense over runs, it takes no {option}")
         _show_history(defense, scenarios, db, form, html)
         return
     with bad_input():
@@ -63,7 +82,12 @@ def board(
     if not results:
         echo(f"there are no results at {db}", err=True)
         sys.exit(NOTHING)
-    echo_board(written_board(results, form, matrix=matrix))
+    if summary or (not full and shows_summary(results, form, matrix=matrix)):
+        echo_board(written_summary(results, form))
+        if not summary:
+            echo("--full shows the boards; --summary --format markdown (csv, json, latex) each goal", err=True)
+    else:
+        echo_board(written_board(results, form, matrix=matrix))
     if html is not None:
         with bad_input():
             write_page(results, html)

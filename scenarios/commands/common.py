@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 GATE_FAILED, FAILED_TRIALS, NOTHING = 1, 3, 4
 """Exit codes; 2 is that of `BadInput`."""
-FORMATS = ("table", "markdown", "csv", "json")
+FORMATS = ("table", "markdown", "csv", "json", "latex")
 
 db_option = click.option(
     "--db",
@@ -129,6 +129,7 @@ def written_board(results: Sequence[Result], form: str, *, matrix: bool) -> str:
             "markdown": lb.matrix_to_markdown,
             "csv": lb.matrix_to_csv,
             "json": lb.matrix_to_json,
+            "latex": lb.latex_matrix,
         }
         return str(writers[form](pairs))
     rows = lb.rank(results)
@@ -137,8 +138,24 @@ def written_board(results: Sequence[Result], form: str, *, matrix: bool) -> str:
         "markdown": lb.to_markdown,
         "csv": lb.to_csv,
         "json": lb.to_json,
+        "latex": lb.latex_board,
     }
     return str(writers[form](rows))
+
+
+def written_summary(results: Sequence[Result], form: str) -> str:
+    """The summary of some results as text in one of `FORMATS`; by goal too, except on the terminal."""
+    import leaderboard as lb
+
+    sections = lb.summarize(results, by_goal=form != "table")
+    return str(_report_writers()[form](sections))
+
+
+def shows_summary(results: Sequence[Result], form: str, *, matrix: bool) -> bool:
+    """Whether the terminal shows the summary instead of the boards of several data sets or goals."""
+    import leaderboard as lb
+
+    return form == "table" and not matrix and lb.needs_summary(results)
 
 
 def terminal_width() -> int:
@@ -205,18 +222,25 @@ def write_report(
     import leaderboard as lb
     from leaderboard.version import version
 
-    writers = {
-        "table": lb.report_to_terminal,
-        "markdown": lb.report_to_markdown,
-        "csv": lb.report_to_csv,
-        "json": lb.report_to_json,
-    }
-    echo_board(writers[form](sections))
+    echo_board(_report_writers()[form](sections))
     if html is not None:
         about = {**about, "version": f"tokumei {version()}"}
         with bad_input():
             _write_html(lb.render_report(title, about, sections), html)
         echo(f"page written to {html}", err=True)
+
+
+def _report_writers() -> dict[str, Any]:
+    """Function that writes a report as text, by format."""
+    import leaderboard as lb
+
+    return {
+        "table": lb.report_to_terminal,
+        "markdown": lb.report_to_markdown,
+        "csv": lb.report_to_csv,
+        "json": lb.report_to_json,
+        "latex": lb.report_to_latex,
+    }
 
 
 def _write_html(page: str, path: Path) -> None:

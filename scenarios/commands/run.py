@@ -16,8 +16,10 @@ from scenarios.commands.common import (
     check_page,
     echo,
     echo_board,
+    shows_summary,
     write_page,
     written_board,
+    written_summary,
 )
 from scenarios.commands.run_options import RunOptions, run_options
 
@@ -212,7 +214,10 @@ def _record_run(store: Store, catalogues: list[Catalogue]) -> None:
 def _show(played: Played, options: RunOptions, display: Display) -> None:
     """Write the board to standard output, and the page where one is asked for."""
     if played.results:
-        echo_board(written_board(played.results, options.form, matrix=options.matrix))
+        if shows_summary(played.results, options.form, matrix=options.matrix):
+            echo_board(written_summary(played.results, options.form))
+        else:
+            echo_board(written_board(played.results, options.form, matrix=options.matrix))
         if options.html is not None:
             with bad_input():
                 write_page(played.results, options.html)

@@ -1,0 +1,149 @@
+"""Summary of boards on several data sets or goals: utility left at risk, mean ranks, usefulness of attacks."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from leaderboard.attack_usefulness import usefulness
+from leaderboard.exposure import LEVEL, Exposure, exposures
+from leaderboard.goals import goal_words, in_order
+from leaderboard.mean_rank import MeanRank, mean_ranks
+from leaderboard.pairs import matrix, variant_name
+from leaderboard.report import Section, Table
+from leaderboard.result import Result, canonical, label
+from leaderboard.tables import number, place_title
+from leaderboard.utility_at_risk import BOUNDS, utility_left
+
+FEW_GOALS = 2
+"""Boards of one place with at most this many goals are read as they are."""
+
+
+def needs_summary(results: Sequence[Result]) -> bool:
+    """Whether several scenarios or variants were played, or more goals than one table shows well."""
+    places = {(result.scenario, variant_name(result.game)) for result in results if result.attack is not None}
+    goals = {goal for result in results for goal in result.scores}
+    return len(places) > 1 or len(goals) > FEW_GOALS
+
+
+def summarize(results: Sequence[Result], *, by_goal: bool = True) -> tuple[Section, ...]:
+    """Summary of results as sections of a report.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Releases and trials of any scenarios, at most one per release and trial.
+    by_goal : bool
+        Whether places with several goals have a table for each goal besides that over all of them.
+
+    Returns
+    -------
+    tuple of Section
+        For each scenario and variant, the utility that each family of defenses keeps within bounds of the worst
+        advantage, over all goals and, in places with several, for each goal; then the usefulness of attacks.
+
+    Examples
+    --------
+    >>> from leaderboard import Result, summarize
+    >>> from metrics import Score
+    >>> common = {"scenario": "bank", "defense": "Mondrian", "parameters": {"k": 5}, "play": 0}
+    >>> scores = {"membership": Score("membership", rate=0.5, chance=0.5, trials=10_000)}
+    >>> release = Result(key="1" * 64, values={"marginals": 0.5}, **common)
+    >>> trial = Result(key="2" * 64, attack="Homer", scores=scores, **common)
+    >>> left, attacks = summarize([release, trial])
+    >>> left.tables[0].rows[0]
+    ('Mondrian', '.50', '.50', '.50', '.50', '1.0')
+    """
+    settings = exposures(results)
+    ranks = {rank.family: rank for rank in mean_ranks(results)}
+    places = sorted({exposure.place for exposure in settings})
+    left = tuple(
+        _left_at(place, [exposure for exposure in settings if exposure.place == place], ranks, by_goal)
+        for place in places
+    )
+    return (*left, _attacks(results))
+
+
+def _left_at(
+    place: tuple[str, str], settings: Sequence[Exposure], ranks: dict[str, MeanRank], by_goal: bool
+) -> Section:
+    goals = in_order({goal for exposure in settings for goal in exposure.goals})
+    tables = [_left(settings, None, ranks)]
+    if by_goal and len(goals) > 1:
+        tables += [_left(settings, goal, None) for goal in goals]
+    return Section(f"Utility left at risk: {place_title(*place)}", tables=tuple(tables))
+
+
+def _left(settings: Sequence[Exposure], goal: str | None, ranks: dict[str, MeanRank] | None) -> Table:
+    """Best utility of each family within each bound, the families that keep most at small bounds first."""
+    best = {bound: utility_left(settings, bound, goal) for bound in BOUNDS}
+    families = list(best[BOUNDS[0]])
+    measured = {exposure.defense for exposure in settings if exposure.worst(goal) is not None}
+
+    varying = {family: _varying([one for one in settings if one.defense == family]) for family in families}
+
+    def order(family: str) -> tuple[float, ...]:
+        return tuple(-_utility(best[bound][family]) for bound in BOUNDS)
+
+    rows = [
+        (
+            family,
+            *(_cell(best[bound][family], varying[family]) if family in measured else "n/a" for bound in BOUNDS),
+            *(() if ranks is None else (_rank(ranks.get(family)),)),
+        )
+        for family in sorted(families, key=lambda family: (order(family), family))
+    ]
+    columns = ("family", *(f"at most {number(bound)}" for bound in BOUNDS), *(() if ranks is None else ("mean rank",)))
+    words = "all goals" if goal is None else goal_words(goal)
+    note = (
+        f"Best utility among settings whose worst advantage ({words}) is at most the bound, at the upper end of its "
+        f"{LEVEL:.0%} interval; –: no setting is shown to meet it; n/a: nothing to find. "
+    )
+    if ranks is not None:
+        note += "Mean rank: over data sets and goals, by utility x (1 - worst advantage), with its interval over plays."
+    return Table(
+        f"worst advantage over {words}" if goal is None else f"worst advantage in {words}", columns, rows, 2, note
+    )
+
+
+def _cell(exposure: Exposure | None, varying: Collection[str]) -> str:
+    """Utility of a setting, and the parameters in which it differs from its family's other settings."""
+    if exposure is None or exposure.utility is None:
+        return "–"
+    setting = label("", {name: value for name, value in exposure.parameters.items() if name in varying}).strip()
+    return f"{number(exposure.utility.value)} {setting}".strip()
+
+
+def _varying(settings: Sequence[Exposure]) -> set[str]:
+    """Names of the parameters in which settings differ."""
+    names = {name for setting in settings for name in setting.parameters}
+    return {name for name in names if len({canonical(setting.parameters.get(name)) for setting in settings}) > 1}
+
+
+def _utility(exposure: Exposure | None) -> float:
+    return -1.0 if exposure is None or exposure.utility is None else exposure.utility.value
+
+
+def _rank(rank: MeanRank | None) -> str:
+    if rank is None:
+        return "–"
+    return f"{rank.value:.1f}" if rank.low is None else f"{rank.value:.1f} [{rank.low:.1f}, {rank.high:.1f}]"
+
+
+def _attacks(results: Sequence[Result]) -> Section:
+    rows = [
+        (
+            attack.attack,
+            ", ".join(goal_words(goal) for goal in attack.goals),
+            attack.worst,
+            attack.advantage,
+            attack.missed,
+            attack.seconds,
+        )
+        for attack in usefulness(matrix(results))
+    ]
+    columns = ("attack", "goals", "worst", "mean advantage", "missed without it", "seconds")
+    note = (
+        "worst: share of all settings on which no attack has a larger advantage; missed without it: fall of the mean "
+        "largest advantage; seconds: of one play."
+    )
+    return Section("Attacks", tables=(Table("usefulness over all settings of all defenses", columns, rows, 3, note),))
