@@ -67,6 +67,15 @@ Comparison of two boards, gates and history
         can.
     Tolerance: Tolerated changes: of utility and success in their own unit, of time as a share.
 
+Downtime by failures
+    downtime_hours: Data downtime: incidents x (time to detection + time to repair).
+    downtime_table: Downtime by kind of incident, and in total, as a table of a report.
+    FailureLog: Log of failed releases and trials in a database of results.
+    hourly_cost: Cost of an hour of downtime: wages of the people whom it occupies or keeps from work, and other
+        losses.
+    Incident: One failure, from its beginning to its repair.
+    recorded_incidents: All failures in a database's log, oldest first.
+
 Reports of experiments
     Bars: A histogram with a second one as an outline.
     Lines: A line chart.

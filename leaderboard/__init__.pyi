@@ -60,6 +60,14 @@ from .gate import gate_reasons as gate_reasons
 from .history import history_of as history_of
 from .history import history_report as history_report
 
+# Downtime by failures
+from .downtime import Incident as Incident
+from .downtime import downtime_hours as downtime_hours
+from .downtime import downtime_table as downtime_table
+from .downtime import hourly_cost as hourly_cost
+from .failure_log import FailureLog as FailureLog
+from .failure_log import recorded_incidents as recorded_incidents
+
 # Reports of experiments
 from .report import Bars as Bars
 from .report import Section as Section

@@ -14,6 +14,7 @@ from scenarios.commands.board import board
 from scenarios.commands.check import check
 from scenarios.commands.compare import compare
 from scenarios.commands.defend import defend
+from scenarios.commands.downtime import downtime
 from scenarios.commands.info import info
 from scenarios.commands.list import list_
 from scenarios.commands.risk import risk
@@ -77,6 +78,7 @@ for command in (
     tournament,
     audit,
     secure,
+    downtime,
 ):
     cli.add_command(command)
 

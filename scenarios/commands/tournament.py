@@ -236,7 +236,8 @@ def _scored(opened: Any, public_share: float, jobs: int | None, form: str) -> No
     """Score all tables, write boards and reports, and show the standings."""
     from scenarios.running.local import cores
     from scenarios.tournament.advancing import publish_again
-    from scenarios.tournament.boards import standings_csv, standings_table, write_boards
+    from scenarios.tournament.boards import standings_csv, standings_table, write_boards, write_host_report
+    from scenarios.tournament.incidents import record_scoring
     from scenarios.tournament.scoring import score_shares
     from scenarios.tournament.settings import Phase
     from scenarios.tournament.standings import standings
@@ -248,18 +249,28 @@ def _scored(opened: Any, public_share: float, jobs: int | None, form: str) -> No
     publish_again(opened)
     share = 1.0 if phase is Phase.CLOSED else public_share
     workers = jobs or cores()
-    scored = score_shares(opened, sorted({share, 1.0}), workers, _progress("scoring"))
+    began = _now()
+    try:
+        scored = score_shares(opened, sorted({share, 1.0}), workers, _progress("scoring"))
+    except Exception:
+        record_scoring(opened, began, _now(), failed=True)
+        raise
+    record_scoring(opened, began, _now(), failed=False)
     full, public = scored[1.0], scored[share]
     write_boards(opened, full, public, share)
     for reason in write_reports(opened, public, share):
         _say(f"warning: {reason}")
     ranked = standings(opened.settings.teams, full)
+    downtime = write_host_report(opened, ranked, _now())
     if form == "csv":
         echo(standings_csv(ranked), nl=False)
     else:
         import leaderboard as lb
 
-        echo(lb.report_to_terminal((lb.Section(opened.settings.title, tables=(standings_table(ranked),)),)))
+        sections = [lb.Section(opened.settings.title, tables=(standings_table(ranked),))]
+        if len(downtime.rows) > 1:
+            sections.append(lb.Section("Failures", tables=(downtime,)))
+        echo(lb.report_to_terminal(sections))
     _say(f"boards written to {opened.public} (for everybody) and {opened.host} (for the host)")
 
 

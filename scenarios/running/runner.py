@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from defenses.base.guarantee import Guarantee
+from leaderboard.failure_log import FailureLog
 from leaderboard.result import FAILURES, Result
 from leaderboard.store import Store
 from scenarios.running.interrupts import signal_of
@@ -115,9 +116,11 @@ def run(
     backend = backend or LocalProcesses(jobs)
     try:
         store.add([], catalogue.documents)
+        failures = FailureLog(store)
         with closing(backend.played(plan, units)) as batches:
             for results in batches:
                 store.add(results)
+                failures.record(results)
                 played += len(results)
                 failed += sum(result.status in FAILURES for result in results)
                 listener.ended(results)

@@ -6,6 +6,7 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from datetime import datetime
 
 import leaderboard as lb
 from leaderboard.board import ranked
@@ -15,6 +16,7 @@ from leaderboard.version import version
 from metrics.files import PRIVATE
 from scenarios.descriptions import one_liners
 from scenarios.tournament.folder import PUBLIC, Tournament, write_whole
+from scenarios.tournament.incidents import tournament_incidents
 from scenarios.tournament.scoring import BASELINE
 from scenarios.tournament.standings import Standing, standings
 
@@ -96,6 +98,26 @@ def write_boards(tournament: Tournament, full: Sequence[Result], public: Sequenc
             pages["board.html"] = _page(ordered, results, about)
         for name, text in pages.items():
             write_whole(folder / name, text.encode(), mode=PRIVATE if folder == tournament.host else PUBLIC)
+
+
+def write_host_report(tournament: Tournament, ordered: Sequence[Standing], now: datetime) -> lb.Table:
+    """Write the host's report, with the standings and the downtime by failures, and return the latter's table."""
+    table = lb.downtime_table(tournament_incidents(tournament), now)
+    sections = (
+        lb.Section("Standings", tables=(standings_table(ordered),)),
+        lb.Section(
+            "Failures",
+            (
+                "A refused file has been wrong since it was written. It is repaired by the team's next accepted file. "
+                "Its team had no valid table, or an older one, in the meantime.",
+            ),
+            (table,),
+        ),
+    )
+    about = {"teams": str(len(tournament.settings.teams)), "version": f"tokumei {version()}"}
+    page = lb.render_report(tournament.settings.title, about, sections)
+    write_whole(tournament.host / "report.html", page.encode(), mode=PRIVATE)
+    return table
 
 
 def _page(ordered: Sequence[Standing], results: Sequence[Result], about: Mapping[str, str]) -> str:

@@ -15,6 +15,7 @@ from datetime import datetime
 from pathlib import Path
 
 from scenarios.tournament.folder import Submission, Tournament, write_whole
+from scenarios.tournament.incidents import record_refusal
 from scenarios.tournament.log import LogEntry
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.sheets import read_answers, read_sheet, read_submission
@@ -61,7 +62,7 @@ def submit(tournament: Tournament, team: str, path: Path, now: datetime, *, agai
     Raises
     ------
     ValueError
-        If team, phase or file is invalid; then nothing has changed.
+        If team, phase or file is invalid; then nothing has changed but the list of refused files.
     OSError
         If the file cannot be written; then nothing has changed.
     """
@@ -110,6 +111,25 @@ def _submit(tournament: Tournament, team: str, path: Path, now: datetime, agains
     """Validate and archive a file; the log must be locked."""
     entries = tournament.log.head().lasting
     phase = _open_phase(tournament, entries, now)
+    try:
+        return _accepted(tournament, entries, phase, team, path, now, against)
+    except ValueError:
+        match = _ATTACK_FILE.fullmatch(path.name)
+        about = (against or (match["target"] if match else "")) if phase is Phase.ATTACK else None
+        record_refusal(tournament, team, about, path, now)
+        raise
+
+
+def _accepted(
+    tournament: Tournament,
+    entries: Sequence[LogEntry],
+    phase: Phase,
+    team: str,
+    path: Path,
+    now: datetime,
+    against: str | None,
+) -> Receipt:
+    """Validate and archive a file of an open phase."""
     submitted = read_submission(path)
     data = without_blank_lines(submitted)
     target = _target(tournament, team, path, against) if phase is Phase.ATTACK else None

@@ -1,0 +1,53 @@
+"""``tokumei downtime``."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from scenarios.commands.common import FORMATS, bad_input, db_option, echo
+
+EPILOG = """\b
+Examples:
+  tokumei downtime                                  failed trials of tokumei.db
+  tokumei downtime --tournament cup --hourly-cost 12000
+"""
+
+
+@click.command(epilog=EPILOG)
+@db_option
+@click.option(
+    "--tournament", "folder", type=click.Path(file_okay=False, path_type=Path), help="Folder of a tournament."
+)
+@click.option("--hourly-cost", type=click.FloatRange(min=0), help="Cost of an hour of downtime, in any currency.")
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+def downtime(db: str, folder: Path | None, hourly_cost: float | None, form: str) -> None:
+    """Show how long results or submissions were missing because of failures, and what that cost.
+
+    Downtime is incidents x (time to detection + time to repair), from the runner's log of failed trials in the database
+    and from a tournament's log of refused files and failed scorings.
+    """
+    import leaderboard as lb
+    from leaderboard.downtime import downtime_table
+    from leaderboard.failure_log import recorded_incidents
+
+    incidents = []
+    with bad_input():
+        if "://" in db or Path(db).exists():
+            with lb.Store(db) as store:
+                incidents += recorded_incidents(store)
+        if folder is not None:
+            from scenarios.tournament.folder import Tournament
+            from scenarios.tournament.incidents import tournament_incidents
+
+            incidents += tournament_incidents(Tournament(folder))
+    section = lb.Section("Failures", tables=(downtime_table(incidents, datetime.now(UTC), hourly_cost),))
+    writers = {
+        "table": lb.report_to_terminal,
+        "markdown": lb.report_to_markdown,
+        "csv": lb.report_to_csv,
+        "json": lb.report_to_json,
+    }
+    echo(writers[form]((section,)))

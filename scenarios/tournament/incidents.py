@@ -1,0 +1,88 @@
+"""A tournament's log of failures: refused files, and scorings that failed."""
+
+from __future__ import annotations
+
+import json
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from leaderboard.downtime import Incident
+from scenarios.tournament.folder import Tournament
+
+_FILE = "incidents.jsonl"
+REFUSED, UNSCORED = "refused submission", "failed scoring"
+
+
+def record_refusal(tournament: Tournament, team: str, against: str | None, path: Path, now: datetime) -> None:
+    """Record that a team's file was refused; it has been wrong since it was written.
+
+    Neither the file nor the message is kept. A failure to write the record is ignored.
+    """
+    try:
+        written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except OSError:
+        written = now
+    _append(tournament, {"kind": REFUSED, "team": team, "against": against, "began": min(written, now), "found": now})
+
+
+def record_scoring(tournament: Tournament, began: datetime, now: datetime, *, failed: bool) -> None:
+    """Record that a scoring failed, or that one succeeded after a failure."""
+    if failed:
+        _append(tournament, {"kind": UNSCORED, "began": began, "found": now})
+    elif any(line.get("kind") == UNSCORED for line in _lines(tournament)):
+        _append(tournament, {"kind": "scored", "found": now})
+
+
+def tournament_incidents(tournament: Tournament) -> list[Incident]:
+    """All failures of a tournament, oldest first.
+
+    A refused file is repaired by the next accepted file of the team: about the same target, or any table. A failed
+    scoring is repaired by the next one that succeeds.
+    """
+    accepted = [
+        (entry.details["team"], entry.details["against"], datetime.fromisoformat(entry.time))
+        for entry in tournament.log.entries()
+        if entry.kind == "submitted"
+    ]
+    lines = _lines(tournament)
+    scored = [datetime.fromisoformat(line["found"]) for line in lines if line["kind"] == "scored"]
+    incidents = []
+    for line in lines:
+        if line["kind"] == "scored":
+            continue
+        began, found = (datetime.fromisoformat(line[name]) for name in ("began", "found"))
+        if line["kind"] == REFUSED:
+            about = line["team"], line["against"]
+            later = [time for team, against, time in accepted if (team, against) == about and time >= found]
+        else:
+            later = [time for time in scored if time >= found]
+        incidents.append(Incident(line["kind"], began, found, min(later, default=None)))
+    return incidents
+
+
+def _append(tournament: Tournament, line: dict[str, Any]) -> None:
+    plain = {name: value.isoformat() if isinstance(value, datetime) else value for name, value in line.items()}
+    with suppress(OSError):
+        handle = os.open(tournament.host / _FILE, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        try:
+            os.write(handle, (json.dumps(plain, sort_keys=True) + "\n").encode())
+        finally:
+            os.close(handle)
+
+
+def _lines(tournament: Tournament) -> list[dict[str, Any]]:
+    """Complete and readable lines of the log; a line that a crash left unfinished is none."""
+    try:
+        text = (tournament.host / _FILE).read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    lines = []
+    for line in text.splitlines():
+        with suppress(ValueError):
+            content = json.loads(line)
+            if isinstance(content, dict) and {"kind", "found"} <= set(content):
+                lines.append(content)
+    return lines

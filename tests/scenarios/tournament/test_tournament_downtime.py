@@ -1,0 +1,139 @@
+"""Failures of a tournament and of a runner on the command line, and the plan of a class."""
+
+import re
+import shlex
+from importlib import resources
+
+import pytest
+from click.testing import CliRunner
+
+from leaderboard import Store, recorded_incidents
+from scenarios.cli import cli
+from scenarios.tournament.folder import Tournament
+from scenarios.tournament.incidents import REFUSED, UNSCORED, tournament_incidents
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, [*map(str, arguments)])
+
+
+@pytest.fixture
+def cup(tmp_path, monkeypatch):
+    """The tournament of the guide's class, with a fifth of the rows."""
+    monkeypatch.chdir(tmp_path)
+    guide = (resources.files("scenarios.tournament") / "HOST.md").read_text(encoding="utf-8")
+    section = guide.partition("## A class of three hours")[2].partition("\n## ")[0]
+    block = re.search(r"```sh\n(.*?)```", section, re.S)[1].replace("\\\n", " ")
+    names, opening = block.strip().splitlines()
+    (tmp_path / "teams.txt").write_text(re.search(r"'(.*?)'", names)[1].replace("\\n", "\n"))
+    command = opening.replace("--originals 100 --candidates 200", "--originals 20 --candidates 40")
+    done = run(*shlex.split(command)[1:])
+    assert done.exit_code == 0, done.output
+    return tmp_path / "cup"
+
+
+def table_of(cup, team, name=None):
+    original = cup / "teams" / team / f"{team}_original.csv"
+    lines = original.read_text().splitlines()
+    rows = [f"{line},{number}" for number, line in enumerate(lines[1:])]
+    path = cup.parent / (name or f"{team}_anonymized.csv")
+    path.write_text("\n".join([f"{lines[0]},original_row", *rows]) + "\n")
+    return path
+
+
+def test_the_class_of_the_guide_can_be_played(cup):
+    assert run("tournament", "submit", cup, "kyoto", table_of(cup, "kyoto")).exit_code == 0
+    assert "phase anonymize-again is open" in run("tournament", "advance", cup, "--early").output
+    assert (cup / "public" / "kyoto_candidate.csv").exists()
+    assert run("tournament", "submit", cup, "osaka", table_of(cup, "osaka")).exit_code == 0
+    assert "phase attack is open" in run("tournament", "advance", cup, "--early").output
+    # A team without a table of the second round keeps that of the first, and one without any table attacks.
+    assert (cup / "public" / "kyoto_anonymized.csv").exists()
+    answers = cup.parent / "nara_attack_kyoto.csv"
+    answers.write_text("released_row,candidate_row,confidence\n0,1,0.5\n")
+    assert run("tournament", "submit", cup, "nara", answers).exit_code == 0
+    assert "closed" in run("tournament", "advance", cup, "--early").output
+    assert run("tournament", "score", cup, "-j", 1).exit_code == 0
+    assert "Standings" in (cup / "host" / "report.html").read_text(encoding="utf-8")
+    assert not (cup / "public" / "report.html").exists()
+
+
+def test_refused_files_are_incidents_until_one_is_accepted(cup):
+    path = table_of(cup, "kyoto")
+    good = path.read_text()
+    path.write_text(good.replace("original_row", "row"))
+    assert run("tournament", "submit", cup, "kyoto", path).exit_code == 2
+    assert run("tournament", "submit", cup, "nobody", path).exit_code == 2
+    (only,) = tournament_incidents(Tournament(cup))
+    assert (only.kind, only.repaired) == (REFUSED, None)
+    assert only.began <= only.found
+    path.write_text(good)
+    assert run("tournament", "submit", cup, "osaka", table_of(cup, "osaka")).exit_code == 0
+    assert tournament_incidents(Tournament(cup))[0].repaired is None
+    assert run("tournament", "submit", cup, "kyoto", path).exit_code == 0
+    assert tournament_incidents(Tournament(cup))[0].repaired is not None
+    shown = run(
+        "downtime", "--tournament", cup, "--hourly-cost", 12000, "--db", cup / "none.db", "--format", "csv"
+    ).output
+    assert f"Failures,Data downtime,1,incident,{REFUSED}" in shown
+    assert run("tournament", "verify", cup).exit_code == 0
+    kept = (cup / "host" / "incidents.jsonl").read_text()
+    assert kept.count("\n") == 1
+    assert "row" not in kept
+
+
+def test_a_scoring_that_fails_is_an_incident(cup, monkeypatch):
+    assert run("tournament", "submit", cup, "kyoto", table_of(cup, "kyoto")).exit_code == 0
+    for _ in range(2):
+        assert run("tournament", "advance", cup, "--early").exit_code == 0
+    with monkeypatch.context() as patch:
+        patch.setattr("scenarios.tournament.scoring.score_shares", lambda *given: 1 / 0)
+        assert run("tournament", "score", cup).exit_code != 0
+    assert [(one.kind, one.repaired) for one in tournament_incidents(Tournament(cup))] == [(UNSCORED, None)]
+    done = run("tournament", "score", cup, "-j", 1)
+    assert done.exit_code == 0
+    assert UNSCORED in done.output
+    assert tournament_incidents(Tournament(cup))[0].repaired is not None
+
+
+def test_damaged_lines_are_left_out(cup):
+    (cup / "host" / "incidents.jsonl").write_text('{"kind": "refused submission"\n[]\n{"kind": 1}\n\xff\n')
+    assert tournament_incidents(Tournament(cup)) == []
+
+
+BROKEN = """
+from defenses import Identity
+
+
+class Sometimes(Identity):
+    def apply(self, records, rng):
+        {body}
+"""
+SCENARIO = """
+[scenario]
+name = "sometimes"
+dataset = "bank"
+game = { use = "CandidateFile", originals = 10, candidates = 20 }
+plays = 1
+
+[[defense]]
+use = "sometimes_method:Sometimes"
+
+[[attack]]
+use = "NearestNeighbour"
+"""
+
+
+def test_failed_trials_of_a_run_are_incidents(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sometimes.toml").write_text(SCENARIO)
+    module = tmp_path / "sometimes_method.py"
+    module.write_text(BROKEN.format(body="raise RuntimeError('no')"))
+    assert run("run", "sometimes.toml", "--db", "board.db", "-j", 1).exit_code == 3
+    with Store("board.db") as store:
+        incidents = recorded_incidents(store)
+    assert incidents
+    assert {one.kind for one in incidents} == {"failed trial (error)"}
+    assert all(one.repaired is None for one in incidents)
+    shown = run("downtime", "--db", "board.db")
+    assert (shown.exit_code, "failed trial (error)" in shown.output) == (0, True)
