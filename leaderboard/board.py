@@ -143,7 +143,8 @@ def rank(results: Sequence[Result]) -> list[Row]:
     """
     releases: dict[tuple[str, str, str], list[Result]] = defaultdict(list)
     for result in sorted(results, key=lambda result: result.play):
-        if result.attack is None:
+        # Measurements of experiments have reports of their own.
+        if result.attack is None and not result.is_measurement:
             releases[result.scenario, result.defense, canonical(result.parameters)].append(result)
     trials: dict[tuple[str, ...], dict[tuple[str, ...], list[Result]]] = defaultdict(dict)
     variants: dict[str, set[str]] = defaultdict(set)

@@ -124,7 +124,8 @@ def compare(
     plays for any alarm are marked as not judged and left out of the correction (Tarone); `plays_needed` says how many
     would do.
 
-    A trial that ended in the base and fails in the head is always a significant worsening.
+    A trial that ended in the base and fails in the head is always a significant worsening. The measures of an
+    experiment are compared like success rates: smaller is better.
 
     Parameters
     ----------
@@ -241,7 +242,9 @@ def _changes(
     changes = [*_failures([(base[play], head[play]) for play in sorted(set(base) & set(head))])]
     ended = _ended(base, head)
     if len(ended) > 1:
-        if ended[0][0].attack is None:
+        if ended[0][0].is_measurement:
+            changes += _losses(ended, allowed.success, level)
+        elif ended[0][0].attack is None:
             timed = [pair for pair in ended if _both_anew(*pair)]
             changes += [*_utility(ended, allowed.utility, level), *_time(timed, allowed.time or 0.0, level, speed)]
         else:
@@ -277,6 +280,23 @@ def _successes(pairs: Sequence[tuple[Result, Result]], allowed: float, level: fl
         tested = student_test(mean, deviation, len(differences), allowed, level)
         ends = (float(rates[:, 0].mean()), float(rates[:, 1].mean()))
         changes.append(_change(pairs, goal, ends, tested, worse=mean > 0))
+    return changes
+
+
+def _losses(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float) -> list[Change]:
+    """Changes of the measures of an experiment, of which smaller is better."""
+    changes = []
+    for name in sorted(set().union(*(set(one.values) & set(other.values) for one, other in pairs))):
+        both = [(one.values.get(name), other.values.get(name)) for one, other in pairs]
+        values = np.array([pair for pair in both if None not in pair], dtype=float).reshape(-1, 2)
+        if len(values) < 2:
+            continue
+        differences = values[:, 1] - values[:, 0]
+        mean, deviation = float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(len(differences)))
+        tested = student_test(mean, deviation, len(differences), allowed, level)
+        ends = (float(values[:, 0].mean()), float(values[:, 1].mean()))
+        change = _change(pairs, name, ends, tested, worse=mean > 0)
+        changes.append(replace(change, plays=len(values)))
     return changes
 
 

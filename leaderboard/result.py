@@ -12,6 +12,8 @@ from metrics.score import Score
 LISTED = 2
 """Number of items of a longer list that a label shows."""
 FAILURES = ("error", "timeout", "oom")
+EXPERIMENT = "experiment"
+"""Key of `Result.game` that marks a measurement of an experiment, with the experiment's class name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,6 +75,11 @@ class Result:
     values: Mapping[str, float | None] = field(default_factory=dict)
     seconds: float = 0.0
     created: str = ""
+
+    @property
+    def is_measurement(self) -> bool:
+        """Whether it is a measurement of an experiment, whose values are measures of which smaller is better."""
+        return EXPERIMENT in self.game
 
 
 def canonical(value: Any) -> str:

@@ -220,6 +220,13 @@ class Store:
             rows = connection.execute(sql.select(documents_table.c.hash, documents_table.c.content)).all()
         return {row[0]: row[1] for row in rows}
 
+    def document(self, name: str) -> str | None:
+        """Content of one document by its hash; None if it is not stored."""
+        query = sql.select(documents_table.c.content).where(documents_table.c.hash == name)
+        with self.transaction() as connection:
+            content: str | None = connection.execute(query).scalar()
+        return content
+
     def close(self) -> None:
         """Close the database; an SQLite database becomes a single file, unless another process uses it."""
         if self._writes_ahead and not self._end_write_ahead():

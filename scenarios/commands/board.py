@@ -64,6 +64,8 @@ def board(
 
     Several data sets or more than two goals are summarized on the terminal: the utility that each family of defenses
     keeps within bounds of the worst advantage, its mean rank, and the usefulness of attacks. --full shows the boards.
+
+    An experiment is named alone; its last complete report is then shown.
     """
     with bad_input():
         check_page(html)
@@ -79,6 +81,14 @@ def board(
         return
     with bad_input():
         results = _stored_results(scenarios, db)
+    played = [result for result in results if not result.is_measurement]
+    if len(played) < len(results) and (scenarios or not played):
+        with bad_input():
+            if played:
+                raise ValueError("name an experiment alone, since its report is no board")
+        _show_reports(scenarios, db, form, html)
+        return
+    results = played
     if not results:
         echo(f"there are no results at {db}", err=True)
         sys.exit(NOTHING)
@@ -106,6 +116,23 @@ def _stored_results(scenarios: tuple[str, ...], db: str) -> list[Result]:
         if name not in stored:
             raise ValueError(f"there are no results of scenario {name!r}{suggestion(name, stored)}")
     return [result for result in results if not scenarios or result.scenario in scenarios]
+
+
+def _show_reports(scenarios: tuple[str, ...], db: str, form: str, html: Path | None) -> None:
+    """Show the stored reports of experiments."""
+    from leaderboard.store import Store
+    from leaderboard.stored_report import stored_reports
+
+    with bad_input(), Store(db) as store:
+        reports = stored_reports(store, scenarios)
+    if not reports:
+        echo(f"no experiment at {db} is complete; `tokumei run` makes the measurements that are missing", err=True)
+        sys.exit(NOTHING)
+    with bad_input():
+        if html is not None and len(reports) > 1:
+            raise ValueError("--html: name one experiment")
+    for report in reports:
+        write_report(report.title, report.about, report.sections, form, html)
 
 
 def _show_history(defense: str, scenarios: tuple[str, ...], db: str, form: str, html: Path | None) -> None:

@@ -123,7 +123,8 @@ def _nothing(base: str, head: str, sides: Sequence[Sequence[Result]]) -> str:
     for name, results in zip((base, head), sides, strict=True):
         if not results:
             return f"there is nothing to compare: {name} has no results"
-    return f"there is nothing to compare: {base} and {head} have no defense in common with two or more finished plays"
+    common = "have no defense or measurement in common with two or more finished plays"
+    return f"there is nothing to compare: {base} and {head} {common}"
 
 
 def _summary(changes: Sequence[Change], pace: float | None, level: float, needed: int | None) -> str:

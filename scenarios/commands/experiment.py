@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from scenarios.commands.common import bad_input, write_report
+from scenarios.commands.common import FAILED_TRIALS, GATE_FAILED, bad_input, echo, write_report
 
 if TYPE_CHECKING:
+    from leaderboard.result import Result
+    from leaderboard.store import Store
+    from scenarios.commands.run_options import RunOptions
     from scenarios.experiments.experiment import ExperimentPlan
+    from scenarios.experiments.recorded_measurements import RecordedMeasurements
     from scenarios.running.display import Display
+
+SIGNALLED = 128
+"""Exit code of a run that a signal ended: this plus the signal's number."""
 
 
 def sole_experiment(scenarios: tuple[str, ...], options: Mapping[str, Any]) -> ExperimentPlan | None:
@@ -42,12 +50,79 @@ def sole_experiment(scenarios: tuple[str, ...], options: Mapping[str, Any]) -> E
     return experiment
 
 
-def run_experiment(
-    plan: ExperimentPlan, plays: int | None, seed: int | None, form: str, html: Path | None, display: Display
-) -> None:
-    """Run an experiment and write its report: to standard output in one of `FORMATS`, and as an HTML page."""
-    plays, seed = plays or plan.plays, plan.seed if seed is None else seed
-    with bad_input():
-        sections = plan.experiment.run(plays, seed, display.say)
-    about = {"scenario": plan.name, "plays": str(plays), "seed": str(seed)}
-    write_report(plan.title, about, sections, form, html)
+def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) -> None:
+    """Make the measurements of an experiment that are not stored, and write its report; exits with the run's code.
+
+    The report goes to standard output in one of `FORMATS`, and into an HTML page. It is stored beside the measurements.
+    """
+    from leaderboard.store import Store
+    from leaderboard.stored_report import StoredReport, keep_report
+    from scenarios.experiments.recorded_measurements import MeasurementFailed, RecordedMeasurements
+    from scenarios.running.interrupts import signal_of, terminable
+
+    seed = plan.seed if options.seed is None else options.seed
+    plan = replace(plan, plays=options.plays or plan.plays, seed=seed)
+    about = {"scenario": plan.name, "plays": str(plan.plays), "seed": str(plan.seed)}
+    with bad_input(), Store(options.db) as store:
+        recorded = RecordedMeasurements(store, plan, fresh=options.fresh)
+        try:
+            with terminable():
+                sections = plan.experiment.run(plan.plays, plan.seed, display.say, recorded)
+        except KeyboardInterrupt as interrupt:
+            display.say("interrupted; the same command makes the measurements that are missing")
+            sys.exit(SIGNALLED + signal_of(interrupt))
+        except MeasurementFailed as failure:
+            _record_run(store, plan, recorded)
+            echo(f"failed: {failure}; the same command tries it again", err=True)
+            sys.exit(FAILED_TRIALS)
+        _record_run(store, plan, recorded)
+        keep_report(store, StoredReport(plan.name, plan.title, about, sections))
+    known = len({result.parts for result in recorded.results}) - recorded.made
+    display.say(f"{plan.name}: {recorded.made} measurements made, {known} known from earlier runs")
+    write_report(plan.title, about, sections, options.form, options.html)
+    reasons = gate_reasons(recorded.results, options.max_success)
+    for reason in reasons:
+        echo(f"gate: {reason}", err=True)
+    if reasons:
+        sys.exit(GATE_FAILED)
+
+
+def gate_reasons(results: Sequence[Result], max_success: float | None) -> list[str]:
+    """Reasons why the gate of an experiment fails, one line each: a refuted claim, or an attack's success rate.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Measurements.
+    max_success : float, optional
+        Upper bound of the mean success rate of each attack that the experiment plays.
+    """
+    from leaderboard.result import label
+    from leaderboard.tables import number
+    from scenarios.experiments.measuring import REFUTED, SUCCESS
+
+    rates: dict[str, list[float]] = {}
+    reasons = []
+    for result in results:
+        name = f"{result.scenario}: {label(result.defense, result.parameters)}"
+        excess, rate = result.values.get(REFUTED), result.values.get(SUCCESS)
+        if excess is not None:
+            reasons.append(f"{name}: the measured epsilon refutes the claim by {excess:.3g}")
+        if rate is not None:
+            rates.setdefault(name, []).append(rate)
+    for name, values in rates.items():
+        mean = sum(values) / len(values)
+        if max_success is not None and mean > max_success:
+            reasons.append(f"{name}: success {number(mean, 3)} is above {number(max_success, 3)}")
+    return reasons
+
+
+def _record_run(store: Store, plan: ExperimentPlan, recorded: RecordedMeasurements) -> None:
+    """Store when and from which source this run was made, and the keys of its measurements."""
+    from datetime import UTC, datetime
+
+    from leaderboard.runs import record_run
+    from scenarios.running.provenance import provenance
+
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    record_run(store, now, provenance([plan.name]), {result.key for result in recorded.results})

@@ -75,8 +75,8 @@ def run(**given: Any) -> None:
     numeric packages changed; `--explain` lists the reasons. A trial that exceeds a limit is stopped, and the others go
     on.
 
-    A scenario that is an experiment (such as `pram-histogram`) runs alone, reports in tables of its own and stores
-    nothing.
+    A scenario that is an experiment (such as `pram-histogram`) runs alone and reports in tables of its own. Its
+    measurements are stored, too; `tokumei board` shows the report again.
     """
     from scenarios.commands.experiment import run_experiment, sole_experiment
     from scenarios.running.display import Display
@@ -88,7 +88,7 @@ def run(**given: Any) -> None:
         check_page(options.html)
         experiment = sole_experiment(options.scenarios, options.board_only)
     if experiment is not None:
-        run_experiment(experiment, options.plays, options.seed, options.form, options.html, display)
+        run_experiment(experiment, options, display)
         return
     with bad_input():
         plans = _plans(options, display)

@@ -89,7 +89,8 @@ class RunOptions:
             "--roles": self.roles,
             "--matrix": self.matrix,
             "--min-utility": self.min_utility,
-            "--max-success": self.max_success,
+            "--explain": self.explain,
+            "--backend dask": self.backend == "dask",
         }
 
 

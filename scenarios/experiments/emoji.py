@@ -7,9 +7,18 @@ from collections.abc import Callable, Sequence
 from defenses.base.parameters import check_integer, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from leaderboard.report import Section
-from scenarios.experiments.emoji_measures import EACH, PERSONS, WRITERS, measure_pipeline, measure_pools, measure_words
+from scenarios.experiments.emoji_measures import (
+    EACH,
+    PERSONS,
+    WRITERS,
+    losses_of_pipeline,
+    measure_pipeline,
+    measure_pools,
+    measure_words,
+)
 from scenarios.experiments.emoji_report import histograms_section, pool_section, stages_section, words_section
 from scenarios.experiments.experiment import Experiment
+from scenarios.experiments.measuring import Measuring, measured_anew, no_losses
 from scenarios.seeds import generator
 
 
@@ -46,15 +55,19 @@ class Emoji(Experiment):
         self.epsilon = epsilon
         self.reports = reports
 
-    def run(self, plays: int, seed: int, say: Callable[[str], None]) -> tuple[Section, ...]:
+    def run(
+        self, plays: int, seed: int, say: Callable[[str], None], measured: Measuring = measured_anew
+    ) -> tuple[Section, ...]:
         """Run the pipeline once, and pool inference `plays` times for each setting."""
         say(f"devices, ingestor, aggregator: {PERSONS * EACH} emoji and as many visits of sites")
-        pipeline = measure_pipeline(generator(seed, "emoji", "pipeline"))
+        pipeline = measured(
+            "pipeline", {}, lambda: measure_pipeline(generator(seed, "emoji", "pipeline")), losses_of_pipeline
+        )
         say(f"new words of {WRITERS} devices")
-        words = measure_words(generator(seed, "emoji", "words"))
+        words = measured("new words", {}, lambda: measure_words(generator(seed, "emoji", "words")), no_losses)
         say(f"pool inference: {plays} plays for each of {len(self.epsilon) * len(self.reports)} settings")
         levels = [float(level) for level in self.epsilon]
-        pools = measure_pools(levels, self.reports, plays, seed)
+        pools = measure_pools(levels, self.reports, plays, seed, measured)
         return (
             stages_section(pipeline),
             histograms_section(pipeline),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,7 @@ from metrics.arrays import Floats
 from metrics.estimate import Estimate, across_plays
 from scenarios.experiments.apple_pipeline import Published, aggregate, ingest, send
 from scenarios.experiments.emoji_population import emoji, power_law, words
+from scenarios.experiments.measuring import Losses, Measuring, by_play, measured_anew
 from scenarios.games.playing import play
 from scenarios.games.pool import Pool
 from scenarios.seeds import generator
@@ -139,12 +141,15 @@ class PoolResult:
         Share of persons whose preferred tone is inferred.
     baseline : float
         The same share without any report.
+    rates : tuple of float
+        The share in each play.
     """
 
     reports: int
     epsilon: float
     rate: Estimate
     baseline: float
+    rates: tuple[float, ...] = ()
 
 
 def measure_pipeline(rng: Generator) -> PipelineRun:
@@ -200,7 +205,7 @@ def measure_words(rng: Generator) -> WordDiscovery:
 
 
 def measure_pools(
-    levels: Sequence[float], reports: Sequence[int], plays: int, seed: int
+    levels: Sequence[float], reports: Sequence[int], plays: int, seed: int, measured: Measuring = measured_anew
 ) -> tuple[tuple[PoolResult, ...], ...]:
     """Infer preferred skin tones from the linked reports of a person.
 
@@ -214,22 +219,33 @@ def measure_pools(
         Plays of each setting.
     seed : int
         Seed of all randomness.
+    measured : Measuring
+        Makes each measurement, or returns its stored value.
 
     Returns
     -------
     tuple of tuple of PoolResult
         For each number of reports, one result for each epsilon.
     """
-    population = emoji(3000, EACH, generator(seed, "emoji", "people"))
-    rows = []
-    for count in reports:
-        game = Pool(records=population, column="emoji", persons=TARGETS, reports=count)
-        row = []
-        for level in levels:
-            defense = LocalReports(protocol="CountMeanSketch", epsilon=level, options={"m": M, "k": K})
-            rng = generator(seed, "emoji", "pools", count, repr(level))
-            scores = [play(defense, PoolInference(), game, play_rng).scores["pool"] for play_rng in rng.spawn(plays)]
-            rate = across_plays([float(score.rate or 0) for score in scores], trials=TARGETS)
-            row.append(PoolResult(count, level, rate, float(scores[0].chance or 0)))
-        rows.append(tuple(row))
-    return tuple(rows)
+    population = cache(lambda: emoji(3000, EACH, generator(seed, "emoji", "people")))
+
+    def measure(count: int, level: float) -> PoolResult:
+        game = Pool(records=population(), column="emoji", persons=TARGETS, reports=count)
+        defense = LocalReports(protocol="CountMeanSketch", epsilon=level, options={"m": M, "k": K})
+        rng = generator(seed, "emoji", "pools", count, repr(level))
+        scores = [play(defense, PoolInference(), game, play_rng).scores["pool"] for play_rng in rng.spawn(plays)]
+        rates = tuple(float(score.rate or 0) for score in scores)
+        return PoolResult(count, level, across_plays(rates, trials=TARGETS), float(scores[0].chance or 0), rates)
+
+    def pool(count: int, level: float) -> PoolResult:
+        settings = {"reports": int(count), "epsilon": level}
+        return measured(
+            "pool inference", settings, partial(measure, count, level), lambda result: by_play(success=result.rates)
+        )
+
+    return tuple(tuple(pool(count, level) for level in levels) for count in reports)
+
+
+def losses_of_pipeline(pipeline: PipelineRun) -> Losses:
+    """Root mean square error of both histograms."""
+    return [{f"{use_case.name}_error": use_case.error for use_case in pipeline.use_cases}]

@@ -9,6 +9,7 @@ from leaderboard.report import Section
 from scenarios.experiments.epsilon_measures import audit_defenses, audit_mechanism, grouped
 from scenarios.experiments.epsilon_report import defense_section, mechanism_section
 from scenarios.experiments.experiment import Experiment
+from scenarios.experiments.measuring import Measuring, measured_anew
 
 
 class EpsilonAudit(Experiment):
@@ -57,16 +58,21 @@ class EpsilonAudit(Experiment):
         self.runs = runs
         self.releases = releases
 
-    def run(self, plays: int, seed: int, say: Callable[[str], None]) -> tuple[Section, ...]:
+    def run(
+        self, plays: int, seed: int, say: Callable[[str], None], measured: Measuring = measured_anew
+    ) -> tuple[Section, ...]:
         """Audit every mechanism and defense `plays` times."""
         levels = sorted(float(level) for level in self.epsilon)
         sections = []
         for title, names in grouped().items():
             say(f"{title}: {', '.join(names)}")
             audits = [
-                audit_mechanism(name, levels, self.delta, runs=self.runs, plays=plays, seed=seed) for name in names
+                audit_mechanism(name, levels, self.delta, runs=self.runs, plays=plays, seed=seed, measured=measured)
+                for name in names
             ]
             sections.append(mechanism_section(title, audits, self.runs, self.delta))
         say(f"Curators and tables, {self.releases} releases on each input")
-        defenses = audit_defenses(levels[-1], self.delta, releases=self.releases, plays=plays, seed=seed)
+        defenses = audit_defenses(
+            levels[-1], self.delta, releases=self.releases, plays=plays, seed=seed, measured=measured
+        )
         return (*sections, defense_section(defenses, self.releases))

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from defenses.curators.curator import Curator
 from defenses.pram.retention_replacement import RetentionReplacement
 from defenses.synthetic.private_marginals import PrivateMarginals
-from scenarios.auditing.audit import Audit, audit
+from scenarios.auditing.audit import audit
 from scenarios.auditing.names import mechanisms
 from scenarios.auditing.subjects import subject
+from scenarios.experiments.measuring import REFUTED, Losses, Measuring, by_play, measured_anew
 from scenarios.seeds import generator
 
 CONFIDENCE = 0.999
@@ -64,29 +66,34 @@ class RepeatedAudit:
         The mechanism or defense.
     level : float
         The epsilon that was asked for.
-    audits : tuple of Audit
-        Independent audits, at least one.
+    claim : float
+        The epsilon that the mechanism itself claims.
+    neighbours : tuple of str
+        Titles of the pairs of neighbours.
+    lower : tuple of tuple of float
+        For each of the independent audits, at least one, the lower bound on epsilon for each pair.
     """
 
     name: str
     level: float
-    audits: tuple[Audit, ...]
+    claim: float
+    neighbours: tuple[str, ...]
+    lower: tuple[tuple[float, ...], ...]
 
     @property
     def bound(self) -> float:
         """The largest lower bound on epsilon."""
-        return max(one.bound for one in self.audits)
+        return max(map(max, self.lower))
 
     @property
     def bounds(self) -> dict[str, float]:
         """The largest lower bound for each pair of neighbours, by the pair's title."""
-        pairs = self.audits[0].subject.neighbours
-        return {pair.title: max(one.bounds[position] for one in self.audits) for position, pair in enumerate(pairs)}
+        return {title: max(one[pair] for one in self.lower) for pair, title in enumerate(self.neighbours)}
 
     @property
     def holds(self) -> bool:
         """True if no audit contradicts the mechanism's own claim, which may differ from `level`."""
-        return all(one.holds for one in self.audits)
+        return self.bound <= self.claim
 
 
 def grouped() -> dict[str, tuple[str, ...]]:
@@ -97,7 +104,14 @@ def grouped() -> dict[str, tuple[str, ...]]:
 
 
 def audit_mechanism(
-    name: str, levels: Sequence[float], delta: float, *, runs: int, plays: int, seed: int
+    name: str,
+    levels: Sequence[float],
+    delta: float,
+    *,
+    runs: int,
+    plays: int,
+    seed: int,
+    measured: Measuring = measured_anew,
 ) -> tuple[RepeatedAudit, ...]:
     """Audit a mechanism at every claimed epsilon.
 
@@ -115,16 +129,26 @@ def audit_mechanism(
         Number of audits at each epsilon.
     seed : int
         Seed of all randomness.
+    measured : Measuring
+        Makes each audit, or returns its stored value.
     """
     mechanism: Any = mechanisms()[name]
     options = {**SMALL, "delta": delta}
     options = {key: value for key, value in options.items() if key in mechanism.parameter_names()}
     return tuple(
-        _repeated_audit(name, level, mechanism(epsilon=level, **options), runs, plays, seed) for level in levels
+        measured(
+            name,
+            {**options, "epsilon": level, "runs": runs},
+            partial(_repeated_audit, name, level, mechanism(epsilon=level, **options), runs, plays, seed),
+            losses_of_audit,
+        )
+        for level in levels
     )
 
 
-def audit_defenses(level: float, delta: float, *, releases: int, plays: int, seed: int) -> tuple[RepeatedAudit, ...]:
+def audit_defenses(
+    level: float, delta: float, *, releases: int, plays: int, seed: int, measured: Measuring = measured_anew
+) -> tuple[RepeatedAudit, ...]:
     """Audit defenses that claim an epsilon.
 
     Parameters
@@ -139,6 +163,8 @@ def audit_defenses(level: float, delta: float, *, releases: int, plays: int, see
         Number of audits of each defense.
     seed : int
         Seed of all randomness.
+    measured : Measuring
+        Makes each audit, or returns its stored value.
     """
     with_delta = f"delta {delta:g}"
     defenses: dict[str, Any] = {
@@ -148,7 +174,15 @@ def audit_defenses(level: float, delta: float, *, releases: int, plays: int, see
         f"PrivateMarginals, {with_delta}": PrivateMarginals(epsilon=level, delta=delta),
         "RetentionReplacement": RetentionReplacement(epsilon=level),
     }
-    return tuple(_repeated_audit(name, level, defense, releases, plays, seed) for name, defense in defenses.items())
+    return tuple(
+        measured(
+            name,
+            {"epsilon": level, "releases": releases},
+            partial(_repeated_audit, name, level, defense, releases, plays, seed),
+            losses_of_audit,
+        )
+        for name, defense in defenses.items()
+    )
 
 
 def _repeated_audit(name: str, level: float, mechanism: Any, runs: int, plays: int, seed: int) -> RepeatedAudit:
@@ -156,4 +190,13 @@ def _repeated_audit(name: str, level: float, mechanism: Any, runs: int, plays: i
     rng = generator(seed, "epsilon-audit", repr(mechanism))
     confidence = 1 - (1 - CONFIDENCE) / plays
     audits = tuple(audit(audited, runs=runs, confidence=confidence, rng=play_rng) for play_rng in rng.spawn(plays))
-    return RepeatedAudit(name, level, audits)
+    titles = tuple(pair.title for pair in audited.neighbours)
+    return RepeatedAudit(name, level, audited.epsilon, titles, tuple(one.bounds for one in audits))
+
+
+def losses_of_audit(audit: RepeatedAudit) -> Losses:
+    """Largest bound of each audit, and in the first play by how much all of them refute the claim."""
+    losses = by_play(epsilon_at_least=[max(bounds) for bounds in audit.lower])
+    if not audit.holds:
+        losses[0][REFUTED] = audit.bound - audit.claim
+    return losses

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from defenses.base.parametrized import Parametrized
 from leaderboard.report import Section
+from scenarios.experiments.measuring import Measuring, measured_anew
 from scenarios.files.scenario_file import MethodTable, ScenarioTable, scenario_path, scenario_tables, within
 from scenarios.files.toml_file import validated
 from scenarios.methods import build
@@ -18,8 +19,15 @@ from scenarios.methods import build
 class Experiment(Parametrized, ABC):
     """A study that runs by itself and reports in sections."""
 
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Names of the shipped data sets that it reads."""
+        return ()
+
     @abstractmethod
-    def run(self, plays: int, seed: int, say: Callable[[str], None]) -> tuple[Section, ...]:
+    def run(
+        self, plays: int, seed: int, say: Callable[[str], None], measured: Measuring = measured_anew
+    ) -> tuple[Section, ...]:
         """Run the experiment.
 
         Parameters
@@ -30,6 +38,8 @@ class Experiment(Parametrized, ABC):
             Seed of all randomness; equal seeds give equal reports.
         say : callable
             Called with one line of progress at a time.
+        measured : Measuring
+            Makes each measurement, or returns its stored value; by default all are made.
         """
 
 

@@ -11,6 +11,7 @@ from leaderboard.report import Section
 from scenarios.experiments.experiment import Experiment
 from scenarios.experiments.federated_gaps import Gap, LossGaps, LossProblem, TrainingSetting, fitted_shape
 from scenarios.experiments.federated_report import epsilon_section, rounds_section
+from scenarios.experiments.measuring import Measuring, by_play, measured_anew, no_losses
 
 
 class FederatedCurves(Experiment):
@@ -79,11 +80,18 @@ class FederatedCurves(Experiment):
         self.learning_rate = learning_rate
 
     @property
+    def datasets(self) -> tuple[str, ...]:
+        """The data set."""
+        return (self.dataset,)
+
+    @property
     def middle(self) -> int:
         """The number of rounds at which epsilon and the number of clients are compared."""
         return self.rounds[(len(self.rounds) - 1) // 2]
 
-    def run(self, plays: int, seed: int, say: Callable[[str], None]) -> tuple[Section, ...]:
+    def run(
+        self, plays: int, seed: int, say: Callable[[str], None], measured: Measuring = measured_anew
+    ) -> tuple[Section, ...]:
         """Train at every setting `plays` times.
 
         Raises
@@ -91,10 +99,12 @@ class FederatedCurves(Experiment):
         ValueError
             If the data set has too few records.
         """
-        results = self.measure(plays, seed, say)
+        results = self.measure(plays, seed, say, measured)
         return epsilon_section(results), rounds_section(results)
 
-    def measure(self, plays: int, seed: int, say: Callable[[str], None]) -> LossGaps:
+    def measure(
+        self, plays: int, seed: int, say: Callable[[str], None], measured: Measuring = measured_anew
+    ) -> LossGaps:
         """Loss gaps at every setting, and the fitted theory.
 
         Raises
@@ -104,7 +114,21 @@ class FederatedCurves(Experiment):
         """
         say(f"the best loss on {self.dataset}")
         problem = LossProblem(self.dataset, self.records, max(self.clients), self.clip, self.learning_rate)
-        best_loss = problem.best_loss
+        best_loss = measured("best loss", {"dataset": self.dataset}, lambda: problem.best_loss, no_losses)
+        shared = {
+            "dataset": self.dataset,
+            "records": self.records,
+            "clip": float(self.clip),
+            "learning_rate": float(self.learning_rate),
+        }
+
+        def gap(setting: TrainingSetting) -> Gap:
+            budget = setting.epsilon if np.isfinite(setting.epsilon) else "none"
+            named = {"clients": setting.clients, "rounds": setting.rounds, "epsilon": budget, **shared}
+            return measured(
+                "loss gap", named, lambda: problem.gap(setting, plays, seed), lambda value: by_play(gap=value.plays)
+            )
+
         gaps: dict[TrainingSetting, Gap] = {}
         for count in self.clients:
             say(f"{count} clients of {self.records} records")
@@ -112,7 +136,7 @@ class FederatedCurves(Experiment):
                 TrainingSetting(count, turns, float(budget)) for turns in self.rounds for budget in self.epsilon
             ]
             settings += [TrainingSetting(count, turns, np.inf) for turns in self.rounds]
-            gaps |= {setting: problem.gap(setting, plays, seed) for setting in settings}
+            gaps |= {setting: gap(setting) for setting in settings}
         return LossGaps(
             dataset=self.dataset,
             records=self.records,

@@ -44,10 +44,13 @@ class Gap:
     ----------
     mean, half : float
         Mean loss gap over repetitions, and half the width of Student's 95 % interval; infinite for one repetition.
+    plays : tuple of float
+        Loss gap of each repetition.
     """
 
     mean: float
     half: float
+    plays: tuple[float, ...] = ()
 
     @property
     def low(self) -> float:
@@ -205,7 +208,7 @@ class LossProblem:
             training = federated_averaging(self.network, clients, rules, rng)
             gaps.append(self.loss(training.models[-1]) - self.best_loss)
         half = float(stdtrit(plays - 1, 0.975) * np.std(gaps, ddof=1) / np.sqrt(plays)) if plays > 1 else float("inf")
-        return Gap(float(np.mean(gaps)), half)
+        return Gap(float(np.mean(gaps)), half, tuple(gaps))
 
 
 def best_rounds(settings: Sequence[TrainingSetting], gaps: Mapping[TrainingSetting, Gap]) -> BestRounds:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from defenses.base.parameters import check_integer, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from defenses.ldp.reported_table import SPLITTINGS, ReportedTable
 from leaderboard.report import Section
 from scenarios.experiments.experiment import Experiment
-from scenarios.experiments.linked_surveys_measures import linked_population, measure_surveys
+from scenarios.experiments.linked_surveys_measures import (
+    SurveysResult,
+    linked_population,
+    losses_of_surveys,
+    measure_surveys,
+)
 from scenarios.experiments.linked_surveys_report import guess_section, splitting_section
+from scenarios.experiments.measuring import Measuring, measured_anew
 
 PROTOCOLS = (
     "GeneralizedRandomizedResponse",
@@ -100,7 +105,14 @@ class LinkedSurveys(Experiment):
         self.protocols = protocols
         self.epsilon = epsilon
 
-    def run(self, plays: int, seed: int, say: Callable[[str], None]) -> tuple[Section, ...]:
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """The data set."""
+        return (self.dataset,)
+
+    def run(
+        self, plays: int, seed: int, say: Callable[[str], None], measured: Measuring = measured_anew
+    ) -> tuple[Section, ...]:
         """Survey `plays` draws of people under every protocol, splitting and epsilon.
 
         Raises
@@ -110,15 +122,16 @@ class LinkedSurveys(Experiment):
         """
         population = linked_population(self.dataset, self.columns, self.persons)
         levels = [float(level) for level in self.epsilon]
+        asked = {"dataset": self.dataset, "columns": list(self.columns), "persons": self.persons}
+
+        def result(protocol: str, splitting: str, level: float) -> SurveysResult:
+            settings = {"splitting": splitting, "epsilon": level, "surveys": self.surveys, **asked}
+            arguments = (population, self.persons, self.surveys, protocol, splitting, level, plays, seed)
+            return measured(protocol, settings, lambda: measure_surveys(*arguments), losses_of_surveys)
+
         sections = [guess_section(population, self.protocols, levels)]
         for splitting in SPLITTINGS:
             say(f"{splitting}: {self.persons} persons, {self.surveys} surveys, {len(self.protocols)} protocols")
-            results: list[Any] = [
-                [
-                    measure_surveys(population, self.persons, self.surveys, protocol, splitting, level, plays, seed)
-                    for level in levels
-                ]
-                for protocol in self.protocols
-            ]
+            results = [[result(protocol, splitting, level) for level in levels] for protocol in self.protocols]
             sections.append(splitting_section(splitting, results, self.persons, plays))
         return tuple(sections)

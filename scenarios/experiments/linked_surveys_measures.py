@@ -11,6 +11,7 @@ from numpy.random import Generator
 from defenses.base.microdata import Microdata
 from defenses.ldp.reported_table import ReportedTable
 from metrics.arrays import Floats
+from scenarios.experiments.measuring import Losses, by_play
 from scenarios.seeds import generator
 
 # Number of people among whom the right one is looked for, beside the first.
@@ -110,6 +111,11 @@ def measure_surveys(
             logs += _log_likelihood(defense, people, report_rng)
             right[play, survey], listed[play, survey], predicted[play, survey] = _matched(logs, tie_rng)
     return SurveysResult(protocol, splitting, epsilon, right, listed, predicted)
+
+
+def losses_of_surveys(result: SurveysResult) -> Losses:
+    """Share of people who are re-identified after the last survey, in each play."""
+    return by_play(success=result.right[:, -1].tolist())
 
 
 def _log_likelihood(defense: ReportedTable, people: Microdata, rng: Generator) -> Floats:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from defenses.base.parameters import check_integer
 from leaderboard.report import Section
 from scenarios.experiments.experiment import Experiment
+from scenarios.experiments.measuring import Measuring, measured_anew, no_losses
 from scenarios.experiments.pram_case import ages, bell, power_law
 from scenarios.experiments.pram_limits import measure_limits
 from scenarios.experiments.pram_privacy import audit_forms, play_pk, read_matrices
 from scenarios.experiments.pram_region import region_section
-from scenarios.experiments.pram_releases import measure_case
+from scenarios.experiments.pram_releases import losses_of_case, measure_case
 from scenarios.experiments.pram_report import (
     audit_section,
     case_axis,
@@ -52,7 +54,14 @@ class PramHistogram(Experiment):
         self.k = k
         self.audits = audits
 
-    def run(self, plays: int, seed: int, say: Callable[[str], None]) -> tuple[Section, ...]:
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Data sets of the cases and columns."""
+        return ("adult", "bank")
+
+    def run(
+        self, plays: int, seed: int, say: Callable[[str], None], measured: Measuring = measured_anew
+    ) -> tuple[Section, ...]:
         """Release each histogram `plays` times by both methods for each k, then audit.
 
         Raises
@@ -64,17 +73,28 @@ class PramHistogram(Experiment):
         for position, make in enumerate((bell, power_law, ages), start=1):
             case = make()
             say(f"case {position}: {case.counts.sum()} records, {plays} releases for each k and method")
-            result = measure_case(case, self.k, plays, generator(seed, "pram-histogram", "case", position))
+            rng = generator(seed, "pram-histogram", "case", position)
+            settings = {"case": position, "k": [int(level) for level in self.k]}
+            result = measured(
+                "released histograms", settings, partial(measure_case, case, self.k, plays, rng), losses_of_case
+            )
             mean_at = min(self.k) if position == 3 else None
             sections.append(case_section(result, case_axis(position, case), mean_at))
         say("reading the histogram out of the matrix")
-        readings = read_matrices(ages(), self.k, generator(seed, "pram-histogram", "matrix"))
+        levels = {"k": [int(level) for level in self.k]}
+        rng = generator(seed, "pram-histogram", "matrix")
+        readings = measured("published matrix", levels, lambda: read_matrices(ages(), self.k, rng), no_losses)
         say("matrices under full freedom")
-        limits = measure_limits()
+        limits = measured("full freedom", {}, measure_limits, no_losses)
         say("the distinguishing audit")
-        audits = audit_forms(self.audits, generator(seed, "pram-histogram", "audit"))
+        audits = measured(
+            "distinguishing audit",
+            {"audits": self.audits},
+            lambda: audit_forms(self.audits, generator(seed, "pram-histogram", "audit")),
+            no_losses,
+        )
         say("the Pk game")
-        results = play_pk(plays, seed)
+        results = measured("Pk game", {}, lambda: play_pk(plays, seed), no_losses)
         return (
             *sections,
             region_section(),

@@ -15,6 +15,7 @@ from defenses.pram.matrix import retention_epsilon, retention_pk
 from defenses.pram.optimal import expected_distance, optimal_retention
 from defenses.pram.sampling import replace
 from metrics.arrays import Floats
+from scenarios.experiments.measuring import Losses, by_play
 from scenarios.experiments.pram_case import PramCase
 
 
@@ -28,11 +29,14 @@ class Releases:
         The histogram of the first release, and the mean of all.
     distances : tuple of float
         Distance from the original of the mean, of the expected histogram, of the nearest and of the farthest release.
+    by_release : tuple of float
+        Distance of each release from the original.
     """
 
     first: Floats
     mean: Floats
     distances: tuple[float, ...]
+    by_release: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -129,4 +133,15 @@ def releases(counts: NDArray[np.intp], retention: Floats, plays: int, rng: Gener
         float(distances.min()),
         float(distances.max()),
     )
-    return Releases(released[0].astype(float), mean, summary)
+    return Releases(released[0].astype(float), mean, summary, tuple(distances.tolist()))
+
+
+def losses_of_case(result: CaseResult) -> Losses:
+    """Distance of each release from the original, for both methods and each k."""
+    return by_play(
+        **{
+            f"distance_{method}_k_{level.k}": releases.by_release
+            for level in result.levels
+            for method, releases in (("conventional", level.conventional), ("optimal", level.optimal))
+        }
+    )

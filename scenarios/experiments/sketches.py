@@ -8,6 +8,7 @@ from defenses.base.parameters import check_integer, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from leaderboard.report import Section
 from scenarios.experiments.experiment import Experiment
+from scenarios.experiments.measuring import Measuring, measured_anew, no_losses
 from scenarios.experiments.sketch_measures import (
     K,
     lecture_example,
@@ -77,17 +78,38 @@ class Sketches(Experiment):
         self.m = m
         self.reports = reports
 
-    def run(self, plays: int, seed: int, say: Callable[[str], None]) -> tuple[Section, ...]:
+    def run(
+        self, plays: int, seed: int, say: Callable[[str], None], measured: Measuring = measured_anew
+    ) -> tuple[Section, ...]:
         """Draw each size of the sketch `plays` times, and the published settings once."""
         sizes = [(int(k), int(m)) for m in self.m for k in self.k]
         say(f"error over {len(sizes)} sizes of the sketch, {self.people:,} people")
-        grid = measure_grid(self.people, float(self.epsilon), sizes, plays, generator(seed, "sketches", "grid"))
+        level = float(self.epsilon)
+        grid = measured(
+            "error by size",
+            {"people": self.people, "epsilon": level, "k": list(map(int, self.k)), "m": list(map(int, self.m))},
+            lambda: measure_grid(self.people, level, sizes, plays, generator(seed, "sketches", "grid")),
+            lambda cells: [{f"error_k_{cell.k}_m_{cell.m}": cell.error for cell in cells}],
+        )
+        reports = {"reports": self.reports}
         say(f"emoji of two locales, {self.reports:,} reports each")
-        locales = measure_locales(self.reports, generator(seed, "sketches", "locales"))
+        locales = measured(
+            "two locales",
+            reports,
+            lambda: measure_locales(self.reports, generator(seed, "sketches", "locales")),
+            no_losses,
+        )
         say(f"sound of videos, {self.reports:,} visits")
-        autoplay = measure_autoplay(self.reports, generator(seed, "sketches", "autoplay"))
+        autoplay = measured(
+            "autoplay",
+            reports,
+            lambda: measure_autoplay(self.reports, generator(seed, "sketches", "autoplay")),
+            no_losses,
+        )
         say("new words")
-        discovered = measure_new_words(generator(seed, "sketches", "words"))
+        discovered = measured(
+            "new words", {}, lambda: measure_new_words(generator(seed, "sketches", "words")), no_losses
+        )
         return (
             example_section(*lecture_example()),
             grid_section(grid, self.people, float(self.epsilon), plays),

@@ -8,6 +8,7 @@ from defenses.base.parameters import check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from leaderboard.report import Section
 from scenarios.experiments.experiment import Experiment
+from scenarios.experiments.measuring import Measuring, measured_anew
 from scenarios.experiments.survey_measures import measure_column, survey_question
 from scenarios.experiments.survey_report import column_section, overview_section
 
@@ -49,7 +50,14 @@ class Survey(Experiment):
         self.columns = columns
         self.epsilon = epsilon
 
-    def run(self, plays: int, seed: int, say: Callable[[str], None]) -> tuple[Section, ...]:
+    @property
+    def datasets(self) -> tuple[str, ...]:
+        """Data sets of the columns."""
+        return tuple(sorted({name.partition(".")[0] for name in self.columns}))
+
+    def run(
+        self, plays: int, seed: int, say: Callable[[str], None], measured: Measuring = measured_anew
+    ) -> tuple[Section, ...]:
         """Ask every column `plays` times under every protocol and epsilon.
 
         Raises
@@ -62,5 +70,5 @@ class Survey(Experiment):
         columns = []
         for question in questions:
             say(f"{question.name}: {question.values.size} persons, {question.d} values, {plays} surveys a protocol")
-            columns.append(measure_column(question, levels, plays, seed))
+            columns.append(measure_column(question, levels, plays, seed, measured))
         return (overview_section(columns, plays), *(column_section(column, plays) for column in columns))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
@@ -16,6 +17,7 @@ from defenses.ldp.best import best_protocol
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.local_reports import LocalReports, protocols
 from metrics.arrays import Floats
+from scenarios.experiments.measuring import Losses, Measuring, by_play, measured_anew, no_losses
 from scenarios.games.playing import play
 from scenarios.games.reports import Reports
 from scenarios.seeds import generator
@@ -81,6 +83,8 @@ class ProtocolResult:
         Share of persons whose value is guessed from one report.
     baseline : float
         Share of persons whose value is guessed without any report.
+    guesses : tuple of float
+        Share of persons whose value is guessed, in each play of the game.
     """
 
     protocol: str
@@ -89,6 +93,7 @@ class ProtocolResult:
     variance: Floats
     guessed: float
     baseline: float
+    guesses: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -156,7 +161,9 @@ def survey_question(name: str) -> SurveyQuestion:
     return SurveyQuestion(name, records, column, codes[codes < domain.size], domain.size)
 
 
-def measure_column(question: SurveyQuestion, levels: Sequence[float], plays: int, seed: int) -> ColumnResult:
+def measure_column(
+    question: SurveyQuestion, levels: Sequence[float], plays: int, seed: int, measured: Measuring = measured_anew
+) -> ColumnResult:
     """Ask for a column `plays` times under every protocol and epsilon.
 
     Parameters
@@ -169,13 +176,26 @@ def measure_column(question: SurveyQuestion, levels: Sequence[float], plays: int
         Number of surveys for each protocol and epsilon.
     seed : int
         Seed of all randomness.
+    measured : Measuring
+        Makes each measurement, or returns its stored value.
     """
+
+    def protocol(name: str, level: float) -> ProtocolResult:
+        settings = {"column": question.name, "epsilon": level}
+        return measured(
+            name, settings, partial(_measure_protocol, question, name, level, plays, seed), _losses_of_protocol
+        )
+
+    def histogram(level: float) -> EstimatedHistogram:
+        settings = {"column": question.name, "epsilon": level}
+        return measured("histogram", settings, partial(_measure_histogram, question, level, seed), no_losses)
+
     names = [name for name in protocols() if name != "BinaryRandomizedResponse" or question.d == 2]
     return ColumnResult(
         question,
-        tuple(tuple(_measure_protocol(question, name, level, plays, seed) for level in levels) for name in names),
+        tuple(tuple(protocol(name, level) for level in levels) for name in names),
         tuple(_protocol(name, levels[0], question.d, 0).report_bits for name in names),
-        tuple(_measure_histogram(question, level, seed) for level in levels),
+        tuple(histogram(level) for level in levels),
     )
 
 
@@ -185,8 +205,14 @@ def _measure_protocol(question: SurveyQuestion, name: str, epsilon: float, plays
     game = Reports(records=question.records, column=question.column, persons=PERSONS)
     defense = LocalReports(protocol=name, epsilon=epsilon, options=_options(name))
     scores = [play(defense, ValueGuess(), game, play_rng).scores for play_rng in rng.spawn(GUESSES)]
-    guessed = float(np.mean([score["value"].rate for score in scores]))
-    return ProtocolResult(name, epsilon, squares, variance, guessed, float(scores[0]["value"].chance or 0))
+    guesses = tuple(float(score["value"].rate or 0) for score in scores)
+    baseline = float(scores[0]["value"].chance or 0)
+    return ProtocolResult(name, epsilon, squares, variance, float(np.mean(guesses)), baseline, guesses)
+
+
+def _losses_of_protocol(result: ProtocolResult) -> Losses:
+    """Squared error over its theoretical variance in each survey, and the share of guessed values in each play."""
+    return by_play(error=(result.squares / result.variance).mean(axis=1).tolist(), success=result.guesses)
 
 
 def _survey_errors(

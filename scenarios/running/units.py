@@ -79,7 +79,7 @@ class Catalogue:
     def keys(self) -> frozenset[str]:
         """Keys of all results."""
         parts = [result.parts for template in self._templates for result in template.results]
-        return frozenset(_key(part, play) for play in range(self.plan.plays) for part in parts)
+        return frozenset(key_of_play(part, play) for play in range(self.plan.plays) for part in parts)
 
     @cached_property
     def documents(self) -> dict[str, str]:
@@ -97,7 +97,7 @@ class Catalogue:
         units = []
         for play in range(self.plan.plays):
             for template, parts in templates:
-                wanted = [number for number, part in enumerate(parts) if _key(part, play) not in done]
+                wanted = [number for number, part in enumerate(parts) if key_of_play(part, play) not in done]
                 if wanted:
                     units.append(_at(template.only(wanted), play))
         return units
@@ -195,9 +195,9 @@ def _at(template: Unit, play: int) -> Unit:
 
 
 def _keyed(result: Result, play: int) -> Result:
-    return replace(result, key=_key(result.parts, play), play=play)
+    return replace(result, key=key_of_play(result.parts, play), play=play)
 
 
-def _key(parts: str, play: int) -> str:
+def key_of_play(parts: str, play: int) -> str:
     """Key of the result of one play, from the hash of its parts."""
     return hashlib.sha256(f"{parts} {play}".encode()).hexdigest()

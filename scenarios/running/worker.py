@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -12,10 +11,10 @@ from typing import Any
 
 from attacks.base.attack import NotApplicable
 from leaderboard.result import canonical
-from metrics.printable import printable
 from metrics.score import Score, Scores
 from scenarios.games.playing import attack_release, make_release, play_alone
 from scenarios.methods import describe, game_settings
+from scenarios.running.failure import reason_of, status_of
 from scenarios.running.plan import Plan
 from scenarios.running.scores import checked_measures, checked_scores
 from scenarios.running.units import Unit
@@ -23,10 +22,6 @@ from scenarios.seeds import generator
 
 # Number of plays whose draws are cached. All defenses share a draw, and plays come in order, so few suffice.
 CACHED_PLAYS = 4
-# Maximum number of traceback frames kept.
-FRAMES = 6
-# Maximum number of characters kept of an error message.
-LONGEST = 1000
 
 
 @dataclass(frozen=True)
@@ -163,7 +158,7 @@ def _timed(result: int, run: Callable[[], Scores], seconds: float | None = None)
     except NotApplicable as reason:
         return _ended(result, started, status="skipped", reason=str(reason))
     except BaseException as error:  # any failure of a method is a result, even SystemExit
-        return _ended(result, started, status=_status(error), reason=_reason(error))
+        return _ended(result, started, status=status_of(error), reason=reason_of(error))
     return _ended(
         result,
         started if seconds is None else time.perf_counter() - seconds,
@@ -178,24 +173,10 @@ def _tried(prefix: str, run: Callable[[], Any]) -> tuple[Any, Callable[[int], En
     try:
         return run(), None
     except BaseException as error:  # as in `_timed`
-        status, reason = _status(error), prefix + _reason(error)
+        status, reason = status_of(error), prefix + reason_of(error)
         return None, lambda result: _ended(result, started, status=status, reason=reason)
 
 
 def _ended(result: int, started: float, **changes: Any) -> Ending:
     now = datetime.now(UTC).isoformat(timespec="seconds")
     return Ending(result, seconds=time.perf_counter() - started, created=now, **changes)
-
-
-def _status(error: BaseException) -> str:
-    return "oom" if isinstance(error, MemoryError) else "error"
-
-
-def _reason(error: BaseException) -> str:
-    """The error in one line, then its traceback, without values of variables."""
-    frames = traceback.format_list(traceback.extract_tb(error.__traceback__)[-FRAMES:])
-    try:
-        message = printable(" ".join(str(error).split()))[:LONGEST]
-    except Exception:
-        message = "(the error has no readable message)"
-    return f"{type(error).__name__}: {message}\n{''.join(frames)}".rstrip()

@@ -286,7 +286,8 @@ def test_a_report_in_every_form():
     assert "first" in render_report("R", {}, [bars])
 
 
-def test_the_command_runs_an_experiment(tmp_path):
+def test_the_command_runs_an_experiment(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     path, page = tmp_path / "small.toml", tmp_path / "page.html"
     path.write_text(SMALL)
     result = CliRunner().invoke(cli, ["run", str(path), "--html", str(page), "--format", "json", "--seed", "2"])
@@ -310,7 +311,8 @@ def test_the_command_runs_an_experiment(tmp_path):
         (SMALL, ["--html", "no/such/folder/page.html"], "there is no folder"),
     ],
 )
-def test_bad_input_is_named(tmp_path, text, arguments, message):
+def test_bad_input_is_named(tmp_path, monkeypatch, text, arguments, message):
+    monkeypatch.chdir(tmp_path)
     path = tmp_path / "small.toml"
     path.write_text(text)
     result = CliRunner().invoke(cli, ["run", str(path), *arguments])

@@ -1,0 +1,27 @@
+"""Status and reason of a method or measurement that raised an exception."""
+
+from __future__ import annotations
+
+import traceback
+
+from metrics.printable import printable
+
+FRAMES = 6
+"""Maximum number of traceback frames kept."""
+LONGEST = 1000
+"""Maximum number of characters kept of an error message."""
+
+
+def status_of(error: BaseException) -> str:
+    """Status of a result whose method raised this exception."""
+    return "oom" if isinstance(error, MemoryError) else "error"
+
+
+def reason_of(error: BaseException) -> str:
+    """The error in one line, then its traceback, without values of variables."""
+    frames = traceback.format_list(traceback.extract_tb(error.__traceback__)[-FRAMES:])
+    try:
+        message = printable(" ".join(str(error).split()))[:LONGEST]
+    except Exception:
+        message = "(the error has no readable message)"
+    return f"{type(error).__name__}: {message}\n{''.join(frames)}".rstrip()
