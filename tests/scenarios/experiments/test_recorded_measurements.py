@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from leaderboard import Store
-from scenarios import EpsilonAudit, FederatedCurves, PramHistogram, Survey
+from scenarios import EpsilonAudit, FederatedCurves, LinkedSurveys, PramHistogram, Survey
 from scenarios.cli import cli
 from scenarios.experiments import epsilon_measures
 from scenarios.experiments.experiment import ExperimentPlan
@@ -195,6 +195,7 @@ SMALL = [
     Survey(columns=["adult.sex"], epsilon=[1.0]),
     FederatedCurves(dataset="bank", clients=(3, 5), records=10, epsilon=(3.0,), rounds=(2, 4)),
     EpsilonAudit(epsilon=[2.0], runs=400, releases=8),
+    LinkedSurveys(persons=20, surveys=2, protocols=("SubsetSelection",), epsilon=(4.0,)),
     pytest.param(PramHistogram(k=(2,), audits=8), marks=pytest.mark.long),
 ]
 
