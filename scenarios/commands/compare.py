@@ -123,7 +123,7 @@ def _nothing(base: str, head: str, sides: Sequence[Sequence[Result]]) -> str:
     for name, results in zip((base, head), sides, strict=True):
         if not results:
             return f"there is nothing to compare: {name} has no results"
-    common = "have no defense or measurement in common with two or more finished plays"
+    common = "have no defense in common with two or more finished plays, and no measurement"
     return f"there is nothing to compare: {base} and {head} {common}"
 
 
