@@ -53,6 +53,8 @@ IDENTITY = [
 ]
 """Columns that identify a release or trial."""
 _NAMES = tuple(results_table.c.keys())
+RESULT_COLUMNS = tuple(name for name in _NAMES if name != "id")
+"""Columns of a result's row, in the order that `result_of` reads after the row's number."""
 _TYPES: dict[str, Any] = {
     **dict.fromkeys([name for name in _NAMES if name != "id"], str),
     "attack": str | None,

@@ -17,6 +17,7 @@ from scenarios.commands.defend import defend
 from scenarios.commands.downtime import downtime
 from scenarios.commands.info import info
 from scenarios.commands.list import list_
+from scenarios.commands.publish import publish
 from scenarios.commands.risk import risk
 from scenarios.commands.run import run
 from scenarios.commands.secure import secure
@@ -65,6 +66,7 @@ def cli() -> None:
 for command in (
     run,
     board,
+    publish,
     compare,
     defend,
     attack,

@@ -118,7 +118,7 @@ def _log_odds(model: LinearModel, columns: list[SharedColumn]) -> Floats:
     first = 2
     for column in columns:
         features = column_features(column)
-        table = np.tensordot(model.weights[first : first + len(features)], features, axes=1)
+        table: Floats = np.tensordot(model.weights[first : first + len(features)], features, axes=1)
         odds += table[column.cells.codes][:, column.codes]
         first += len(features)
     return np.clip(odds, -FARTHEST_ODDS, FARTHEST_ODDS)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 GATE_FAILED, FAILED_TRIALS, NOTHING = 1, 3, 4
 """Exit codes; 2 is that of `BadInput`."""
+SIGNALLED = 128
+"""Exit code of a process that a signal ended: this plus the signal's number."""
 FORMATS = ("table", "markdown", "csv", "json", "latex")
 
 db_option = click.option(

@@ -12,6 +12,7 @@ import click
 from scenarios.commands.common import (
     FAILED_TRIALS,
     GATE_FAILED,
+    SIGNALLED,
     bad_input,
     check_page,
     echo,
@@ -44,8 +45,6 @@ Examples:
   tokumei run bank --backend dask --scheduler tcp://host:8786 --db postgresql+psycopg://host/board
   tokumei run pram-histogram --html pram.html
 """
-# Exit code of a process that a signal ended: this plus the signal's number.
-SIGNALLED = 128
 
 
 class Played(NamedTuple):

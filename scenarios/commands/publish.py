@@ -1,0 +1,136 @@
+"""``tokumei publish``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scenarios.commands.common import (
+    FAILED_TRIALS,
+    GATE_FAILED,
+    SIGNALLED,
+    bad_input,
+    db_option,
+    echo,
+    write_page,
+    written_board,
+    written_summary,
+)
+
+if TYPE_CHECKING:
+    from leaderboard.result import Result
+    from scenarios.running.units import Catalogue
+
+EPILOG = """\b
+Examples:
+  tokumei publish arena docs/board           play what is missing or stale, and write the board
+  tokumei publish arena docs/board --check   say which results are stale; exit 1 if any is
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("scenario")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@db_option
+@click.option("--check", is_flag=True, help="Play and write nothing; say which results are missing or stale.")
+@click.option("--plays", type=click.IntRange(min=1), help="How often each pair plays.  [default: the scenario's own]")
+@click.option("-j", "--jobs", type=click.IntRange(min=1), help="Number of worker processes.  [default: all cores]")
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def publish(
+    scenario: str, folder: Path, db: str, plays: int | None, jobs: int | None, *, check: bool, quiet: bool
+) -> None:
+    """Make or refresh a standing board: a folder with a scenario's board and all results behind it.
+
+    The folder gets the page (index.html), board.csv, matrix.csv, summary.md, all results (results.jsonl.gz) and the
+    record of the run: version, revision, packages, seed and machine (record.json).
+
+    A result is stale if anything that it depends on has changed: sources, parameters, data, seed or packages. Only
+    missing and stale results are played.
+    """
+    from dataclasses import replace
+
+    from scenarios.running.display import Display
+    from scenarios.running.plan import read_plans
+    from scenarios.running.runner import guarantees
+    from scenarios.running.standing_board import read_results, stale
+    from scenarios.running.units import Catalogue
+
+    with bad_input():
+        plans = [replace(plan, plays=plays or plan.plays) for plan in read_plans(scenario)]
+        catalogues = [Catalogue(plan, tuple(map(str, guarantees(plan)))) for plan in plans]
+        stored = read_results(folder)
+    if check:
+        missing = [(catalogue.plan.name, stale(catalogue, stored)) for catalogue in catalogues]
+        _show_stale(missing)
+        sys.exit(GATE_FAILED if any(cells for _, cells in missing) else 0)
+    with bad_input():
+        folder.mkdir(parents=True, exist_ok=True)
+        results, interrupted = _played(catalogues, stored, db, jobs, Display(quiet=quiet))
+        if interrupted:
+            echo("interrupted; the same command plays what is missing", err=True)
+            sys.exit(SIGNALLED + interrupted)
+        _write(folder, results, catalogues)
+    echo(f"{len(results)} results published in {folder}", err=True)
+    sys.exit(FAILED_TRIALS if any(result.status not in ("ok", "skipped") for result in results) else 0)
+
+
+def _show_stale(missing: list[tuple[str, dict[tuple[str, str], int]]]) -> None:
+    """List the stale results of each defense, and of each attack on it if only some are stale."""
+    for name, cells in missing:
+        if not cells:
+            echo(f"{name}: every result is up to date")
+            continue
+        echo(f"{name}: {sum(cells.values())} results are missing or stale")
+        defenses: dict[str, list[str]] = {}
+        for defense, attack in cells:
+            defenses.setdefault(defense, []).append(attack or "release")
+        for defense, attacks in sorted(defenses.items()):
+            echo(f"  {defense}: {', '.join(sorted(attacks))}")
+
+
+def _played(
+    catalogues: list[Catalogue], stored: list[Result], db: str, jobs: int | None, display: Any
+) -> tuple[list[Result], int]:
+    """All results of the catalogues, stored ones where up to date, and the signal that stopped the run, or 0."""
+    from leaderboard.store import Store
+    from scenarios.running.interrupts import terminable
+    from scenarios.running.local import LocalProcesses, cores
+    from scenarios.running.runner import run
+
+    backend, interrupted = LocalProcesses(jobs or cores()), 0
+    with Store(db) as store:
+        known = store.known([result.key for result in stored])
+        store.add([result for result in stored if result.key not in known])
+        for catalogue in catalogues:
+            with terminable(), display.listener(catalogue.plan, catalogue, store) as listener:
+                interrupted = run(catalogue.plan, catalogue, store, listener, backend=backend).interrupted
+            if interrupted:
+                break
+        results = [result for one in catalogues for result in store.results(one.plan.name, one.keys)]
+    return results, interrupted
+
+
+def _write(folder: Path, results: list[Result], catalogues: list[Catalogue]) -> None:
+    """Write the files of the board."""
+    from metrics.files import write_atomically
+    from scenarios.running.provenance import provenance
+    from scenarios.running.standing_board import write_record, write_results
+
+    write_results(folder, results)
+    texts = {
+        "board.csv": written_board(results, "csv", matrix=False),
+        "matrix.csv": written_board(results, "csv", matrix=True),
+        "summary.md": written_summary(results, "markdown"),
+    }
+    for name, text in texts.items():
+        write_atomically(folder / name, text.encode(), mode=None)
+    write_page(results, folder / "index.html")
+    plans = [catalogue.plan for catalogue in catalogues]
+    seeds = {plan.name: plan.seed for plan in plans}
+    plays = {plan.name: plan.plays for plan in plans}
+    played = max((result.created for result in results), default="")
+    about = provenance([plan.name for plan in plans], Path.cwd())
+    write_record(folder, {**about, "seeds": seeds, "plays": plays, "played": played})
