@@ -121,7 +121,8 @@ def _log_odds(model: LinearModel, columns: list[SharedColumn]) -> Floats:
         table: Floats = np.tensordot(model.weights[first : first + len(features)], features, axes=1)
         odds += table[column.cells.codes][:, column.codes]
         first += len(features)
-    return np.clip(odds, -FARTHEST_ODDS, FARTHEST_ODDS)
+    clipped: Floats = np.clip(odds, -FARTHEST_ODDS, FARTHEST_ODDS)
+    return clipped
 
 
 def _trust(simulations: list[tuple[Floats, Integers]]) -> float:
