@@ -173,8 +173,8 @@ def degree_counts_sensitivity(n: int, level: str, bound: int) -> int:
     A node whose degree changes by 1 lowers one count and raises another, an L1 distance of 2. One edge changes two
     degrees. No change of the graph moves more than all n nodes, an L1 distance of 2 n.
 
-    Nodes. Let H be the graph without any edge of node v. `project` shows that at most `bound` removals of kept edges
-    lead from a graph to H, and that each starts one chain of edges at the other end. The nodes within a chain lose one
+    Nodes. Let H be the graph without any edge of node v. By `project`, at most `bound` removals of kept edges
+    lead from a graph to H. Each starts one chain of edges at the other end. The nodes within a chain lose one
     edge and gain another. Only the node at its end changes its degree, by 1. Node v itself moves from one count to
     another. The distance to H is therefore at most 2 bound for the ends of chains and 2 for v. Two node neighbours
     share H. Their distances add up to 4 bound for the ends of chains and 2 for v, which moves at most once.

@@ -40,9 +40,9 @@ def draw_estimates(protocol: CountMeanSketch, counts: ArrayLike, rng: Generator)
     -----
     Persons draw their functions independently. So the persons with one value split over the k functions as a
     multinomial vector, independently of other values. Let s persons have function l, c of them with a value in column
-    j. Signs are flipped independently. So the number of plus signs in cell (l, j) is a sum of independent binomial
-    numbers, Bin(c, p) + Bin(s - c, 1 - p), and cells are independent given the split. Only cells that hold a value
-    enter an estimate. Values that collide share a cell, and its noise.
+    j. Signs are flipped independently. So the number of plus signs in cell (l, j) is Bin(c, p) + Bin(s - c, 1 - p).
+    Given the split, cells are independent. Only cells that hold a value enter an estimate. Values that collide share a
+    cell, and its noise.
     """
     values = np.asarray(counts)
     if values.shape != (protocol.d,) or values.dtype.kind not in "iu" or (values < 0).any():

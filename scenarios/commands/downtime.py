@@ -26,8 +26,8 @@ Examples:
 def downtime(db: str, folder: Path | None, hourly_cost: float | None, form: str) -> None:
     """Show how long results or submissions were missing because of failures, and what that cost.
 
-    Downtime is incidents x (time to detection + time to repair), from the runner's log of failed trials in the database
-    and from a tournament's log of refused files and failed scorings.
+    Downtime is incidents x (time to detection + time to repair). Incidents are failed trials in the database's log. A
+    tournament adds refused files and failed scorings.
     """
     import leaderboard as lb
     from leaderboard.downtime import downtime_table
