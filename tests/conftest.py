@@ -1,5 +1,11 @@
 """Records that many test files share."""
 
+import os
+
+if "PYTEST_XDIST_WORKER" in os.environ:
+    # One thread for each process on a core; numpy reads this when it is first imported.
+    os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
+
 import pytest
 
 from scenarios import load
