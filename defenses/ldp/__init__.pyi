@@ -18,6 +18,11 @@ from .hadamard_response import HadamardResponse as HadamardResponse
 from .subset_selection import SubsetSelection as SubsetSelection
 
 # Sketches for large domains
+from .shuffling import ShuffledResponse as ShuffledResponse
+from .shuffling import attained_delta as attained_delta
+from .shuffling import clones_epsilon as clones_epsilon
+from .shuffling import shuffled_delta as shuffled_delta
+from .shuffling import shuffled_epsilon as shuffled_epsilon
 from .sketch import mean_estimate as mean_estimate
 from .sketch_law import draw_estimates as draw_estimates
 from .count_mean_sketch import CountMeanSketch as CountMeanSketch

@@ -22,6 +22,7 @@ from defenses.dp.sparse_vector import SparseVector
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.longitudinal import LongitudinalUnaryEncoding
 from defenses.ldp.report_batch import ReportBatch
+from defenses.ldp.shuffling import ShuffledResponse
 from metrics.arrays import Floats, Integers64
 from scenarios.auditing.audit import Neighbours, Subject
 from scenarios.auditing.graphs import of_graph_curator
@@ -200,6 +201,20 @@ def _rounds(protocol: LongitudinalUnaryEncoding, value: int, runs: int, rng: Gen
         logs = protocol.rounds_log_likelihood(rounds)
         parts.append(np.column_stack([shown, logs[:, 0] - logs[:, 1]]).astype(float))
     return np.concatenate(parts)
+
+
+@subject.register
+def _of_shuffled(mechanism: ShuffledResponse) -> Subject:
+    """Counts of reports where one person has the first or the second value, and all others the third."""
+    first, second = (np.zeros(mechanism.d, dtype=np.int64) for _ in range(2))
+    first[2] = second[2] = mechanism.n - 1
+    first[0] = second[1] = 1
+
+    def counts(table: NDArray[np.int64], runs: int, rng: Generator) -> Floats:
+        drawn = mechanism.repeated(table, runs, rng)
+        return np.column_stack([mechanism.log_odds(drawn), drawn[:, :2].astype(float)])
+
+    return _subject(mechanism, [_pair("one person with value 0 or 1, others with 2", counts, first, second)])
 
 
 def _numeric(mechanism: Any) -> Subject:

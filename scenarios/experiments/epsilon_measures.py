@@ -45,6 +45,7 @@ GROUPS = {
         "LongitudinalSymmetricUnaryEncoding",
         "LongitudinalOptimizedUnaryEncoding",
     ),
+    "Local: shuffled reports": ("ShuffledResponse",),
     "Local: hashing and sketches": (
         "BinaryLocalHashing",
         "OptimizedLocalHashing",

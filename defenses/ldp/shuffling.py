@@ -1,0 +1,315 @@
+"""Amplification by shuffling: the central privacy of local reports whose senders are hidden."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import ArrayLike
+
+from defenses.base.guarantee import Guarantee
+from defenses.base.parameters import check_integer, check_real
+from defenses.base.parametrized import Parametrized
+from defenses.dp.bisection import bisect
+from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
+from metrics.arrays import Floats, Integers64
+
+# Standard deviations, and further numbers, around the mean of a binomial number; the rest counts as delta.
+_DEVIATIONS, _FURTHER = 9.0, 60
+# Largest local epsilon that is considered, and number of halvings in searches.
+_LARGEST, _HALVINGS = 50.0, 30
+# Number of groups of neighbouring numbers of uniform reports.
+_GROUPS = 24
+
+
+def shuffled_delta(epsilon: float, n: int, *, local_epsilon: float, d: int | None = None) -> float:
+    """Upper bound on delta of n shuffled local reports for a given epsilon, between tables that differ in one person.
+
+    Parameters
+    ----------
+    epsilon : float
+        Central epsilon, at least 0.
+    n : int
+        Number of reports, at least 1.
+    local_epsilon : float
+        Epsilon of each report, in (0, 50].
+    d : int, optional
+        Number of values of randomized response, at least 2. By default nothing is known about the protocol but its
+        epsilon.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    Notes
+    -----
+    Let e = e^local_epsilon, and let x_0 and x_1 be the two values of the person in question.
+
+    In general the reports of both values are mixtures e/(e + 1) Q_0 + 1/(e + 1) Q_1 and the reverse. Any other report
+    has at least the density of (Q_0 + Q_1)/(2 e), so that it is a clone, a draw from Q_0 or Q_1, with probability 1/e.
+    The output follows from the numbers (u, w) of draws from Q_0 and Q_1: C ~ Bin(n - 1, 1/e) clones, each from Q_0 with
+    probability 1/2, and the person's draw.
+
+    Randomized response with p = 1/(e + d - 1) sends a uniformly random value with probability d p, else the own one.
+    Which others do the latter may be revealed, since that is independent of the person. The remaining B ~ Bin(n - 1,
+    d p) reports are uniform. The person adds one to the count u of x_0, to the count w of x_1, or to neither, with
+    probabilities e p, p and (d - 2) p under x_0, and p, e p and (d - 2) p under x_1.
+
+    Delta is the hockey-stick divergence of the two distributions of (u, w), summed exactly for each B. It falls with B,
+    as a further uniform report is independent of the person. So many neighbouring B share the value of the smallest.
+
+    References
+    ----------
+    Feldman, McMillan and Talwar (2021), Hiding among the clones, theorem 3.1 and section 5, for the general bound;
+    Feldman, McMillan and Talwar (2023), Stronger privacy amplification by shuffling for Renyi and approximate
+    differential privacy; Balle, Bell, Gascon and Nissim (2019), The privacy blanket of the shuffle model, for
+    randomized response; Kairouz, Oh and Viswanath (2015), The composition theorem for differential privacy.
+
+    Examples
+    --------
+    >>> from defenses.ldp import shuffled_epsilon
+    >>> round(shuffled_epsilon(1e-6, 10_000, local_epsilon=2.0), 3)
+    0.155
+    >>> round(shuffled_epsilon(1e-6, 10_000, local_epsilon=2.0, d=100), 3)
+    0.029
+    """
+    odds = _checked(epsilon, n, local_epsilon)
+    if d is None:
+        return _hockey_stick(epsilon, int(n), 1 / (2 * odds), odds / (odds + 1), 1 / (odds + 1))
+    check_integer("d", d, low=2)
+    from scipy.stats import binom
+
+    mass = 1 / (odds + d - 1)
+    starts = np.unique(np.linspace(*_window(n - 1, d * mass), _GROUPS).astype(np.int64))
+    # Fewer uniform reports than the least start have no probability to speak of, and count as delta.
+    below = binom.cdf(np.append(starts, n) - 1, n - 1, d * mass)
+    values = [_hockey_stick(epsilon, int(start) + 1, 1 / d, odds * mass, mass) for start in starts]
+    return float(min(1.0, below[0] + np.dot(np.diff(below), values)))
+
+
+def attained_delta(epsilon: float, n: int, *, local_epsilon: float, d: int) -> float:
+    """Delta of shuffled randomized response on tables where all other persons have a third value; exact.
+
+    It is a lower bound on the delta of `shuffled_delta`. The parameters are those, with d of at least 3.
+
+    Notes
+    -----
+    Others send x_0 with probability p = 1/(e + d - 1), and x_1 with p. The person's report is distributed as there.
+    """
+    odds = _checked(epsilon, n, local_epsilon)
+    check_integer("d", d, low=3)
+    mass = 1 / (odds + d - 1)
+    return _hockey_stick(epsilon, int(n), mass, odds * mass, mass)
+
+
+def shuffled_epsilon(delta: float, n: int, *, local_epsilon: float, d: int | None = None) -> float:
+    """Central epsilon of n shuffled local reports for a given delta, an upper bound rounded up; 0 if none is needed.
+
+    Parameters
+    ----------
+    delta : float
+        Central delta, in (0, 1).
+    n, local_epsilon, d
+        See `shuffled_delta`.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+    """
+    check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
+
+    def exceeded(epsilon: float) -> bool:
+        return shuffled_delta(epsilon, n, local_epsilon=local_epsilon, d=d) > delta
+
+    return bisect(exceeded, 0.0, float(local_epsilon), _HALVINGS)[1] if exceeded(0.0) else 0.0
+
+
+def clones_epsilon(delta: float, n: int, *, local_epsilon: float) -> float | None:
+    """Closed form of the general bound on the central epsilon; None where it does not hold.
+
+    It is ln(1 + (e - 1)/(e + 1) (8 sqrt(e ln(4/delta)/n) + 8 e/n)) with e = e^local_epsilon, for a local epsilon of at
+    most ln(n/(16 ln(2/delta))). `shuffled_epsilon` is smaller.
+
+    References
+    ----------
+    Feldman, McMillan and Talwar (2021), Hiding among the clones, theorem 3.1.
+    """
+    check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
+    check_integer("n", n, low=1)
+    check_real("local_epsilon", local_epsilon, low=0, high=_LARGEST, open_low=True)
+    odds = math.exp(local_epsilon)
+    if odds > n / (16 * math.log(2 / delta)):
+        return None
+    noise = 8 * math.sqrt(odds * math.log(4 / delta) / n) + 8 * odds / n
+    return math.log1p((odds - 1) / (odds + 1) * noise)
+
+
+class ShuffledResponse(Parametrized):
+    """Randomized response whose reports are shuffled: the server sees how many persons reported each value.
+
+    The local epsilon of a report is the largest that gives the central guarantee (`shuffled_delta`). It exceeds the
+    central one, the more the larger n is.
+
+    Parameters
+    ----------
+    epsilon, delta : float
+        Central privacy between tables that differ in one person: epsilon in [1e-6, 20], delta in (0, 1).
+    d : int
+        Number of values, at least 3.
+    n : int
+        Number of persons, at least 1; it is public.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range.
+
+    References
+    ----------
+    Erlingsson et al. (2019), Amplification by shuffling; Feldman, McMillan and Talwar (2023), section 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from defenses.ldp import ShuffledResponse
+    >>> mechanism = ShuffledResponse(epsilon=0.5, delta=1e-6, d=4, n=1000)
+    >>> mechanism.local.epsilon > 2
+    True
+    >>> counts = mechanism.release(np.repeat([0, 1, 2, 3], 250), np.random.default_rng(0))
+    >>> int(counts.sum()), mechanism.estimate(counts).shape
+    (1000, (4,))
+    """
+
+    def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, d: int = 16, n: int = 100) -> None:
+        check_real("epsilon", epsilon, low=1e-6, high=20)
+        check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)
+        check_integer("d", d, low=3)
+        check_integer("n", n, low=1)
+        self.epsilon = epsilon
+        self.delta = delta
+        self.d = d
+        self.n = n
+        self._local = GeneralizedRandomizedResponse(
+            epsilon=_largest_local_epsilon(float(epsilon), float(delta), int(d), int(n)), d=d
+        )
+
+    @property
+    def local(self) -> GeneralizedRandomizedResponse:
+        """The protocol of one person."""
+        return self._local
+
+    @property
+    def guarantee(self) -> Guarantee:
+        """Epsilon and delta of the counts."""
+        return Guarantee(
+            epsilon=float(self.epsilon),
+            delta=float(self.delta),
+            statement="one person's value replaced by any other, number of persons public; reports are shuffled",
+        )
+
+    def release(self, values: ArrayLike, rng: Generator) -> Integers64:
+        """Return how many persons report each value, shape (d,).
+
+        Raises
+        ------
+        ValueError
+            If the values are not n integers in 0, ..., d - 1.
+        """
+        array = np.asarray(values)
+        if array.shape != (self.n,):
+            raise ValueError(f"values must hold {self.n} integers, one a person, got shape {array.shape}")
+        reports = self.local.privatize(array, rng)
+        return np.bincount(reports.parts["value"], minlength=self.d)
+
+    def repeated(self, counts: Integers64, runs: int, rng: Generator) -> Integers64:
+        """Draw the releases of `runs` tables with the same counts of values, shape (runs, d)."""
+        rows = np.full((self.d, self.d), self.local.q)
+        np.fill_diagonal(rows, self.local.p)
+        rows /= rows.sum(axis=1, keepdims=True)
+        drawn = [rng.multinomial(int(count), row, size=runs) for count, row in zip(counts, rows, strict=True)]
+        return np.asarray(np.sum(drawn, axis=0))
+
+    def estimate(self, counts: ArrayLike) -> Floats:
+        """Unbiased estimates of the numbers of persons with each value, shape (d,), from released counts."""
+        return np.asarray((np.asarray(counts) - self.n * self.local.q) / (self.local.p - self.local.q))
+
+    def variance(self, frequencies: ArrayLike) -> Floats:
+        """Variance of the estimates, shape (d,), for the persons' shares of values; shuffling adds none."""
+        return self.local.variance(int(self.n), frequencies)
+
+    def log_odds(self, counts: ArrayLike) -> Floats:
+        """Log-likelihood ratio of releases between two tables: one person has value 0 or 1, all others value 2.
+
+        Parameters
+        ----------
+        counts : array_like of int, shape (runs, d)
+            Released counts.
+        """
+        released = np.asarray(counts, dtype=float)
+        u, w, odds, q = released[:, 0], released[:, 1], math.exp(self.local.epsilon), self.local.q
+        # See `_hockey_stick`; the third term is the person's report of another value.
+        other = (1 - (odds + 1) * q) * (self.n - u - w) / (1 - 2 * q)
+        return np.asarray(np.log(odds * u + w + other) - np.log(u + odds * w + other))
+
+    def distinguishing_advantage(self) -> float:
+        """Advantage of the best attack on one person whose value is one of two, all other values being known.
+
+        It is the total variation distance of the two releases, where all others have a third value. The attack is right
+        with probability (1 + advantage)/2.
+        """
+        return attained_delta(0.0, self.n, local_epsilon=self.local.epsilon, d=self.d)
+
+
+@lru_cache(maxsize=1024)
+def _largest_local_epsilon(epsilon: float, delta: float, d: int, n: int) -> float:
+    """Largest local epsilon of randomized response whose shuffled reports keep the central guarantee, rounded down."""
+
+    def within(local: float) -> bool:
+        return shuffled_delta(epsilon, n, local_epsilon=local, d=d) <= delta
+
+    return bisect(within, epsilon, _LARGEST, _HALVINGS)[0]
+
+
+def _window(n: int, probability: float) -> tuple[int, int]:
+    """Range of a binomial number that holds all but a negligible probability."""
+    mean = n * probability
+    half = _DEVIATIONS * math.sqrt(max(0.0, mean * (1 - probability))) + _FURTHER
+    return max(0, math.floor(mean - half)), min(n, math.ceil(mean + half))
+
+
+def _checked(epsilon: float, n: int, local_epsilon: float) -> float:
+    """Check the parameters; returns e^local_epsilon."""
+    check_real("epsilon", epsilon, low=0)
+    check_integer("n", n, low=1)
+    check_real("local_epsilon", local_epsilon, low=0, high=_LARGEST, open_low=True)
+    return math.exp(local_epsilon)
+
+
+def _hockey_stick(epsilon: float, n: int, mass: float, own: float, other: float) -> float:
+    """Sum of max(0, P - e^epsilon Q) over all numbers of draws, plus the probability left out.
+
+    For a fixed total m = u + w the ratio P/Q grows with u, so that the positive terms are those with u above a bound.
+    """
+    from scipy.stats import binom
+
+    nothing = max(0.0, 1 - own - other)
+    low, high = _window(n - 1, 2 * mass)
+    total = np.arange(low, high + 2)
+    factor, rest = math.exp(epsilon), 1 - 2 * mass
+    with np.errstate(invalid="ignore", divide="ignore"):
+        silent = 0.0 if nothing == 0 else (factor - 1) * nothing * mass * (n - total) / rest
+        bound = (silent + total * (factor * own - other)) / ((own - other) * (1 + factor))
+    least = np.floor(bound) + 1
+    before = binom.pmf(total - 1, n - 1, 2 * mass)
+    same = binom.pmf(total, n - 1, 2 * mass)
+    joined, apart = binom.sf(least - 2, total - 1, 0.5), binom.sf(least - 1, total - 1, 0.5)
+    joined, apart = (np.where(total >= 1, tail, 0.0) for tail in (joined, apart))
+    silence = nothing * same * binom.sf(least - 1, total, 0.5)
+    first = before * (own * joined + other * apart) + silence
+    second = before * (other * joined + own * apart) + silence
+    left_out = max(0.0, 1 - float(same.sum()))
+    return min(1.0, float(np.maximum(first - factor * second, 0.0).sum()) + left_out)
