@@ -33,7 +33,7 @@ def equivalence_classes(frame: pd.DataFrame, quasi_identifiers: Sequence[str]) -
     ValueError
         If the frame lacks a column.
     """
-    check_columns(frame, quasi_identifiers)
+    require_columns(frame, quasi_identifiers)
     classes: Integers = np.zeros(len(frame), dtype=np.intp)
     for name in quasi_identifiers:
         codes, distinct = pd.factorize(frame[name], use_na_sentinel=False)
@@ -139,7 +139,7 @@ def group_starts(groups: Integers) -> Integers:
     return np.flatnonzero(np.diff(groups, prepend=-1))
 
 
-def check_columns(frame: pd.DataFrame, names: Sequence[str]) -> None:
+def require_columns(frame: pd.DataFrame, names: Sequence[str]) -> None:
     """Raise ValueError unless `names` is a sequence of columns of the frame."""
     if isinstance(names, str):
         raise ValueError(f"columns must be given as a sequence of names, got the text {names!r}")

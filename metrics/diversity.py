@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from metrics.arrays import Floats, Integers
-from metrics.classes import check_columns, class_sizes, count_pairs, given_or_computed_classes, group_starts
+from metrics.classes import class_sizes, count_pairs, given_or_computed_classes, group_starts, require_columns
 
 
 def l_diversity(
@@ -223,7 +223,7 @@ def sensitive_counts(
     ranks : tuple of (ndarray of int, int), optional
         Codes of the values, shape (n,), and the number of codes; by default the column is coded here.
     """
-    check_columns(frame, [*quasi_identifiers, sensitive])
+    require_columns(frame, [*quasi_identifiers, sensitive])
     if sensitive in quasi_identifiers:
         raise ValueError(f"column {sensitive!r} is a quasi-identifier and cannot be the sensitive column too")
     class_of_row = given_or_computed_classes(frame, quasi_identifiers, classes)
@@ -239,7 +239,7 @@ def sensitive_counts(
 
 def _ranks(frame: pd.DataFrame, sensitive: str, order: Sequence[Any] | None) -> tuple[Integers, int]:
     """Rank of each row's sensitive value and the number of ranks."""
-    check_columns(frame, [sensitive])
+    require_columns(frame, [sensitive])
     column = frame[sensitive]
     if column.isna().any():
         row = int(np.flatnonzero(column.isna())[0])

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from metrics.arrays import Floats, Integers
 from metrics.cells import NumericCells, read_cells
-from metrics.classes import check_columns
+from metrics.classes import require_columns
 from metrics.domains import Domain
 
 
@@ -89,8 +89,8 @@ def non_uniform_entropy(original: pd.DataFrame, released: pd.DataFrame, domains:
         raise ValueError(f"the tables must be of one length, got {len(original)} originals and {len(released)} rows")
     if len(original) == 0 or not domains:
         raise ValueError(f"entropy needs rows and columns, got {len(original)} rows and {len(domains)} domains")
-    check_columns(original, tuple(domains))
-    check_columns(released, tuple(domains))
+    require_columns(original, tuple(domains))
+    require_columns(released, tuple(domains))
     lost = total = 0.0
     for name, domain in domains.items():
         cells = read_cells(released[name], domain)

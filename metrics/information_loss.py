@@ -9,7 +9,7 @@ import pandas as pd
 
 from metrics.arrays import Floats, Integers
 from metrics.cells import CategoricalCells, Cells, NumericCells, read_cells
-from metrics.classes import check_columns, class_sizes, given_or_computed_classes
+from metrics.classes import class_sizes, given_or_computed_classes, require_columns
 from metrics.domains import Domain
 
 
@@ -117,7 +117,7 @@ def _mean_loss(released: pd.DataFrame, domains: Mapping[str, Domain], loss: Call
     """Mean over rows and columns of a loss of distinct cells; ``*`` counts 1."""
     if len(released) == 0 or not domains:
         raise ValueError(f"a loss needs rows and columns, got {len(released)} rows and {len(domains)} domains")
-    check_columns(released, tuple(domains))
+    require_columns(released, tuple(domains))
     total = 0.0
     for name, domain in domains.items():
         cells = read_cells(released[name], domain)

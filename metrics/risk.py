@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metrics.arrays import Integers
-from metrics.classes import check_columns, class_sizes, equivalence_classes, given_or_computed_classes
+from metrics.classes import class_sizes, equivalence_classes, given_or_computed_classes, require_columns
 
 
 @dataclass(frozen=True)
@@ -113,8 +113,8 @@ def _population_sizes(
     frame: pd.DataFrame, population: pd.DataFrame, quasi_identifiers: Sequence[str]
 ) -> NDArray[np.intp]:
     """Size of each row's class in the population, shape (n,)."""
-    check_columns(frame, quasi_identifiers)
-    check_columns(population, quasi_identifiers)
+    require_columns(frame, quasi_identifiers)
+    require_columns(population, quasi_identifiers)
     names = list(quasi_identifiers)
     together = pd.concat([frame[names], population[names]], ignore_index=True)
     classes = equivalence_classes(together, names)

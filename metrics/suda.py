@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from metrics.classes import check_columns, class_sizes
+from metrics.classes import class_sizes, require_columns
 
 Subset = tuple[str, ...]
 
@@ -52,7 +52,7 @@ def minimal_sample_uniques(
     ----------
     Elliot, Manning and Ford (2002), A computational algorithm for handling the special uniques problem.
     """
-    check_columns(frame, quasi_identifiers)
+    require_columns(frame, quasi_identifiers)
     names = tuple(quasi_identifiers)
     if len(set(names)) < len(names):
         raise ValueError(f"each quasi-identifier must be named once, got {', '.join(names)}")

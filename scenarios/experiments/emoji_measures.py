@@ -20,7 +20,7 @@ from defenses.ldp.sequence_fragment_puzzle import SequenceFragmentPuzzle
 from metrics.arrays import Floats
 from metrics.estimate import Estimate, across_plays
 from scenarios.experiments.apple_pipeline import Published, aggregate, ingest, send
-from scenarios.experiments.emoji_population import emoji, power_law, words
+from scenarios.experiments.emoji_population import emoji, power_law_shares, words
 from scenarios.experiments.measuring import Losses, Measuring, by_play, measured_anew
 from scenarios.games.playing import play
 from scenarios.games.pool import Pool
@@ -159,7 +159,7 @@ def measure_pipeline(rng: Generator) -> PipelineRun:
     domain = people.domains["emoji"]
     person = people.frame["person"].to_numpy()
     typed = domain.codes(people.frame["emoji"])
-    visited = site_rng.choice(SITES, typed.size, p=power_law(SITES, 1.2))
+    visited = site_rng.choice(SITES, typed.size, p=power_law_shares(SITES, 1.2))
     emoji_sketch = CountMeanSketch(epsilon=4.0, d=domain.size, m=M, k=K)
     site_sketch = HadamardCountMeanSketch(epsilon=8.0, d=SITES, m=M, k=K)
     sent = [

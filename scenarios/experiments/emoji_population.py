@@ -25,7 +25,7 @@ GESTURES = (
 WORDS = ("yolo", "selfie", "meme", "hangry", "vlog", "emoji", "noob", "fomo")
 
 
-def power_law(d: int, exponent: float = 1.0) -> NDArray[np.float64]:
+def power_law_shares(d: int, exponent: float = 1.0) -> NDArray[np.float64]:
     """Shares of d values that fall with their rank, shape (d,)."""
     weights = np.arange(1, d + 1) ** -exponent
     return np.asarray(weights / weights.sum())
@@ -41,7 +41,7 @@ def emoji(persons: int, each: int, rng: Generator) -> Microdata:
     tone = np.repeat(preferred, each)
     other = rng.random(tone.size) >= LOYALTY
     tone[other] = rng.choice(len(TONES), int(other.sum()), p=TONE_SHARES)
-    gesture = rng.choice(len(GESTURES), tone.size, p=power_law(len(GESTURES)))
+    gesture = rng.choice(len(GESTURES), tone.size, p=power_law_shares(len(GESTURES)))
     frame = pd.DataFrame(
         {
             "person": np.repeat(np.arange(persons), each),
@@ -64,5 +64,5 @@ def words(count: int, rng: Generator) -> list[str]:
     letters = np.array(list("abcdefghijklmnopqrstuvwxyz"))
     typed = rng.choice(letters, (count, 6)).astype("<U1").view("<U6").ravel()
     new = rng.random(count) < 0.45
-    typed[new] = np.array(WORDS)[rng.choice(len(WORDS), int(new.sum()), p=power_law(len(WORDS), 0.5))]
+    typed[new] = np.array(WORDS)[rng.choice(len(WORDS), int(new.sum()), p=power_law_shares(len(WORDS), 0.5))]
     return [str(word) for word in typed]

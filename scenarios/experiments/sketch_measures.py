@@ -13,7 +13,7 @@ from defenses.ldp.sequence_fragment_puzzle import SequenceFragmentPuzzle
 from defenses.ldp.sketch import mean_estimate
 from defenses.ldp.sketch_law import draw_estimates
 from metrics.arrays import Floats, Integers64
-from scenarios.experiments.emoji_population import GESTURES, TONE_SHARES, TONES, power_law, words
+from scenarios.experiments.emoji_population import GESTURES, TONE_SHARES, TONES, power_law_shares, words
 
 M, K = 1024, 65_536
 EMOJI_EPSILON, SITES_EPSILON = 4.0, 8.0
@@ -121,7 +121,7 @@ def measure_grid(
     rng : Generator
         Source of all randomness.
     """
-    shares = power_law(VALUES)
+    shares = power_law_shares(VALUES)
     counts = rng.multinomial(people, shares)
     cells = []
     for k, m in sizes:
@@ -148,7 +148,7 @@ def measure_locales(people: int, rng: Generator) -> tuple[Locale, ...]:
     results = []
     for name in LOCALES:
         order = rng.permutation(len(GESTURES))
-        gestures = power_law(len(GESTURES))[order]
+        gestures = power_law_shares(len(GESTURES))[order]
         tones = np.array(TONE_SHARES)[rng.permutation(len(TONES))]
         typed = rng.multinomial(people, np.outer(gestures, tones).ravel())
         protocol = CountMeanSketch(epsilon=EMOJI_EPSILON, d=len(names), m=M, k=K)
@@ -161,7 +161,7 @@ def measure_autoplay(people: int, rng: Generator) -> Autoplay:
 
     A report is a site together with what its visitor did. Each site has a true share of visits with sound.
     """
-    visits = rng.multinomial(people, power_law(SITES))
+    visits = rng.multinomial(people, power_law_shares(SITES))
     sound = rng.binomial(visits, rng.beta(1.0, 1.0, SITES))
     protocol = CountMeanSketch(epsilon=SITES_EPSILON, d=2 * SITES, m=M, k=K)
     estimates = draw_estimates(protocol, np.concatenate([sound, visits - sound]), rng)

@@ -12,7 +12,7 @@ from metrics.score import Scores
 _SLACK = 1e-9
 
 
-def checked_scores(scores: Any) -> Scores:
+def checked_game_scores(scores: Any) -> Scores:
     """Check an attack's scores and return them with measures as floats.
 
     Raises

@@ -16,7 +16,7 @@ from scenarios.games.playing import attack_release, make_release, play_alone
 from scenarios.methods import describe, game_settings
 from scenarios.running.failure import reason_of, status_of
 from scenarios.running.plan import Plan
-from scenarios.running.scores import checked_measures, checked_scores
+from scenarios.running.scores import checked_game_scores, checked_measures
 from scenarios.running.units import Unit
 from scenarios.seeds import generator
 
@@ -139,8 +139,8 @@ class Worker:
             who = (plan.attacks[attack].name, canonical(describe(attacker)))
             rng = generator(plan.seed, *self._names(unit), "attack", variant, *who)
             if rules.lets_choose:
-                return checked_scores(play_alone(defense, attacker, rules, rng)[2])
-            return checked_scores(attack_release(defense, attacker, rules, secret, published, rng))
+                return checked_game_scores(play_alone(defense, attacker, rules, rng)[2])
+            return checked_game_scores(attack_release(defense, attacker, rules, secret, published, rng))
 
         return run
 

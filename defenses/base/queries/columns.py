@@ -73,7 +73,7 @@ def labels(records: Microdata, column: str) -> list[str]:
     return domain.cells() if isinstance(domain, NumericDomain) else list(domain.categories)
 
 
-def filled(values: Floats) -> Floats:
+def require_selection(values: Floats) -> Floats:
     """Return the selected values.
 
     Raises

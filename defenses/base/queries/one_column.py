@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from defenses.base.microdata import Microdata
-from defenses.base.queries.columns import filled, labels, numbers
+from defenses.base.queries.columns import labels, numbers, require_selection
 from defenses.base.queries.counts import ContingencyTable
 from defenses.base.queries.moments import covariance_of, mean_of, middle_of
 from defenses.base.queries.query import Query
@@ -51,7 +51,7 @@ class Mean(_OfNumbers):
 
     def exact(self, records: Microdata) -> float:
         """Return the mean."""
-        return mean_of(filled(self.values(records)))
+        return mean_of(require_selection(self.values(records)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class Variance(_OfNumbers):
 
     def exact(self, records: Microdata) -> float:
         """Return the variance; it is computed near 0, since squares of large numbers would lose its digits."""
-        values = filled(self.values(records)) - middle_of(records, self.column)
+        values = require_selection(self.values(records)) - middle_of(records, self.column)
         return covariance_of(values, values)
 
 
@@ -70,7 +70,7 @@ class Maximum(_OfNumbers):
 
     def exact(self, records: Microdata) -> float:
         """Return the maximum."""
-        return float(filled(self.values(records)).max())
+        return float(require_selection(self.values(records)).max())
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,7 +79,7 @@ class Minimum(_OfNumbers):
 
     def exact(self, records: Microdata) -> float:
         """Return the minimum."""
-        return float(filled(self.values(records)).min())
+        return float(require_selection(self.values(records)).min())
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class Median(_OfNumbers):
 
     def exact(self, records: Microdata) -> float:
         """Return the median."""
-        return float(np.median(filled(self.values(records))))
+        return float(np.median(require_selection(self.values(records))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +110,7 @@ class Quantile(_OfNumbers):
 
     def exact(self, records: Microdata) -> float:
         """Return the quantile."""
-        return float(np.quantile(filled(self.values(records)), self.level))
+        return float(np.quantile(require_selection(self.values(records)), self.level))
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from defenses.base.microdata import Microdata
-from defenses.base.queries.columns import filled, numbers
+from defenses.base.queries.columns import numbers, require_selection
 from defenses.base.queries.moments import covariance_of, middle_of
 from defenses.base.queries.query import Query
 from metrics.arrays import Floats
@@ -39,7 +39,9 @@ class Covariance(_OfTwo):
     def exact(self, records: Microdata) -> float:
         """Return the covariance; it is computed near 0, since products of large numbers would lose its digits."""
         first, second = self.values(records)
-        return covariance_of(filled(first) - middle_of(records, self.first), second - middle_of(records, self.second))
+        return covariance_of(
+            require_selection(first) - middle_of(records, self.first), second - middle_of(records, self.second)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +51,7 @@ class Correlation(_OfTwo):
     def exact(self, records: Microdata) -> float:
         """Return the correlation, in [-1, 1]."""
         first, second = self.values(records)
-        first = filled(first) - middle_of(records, self.first)
+        first = require_selection(first) - middle_of(records, self.first)
         second = second - middle_of(records, self.second)
         return correlation_of(covariance_of(first, first), covariance_of(second, second), covariance_of(first, second))
 

@@ -12,7 +12,7 @@ from metrics import Scores
 from scenarios.cli import cli
 from scenarios.running.limits import Limits, read_size, written_size
 from scenarios.running.plan import read_plan
-from scenarios.running.scores import checked_measures, checked_scores
+from scenarios.running.scores import checked_game_scores, checked_measures
 
 LIMIT = 2
 SCENARIO = f"""
@@ -262,6 +262,6 @@ def test_measures_that_are_nonsense(values, says):
 
 def test_scores_must_be_typed():
     with pytest.raises(TypeError, match="a game's score must be Scores, got dict"):
-        checked_scores({"membership": 0.5})
+        checked_game_scores({"membership": 0.5})
     with pytest.raises(ValueError, match="hits must be finite"):
-        checked_scores(Scores({}, {"hits": float("nan")}))
+        checked_game_scores(Scores({}, {"hits": float("nan")}))
