@@ -7,6 +7,9 @@ name starts with `retention_` take this vector and never form the matrix.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -75,6 +78,17 @@ def check_histogram(histogram: ArrayLike) -> Floats:
     if not array.any():
         raise ValueError("histogram is all zero; at least one category must have a record")
     return array
+
+
+def check_prior(prior: Any) -> None:
+    """Raise ValueError unless the prior maps columns to histograms; names the column."""
+    if not isinstance(prior, Mapping):
+        raise ValueError(f"prior must map columns to counts, got {prior!r}")
+    for name, counts in prior.items():
+        try:
+            check_histogram(counts)
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"prior of column {name!r}: {error}") from None
 
 
 def transition_matrix(retention: ArrayLike) -> Floats:

@@ -20,7 +20,7 @@ from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
 from defenses.pram.conversions import retention_for_epsilon
 from defenses.pram.freedom import MOST_ENUMERATED, most_informative_matrix
-from defenses.pram.matrix import check_histogram, epsilon, pk, transition_matrix
+from defenses.pram.matrix import check_prior, epsilon, pk, transition_matrix
 from defenses.pram.public_categories import public_tables, unless_public
 from defenses.pram.sampling import draw
 from metrics.arrays import Floats
@@ -83,13 +83,8 @@ class OptimalMatrix(MicrodataDefense):
         columns: Sequence[str] | None = None,
     ) -> None:
         check_real("epsilon", epsilon, low=0, high=30, open_low=True)
-        if prior is not None and not isinstance(prior, Mapping):
-            raise ValueError(f"prior must map columns to counts, got {prior!r}")
-        for name, counts in (prior or {}).items():
-            try:
-                check_histogram(counts)
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"prior of column {name!r}: {error}") from None
+        if prior is not None:
+            check_prior(prior)
         check_columns(columns)
         self.epsilon = epsilon
         self.prior = prior

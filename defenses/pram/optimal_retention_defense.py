@@ -14,7 +14,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_real
 from defenses.pram.conversions import given_epsilon, k_for_epsilon
-from defenses.pram.matrix import check_histogram, retention_epsilon, retention_pk
+from defenses.pram.matrix import check_prior, retention_epsilon, retention_pk
 from defenses.pram.optimal import optimal_retention
 from defenses.pram.retention_vectors import RetentionVectors
 from metrics.arrays import Floats
@@ -134,10 +134,7 @@ class OptimalRetentionWithPrior(RetentionVectors):
         jointly: bool = False,
     ) -> None:
         check_real("epsilon", epsilon, low=0, open_low=True)
-        if not isinstance(prior, Mapping):
-            raise ValueError(f"prior must map columns to counts, got {prior!r}")
-        for name, counts in prior.items():
-            _check_prior(name, counts)
+        check_prior(prior)
         super().__init__(columns=columns, jointly=jointly)
         self.prior = prior
         self.epsilon = epsilon
@@ -175,10 +172,3 @@ class OptimalRetentionWithPrior(RetentionVectors):
         self, records: Microdata, names: tuple[str, ...], counts: NDArray[np.intp], share: int, rng: Generator
     ) -> Floats:
         return self._fixed(records, names, share)
-
-
-def _check_prior(name: str, counts: Sequence[float]) -> None:
-    try:
-        check_histogram(counts)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"prior of column {name!r}: {error}") from None
