@@ -1,12 +1,9 @@
-"""The Pk game: exact posteriors, adversaries that come up to 1/k and never above, and false claims."""
-
-from fractions import Fraction
-from itertools import combinations_with_replacement, permutations, product
-from math import factorial, prod
+"""The game of pk-anonymity: no adversary exceeds 1/k, and false claims are caught."""
 
 import numpy as np
 import pandas as pd
 import pytest
+from pk_tools import game, people, played
 from scipy.stats import binom
 
 from attacks import (
@@ -19,8 +16,6 @@ from attacks import (
     RankedAnswers,
 )
 from attacks.base.transition_matrix import cell_codes, column_matrix
-from attacks.pram.best_posterior import most_informative_pair
-from attacks.pram.posterior_from_counts import posterior_from_counts
 from defenses import (
     Constant,
     GlobalRecoding,
@@ -35,7 +30,6 @@ from defenses.base.channel import Channel
 from defenses.base.channel_parts import RetentionVector
 from defenses.base.hierarchy import TableHierarchy
 from defenses.base.release import MicrodataRelease
-from defenses.pram import optimal_retention, pk, transition_matrix
 from leaderboard.store import Store
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import PkAnonymity, load, play, summarize_pk
@@ -44,168 +38,6 @@ from scenarios.running.plan import read_plan
 from scenarios.running.runner import guarantees, run
 from scenarios.running.units import Catalogue
 from scenarios.seeds import generator
-
-
-def people(categories=("a", "b"), count=50):
-    frame = pd.DataFrame({"x": np.resize(np.array(categories, dtype=object), count)})
-    return Microdata(frame, quasi_identifiers=("x",), domains={"x": CategoricalDomain(categories)})
-
-
-def game(size=6, categories=("a", "b")):
-    return PkAnonymity(records=people(categories), column="x", size=size)
-
-
-def played(defense, attack, size, plays, categories=("a", "b")):
-    rules = game(size, categories)
-    return summarize_pk(
-        [play_alone(defense, attack, rules, generator(3, size, number))[2].measures for number in range(plays)]
-    )
-
-
-def fraction_matrix(rng, d, zeros):
-    weights = rng.integers(0 if zeros else 1, 6, (d, d))
-    weights[0] += weights.sum(axis=0) == 0
-    return np.array([[Fraction(int(w), int(weights[:, j].sum())) for j, w in enumerate(row)] for row in weights])
-
-
-def permanent(matrix):
-    return sum(prod(matrix[i][s[i]] for i in range(len(matrix))) for s in permutations(range(len(matrix))))
-
-
-def brute_force_posterior(matrix, released, table, i, j):
-    likelihood = [[matrix[x, y] for y in table] for x in released]
-    rest = [row[:j] + row[j + 1 :] for k, row in enumerate(likelihood) if k != i]
-    return likelihood[i][j] * permanent(rest) / permanent(likelihood)
-
-
-def posterior_of(matrix, released, table):
-    x, rows = np.unique(released, return_counts=True)
-    y, records = np.unique(table, return_counts=True)
-    return x, y, posterior_from_counts(matrix[np.ix_(x, y)], rows, records)
-
-
-def exact_k(matrix, n):
-    """k of a matrix of fractions, by its formula."""
-    d = len(matrix)
-    ratios = [
-        matrix[y, a] * matrix[x, b] / (matrix[x, a] * matrix[y, b])
-        for a, b, x, y in product(range(d), repeat=4)
-        if a != b and matrix[x, a] and matrix[y, b]
-    ]
-    return 1 + (n - 1) * min(ratios)
-
-
-@pytest.mark.parametrize(("n", "d"), [(1, 2), (2, 2), (3, 2), (4, 2), (2, 3), (3, 3), (4, 3)])
-@pytest.mark.parametrize("zeros", [False, True])
-def test_no_posterior_exceeds_one_in_k_and_the_worst_attains_it(n, d, zeros):
-    rng = np.random.default_rng(100 * n + d)
-    for _ in range(3):
-        matrix = fraction_matrix(rng, d, zeros)
-        k, worst = exact_k(matrix, n), Fraction(0)
-        for table in combinations_with_replacement(range(d), n):
-            for released in combinations_with_replacement(range(d), n):
-                likelihood = [[matrix[x, y] for y in table] for x in released]
-                if permanent(likelihood) == 0:
-                    with pytest.raises(ValueError, match="cannot stem"):
-                        posterior_of(matrix, released, table)
-                    continue
-                _, _, found = posterior_of(matrix, released, table)
-                assert all(isinstance(value, Fraction) for value in found.ravel())
-                assert found.max() <= 1 / k
-                worst = max(worst, found.max())
-        assert worst == 1 / k
-        assert pk(matrix.astype(float), n) == pytest.approx(float(k), rel=1e-12)
-        *_, ratio = most_informative_pair(matrix.astype(float))
-        assert 1 + (n - 1) / ratio == pytest.approx(float(k), rel=1e-12)
-
-
-@pytest.mark.parametrize(("n", "d"), [(3, 2), (4, 3), (5, 3)])
-def test_posterior_equals_permanents(n, d):
-    rng = np.random.default_rng(n)
-    for _ in range(20):
-        matrix, table = fraction_matrix(rng, d, zeros=False), rng.integers(d, size=n)
-        released = rng.integers(d, size=n)
-        x, y, found = posterior_of(matrix, released, table)
-        for i, j in product(range(n), repeat=2):
-            cell = found[np.searchsorted(x, released[i]), np.searchsorted(y, table[j])]
-            assert cell == brute_force_posterior(matrix, released, table, i, j)
-
-
-def test_posterior_of_the_worst_table_is_the_closed_form():
-    matrix = transition_matrix(optimal_retention([50, 3, 9], 1.5))
-    odds = matrix[:, 0] / matrix[:, 2]
-    counts = np.array([3, 900, 97])
-    found = posterior_from_counts(matrix[:, [0, 2]], counts, np.array([1, 999]))
-    np.testing.assert_allclose(found[:, 0], odds / (counts @ odds))
-    np.testing.assert_allclose(counts @ found, 1)
-    np.testing.assert_allclose(found @ np.array([1, 999]), 1)
-
-
-def test_posterior_refuses_what_does_not_fit():
-    even = np.full((2, 2), 0.5)
-    with pytest.raises(ValueError, match="3 rows and 4 records"):
-        posterior_from_counts(even, np.array([1, 2]), np.array([2, 2]))
-    with pytest.raises(ValueError, match="too many matchings"):
-        posterior_from_counts(np.full((6, 6), 1 / 6), np.full(6, 40), np.full(6, 40))
-
-
-def informative_odds(matrix, n, share):
-    """Exact probabilities that the worst table's release is informative enough, and that the answer is then right."""
-    a, b, ratio = most_informative_pair(matrix)
-    d, bound = len(matrix), 1 / (1 + (n - 1) / ratio)
-    answered = right = 0.0
-    for counts in product(range(n + 1), repeat=d):
-        if sum(counts) != n:
-            continue
-        for x in range(d):  # the lone record's release
-            if counts[x]:
-                others = [count - (y == x) for y, count in enumerate(counts)]
-                ways = factorial(n - 1) // prod(map(factorial, others))
-                mass = matrix[x, a] * ways * prod(matrix[y, b] ** c for y, c in enumerate(others))
-                odds = matrix[:, a] / matrix[:, b]
-                best = max(odds[y] for y in range(d) if counts[y]) / (np.array(counts) @ odds)
-                if best >= share * bound * (1 - 1e-9):
-                    answered += mass
-                    right += mass * best
-    return answered, right / answered, bound
-
-
-@pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
-@pytest.mark.parametrize("d", [2, 3])
-def test_expected_wins_of_the_abstaining_adversary_reach_the_bound(n, d):
-    for retention in (np.full(d, 0.75), optimal_retention([n - 1, 1, 0][:d], 1.0)):
-        answered, right, bound = informative_odds(transition_matrix(retention), n, 0.95)
-        assert answered > 0
-        assert 0.95 * bound <= right <= bound * (1 + 1e-12)
-
-
-def test_the_abstaining_adversary_wins_what_is_promised_of_its_answers():
-    wins = answers = 0
-    for n, plays in ((3, 700), (6, 1200)):
-        summary = played(RetentionReplacement(k=2), LeakagePosterior(), n, plays)
-        answered, _, bound = informative_odds(transition_matrix(np.full(2, 0.5 + _half_excess(n))), n, 0.95)
-        assert summary.bound == pytest.approx(0.5) == pytest.approx(bound)
-        # Four standard errors: 1 in 16,000 for a random seed.
-        assert abs(summary.answered.value - answered) < 4 * np.sqrt(answered * (1 - answered) / plays)
-        assert summary.worst <= summary.bound * (1 + 1e-9)
-        answers += round(summary.answered.value * plays)
-        wins += round(summary.win.value * plays)
-    # Of some 600 answers half are right in expectation: fewer than .9/k come about with probability 1 %, so many that
-    # 1/k is refuted with 0.1 %, for a random seed; the seed is fixed.
-    assert wins >= 0.9 * 0.5 * answers
-    assert binom.sf(wins - 1, answers, 0.5) > 0.001
-
-
-def _half_excess(n):
-    """Retention of two categories with k = 2, less a half: e^(-2 epsilon) = 1/(n - 1)."""
-    return 1 / (1 + (n - 1) ** -0.5) - 0.5
-
-
-def test_many_records_leave_the_typical_posterior_far_below_the_bound():
-    summary = played(RetentionReplacement(k=2), LeakagePosterior(), 1000, 40)
-    assert summary.win_answered is None
-    assert summary.typical < 0.1 * summary.bound
-    assert summary.bound == pytest.approx(0.5)
 
 
 @pytest.mark.parametrize(
@@ -222,24 +54,6 @@ def test_many_records_leave_the_typical_posterior_far_below_the_bound():
 def test_no_adversary_sees_a_posterior_above_the_bound(defense, attack):
     summary = played(defense, attack, 5, 25, ("a", "b", "c"))
     assert summary.worst <= summary.bound * (1 + 1e-9)
-
-
-def test_the_worst_table_is_found_where_categories_are_not_alike():
-    defense = OptimalRetentionWithPrior(prior={"x": [60, 30, 1]}, epsilon=1.0)
-    rules = game(5, ("a", "b", "c"))
-    secret, release, scores = play_alone(defense, BestPosterior(), rules, generator(1))
-    matrix = column_matrix(release.channel, "x", rules.records.domain("x"))
-    a, b, ratio = most_informative_pair(matrix)
-    table = secret.records.frame["x"].tolist()
-    assert table == ["abc"[a]] + ["abc"[b]] * 4
-    assert scores.measures["bound"] == pytest.approx(1 / (1 + 4 / ratio)) == pytest.approx(1 / pk(matrix, 5))
-
-
-def test_best_posterior_wins_as_often_as_it_says():
-    # The mean posterior and the win rate differ by less than 4 standard errors: 1 in 16,000 for a random seed.
-    summary = played(RetentionReplacement(k=2), BestPosterior(), 4, 400)
-    assert summary.answered.value == 1.0
-    assert abs(summary.win.value - summary.typical) < 4 * np.sqrt(0.25 / 400)
 
 
 class Boastful(RetentionReplacement):
