@@ -9,6 +9,22 @@ import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("metrics", "defenses", "attacks", "leaderboard", "scenarios")
+# Families whose exported modules each have a test file of their own.
+TESTED_BY_PATH = (
+    "attacks/attributes",
+    "attacks/criteria",
+    "attacks/linkage",
+    "attacks/membership",
+    "attacks/pram",
+    "attacks/reports",
+    "attacks/statistics",
+    "attacks/training",
+    "defenses/curators",
+    "defenses/grouping",
+    "defenses/perturbation",
+    "defenses/recoding",
+    "defenses/synthetic",
+)
 
 
 def snake_case(name):
@@ -66,6 +82,42 @@ def test_a_file_bears_the_name_of_its_only_class(package):
         # DeFinetti and KMeans are one word each.
         same = path.stem.replace("_", "") == file_name.replace("_", "")
         assert same, f"{path.relative_to(ROOT)} holds {name} and should be named {file_name}.py"
+
+
+@functools.cache
+def same_name(base_name):
+    """Test files of this base name."""
+    return tuple((ROOT / "tests").rglob(base_name))
+
+
+def path_of_test(module):
+    """Path of a module's test: tests/<package>/<family>/test_<module>.py.
+
+    Base names of test files must differ. The family's name precedes the module's where another test has the short name.
+    """
+    folder = ROOT / "tests" / module.relative_to(ROOT).parent
+    path = folder / f"test_{module.stem}.py"
+    taken = any(other != path for other in same_name(path.name))
+    return folder / f"test_{module.parent.name}_{module.stem}.py" if taken else path
+
+
+def test_base_names_of_tests_differ():
+    """Two test files of one base name cannot be collected in one run."""
+    names = [path.name for path in (ROOT / "tests").rglob("test_*.py")]
+    assert not {name for name in names if names.count(name) > 1}
+
+
+@pytest.mark.parametrize("package", TESTED_BY_PATH)
+def test_the_test_of_a_method_is_found_by_its_path(package):
+    folder = ROOT / package
+    modules = {path for stub in stubs() for path in exports(stub) if path.is_relative_to(folder)}
+    # A folder is exported where its own stub lists the modules.
+    missing = sorted(
+        str(path_of_test(path).relative_to(ROOT))
+        for path in modules
+        if path.is_file() and not path_of_test(path).is_file()
+    )
+    assert not missing, f"no test at {', '.join(missing)}"
 
 
 @pytest.mark.parametrize(

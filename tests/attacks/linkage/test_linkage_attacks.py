@@ -93,13 +93,7 @@ def test_attacks_that_need_the_mechanism_say_so(bank):
     release = MicrodataRelease(people.frame, np.full(30, -1))
     knowledge = Knowledge(people.frame, people)
     with pytest.raises(NotApplicable, match="repeat the defense"):
-        LearnedLinkage().run(release, knowledge, generator(0))
-    with pytest.raises(NotApplicable, match="repeat the defense"):
         FellegiSunter(classifier="svm").run(release, knowledge, generator(0))
-    with pytest.raises(NotApplicable, match="people of its own"):
-        LearnedLinkage().run(release, Knowledge(people.frame, people.take([0]), Identity().apply), generator(0))
-    with pytest.raises(NotApplicable, match="channel"):
-        EnsembleLinkage(attacks=[LikelihoodAssignment()]).run(release, knowledge, generator(0))
 
 
 @pytest.mark.parametrize(
@@ -107,10 +101,6 @@ def test_attacks_that_need_the_mechanism_say_so(bank):
     [
         (lambda: NearestNeighbour(metric="precomputed"), "metric"),
         (lambda: FellegiSunter(classifier="forest"), "classifier"),
-        (lambda: EnsembleLinkage(attacks=[]), "attacks"),
-        (lambda: EnsembleLinkage(attacks=[NearestNeighbour()]), "attacks"),
-        (lambda: EnsembleLinkage(attacks="all"), "attacks"),
-        (lambda: LearnedLinkage(penalty=0), "penalty"),
         (lambda: RankedAnswers(1, 1, [0], [0], [1.0], None, [1.5]), "confidence"),
         (lambda: RankedAnswers(1, 1, [0], [0], [1.0], None, [np.nan]), "confidence"),
         (lambda: RankedAnswers(1, 1, [0], [0], [1.0], None, [0.5, 0.5]), "confidence"),

@@ -4,15 +4,13 @@ import numpy as np
 import pytest
 from training_tools import per_play, played
 
-from attacks import GradientInversion, Knowledge, ModelMembership, NotApplicable, UpdateMembership
+from attacks import Knowledge, ModelMembership, NotApplicable, UpdateMembership
 from attacks.training.update_membership import alignment
 from defenses import FederatedAveraging
 from defenses.federated import (
     EqualSplit,
     OneHiddenLayer,
 )
-from scenarios import Training, play
-from scenarios.methods import find
 
 
 def test_membership_is_above_chance_on_an_overfitted_model(adult):
@@ -43,15 +41,6 @@ def test_the_ratio_finds_what_is_in_a_mean_and_nothing_elsewhere():
     # A likelihood ratio averages to 1 where its hypothesis is false. The constant left out is that of the covariances'
     # determinants, (4/3)^(6/2); the mean of 2,500 dependent ratios has a standard error of about 0.1.
     assert 0.6 < np.exp(elsewhere).mean() * (4 / 3) ** 3 < 1.5
-
-
-def test_model_membership_hands_shadow_training_on(adult):
-    attack = ModelMembership(attack=find("OfflineLikelihoodRatioAttack", "attacks")())
-    defense = FederatedAveraging(split=EqualSplit(clients=5), rounds=3)
-    game = Training(records=adult, members=40, auxiliary=200, held_out=300)
-    assert 0 <= play(defense, attack, game, np.random.default_rng(16)).scores["membership"].rate <= 1
-    with pytest.raises(ValueError, match="attack"):
-        ModelMembership(attack=GradientInversion())
 
 
 @pytest.mark.parametrize(
