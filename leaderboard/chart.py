@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaderboard.board import Row
+from leaderboard.label_boxes import inside, is_free
 from leaderboard.result import label
 from metrics.score import advantage
 
@@ -141,13 +142,8 @@ def _labels(
         ]
         for x, y, anchor, shift in sides:
             box = (x + shift, x + shift + wide, y - _LINE / 2, y + _LINE / 2)
-            inside = box[0] >= frame[0] and box[1] <= frame[1] and box[2] >= frame[2] and box[3] <= frame[3]
-            if inside and not any(_overlap(box, other) for other in taken):
+            if inside(box, frame) and is_free(box, taken):
                 placed.append(ChartLabel(text, round(x, 1), round(y, 1), anchor))
                 taken.append(box)
                 break
     return placed
-
-
-def _overlap(a: tuple[float, float, float, float], b: tuple[float, float, float, float]) -> bool:
-    return a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]

@@ -27,6 +27,30 @@ _TITLES = {
     "singling_out": "A predicate that matches exactly one person (singling out)",
 }
 
+_MEANING = "At .10, the adversary is right in 10 of 100 cases in which a guess would be wrong."
+_MEANINGS = {
+    "reidentification": (
+        "The adversary knows you and says which released row is yours. At .10, it names the right person for 10 of "
+        "100 rows for which a guess would be wrong."
+    ),
+    "membership": (
+        "The adversary knows you and says whether you are in the table. If half of the people asked about are in it, "
+        ".10 means that 55 of 100 answers are right, while a coin gets 50 right."
+    ),
+    "attribute": (
+        "The adversary knows some of your values and infers a sensitive one. At .10, the table gives away the value "
+        "of 10 of 100 people for whom statistics of the population alone would be wrong."
+    ),
+    "singling_out": (
+        "The adversary describes one person without knowing anybody. At .10, 10 of 100 descriptions that fit nobody "
+        "alone in a table of other people fit exactly one person in this table."
+    ),
+    "linkability": (
+        "Two files hold different columns about you. At .10, the release joins both parts of 10 of 100 people for "
+        "whom this fails outside of the table."
+    ),
+}
+
 
 def in_order(goals: Collection[str]) -> tuple[str, ...]:
     """Goals in the order of tables: those of the candidate-file game first, the others by name."""
@@ -41,3 +65,19 @@ def goal_words(goal: str) -> str:
 def goal_title(goal: str) -> str:
     """Heading of a goal on the page."""
     return _TITLES.get(goal, goal_words(goal).capitalize())
+
+
+def goal_heading(goal: str) -> str:
+    """Heading of a goal over narrow columns: its short name with a capital letter."""
+    return goal_words(goal).capitalize() if goal else "Nothing measured"
+
+
+def goal_meaning(goal: str) -> str:
+    """What an advantage means for a person in the table, in plain words.
+
+    Examples
+    --------
+    >>> goal_meaning("downcoding")
+    'At .10, the adversary is right in 10 of 100 cases in which a guess would be wrong.'
+    """
+    return _MEANINGS.get(goal, _MEANING)

@@ -4,29 +4,28 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from leaderboard.board import Row, by_place
 from leaderboard.chart import picture
 from leaderboard.documents import render
-from leaderboard.goals import goal_title, goal_words
+from leaderboard.goals import goal_heading, goal_meaning, goal_title, goal_words
+from leaderboard.heat_map import heat_map
+from leaderboard.operating_curves import SCALES, Style, curve_styles, draw_curves
 from leaderboard.pairs import Pair, goals
 from leaderboard.result import label
-from leaderboard.tables import grids, number, place_title, plays_text
-
-
-@dataclass(frozen=True)
-class HeatCell:
-    """Cell of the heat map: its text, the strength of its colour in [0, 1], and its tooltip."""
-
-    text: str
-    heat: float | None
-    details: str
+from leaderboard.settings import BOUNDS, Bounds, best_within, goal_settings, overall_settings
+from leaderboard.tables import counted, grids, number, place_title, plays_text
 
 
 def render_page(
-    rows: Sequence[Row], pairs: Sequence[Pair], about: Mapping[str, str], descriptions: Mapping[str, str]
+    rows: Sequence[Row],
+    pairs: Sequence[Pair],
+    about: Mapping[str, str],
+    descriptions: Mapping[str, str],
+    *,
+    kinds: Mapping[str, str] | None = None,
+    bounds: Bounds | None = None,
 ) -> str:
     """HTML page of the board, which loads no external resources.
 
@@ -40,12 +39,18 @@ def render_page(
         Facts about the run: scenario, plays, seed, version, date.
     descriptions : mapping of str
         Description of each name in one line; occurrences of the name link to it.
+    kinds : mapping of str, optional
+        Kind of each defense (`leaderboard.operating_curves.KINDS`), which gives its colour in operating curves.
+    bounds : mapping, optional
+        Worst advantages and their upper bounds (`leaderboard.settings.Bounds`). Without them, measured advantages are
+        compared with the bounds of risk.
     """
     grid = grids(pairs)
+    styles = curve_styles({row.defense for row in rows}, kinds)
     scenarios = sorted({row.scenario for row in rows})
     places = [
         {
-            **_place(group, grid.get((scenario, variant), {})),
+            **_place(group, grid.get((scenario, variant), {}), styles, bounds),
             "id": f"place-{index}",
             "title": place_title(scenario, variant),
             # With a single scenario, the variant alone suffices.
@@ -55,36 +60,69 @@ def render_page(
     ]
     return render(
         "board.html",
-        {"words": _words, "anchor": _anchor},
+        {"words": _words, "anchor": _anchor, "percent": _percent},
         scenarios=scenarios,
         places=places,
         about=about,
         descriptions=descriptions,
         goal_words=goal_words,
         goal_title=goal_title,
+        goal_meaning=goal_meaning,
+        goal_heading=goal_heading,
         label=label,
     )
 
 
-def _place(rows: Sequence[Row], grid: Mapping[str, Mapping[str, Pair]]) -> dict[str, Any]:
+def _place(
+    rows: Sequence[Row], grid: Mapping[str, Mapping[str, Pair]], styles: Mapping[str, Style], bounds: Bounds | None
+) -> dict[str, Any]:
     """Template variables of one scenario and variant."""
-    attacks = sorted({attack for line in grid.values() for attack in line})
     names = [label(row.defense, row.parameters) for row in rows]
+    curves = _curves(rows, [pair for line in grid.values() for pair in line.values()], styles, bounds)
     return {
         "rows": list(zip(names, rows, [_details(row) for row in rows], strict=True)),
-        "plays": plays_text(rows),
-        "pictures": {
+        "plays": counted(plays_text(rows), "complete play"),
+        "curves": curves,
+        "pictures": {}
+        if curves
+        else {
             "wide": picture(rows, 880, 560, 10, labelled=True),
             "narrow": picture(rows, 350, 400, 9, labelled=False),
         },
-        "attacks": attacks,
-        "heat": {
-            goal: [
-                (name, row, [_heat(grid.get(name, {}).get(attack), goal) for attack in attacks])
-                for name, row in zip(names, rows, strict=True)
-            ]
-            for goal in goals([pair for line in grid.values() for pair in line.values()])
+        "heat": heat_map(rows, grid, list(styles)),
+    }
+
+
+def _curves(
+    rows: Sequence[Row], pairs: Sequence[Pair], styles: Mapping[str, Style], bounds: Bounds | None
+) -> dict[str, Any] | None:
+    """Operating curves of one scenario and variant; None with a single goal, or without several settings a family."""
+    families = {row.defense for row in rows}
+    played = goals(pairs)
+    if len(played) < 2 or len(rows) < 2 * len(families):
+        return None
+    overall = overall_settings(rows, bounds)
+    by_goal = {goal: goal_settings(rows, pairs, goal, bounds) for goal in played}
+    legend: dict[str, dict[str, Style]] = {}
+    for family, style in styles.items():
+        if family in families:
+            legend.setdefault(style.kind, {})[family] = style
+    return {
+        "bounded": any(setting.upper is not None for setting in overall),
+        "best": [(bound, best_within(overall, bound)) for bound in BOUNDS],
+        "overall": [
+            (size, draw_curves(overall, styles, width, height, scale=scale, labelled=size == "wide"))
+            for size, width, height in (("wide", 1000, 600), ("narrow", 360, 400))
+            for scale in SCALES
+        ],
+        "goals": {
+            goal: (
+                [draw_curves(settings, styles, 400, 290, scale=scale, labelled=False) for scale in SCALES],
+                [(bound, best_within(settings, bound)) for bound in BOUNDS],
+            )
+            for goal, settings in by_goal.items()
         },
+        "legend": legend,
     }
 
 
@@ -94,7 +132,7 @@ def _details(row: Row) -> str:
     if row.guarantee:
         lines.append(f"guarantee {row.guarantee}")
     if row.measured:
-        lines.append("measured " + ", ".join(f"{name}={value:g}" for name, value in row.measured.items()))
+        lines.append("measured " + ", ".join(f"{name} {_count(value)}" for name, value in row.measured.items()))
     lines.append(f"utility {_interval(row.utility, row.utility_low, row.utility_high)}")
     lines += [f"· {name} {number(value)}" for name, value in row.components.items()]
     if row.worst_attack is not None:
@@ -109,29 +147,17 @@ def _details(row: Row) -> str:
     return "\n".join(lines)
 
 
-def _heat(pair: Pair | None, goal: str) -> HeatCell:
-    if pair is None:
-        return HeatCell("", None, "not played")
-    head = f"{label(pair.attack, pair.attack_parameters)}\nagainst {label(pair.defense, pair.parameters)}"
-    success = pair.success(goal)
-    note = "" if pair.status == "ok" else f"\n{pair.status}" + (f": {pair.reason}" if pair.reason else "")
-    if success is None:
-        unmeasured = f"\nno {goal_words(goal)} to measure" if pair.status == "ok" else note
-        return HeatCell("–" if pair.status == "ok" else pair.status, None, head + unmeasured)
-    rate = success.rate
-    measured = (
-        f"\n{goal_words(goal)} {_interval(rate.value, rate.low, rate.high)}, chance {number(success.chance, 3)}"
-        f"\nadvantage {number(success.advantage)}, {pair.plays} plays"
-    )
-    measured += "".join(f"\n· {name.replace('_', ' ')} {number(value)}" for name, value in pair.measures.items())
-    mark = "" if pair.status == "ok" else "!"
-    return HeatCell(
-        number(success.advantage) + mark, round(min(1.0, max(0.0, success.advantage)), 3), head + measured + note
-    )
+def _count(value: float) -> str:
+    """An integer as it is, a fraction with three decimals."""
+    return f"{value:g}" if value == int(value) else number(value, 3)
 
 
 def _interval(value: float | None, low: float | None, high: float | None) -> str:
     return number(value) if value is None else f"{number(value)} [{number(low)}, {number(high)}]"
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:g} %"
 
 
 def _words(name: str) -> list[str]:

@@ -24,6 +24,17 @@ def one_liners(names: Iterable[str]) -> dict[str, str]:
     return {name: summary(methods[name]) for name in sorted(names) if name in methods}
 
 
+def defense_kinds() -> dict[str, str]:
+    """Folder of each exported defense: ``recoding``, ``grouping``, ``perturbation``, ``pram``, ``synthetic``, ``ldp``.
+
+    Examples
+    --------
+    >>> defense_kinds()["Mondrian"]
+    'grouping'
+    """
+    return {name: cls.__module__.split(".")[1] for name, cls in exported("defenses").items()}
+
+
 def summary(thing: object) -> str:
     """First line of a docstring."""
     return (inspect.getdoc(thing) or "").partition("\n")[0]

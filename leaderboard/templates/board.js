@@ -45,6 +45,22 @@
     }));
   }
 
+  // A family that is pointed at in a legend, or chosen there, is singled out in the pictures of its place.
+  for (const place of all(".place")) {
+    let chosen = null;
+    const single = (family) => {
+      place.classList.toggle("singled", family !== null);
+      for (const curve of all(".family", place)) curve.classList.toggle("chosen", curve.dataset.family === family);
+    };
+    for (const entry of all(".legend .entry", place)) {
+      const family = entry.dataset.family;
+      entry.addEventListener("pointerenter", () => single(family));
+      entry.addEventListener("focus", () => single(family));
+      for (const kind of ["pointerleave", "blur"]) entry.addEventListener(kind, () => single(chosen));
+      entry.addEventListener("click", () => { chosen = chosen === family ? null : family; single(chosen); });
+    }
+  }
+
   // Tooltip of the element that is pointed at, tapped or focused.
   const tip = document.getElementById("tip");
   let marked = null;
@@ -53,9 +69,21 @@
     marked?.classList.remove("marked");
     marked = null;
   };
+  // The browser's own tooltip would cover this one, so that its text moves out of its sight.
+  const details = (target) => {
+    if (target.dataset.details === undefined) {
+      const title = target.querySelector(":scope > title");
+      target.dataset.details = title ? title.textContent : target.title;
+      title?.remove();
+      target.removeAttribute("title");
+    }
+    const row = target.closest("table.heat") && target.cellIndex > 0 ? target.parentElement.cells[0] : null;
+    const column = row && target.closest("table").tHead.rows[1].cells[target.cellIndex];
+    return row ? `${column.textContent}\nagainst ${row.textContent}\n${target.dataset.details}` : target.dataset.details;
+  };
   const show = (target) => {
     hide();
-    tip.textContent = target.dataset.details;
+    tip.textContent = details(target);
     tip.hidden = false;
     const place = target.getBoundingClientRect();
     const left = Math.min(Math.max(8, place.left + place.width / 2 - tip.offsetWidth / 2), document.documentElement.clientWidth - tip.offsetWidth - 8);
@@ -64,7 +92,7 @@
     marked = target.dataset.row ? document.getElementById(target.dataset.row) : null;
     marked?.classList.add("marked");
   };
-  const described = (event) => event.target.closest?.("[data-details]");
+  const described = (event) => event.target.closest?.("[data-details], .family use, .heat td[title]");
   for (const kind of ["pointerover", "focusin", "click"]) {
     document.addEventListener(kind, (event) => {
       const target = described(event);

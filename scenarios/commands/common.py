@@ -204,7 +204,7 @@ def write_page(results: Sequence[Result], path: Path) -> None:
     """
     import leaderboard as lb
     from leaderboard.version import version
-    from scenarios.descriptions import one_liners
+    from scenarios.descriptions import defense_kinds, one_liners
 
     names = {name for result in results for name in _method_names(result)}
     about = {
@@ -213,7 +213,7 @@ def write_page(results: Sequence[Result], path: Path) -> None:
         "version": f"tokumei {version()}",
         "played": max(result.created for result in results)[:10],
     }
-    page = lb.render_page(lb.rank(results), lb.matrix(results), about, one_liners(names))
+    page = lb.render_page(lb.rank(results), lb.matrix(results), about, one_liners(names), kinds=defense_kinds())
     _write_html(page, path)
 
 

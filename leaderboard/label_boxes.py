@@ -1,0 +1,35 @@
+"""Boxes of labels in charts, which must not overlap."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+Box = tuple[float, float, float, float]
+"""Left, right, top and bottom end of a box."""
+
+
+def overlap(a: Box, b: Box) -> bool:
+    """Whether two boxes overlap; touching is not overlapping.
+
+    Examples
+    --------
+    >>> overlap((0, 2, 0, 2), (1, 3, 1, 3)), overlap((0, 1, 0, 1), (1, 2, 0, 1))
+    (True, False)
+    """
+    return a[0] < b[1] and b[0] < a[1] and a[2] < b[3] and b[2] < a[3]
+
+
+def is_free(box: Box, taken: Iterable[Box]) -> bool:
+    """Whether a box overlaps none of the others."""
+    return not any(overlap(box, other) for other in taken)
+
+
+def inside(box: Box, frame: Box) -> bool:
+    """Whether a box lies within a frame."""
+    return box[0] >= frame[0] and box[1] <= frame[1] and box[2] >= frame[2] and box[3] <= frame[3]
+
+
+def text_box(x: float, y: float, anchor: str, wide: float, high: float) -> Box:
+    """Box of a line of text around its middle height, for the SVG anchor ``start``, ``middle`` or ``end``."""
+    left = x - wide * {"start": 0.0, "middle": 0.5, "end": 1.0}[anchor]
+    return left, left + wide, y - high / 2, y + high / 2

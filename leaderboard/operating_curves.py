@@ -1,0 +1,294 @@
+"""Operating curves: utility against the worst advantage, one line for each family of defenses. Their geometry."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from math import log10
+from typing import Literal
+
+from leaderboard.label_boxes import Box, inside, is_free, overlap, text_box
+from leaderboard.settings import BOUNDS, Setting, best_within
+from leaderboard.tables import number
+
+MARKERS = ("disc", "square", "diamond", "up", "down", "ring", "frame", "rhomb", "delta", "nabla", "plus", "cross")
+"""Shapes of markers in the template."""
+DASHES = ("", "6 3", "2 3", "8 3 2 3")
+KINDS = {
+    "recoding": "recoding",
+    "grouping": "grouping",
+    "perturbation": "perturbation",
+    "pram": "post-randomisation (PRAM)",
+    "synthetic": "synthetic data",
+    "ldp": "local differential privacy",
+}
+"""Titles of the kinds of defenses, in the order of their colours."""
+OTHER = "other"
+FLOOR = 0.01
+"""Smallest advantage on a logarithmic axis; smaller ones are drawn at its start."""
+Scale = Literal["logarithmic", "linear"]
+SCALES: tuple[Scale, ...] = ("logarithmic", "linear")
+"""Scales of the advantage, the first by default."""
+_TICKS: dict[Scale, tuple[float, ...]] = {
+    "linear": (0.0, 0.25, 0.5, 0.75, 1.0),
+    "logarithmic": (FLOOR, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0),
+}
+_UP = (0.0, 0.25, 0.5, 0.75, 1.0)
+_LETTER, _LINE, _MARK = 6.3, 14.0, 4.5
+"""Mean width of a letter, height of a line, and half the width of a marker, in the chart's units."""
+_LONGEST = 44
+"""Number of letters from which a label is left out."""
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a family is drawn: number of its colour from 1, marker, and dashes of its line."""
+
+    kind: str
+    colour: int
+    marker: str
+    dash: str
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A measured setting in the chart: its coordinates, and whether it is the best one within a bound."""
+
+    setting: Setting
+    x: float
+    y: float
+    best: bool
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A family: its style, the path of its line, and its settings in order of the worst advantage."""
+
+    family: str
+    style: Style
+    path: str
+    marks: list[Mark]
+
+
+@dataclass(frozen=True)
+class Guide:
+    """A bound of the worst advantage: its coordinate, and the best setting within it."""
+
+    bound: float
+    x: float
+    best: Setting | None
+
+
+@dataclass(frozen=True)
+class CurveLabel:
+    """A name in the chart, with coordinates, text anchor and the number of its colour; `best` if a guide names it."""
+
+    text: str
+    x: float
+    y: float
+    anchor: str
+    colour: int
+    best: bool
+
+
+@dataclass(frozen=True)
+class CurvePicture:
+    """Everything that the template draws."""
+
+    scale: Scale
+    width: float
+    height: float
+    margin: Box
+    across: list[tuple[str, float]]
+    up: list[tuple[str, float]]
+    guides: list[Guide]
+    curves: list[Curve]
+    front: str
+    labels: list[CurveLabel]
+
+
+def curve_styles(families: Iterable[str], kinds: Mapping[str, str] | None = None) -> dict[str, Style]:
+    """Style of each family, in the order of the legend: by kind, then by name.
+
+    The kind gives the colour; within a kind, families differ in marker and dashes. Without kinds, the colours cycle.
+
+    Parameters
+    ----------
+    families : iterable of str
+        Names of the families; the same families always have the same styles.
+    kinds : mapping of str to str, optional
+        Kind of each family: a key of `KINDS`, or another name.
+
+    Examples
+    --------
+    >>> styles = curve_styles(["Mondrian", "Rounding"], {"Mondrian": "grouping", "Rounding": "recoding"})
+    >>> [(family, style.kind, style.colour) for family, style in styles.items()]
+    [('Rounding', 'recoding', 1), ('Mondrian', 'grouping', 2)]
+    """
+    order = list(KINDS)
+    known = {family: (kinds or {}).get(family, OTHER) for family in families}
+    ordered = sorted(known, key=lambda one: (order.index(known[one]) if known[one] in KINDS else len(order), one))
+    styles = {}
+    members: dict[str, int] = defaultdict(int)
+    for family in ordered:
+        kind, place = known[family], members[known[family]]
+        members[kind] += 1
+        if kind in KINDS:
+            colour, turn = order.index(kind) + 1, place
+        else:
+            colour, turn = place % len(KINDS) + 1, place // len(KINDS)
+        styles[family] = Style(KINDS.get(kind, OTHER), colour, MARKERS[turn % len(MARKERS)], DASHES[turn % len(DASHES)])
+    return styles
+
+
+def draw_curves(
+    settings: Sequence[Setting],
+    styles: Mapping[str, Style],
+    width: float,
+    height: float,
+    *,
+    scale: Scale = "logarithmic",
+    labelled: bool = True,
+) -> CurvePicture:
+    """Lay out the operating curves of one scenario, variant and goal.
+
+    Markers are measurements. Lines connect a family's settings to guide the eye, and no value between two settings
+    is claimed.
+
+    Parameters
+    ----------
+    settings : sequence of Setting
+        Measured settings, in any order.
+    styles : mapping of str to Style
+        Style of each family (`curve_styles`).
+    width, height : float
+        Size of the chart.
+    scale : {"linear", "logarithmic"}
+        Scale of the advantage. A logarithmic axis starts at `FLOOR`.
+    labelled : bool
+        Whether the best settings and, where there is room, the families are labelled.
+
+    Examples
+    --------
+    >>> measured = [
+    ...     Setting(family="Mondrian", name="Mondrian k=2", utility=0.8, advantage=0.6),
+    ...     Setting(family="Mondrian", name="Mondrian k=50", utility=0.3, advantage=0.04),
+    ... ]
+    >>> drawn = draw_curves(measured, curve_styles(["Mondrian"]), 400, 300)
+    >>> [mark.setting.name for mark in drawn.curves[0].marks]
+    ['Mondrian k=50', 'Mondrian k=2']
+    >>> [guide.best.name for guide in drawn.guides]
+    ['Mondrian k=50', 'Mondrian k=50', 'Mondrian k=50', 'Mondrian k=50']
+    """
+    left, right, top, bottom = margin = (40.0, 12.0, 36.0, 44.0)
+    inset = 8.0
+    guides = [(bound, best_within(settings, bound)) for bound in BOUNDS]
+    named = {best.name for _, best in guides if best is not None}
+
+    def across(advantage: float) -> float:
+        share = min(1.0, max(0.0, advantage))
+        if scale == "logarithmic":
+            share = 1 - log10(max(share, FLOOR)) / log10(FLOOR)
+        return round(left + inset + share * (width - left - right - 2 * inset), 1)
+
+    def up(utility: float) -> float:
+        return round(height - bottom - inset - utility * (height - top - bottom - 2 * inset), 1)
+
+    by_family: dict[str, list[Mark]] = defaultdict(list)
+    for setting in sorted(settings, key=lambda one: (one.advantage, -one.utility, one.name)):
+        mark = Mark(setting, across(setting.advantage), up(setting.utility), setting.name in named)
+        by_family[setting.family].append(mark)
+    curves = [
+        Curve(family, style, _path(by_family[family]), by_family[family])
+        for family, style in styles.items()
+        if family in by_family
+    ]
+    frame = (left, width - right, top, height - bottom)
+    return CurvePicture(
+        scale,
+        width,
+        height,
+        margin,
+        [(_tick(tick, scale), across(tick)) for tick in _TICKS[scale]],
+        [(number(tick), up(tick)) for tick in _UP],
+        [Guide(bound, across(bound), best) for bound, best in guides],
+        curves,
+        _front([mark for curve in curves for mark in curve.marks], width - right),
+        _labels(curves, frame) if labelled else [],
+    )
+
+
+def _tick(value: float, scale: Scale) -> str:
+    return f"≤ {number(value)}" if scale == "logarithmic" and value == FLOOR else number(value)
+
+
+def _path(marks: Sequence[Mark]) -> str:
+    return "M" + "L".join(f"{mark.x:g} {mark.y:g}" for mark in marks) if len(marks) > 1 else ""
+
+
+def _front(marks: Sequence[Mark], end: float) -> str:
+    """Path of the Pareto front as a staircase: no measured setting lies above it."""
+    path, highest = "", float("-inf")
+    for mark in sorted(marks, key=lambda mark: (mark.setting.advantage, -mark.setting.utility)):
+        if mark.setting.utility > highest:
+            path += f"H{mark.x:g}V{mark.y:g}" if path else f"M{mark.x:g} {mark.y:g}"
+            highest = mark.setting.utility
+    return f"{path}H{end:g}" if path else ""
+
+
+def _labels(curves: Sequence[Curve], frame: Box) -> list[CurveLabel]:
+    """Names of the best settings, then of families at an end of their lines, where there is room."""
+    marks = [mark for curve in curves for mark in curve.marks]
+    discs = [_around(mark) for mark in marks]
+    best = {mark.setting.name: (mark, curve) for curve in curves for mark in curve.marks if mark.best}
+    taken = [_around(mark, 3.0) for mark, _ in best.values()]
+    labels: list[CurveLabel] = []
+    for mark, curve in sorted(best.values(), key=lambda one: one[0].x):
+        text, places = mark.setting.name, _beside(mark)
+        if len(text) > _LONGEST:
+            text = curve.family
+        boxes = [text_box(x, y, anchor, _LETTER * 1.08 * len(text), _LINE) for x, y, anchor in places]
+        free = [one for one, box in enumerate(boxes) if inside(box, frame) and is_free(box, taken)]
+        if free:
+            chosen = min(free, key=lambda one: sum(overlap(boxes[one], disc) for disc in discs))
+            x, y, anchor = places[chosen]
+            labels.append(CurveLabel(text, round(x, 1), round(y, 1), anchor, curve.style.colour, best=True))
+            taken.append(boxes[chosen])
+    shown = {curve.family for _, curve in best.values()}
+    for curve in curves:
+        if curve.family in shown or len(curve.family) > _LONGEST:
+            continue
+        ends = [curve.marks[-1], curve.marks[0]]
+        places = [place for mark in ends for place in _beside(mark)[:4]]
+        for x, y, anchor in places:
+            box = text_box(x, y, anchor, _LETTER * len(curve.family), _LINE)
+            if inside(box, frame) and is_free(box, taken) and is_free(box, discs):
+                labels.append(
+                    CurveLabel(curve.family, round(x, 1), round(y, 1), anchor, curve.style.colour, best=False)
+                )
+                taken.append(box)
+                break
+    return labels
+
+
+def _around(mark: Mark, more: float = 0.0) -> Box:
+    half = _MARK + more
+    return mark.x - half, mark.x + half, mark.y - half, mark.y + half
+
+
+def _beside(mark: Mark) -> list[tuple[float, float, str]]:
+    """Places of a label beside a marker, nearest first."""
+    gap = _MARK + 5
+    near = [
+        (mark.x + gap, mark.y, "start"),
+        (mark.x - gap, mark.y, "end"),
+        (mark.x, mark.y - gap - _LINE / 2, "middle"),
+        (mark.x, mark.y + gap + _LINE / 2, "middle"),
+    ]
+    far = [
+        (mark.x + side * gap * 0.6, mark.y + level * (gap + _LINE / 2), "start" if side > 0 else "end")
+        for level in (-1, 1, -2, 2)
+        for side in (-1, 1)
+    ]
+    return near + far
