@@ -9,8 +9,9 @@ from math import log10
 from typing import Literal
 
 from leaderboard.label_boxes import Box, inside, is_free, overlap, text_box
-from leaderboard.settings import BOUNDS, Setting, best_within
+from leaderboard.settings import Setting, best_within
 from leaderboard.tables import number
+from leaderboard.utility_at_risk import BOUNDS
 
 MARKERS = ("disc", "square", "diamond", "up", "down", "ring", "frame", "rhomb", "delta", "nabla", "plus", "cross")
 """Shapes of markers in the template."""
@@ -172,8 +173,8 @@ def draw_curves(
     Examples
     --------
     >>> measured = [
-    ...     Setting(family="Mondrian", name="Mondrian k=2", utility=0.8, advantage=0.6),
-    ...     Setting(family="Mondrian", name="Mondrian k=50", utility=0.3, advantage=0.04),
+    ...     Setting(family="Mondrian", name="Mondrian k=2", utility=0.8, advantage=0.6, upper=0.7),
+    ...     Setting(family="Mondrian", name="Mondrian k=50", utility=0.3, advantage=0.04, upper=0.05),
     ... ]
     >>> drawn = draw_curves(measured, curve_styles(["Mondrian"]), 400, 300)
     >>> [mark.setting.name for mark in drawn.curves[0].marks]

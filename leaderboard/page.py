@@ -9,13 +9,15 @@ from typing import Any
 from leaderboard.board import Row, by_place
 from leaderboard.chart import picture
 from leaderboard.documents import render
-from leaderboard.goals import goal_heading, goal_meaning, goal_title, goal_words
+from leaderboard.exposure import Exposure
+from leaderboard.goals import goal_heading, goal_meaning, goal_title, goal_words, in_order
 from leaderboard.heat_map import heat_map
 from leaderboard.operating_curves import SCALES, Style, curve_styles, draw_curves
-from leaderboard.pairs import Pair, goals
+from leaderboard.pairs import Pair
 from leaderboard.result import label
-from leaderboard.settings import BOUNDS, Bounds, best_within, goal_settings, overall_settings
+from leaderboard.settings import best_within, settings_of
 from leaderboard.tables import counted, grids, number, place_title, plays_text
+from leaderboard.utility_at_risk import BOUNDS
 
 
 def render_page(
@@ -25,7 +27,7 @@ def render_page(
     descriptions: Mapping[str, str],
     *,
     kinds: Mapping[str, str] | None = None,
-    bounds: Bounds | None = None,
+    exposures: Sequence[Exposure] = (),
 ) -> str:
     """HTML page of the board, which loads no external resources.
 
@@ -41,16 +43,16 @@ def render_page(
         Description of each name in one line; occurrences of the name link to it.
     kinds : mapping of str, optional
         Kind of each defense (`leaderboard.operating_curves.KINDS`), which gives its colour in operating curves.
-    bounds : mapping, optional
-        Worst advantages and their upper bounds (`leaderboard.settings.Bounds`). Without them, measured advantages are
-        compared with the bounds of risk.
+    exposures : sequence of Exposure
+        Exposures as returned by `leaderboard.exposures`. Where a place has several goals and most families several
+        settings, operating curves show them.
     """
     grid = grids(pairs)
     styles = curve_styles({row.defense for row in rows}, kinds)
     scenarios = sorted({row.scenario for row in rows})
     places = [
         {
-            **_place(group, grid.get((scenario, variant), {}), styles, bounds),
+            **_place(group, grid.get((scenario, variant), {}), styles, exposures),
             "id": f"place-{index}",
             "title": place_title(scenario, variant),
             # With a single scenario, the variant alone suffices.
@@ -74,11 +76,14 @@ def render_page(
 
 
 def _place(
-    rows: Sequence[Row], grid: Mapping[str, Mapping[str, Pair]], styles: Mapping[str, Style], bounds: Bounds | None
+    rows: Sequence[Row],
+    grid: Mapping[str, Mapping[str, Pair]],
+    styles: Mapping[str, Style],
+    exposures: Sequence[Exposure],
 ) -> dict[str, Any]:
     """Template variables of one scenario and variant."""
     names = [label(row.defense, row.parameters) for row in rows]
-    curves = _curves(rows, [pair for line in grid.values() for pair in line.values()], styles, bounds)
+    curves = _curves(rows, styles, exposures)
     return {
         "rows": list(zip(names, rows, [_details(row) for row in rows], strict=True)),
         "plays": counted(plays_text(rows), "complete play"),
@@ -93,22 +98,20 @@ def _place(
     }
 
 
-def _curves(
-    rows: Sequence[Row], pairs: Sequence[Pair], styles: Mapping[str, Style], bounds: Bounds | None
-) -> dict[str, Any] | None:
-    """Operating curves of one scenario and variant; None with a single goal, or without several settings a family."""
+def _curves(rows: Sequence[Row], styles: Mapping[str, Style], exposures: Sequence[Exposure]) -> dict[str, Any] | None:
+    """Operating curves of one scenario and variant; None with a single goal, or few settings for the families."""
     families = {row.defense for row in rows}
-    played = goals(pairs)
+    own = [exposure for exposure in exposures if exposure.place == (rows[0].scenario, rows[0].variant)]
+    played = in_order({goal for exposure in own for goal in exposure.goals})
     if len(played) < 2 or len(rows) < 2 * len(families):
         return None
-    overall = overall_settings(rows, bounds)
-    by_goal = {goal: goal_settings(rows, pairs, goal, bounds) for goal in played}
+    overall = settings_of(rows, own)
+    by_goal = {goal: settings_of(rows, own, goal) for goal in played}
     legend: dict[str, dict[str, Style]] = {}
     for family, style in styles.items():
         if family in families:
             legend.setdefault(style.kind, {})[family] = style
     return {
-        "bounded": any(setting.upper is not None for setting in overall),
         "best": [(bound, best_within(overall, bound)) for bound in BOUNDS],
         "overall": [
             (size, draw_curves(overall, styles, width, height, scale=scale, labelled=size == "wide"))

@@ -1,19 +1,13 @@
-"""Measured settings of defenses: utility and worst advantage, overall and by goal."""
+"""Measured settings of defenses as points of a picture: utility and worst advantage, overall or in one goal."""
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaderboard.board import Row, cross_fitted_advantage
-from leaderboard.pairs import Pair
-from leaderboard.result import label
-
-BOUNDS = (0.05, 0.1, 0.25, 0.5)
-"""Bounds of the worst advantage for which the best setting is named."""
-Bounds = Mapping[tuple[str, str, str, str], tuple[float, float]]
-"""Worst advantage and its upper bound, by scenario, variant, the defense's label and goal (empty: all goals)."""
+from leaderboard.board import Row
+from leaderboard.exposure import Exposure
+from leaderboard.result import canonical, label
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -30,10 +24,12 @@ class Setting:
         Headline utility in [0, 1].
     advantage : float
         Advantage of the worst attack, at least 0.
-    upper : float or None
-        Upper bound of the advantage; None if there is none.
+    upper : float
+        Upper bound of the advantage of every attack.
     attack : str
         Label of the worst attack.
+    failures : int
+        Number of releases and attacks that failed.
     position : int
         Position among the board's rows, from 0.
     """
@@ -42,96 +38,60 @@ class Setting:
     name: str
     utility: float
     advantage: float
-    upper: float | None = None
+    upper: float
     attack: str = ""
+    failures: int = 0
     position: int = 0
-
-    @property
-    def risk(self) -> float:
-        """The advantage that a bound is compared with: its upper bound if there is one."""
-        return self.advantage if self.upper is None else max(self.upper, self.advantage)
 
 
 def best_within(settings: Sequence[Setting], bound: float) -> Setting | None:
-    """The setting of the highest utility among those whose risk is at most a bound; None if there is none.
+    """The setting of the highest utility whose upper bound of the advantage is at most a bound; None without one.
 
-    Among equals it is the one of the smallest advantage, then the first by name. Nothing is interpolated.
+    As in `leaderboard.utility_left`, a setting counts only if nothing that was played against it failed. Among equals
+    it is the one of the smallest upper bound, then the first by name. Nothing is interpolated.
 
     Examples
     --------
-    >>> light = Setting(family="Mondrian", name="Mondrian k=2", utility=0.8, advantage=0.6)
-    >>> strong = Setting(family="Mondrian", name="Mondrian k=50", utility=0.3, advantage=0.04)
+    >>> light = Setting(family="Mondrian", name="Mondrian k=2", utility=0.8, advantage=0.6, upper=0.7)
+    >>> strong = Setting(family="Mondrian", name="Mondrian k=50", utility=0.3, advantage=0.04, upper=0.08)
     >>> best_within([light, strong], 0.1).name
     'Mondrian k=50'
-    >>> best_within([light], 0.1) is None
+    >>> best_within([light, strong], 0.05) is None
     True
     """
-    eligible = [setting for setting in settings if setting.risk <= bound]
-    return min(eligible, key=lambda setting: (-setting.utility, setting.advantage, setting.name), default=None)
+    eligible = [setting for setting in settings if setting.upper <= bound and not setting.failures]
+    return min(eligible, key=lambda setting: (-setting.utility, setting.upper, setting.name), default=None)
 
 
-def overall_settings(rows: Sequence[Row], bounds: Bounds | None = None) -> list[Setting]:
-    """Settings of one scenario and variant with the worst advantage over all goals; rows without a score are absent.
-
-    Parameters
-    ----------
-    rows : sequence of Row
-        Rows of one scenario and variant, in the order of the table.
-    bounds : mapping, optional
-        Worst advantages and their upper bounds (`Bounds`). Where one is missing, the row's advantage is taken.
-    """
-    found = []
-    for position, row in enumerate(rows):
-        if row.utility is None or row.exposure is None:
-            continue
-        attack = "" if row.worst_attack is None else label(row.worst_attack, row.worst_parameters or {})
-        found.append(_setting(row, position, row.exposure, attack, "", bounds or {}))
-    return found
-
-
-def goal_settings(rows: Sequence[Row], pairs: Sequence[Pair], goal: str, bounds: Bounds | None = None) -> list[Setting]:
-    """Settings of one scenario and variant with the worst advantage in one goal; unmeasured settings are absent.
-
-    As on the board, attacks that are not significantly better than guessing count only if no attack is, and the
-    advantage is cross-fitted (`cross_fitted_advantage`).
+def settings_of(rows: Sequence[Row], exposures: Sequence[Exposure], goal: str | None = None) -> list[Setting]:
+    """Settings of one scenario and variant; those without utility or without a judged attack are absent.
 
     Parameters
     ----------
     rows : sequence of Row
         Rows of one scenario and variant, in the order of the table.
-    pairs : sequence of Pair
-        Pairs of the same scenario and variant.
-    goal : str
-        The goal.
-    bounds : mapping, optional
-        Worst advantages and their upper bounds (`Bounds`). Where one is missing, the measured advantage is taken.
+    exposures : sequence of Exposure
+        Exposures of any scenarios and variants.
+    goal : str, optional
+        Goal of the attacks; all goals by default.
     """
-    by_defense: dict[str, list[Pair]] = defaultdict(list)
-    for pair in pairs:
-        if goal in pair.successes:
-            by_defense[label(pair.defense, pair.parameters)].append(pair)
-    found = []
-    for position, row in enumerate(rows):
-        own = by_defense.get(label(row.defense, row.parameters), [])
-        if row.utility is None or not own:
+    positions = {(row.scenario, row.variant, row.defense, canonical(row.parameters)): i for i, row in enumerate(rows)}
+    settings = []
+    for exposure in exposures:
+        position = positions.get((*exposure.place, exposure.defense, canonical(exposure.parameters)))
+        worst = exposure.worst(goal)
+        if position is None or worst is None or exposure.utility is None:
             continue
-        eligible = [pair for pair in own if pair.successes[goal].above_chance] or own
-        worst = max(eligible, key=lambda pair: pair.successes[goal].advantage)
-        advantage = max(0.0, cross_fitted_advantage([pair.successes[goal] for pair in eligible]))
-        attack = label(worst.attack, worst.attack_parameters)
-        found.append(_setting(row, position, advantage, attack, goal, bounds or {}))
-    return found
-
-
-def _setting(row: Row, position: int, advantage: float, attack: str, goal: str, bounds: Bounds) -> Setting:
-    name = label(row.defense, row.parameters)
-    known = bounds.get((row.scenario, row.variant, name, goal))
-    return Setting(
-        family=row.defense,
-        name=name,
-        utility=row.utility or 0.0,
-        advantage=advantage if known is None else max(0.0, known[0]),
-        upper=None if known is None else known[1],
-        attack=attack,
-        position=position,
-    )
+        settings.append(
+            Setting(
+                family=exposure.defense,
+                name=label(exposure.defense, exposure.parameters),
+                utility=exposure.utility.value,
+                advantage=max(0.0, worst.advantage),
+                upper=max(0.0, worst.upper),
+                attack=label(worst.attack, worst.attack_parameters),
+                failures=exposure.failures,
+                position=position,
+            )
+        )
+    return settings

@@ -213,7 +213,14 @@ def write_page(results: Sequence[Result], path: Path) -> None:
         "version": f"tokumei {version()}",
         "played": max(result.created for result in results)[:10],
     }
-    page = lb.render_page(lb.rank(results), lb.matrix(results), about, one_liners(names), kinds=defense_kinds())
+    page = lb.render_page(
+        lb.rank(results),
+        lb.matrix(results),
+        about,
+        one_liners(names),
+        kinds=defense_kinds(),
+        exposures=lb.exposures(results),
+    )
     _write_html(page, path)
 
 

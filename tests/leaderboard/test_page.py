@@ -6,9 +6,13 @@ from html.parser import HTMLParser
 
 import pytest
 
-from leaderboard import Pair, Result, Row, matrix, rank, render_page
+from leaderboard import Pair, Result, Row, exposures, matrix, rank, render_page
 from leaderboard.chart import picture
+from leaderboard.exposure import Exposure, WorstAttack
+from leaderboard.goals import goal_meaning, goal_title
+from leaderboard.pairs import Success
 from metrics import Score
+from metrics.estimate import Estimate
 
 HOSTILE = '<script>alert("x")</script>'
 
@@ -54,7 +58,7 @@ class Reader(HTMLParser):
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
-        if tag not in {"meta", "link", "wbr"}:
+        if tag not in {"meta", "link", "wbr", "input"}:
             self.open.append(tag)
 
     def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
@@ -152,3 +156,133 @@ def test_the_picture_puts_better_defenses_higher_and_further_left() -> None:
 def test_a_picture_without_scores_is_empty(labelled: bool) -> None:
     drawn = picture([], 350, 400, 9, labelled=labelled)
     assert (drawn.points, drawn.front, drawn.labels) == ([], "", [])
+
+
+GOALS = ("reidentification", "membership", "attribute", "singling_out", "linkability")
+
+
+def large_board() -> tuple[list[Row], list[Pair], list[Exposure]]:
+    """Two data sets, 25 families with four settings each, and 25 attacks: 5,000 pairs of defense and attack."""
+    rows, pairs, exposed = [], [], []
+    for scenario in ("arena on adult", "arena on bank"):
+        for family in range(25):
+            for strength in (1, 2, 3, 4):
+                method = {"defense": f"DefenseOfFamily{family:02}", "parameters": {"strength": strength}}
+                place = {"scenario": scenario, "variant": ""}
+                utility, advantage = 1 - 0.2 * strength + 0.007 * family, 0.01 + 0.03 * family / strength
+                rows.append(
+                    Row(
+                        rank=len(rows) % 100 + 1,
+                        **place,
+                        **method,
+                        guarantee="k=5",
+                        utility=utility,
+                        components=dict.fromkeys(("marginals", "associations", "queries", "classifier"), utility),
+                        measured={"k": 5.0, "pk": 1 / 7},
+                        worst_attack="AttackWithLongName00",
+                        goal="membership",
+                        success=0.5 + advantage / 2,
+                        chance=0.5,
+                        advantage=advantage,
+                        score=utility * (1 - advantage),
+                        plays=1,
+                        attacks=25,
+                        failures=0,
+                        reason="",
+                        complete=True,
+                        seconds=1.0,
+                    )
+                )
+                for attack in range(25):
+                    pursued = GOALS[:2] if attack < 9 else (GOALS[1 + attack % 4],)
+                    pairs.append(
+                        Pair(
+                            **place,
+                            **method,
+                            attack=f"AttackWithLongName{attack:02}",
+                            attack_parameters={},
+                            successes={goal: Success(goal, (0.5 + advantage / 2,), 500, 0.5) for goal in pursued},
+                            measures={"answered": 1.0, "precision": 0.5, "top3": 0.7},
+                            plays=1,
+                            status="ok",
+                            reason="",
+                            seconds=1.0,
+                        )
+                    )
+                worst = {
+                    goal: WorstAttack(goal, "AttackWithLongName00", {}, advantage, min(1.0, advantage + 0.03), 25)
+                    for goal in GOALS
+                }
+                estimate = Estimate(utility, utility, utility, 1)
+                exposed.append(
+                    Exposure(
+                        *(scenario, "", method["defense"], method["parameters"], "k=5", estimate, worst),  # type: ignore[arg-type]
+                        overall=worst["membership"],
+                        failures=0,
+                        release_seconds=0.1,
+                        attack_seconds=1.0,
+                    )
+                )
+    return rows, pairs, exposed
+
+
+def test_a_board_of_5000_cells_is_at_most_two_megabytes_and_needs_no_script() -> None:
+    rows, pairs, exposed = large_board()
+    assert len(pairs) == 5000
+    text = render_page(rows, pairs, {"seed": "1"}, {}, exposures=exposed)
+    assert len(text.encode()) <= 2_000_000
+    reader = Reader(text)
+    assert reader.open == []
+    assert not {tag for tag, _ in reader.tags} & {"img", "iframe", "object", "embed", "noscript"}
+    assert not re.search(r"(https?:)?//(?!www\.w3\.org/)[\w.-]+\.\w", text, re.IGNORECASE)
+    assert all(str(attributes["href"]).startswith("#") for tag, attributes in reader.tags if tag == "use")
+    # Tables and pictures are in the document itself: a cell for each pair and goal, and a marker for each setting.
+    without = text[: text.index("<script>")]
+    assert sum("title" in attributes for tag, attributes in reader.tags if tag == "td") >= 5000
+    assert without.count("<use href") >= 200 * (4 + 2 * len(GOALS))
+    assert 'hidden=""' not in without
+    places = [attributes for tag, attributes in reader.tags if tag == "section"]
+    assert all("hidden" not in attributes for attributes in places)
+    identifiers = [attributes["id"] for _, attributes in reader.tags if "id" in attributes]
+    assert len(identifiers) == len(set(identifiers))
+
+
+def strengths(goals: tuple[str, ...]) -> list[Result]:
+    """A family of two settings, and one of two more, with one attack that pursues some goals."""
+    results = []
+    for defense in ("Mondrian", "Rounding"):
+        for k, utility, rate in ((2, 0.8, 0.9), (50, 0.3, 0.5)):
+            common = {"scenario": "bank", "defense": defense, "parameters": {"k": k}, "play": 0}
+            scores = {goal: Score(goal, rate, 0.5, 10_000) for goal in goals}
+            name = f"{defense} {k}"
+            results.append(Result(key=f"r {name}", values={"marginals": utility}, **common))  # type: ignore[arg-type]
+            results.append(Result(key=f"t {name}", attack="Homer", scores=scores, **common))  # type: ignore[arg-type]
+    return results
+
+
+def test_several_goals_show_operating_curves_and_what_each_goal_means() -> None:
+    played = strengths(GOALS)
+    text = render_page(rank(played), matrix(played), {}, {}, exposures=exposures(played))
+    words = " ".join(" ".join(Reader(text).words).split())
+    for goal in GOALS:
+        assert goal_title(goal) in words
+        assert goal_meaning(goal) in words
+    assert words.count("Mondrian k=50 keeps utility .30") == 4
+    assert "nothing between two markers is claimed" in words
+    assert "1 complete play." in words
+
+
+def test_one_goal_keeps_the_scatter_chart() -> None:
+    played = strengths(GOALS[:1])
+    text = render_page(rank(played), matrix(played), {}, {}, exposures=exposures(played))
+    assert "Operating curves" not in text
+    assert 'class="chart wide"' in text
+
+
+def test_fractions_are_written_alike_everywhere() -> None:
+    measured = [
+        replace(row, values={**row.values, "pk": 1 / 7, "k": 5.0}) if row.attack is None else row for row in results()
+    ]
+    text = page(measured)
+    assert "measured k 5, pk .143" in text
+    assert "0.143" not in text
