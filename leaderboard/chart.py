@@ -3,21 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from math import cos, pi, sin
 
 from leaderboard.board import Row
-from leaderboard.label_boxes import inside, is_free
+from leaderboard.label_boxes import Box, inside, is_free, text_box
 from leaderboard.result import label
 from metrics.score import advantage
 
 _TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_OFFSETS = [
+    (0.0, 0.0),
+    *(
+        (round(distance * cos(turn * pi / 8), 3), round(distance * sin(turn * pi / 8), 3))
+        for distance in (2.1, 2.9, 3.8, 4.7, 5.8, 7.0)
+        for turn in range(16)
+    ),
+]
+"""Places of a disc around its point in radii, nearest first."""
 _LETTER, _LINE = 7.2, 15.0
 """Mean width of a letter, and height of a line, in the chart's units."""
 
 
 @dataclass(frozen=True)
 class ChartPoint:
-    """A defense in the chart: its position among the rows, its coordinates and the ends of its intervals."""
+    """A defense in the chart: its position among the rows, its coordinates and the ends of its intervals.
+
+    Its numbered disc stands at `disc_x`, `disc_y`: beside the point if other discs would cover it there.
+    """
 
     row: Row
     position: int
@@ -27,6 +40,13 @@ class ChartPoint:
     right: float
     top: float
     bottom: float
+    disc_x: float
+    disc_y: float
+
+    @property
+    def moved(self) -> bool:
+        """Whether the disc stands beside the point."""
+        return (self.disc_x, self.disc_y) != (self.x, self.y)
 
 
 @dataclass(frozen=True)
@@ -88,10 +108,13 @@ def picture(rows: Sequence[Row], width: float, height: float, radius: float, lab
             across(_advantage(row, row.success_high)),
             up(row.utility if row.utility_high is None else row.utility_high),
             up(row.utility if row.utility_low is None else row.utility_low),
+            across(row.exposure),
+            up(row.utility),
         )
         for position, row in enumerate(rows)
         if row.utility is not None and row.exposure is not None
     ]
+    points = _apart(points, radius, (left, width - right, top, height - bottom))
     front = sorted((point for point in points if point.row.pareto), key=lambda point: (point.x, -point.y))
     return Picture(
         width,
@@ -105,6 +128,26 @@ def picture(rows: Sequence[Row], width: float, height: float, radius: float, lab
         _stairs(front, width - right),
         _labels(front, points, radius, (left, width - right, top, height - bottom)) if labelled else [],
     )
+
+
+def _apart(points: Sequence[ChartPoint], radius: float, frame: Box) -> list[ChartPoint]:
+    """Points whose discs do not overlap: best rank first, each at the free place nearest to its point.
+
+    Without a free place nearby, the disc stays at its point.
+    """
+    taken: list[Box] = []
+    placed = []
+    for point in points:
+        for across, up in _OFFSETS:
+            x, y = round(point.x + across * radius, 1), round(point.y + up * radius, 1)
+            box = (x - radius, x + radius, y - radius, y + radius)
+            if inside(box, frame) and is_free(box, taken):
+                placed.append(replace(point, disc_x=x, disc_y=y))
+                taken.append(box)
+                break
+        else:
+            placed.append(point)
+    return placed
 
 
 def _advantage(row: Row, success: float | None) -> float:
@@ -127,21 +170,28 @@ def _labels(
 ) -> list[ChartLabel]:
     """Names beside their discs, best rank first; a name without a free side is left out."""
     gap = radius + 5
-    taken = [(point.x - radius, point.x + radius, point.y - radius, point.y + radius) for point in points]
+    taken = [
+        (point.disc_x - radius, point.disc_x + radius, point.disc_y - radius, point.disc_y + radius) for point in points
+    ]
+    # Names must not lie on intervals either.
+    taken += [(point.left - 1, point.right + 1, point.y - 1, point.y + 1) for point in points]
+    taken += [(point.x - 1, point.x + 1, point.top - 1, point.bottom + 1) for point in points]
     placed: list[ChartLabel] = []
     for point in sorted(front, key=lambda point: point.row.rank or 0):
         text = label(point.row.defense, point.row.parameters)
         if len(text) > 40:
             continue
-        wide = _LETTER * len(text)
+        x, y = point.disc_x, point.disc_y
         sides = [
-            (point.x + gap, point.y, "start", 0.0),
-            (point.x - gap, point.y, "end", -wide),
-            (point.x, point.y - gap - _LINE / 2, "middle", -wide / 2),
-            (point.x, point.y + gap + _LINE / 2, "middle", -wide / 2),
+            (x + gap, y, "start"),
+            (x - gap, y, "end"),
+            (x, y - gap - _LINE / 2, "middle"),
+            (x, y + gap + _LINE / 2, "middle"),
+            *((x + gap * 0.7, y + level * (gap + _LINE / 2), "start") for level in (-1, 1)),
+            *((x - gap * 0.7, y + level * (gap + _LINE / 2), "end") for level in (-1, 1)),
         ]
-        for x, y, anchor, shift in sides:
-            box = (x + shift, x + shift + wide, y - _LINE / 2, y + _LINE / 2)
+        for x, y, anchor in sides:
+            box = text_box(x, y, anchor, _LETTER * len(text), _LINE)
             if inside(box, frame) and is_free(box, taken):
                 placed.append(ChartLabel(text, round(x, 1), round(y, 1), anchor))
                 taken.append(box)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import log10
 from typing import Literal
 
 from leaderboard.label_boxes import Box, inside, is_free, overlap, text_box
-from leaderboard.settings import Setting, best_within
+from leaderboard.settings import Setting, best_within, most_useful_left_of
 from leaderboard.tables import number
 from leaderboard.utility_at_risk import BOUNDS
 
@@ -74,16 +74,17 @@ class Curve:
 
 @dataclass(frozen=True)
 class Guide:
-    """A bound of the worst advantage: its coordinate, and the best setting within it."""
+    """A bound of the worst advantage: its coordinate, the best setting within it, and the most useful left of it."""
 
     bound: float
     x: float
     best: Setting | None
+    left: Setting | None
 
 
 @dataclass(frozen=True)
 class CurveLabel:
-    """A name in the chart, with coordinates, text anchor and the number of its colour; `best` if a guide names it."""
+    """A name in the chart, with coordinates, text anchor and the number of its colour; `best` at a guide."""
 
     text: str
     x: float
@@ -182,30 +183,30 @@ def draw_curves(
     >>> [guide.best.name for guide in drawn.guides]
     ['Mondrian k=50', 'Mondrian k=50', 'Mondrian k=50', 'Mondrian k=50']
     """
-    left, right, top, bottom = margin = (40.0, 12.0, 36.0, 44.0)
+    start, right, top, bottom = margin = (40.0, 12.0, 36.0, 44.0)
     inset = 8.0
-    guides = [(bound, best_within(settings, bound)) for bound in BOUNDS]
-    named = {best.name for _, best in guides if best is not None}
+    guides = guide_settings(settings)
+    best = {one.name for _, one, _ in guides if one is not None}
 
     def across(advantage: float) -> float:
         share = min(1.0, max(0.0, advantage))
         if scale == "logarithmic":
             share = 1 - log10(max(share, FLOOR)) / log10(FLOOR)
-        return round(left + inset + share * (width - left - right - 2 * inset), 1)
+        return round(start + inset + share * (width - start - right - 2 * inset), 1)
 
     def up(utility: float) -> float:
         return round(height - bottom - inset - utility * (height - top - bottom - 2 * inset), 1)
 
     by_family: dict[str, list[Mark]] = defaultdict(list)
     for setting in sorted(settings, key=lambda one: (one.advantage, -one.utility, one.name)):
-        mark = Mark(setting, across(setting.advantage), up(setting.utility), setting.name in named)
+        mark = Mark(setting, across(setting.advantage), up(setting.utility), setting.name in best)
         by_family[setting.family].append(mark)
     curves = [
         Curve(family, style, _path(by_family[family]), by_family[family])
         for family, style in styles.items()
         if family in by_family
     ]
-    frame = (left, width - right, top, height - bottom)
+    frame = (start, width - right, top, height - bottom)
     return CurvePicture(
         scale,
         width,
@@ -213,11 +214,16 @@ def draw_curves(
         margin,
         [(_tick(tick, scale), across(tick)) for tick in _TICKS[scale]],
         [(number(tick), up(tick)) for tick in _UP],
-        [Guide(bound, across(bound), best) for bound, best in guides],
+        [Guide(bound, across(bound), within, left) for bound, within, left in guides],
         curves,
         _front([mark for curve in curves for mark in curve.marks], width - right),
-        _labels(curves, frame) if labelled else [],
+        _labels(curves, best | {one.name for _, _, one in guides if one is not None}, frame) if labelled else [],
     )
+
+
+def guide_settings(settings: Sequence[Setting]) -> list[tuple[float, Setting | None, Setting | None]]:
+    """Each bound with the best setting within it (`best_within`) and the most useful left of it."""
+    return [(bound, best_within(settings, bound), most_useful_left_of(settings, bound)) for bound in BOUNDS]
 
 
 def _tick(value: float, scale: Scale) -> str:
@@ -238,11 +244,11 @@ def _front(marks: Sequence[Mark], end: float) -> str:
     return f"{path}H{end:g}" if path else ""
 
 
-def _labels(curves: Sequence[Curve], frame: Box) -> list[CurveLabel]:
-    """Names of the best settings, then of families at an end of their lines, where there is room."""
+def _labels(curves: Sequence[Curve], guided: Collection[str], frame: Box) -> list[CurveLabel]:
+    """Names of the settings at the guides, then of families at an end of their lines, where there is room."""
     marks = [mark for curve in curves for mark in curve.marks]
     discs = [_around(mark) for mark in marks]
-    best = {mark.setting.name: (mark, curve) for curve in curves for mark in curve.marks if mark.best}
+    best = {mark.setting.name: (mark, curve) for curve in curves for mark in curve.marks if mark.setting.name in guided}
     taken = [_around(mark, 3.0) for mark, _ in best.values()]
     labels: list[CurveLabel] = []
     for mark, curve in sorted(best.values(), key=lambda one: one[0].x):

@@ -12,12 +12,11 @@ from leaderboard.documents import render
 from leaderboard.exposure import Exposure
 from leaderboard.goals import goal_heading, goal_meaning, goal_title, goal_words, in_order
 from leaderboard.heat_map import heat_map
-from leaderboard.operating_curves import SCALES, Style, curve_styles, draw_curves
+from leaderboard.operating_curves import SCALES, Style, curve_styles, draw_curves, guide_settings
 from leaderboard.pairs import Pair
 from leaderboard.result import label
-from leaderboard.settings import best_within, settings_of
+from leaderboard.settings import settings_of
 from leaderboard.tables import counted, grids, number, place_title, plays_text
-from leaderboard.utility_at_risk import BOUNDS
 
 
 def render_page(
@@ -112,7 +111,7 @@ def _curves(rows: Sequence[Row], styles: Mapping[str, Style], exposures: Sequenc
         if family in families:
             legend.setdefault(style.kind, {})[family] = style
     return {
-        "best": [(bound, best_within(overall, bound)) for bound in BOUNDS],
+        "best": guide_settings(overall),
         "overall": [
             (size, draw_curves(overall, styles, width, height, scale=scale, labelled=size == "wide"))
             for size, width, height in (("wide", 1000, 600), ("narrow", 360, 400))
@@ -121,7 +120,7 @@ def _curves(rows: Sequence[Row], styles: Mapping[str, Style], exposures: Sequenc
         "goals": {
             goal: (
                 [draw_curves(settings, styles, 400, 290, scale=scale, labelled=False) for scale in SCALES],
-                [(bound, best_within(settings, bound)) for bound in BOUNDS],
+                guide_settings(settings),
             )
             for goal, settings in by_goal.items()
         },

@@ -63,6 +63,21 @@ def best_within(settings: Sequence[Setting], bound: float) -> Setting | None:
     return min(eligible, key=lambda setting: (-setting.utility, setting.upper, setting.name), default=None)
 
 
+def most_useful_left_of(settings: Sequence[Setting], bound: float) -> Setting | None:
+    """The setting of the highest utility whose measured advantage is at most a bound; None without one.
+
+    Unlike `best_within` it ignores the uncertainty of the advantage, so that it may exceed the bound.
+
+    Examples
+    --------
+    >>> wide = Setting(family="Mondrian", name="Mondrian k=9", utility=0.5, advantage=0.04, upper=0.3)
+    >>> most_useful_left_of([wide], 0.1).name, best_within([wide], 0.1)
+    ('Mondrian k=9', None)
+    """
+    eligible = [setting for setting in settings if setting.advantage <= bound and not setting.failures]
+    return min(eligible, key=lambda setting: (-setting.utility, setting.upper, setting.name), default=None)
+
+
 def settings_of(rows: Sequence[Row], exposures: Sequence[Exposure], goal: str | None = None) -> list[Setting]:
     """Settings of one scenario and variant; those without utility or without a judged attack are absent.
 

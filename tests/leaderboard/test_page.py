@@ -152,6 +152,19 @@ def test_the_picture_puts_better_defenses_higher_and_further_left() -> None:
     assert drawn.points[-1].row.rank == 1
 
 
+def test_equal_defenses_have_discs_side_by_side_near_their_point() -> None:
+    found = [replace(row, key=f"{name} {row.key}", defense=name) for name in "ABCDEFGH" for row in results()]
+    rows = [row for row in rank(found) if row.variant == "decoys=hard"]
+    points = picture(rows, 880, 560, 10, labelled=True).points
+    assert len({(point.x, point.y) for point in points}) == 1
+    assert sum(point.moved for point in points) == 7
+    for index, point in enumerate(points):
+        assert abs(point.disc_x - point.x) <= 80
+        assert abs(point.disc_y - point.y) <= 80
+        for other in points[:index]:
+            assert abs(point.disc_x - other.disc_x) >= 20 or abs(point.disc_y - other.disc_y) >= 20
+
+
 @pytest.mark.parametrize("labelled", [True, False])
 def test_a_picture_without_scores_is_empty(labelled: bool) -> None:
     drawn = picture([], 350, 400, 9, labelled=labelled)
@@ -180,6 +193,7 @@ def large_board() -> tuple[list[Row], list[Pair], list[Exposure]]:
                         components=dict.fromkeys(("marginals", "associations", "queries", "classifier"), utility),
                         measured={"k": 5.0, "pk": 1 / 7},
                         worst_attack="AttackWithLongName00",
+                        worst_parameters={},
                         goal="membership",
                         success=0.5 + advantage / 2,
                         chance=0.5,
