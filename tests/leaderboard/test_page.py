@@ -3,6 +3,7 @@
 import re
 from dataclasses import replace
 from html.parser import HTMLParser
+from typing import Any
 
 import pytest
 
@@ -176,12 +177,17 @@ GOALS = ("reidentification", "membership", "attribute", "singling_out", "linkabi
 
 def large_board() -> tuple[list[Row], list[Pair], list[Exposure]]:
     """Two data sets, 25 families with four settings each, and 25 attacks: 5,000 pairs of defense and attack."""
-    rows, pairs, exposed = [], [], []
+    rows: list[Row] = []
+    pairs: list[Pair] = []
+    exposed: list[Exposure] = []
     for scenario in ("arena on adult", "arena on bank"):
         for family in range(25):
             for strength in (1, 2, 3, 4):
-                method = {"defense": f"DefenseOfFamily{family:02}", "parameters": {"strength": strength}}
-                place = {"scenario": scenario, "variant": ""}
+                method: dict[str, Any] = {
+                    "defense": f"DefenseOfFamily{family:02}",
+                    "parameters": {"strength": strength},
+                }
+                place: dict[str, Any] = {"scenario": scenario, "variant": ""}
                 utility, advantage = 1 - 0.2 * strength + 0.007 * family, 0.01 + 0.03 * family / strength
                 rows.append(
                     Row(
@@ -230,7 +236,11 @@ def large_board() -> tuple[list[Row], list[Pair], list[Exposure]]:
                 estimate = Estimate(utility, utility, utility, 1)
                 exposed.append(
                     Exposure(
-                        *(scenario, "", method["defense"], method["parameters"], "k=5", estimate, worst),  # type: ignore[arg-type]
+                        **place,
+                        **method,
+                        guarantee="k=5",
+                        utility=estimate,
+                        goals=worst,
                         overall=worst["membership"],
                         failures=0,
                         release_seconds=0.1,
@@ -266,11 +276,11 @@ def strengths(goals: tuple[str, ...]) -> list[Result]:
     results = []
     for defense in ("Mondrian", "Rounding"):
         for k, utility, rate in ((2, 0.8, 0.9), (50, 0.3, 0.5)):
-            common = {"scenario": "bank", "defense": defense, "parameters": {"k": k}, "play": 0}
+            common: dict[str, Any] = {"scenario": "bank", "defense": defense, "parameters": {"k": k}, "play": 0}
             scores = {goal: Score(goal, rate, 0.5, 10_000) for goal in goals}
             name = f"{defense} {k}"
-            results.append(Result(key=f"r {name}", values={"marginals": utility}, **common))  # type: ignore[arg-type]
-            results.append(Result(key=f"t {name}", attack="Homer", scores=scores, **common))  # type: ignore[arg-type]
+            results.append(Result(key=f"r {name}", values={"marginals": utility}, **common))
+            results.append(Result(key=f"t {name}", attack="Homer", scores=scores, **common))
     return results
 
 
