@@ -47,6 +47,9 @@ class GraphCurator(Defense):
     -----
     Noise is discrete Laplace with the sensitivities of `defenses.dp.graphs`, and epsilons add up.
 
+    Reads before its noise. Public: the persons, the order of their records, the bounds of degrees. Protected: who is a
+    friend of whom.
+
     References
     ----------
     Hay, Li, Miklau and Jensen (2009), Accurate estimation of the degree distribution of private networks (edge and

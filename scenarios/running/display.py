@@ -103,7 +103,7 @@ class RunDisplay:
         """Show the size of the run, and how many results are already in the store."""
         plan = self.plan
         self.total, self.done, self.done_before = total, known, known
-        kind = "questions" if plan.games[0].shares_people else "variants"
+        kind = "questions" if getattr(plan.games[0], "shares_people", False) else "variants"
         variants = f" x {len(plan.games)} {kind}" if len(plan.games) > 1 else ""
         self.display.say(
             f"{plan.name}: {len(plan.defenses)} defenses x {len(plan.attacks)} attacks x {plan.plays} plays{variants}; "

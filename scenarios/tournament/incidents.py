@@ -56,7 +56,11 @@ def tournament_incidents(tournament: Tournament) -> list[Incident]:
         began, found = (datetime.fromisoformat(line[name]) for name in ("began", "found"))
         if line["kind"] == REFUSED:
             about = line["team"], line["against"]
-            later = [time for team, against, time in accepted if (team, against) == about and time >= found]
+            # The log of submissions has whole seconds.
+            second = found.replace(microsecond=0)
+            later = [
+                max(time, found) for team, against, time in accepted if (team, against) == about and time >= second
+            ]
         else:
             later = [time for time in scored if time >= found]
         incidents.append(Incident(line["kind"], began, found, min(later, default=None)))

@@ -28,11 +28,11 @@ class Raising(Identity):
         raise LookupError("no\\x1b[31m red\\nline")
 
 class Small(Experiment):
-    def run(self, plays, seed, say):
+    def run(self, plays, seed, say, measured=None):
         return (Section("Small", tables=(Table("Plays", ("plays",), [(plays,)]),)),)
 
 class RaisingExperiment(Experiment):
-    def run(self, plays, seed, say):
+    def run(self, plays, seed, say, measured=None):
         raise LookupError("no\\x1b[31m red\\nline")
 
 class RaisingAttack(NearestNeighbour):
