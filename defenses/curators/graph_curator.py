@@ -47,8 +47,9 @@ class GraphCurator(Defense):
     -----
     Noise is discrete Laplace with the sensitivities of `defenses.dp.graphs`, and epsilons add up.
 
-    Reads before its noise. Public: the persons, the order of their records, the bounds of degrees. Protected: who is a
-    friend of whom.
+    Reads before its noise. Public: the number of persons, who are the declared domain of both columns, the names of the
+    columns, the bounds of degrees, and that no person is missing from a pair. Protected: which pairs are joined, and so
+    the number and the order of records.
 
     References
     ----------

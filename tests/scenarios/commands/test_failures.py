@@ -123,7 +123,7 @@ PRINTING = [
     ["defend", "Identity", "people.csv"],
     ["attack", "NearestNeighbour", "-r", "people.csv", "-c", "people.csv"],
     ["run", "small.toml"],
-    ["run", "experiment.toml"],
+    ["run", "experiment.toml", "--quiet"],
     ["compare", "before.db", "after.db"],
     ["compare", "before.db", "after.db", "--format", "json"],
     ["tournament", "guide", "team"],
@@ -141,7 +141,7 @@ def test_a_full_disk_is_told_in_one_line(place, arguments):
 WRITING = [
     ["list"],
     ["board"],
-    ["run", "experiment.toml"],
+    ["run", "experiment.toml", "--quiet"],
     ["compare", "before.db", "after.db"],
     ["tournament", "guide", "host"],
 ]
