@@ -8,7 +8,7 @@ from leaderboard.attack_usefulness import usefulness
 from leaderboard.exposure import LEVEL, Exposure, exposures
 from leaderboard.goals import goal_words, in_order
 from leaderboard.mean_rank import MeanRank, mean_ranks
-from leaderboard.pairs import matrix, variant_name
+from leaderboard.pairs import matrix
 from leaderboard.report import Section, Table
 from leaderboard.result import Result, canonical, label
 from leaderboard.tables import number, place_title
@@ -19,10 +19,10 @@ FEW_GOALS = 2
 
 
 def needs_summary(results: Sequence[Result]) -> bool:
-    """Whether several scenarios or variants were played, or more goals than one table shows well."""
-    places = {(result.scenario, variant_name(result.game)) for result in results if result.attack is not None}
+    """Whether several scenarios were played, or more goals than one table shows well; variants of a game are few."""
+    scenarios = {result.scenario for result in results if result.attack is not None}
     goals = {goal for result in results for goal in result.scores}
-    return len(places) > 1 or len(goals) > FEW_GOALS
+    return len(scenarios) > 1 or len(goals) > FEW_GOALS
 
 
 def summarize(results: Sequence[Result], *, by_goal: bool = True) -> tuple[Section, ...]:

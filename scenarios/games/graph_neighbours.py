@@ -12,6 +12,7 @@ from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import DegreeCounts, EdgeCount, TriangleCount
+from scenarios.games.game import Game
 from scenarios.games.indistinguishability import DistinguishingSecret, Indistinguishability
 from scenarios.games.statistics_game import AnalystQuery, seed_of
 
@@ -83,8 +84,8 @@ class GraphNeighbours(Indistinguishability):
         )
 
     def briefing(self, defense: Defense, rng: Generator) -> Knowledge:
-        """Give no choice: the graphs are drawn."""
-        raise NotImplementedError("the graphs are drawn, and the adversary has no choice")
+        """Give no choice, unlike the game on tables: the graphs are drawn."""
+        return Game.briefing(self, defense, rng)
 
     def draw(self, rng: Generator, choice: Any = None) -> DistinguishingSecret:
         """Draw the pair or the person, and both graphs."""

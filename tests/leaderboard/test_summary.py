@@ -38,7 +38,14 @@ def results():
 def test_summaries_are_for_several_places_or_goals(results):
     assert lb.needs_summary(results)
     assert lb.needs_summary(results_of("arena"))
-    assert not lb.needs_summary(results_of("bank", goals=GOALS[:2]))
+    bank = results_of("bank", goals=GOALS[:2])
+    assert not lb.needs_summary(bank)
+    variants = [
+        lb.Result(**{**vars(result), "key": f"hard{result.key}", "game": {"decoys": "hard"}})
+        for result in bank
+        if result.attack is not None
+    ]
+    assert not lb.needs_summary([*bank, *variants])
 
 
 def test_utility_left_is_the_best_setting_within_the_bound(results):

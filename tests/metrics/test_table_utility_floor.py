@@ -44,6 +44,12 @@ def uniform(domains, rows, rng):
     return pd.DataFrame(cells)
 
 
+def _frequent_set(column, size):
+    """Cell of the most frequent values of a column."""
+    values = sorted(column.value_counts().index[:size])
+    return "{" + "|".join(values) + "}" if len(values) > 1 else values[0]
+
+
 def without_information(frame, other, domains):
     """Releases that look at no record but one of the original's most frequent values, by name."""
     rng = np.random.default_rng(3)
@@ -54,6 +60,13 @@ def without_information(frame, other, domains):
         "few stars": stars.iloc[:3],
         "modes": pd.DataFrame({name: [frame[name].mode()[0]] * n for name in domains}),
     }
+    for size in (2, 3):
+        releases[f"constant sets of {size}"] = pd.DataFrame(
+            {
+                name: [_frequent_set(frame[name], size) if isinstance(domain, CategoricalDomain) else "*"] * n
+                for name, domain in domains.items()
+            }
+        )
     for number in range(3):
         releases[f"constants {number}"] = other.iloc[[number] * n].reset_index(drop=True)
         half = stars.copy()

@@ -8,10 +8,7 @@ from leaderboard.significance import plays_for
 from scenarios.files.scenario_file import library, scenario_tables
 
 LEVEL = 0.01
-# The arena is a board to read, not a gate: 2,750 pairs a data set in an hour leave it 3 plays, and `compare` says so.
-BOARDS = [
-    name for name, path in sorted(library().items()) if "experiment" not in scenario_tables(path) and name != "arena"
-]
+BOARDS = [name for name, path in sorted(library().items()) if "experiment" not in scenario_tables(path)]
 
 
 def variants(tables):
