@@ -27,7 +27,8 @@ Summary of several data sets and goals
     exposures: Exposure of each setting of each defense, in alphabetical order.
     mean_ranks: Rank families in every scenario, variant, goal and play, and average; best first.
     MeanRank: Mean rank of a family over scenarios, variants and goals, from 1 (best).
-    needs_summary: Whether several scenarios or variants were played, or more goals than one table shows well.
+    needs_summary: Whether several scenarios were played, or more goals than one table shows well; variants of a
+        game are few.
     summarize: Summary of results as sections of a report.
     Usefulness: Usefulness of one attack over all settings of all defenses.
     usefulness: Usefulness of each attack, the one that would be missed most first.
