@@ -16,7 +16,7 @@ from leaderboard.operating_curves import SCALES, Style, curve_styles, draw_curve
 from leaderboard.pairs import Pair
 from leaderboard.result import label
 from leaderboard.settings import settings_of
-from leaderboard.tables import counted, grids, number, place_title, plays_text
+from leaderboard.tables import counted, grids, interval_text, number, place_title, plays_text
 
 
 def render_page(
@@ -135,11 +135,11 @@ def _details(row: Row) -> str:
         lines.append(f"guarantee {row.guarantee}")
     if row.measured:
         lines.append("measured " + ", ".join(f"{name} {_count(value)}" for name, value in row.measured.items()))
-    lines.append(f"utility {_interval(row.utility, row.utility_low, row.utility_high)}")
+    lines.append(f"utility {interval_text(row.utility, row.utility_low, row.utility_high)}")
     lines += [f"· {name} {number(value)}" for name, value in row.components.items()]
     if row.worst_attack is not None:
         attack = label(row.worst_attack, row.worst_parameters or {})
-        success = _interval(row.success, row.success_low, row.success_high)
+        success = interval_text(row.success, row.success_low, row.success_high)
         lines.append(f"worst attack {attack}")
         lines.append(f"· {goal_words(row.goal or '')} {success}, chance {number(row.chance, 3)}")
         lines.append(f"· advantage {number(row.advantage)}")
@@ -152,10 +152,6 @@ def _details(row: Row) -> str:
 def _count(value: float) -> str:
     """An integer as it is, a fraction with three decimals."""
     return f"{value:g}" if value == int(value) else number(value, 3)
-
-
-def _interval(value: float | None, low: float | None, high: float | None) -> str:
-    return number(value) if value is None else f"{number(value)} [{number(low)}, {number(high)}]"
 
 
 def _percent(share: float) -> str:

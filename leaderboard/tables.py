@@ -122,7 +122,7 @@ def board_cells(row: Row) -> list[str]:
         row.guarantee or "none",
         _spread(row.utility, row.utility_low, row.utility_high),
         attack + goal,
-        _interval(row.success, row.success_low, row.success_high),
+        interval_text(row.success, row.success_low, row.success_high),
         number(row.chance, 3 if row.chance is not None and row.chance < SMALL else 2),
         number(row.advantage),
         number(row.score, 3),
@@ -136,7 +136,8 @@ def _spread(value: float | None, low: float | None, high: float | None) -> str:
     return f"{number(value)} ±{number(max(high - value, value - low))}"
 
 
-def _interval(value: float | None, low: float | None, high: float | None) -> str:
+def interval_text(value: float | None, low: float | None, high: float | None) -> str:
+    """A value with its interval: ``.42 [.38, .46]``; a dash if it is missing."""
     return number(value) if value is None else f"{number(value)} [{number(low)}, {number(high)}]"
 
 

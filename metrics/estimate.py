@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -149,7 +150,8 @@ def check_successes(successes: float, n: int) -> None:
         raise ValueError(f"successes must lie in 0..n with n >= 1, got {successes} of {n}")
 
 
-def check_confidence(confidence: float) -> None:
-    """Raise ValueError unless the confidence lies in (0, 1)."""
-    if not 0 < confidence < 1:
-        raise ValueError(f"confidence must lie in (0, 1), got {confidence}")
+def check_confidence(confidence: Any) -> None:
+    """Raise ValueError unless the confidence is a number in (0, 1)."""
+    number = isinstance(confidence, int | float | np.integer | np.floating) and not isinstance(confidence, bool)
+    if not number or not 0 < confidence < 1:
+        raise ValueError(f"confidence must be a number above 0 and below 1, got {confidence!r}")

@@ -12,9 +12,10 @@ from numpy.random import Generator
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
 from defenses.dp.exact import fraction
 from defenses.dp.laplace import DiscreteLaplace, Laplace
-from defenses.dp.mechanism import check_confidence, check_privacy, lattice_step, on_lattice, steps_between
+from defenses.dp.mechanism import check_privacy, lattice_step, on_lattice, steps_between
 from defenses.dp.sensitivity import histogram_sensitivity
 from metrics.arrays import Floats
+from metrics.estimate import check_confidence
 
 
 class AnswerNoise(ABC):

@@ -16,7 +16,7 @@ from defenses.curators.planning import plain_answer, plan_of
 from defenses.dp.account import Account
 from defenses.dp.composition import zcdp_rho
 from defenses.dp.concentrated_accountant import ConcentratedAccountant
-from defenses.dp.mechanism import check_confidence
+from metrics.estimate import check_confidence
 
 Cost = tuple[float, float, float | None]
 """Epsilon, delta and rho of one answer; rho is None for noise with an epsilon alone."""

@@ -16,7 +16,6 @@ from defenses.dp.discrete_gaussian_calibration import discrete_gaussian_sigma
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
 from defenses.dp.mechanism import (
     NoiseMechanism,
-    check_confidence,
     check_delta,
     check_privacy,
     checked_number,
@@ -26,6 +25,7 @@ from defenses.dp.mechanism import (
 )
 from defenses.dp.noise import IntegerNoise
 from metrics.arrays import Floats, Integers64
+from metrics.estimate import check_confidence
 
 ON_LATTICE = 1 - 2.0**-10
 """Share of delta to which the continuous noise is calibrated; the rest covers the lattice."""

@@ -12,9 +12,10 @@ from numpy.typing import ArrayLike
 from defenses.base.parameters import check_integer
 from defenses.dp.bulk import drawn_in_bulk
 from defenses.dp.exact import fraction, two_sided_geometric
-from defenses.dp.mechanism import check_confidence, check_privacy, checked_numbers, like, on_lattice, steps_between
+from defenses.dp.mechanism import check_privacy, checked_numbers, like, on_lattice, steps_between
 from defenses.dp.noise import IntegerNoise, PureLatticeNoise
 from metrics.arrays import Floats, Integers64
+from metrics.estimate import check_confidence
 
 
 class DiscreteLaplace(IntegerNoise):

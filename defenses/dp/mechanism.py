@@ -39,6 +39,28 @@ class Mechanism(Parametrized, ABC):
         """Guarantee of every answer."""
 
 
+class PureMechanism(Mechanism):
+    """A mechanism with delta 0, given by epsilon and the sensitivity.
+
+    Parameters
+    ----------
+    epsilon : float
+        In [2^-20, 2^20].
+    sensitivity : float
+        Largest change between neighbouring tables of what the mechanism reads; positive.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is refused.
+    """
+
+    def __init__(self, *, epsilon: float = 1.0, sensitivity: float = 1.0) -> None:
+        check_privacy(epsilon, sensitivity)
+        self.epsilon = epsilon
+        self.sensitivity = sensitivity
+
+
 class NoiseMechanism(Mechanism):
     """A mechanism that adds noise to numbers; `bias`, `variance` and `error_bound` describe the error of one number."""
 
@@ -100,11 +122,6 @@ class NoiseMechanism(Mechanism):
         ValueError
             If a value is NaN, infinite or not a number; nothing is released then.
         """
-
-
-def check_confidence(confidence: Any) -> None:
-    """Raise ValueError unless the confidence lies in (0, 1)."""
-    check_real("confidence", confidence, low=0, high=1, open_low=True, open_high=True)
 
 
 def check_privacy(epsilon: Any, sensitivity: Any) -> None:

@@ -8,7 +8,7 @@ from numpy.random import Generator
 from numpy.typing import ArrayLike
 
 from defenses.dp.bulk import drawn_in_bulk
-from defenses.dp.mechanism import NoiseMechanism, check_privacy, checked_integers, lattice_step, like
+from defenses.dp.mechanism import NoiseMechanism, PureMechanism, checked_integers, lattice_step, like
 from metrics.arrays import Integers64
 
 
@@ -33,7 +33,7 @@ class IntegerNoise(NoiseMechanism):
         return like(value, noisy)  # type: ignore[no-any-return]
 
 
-class PureLatticeNoise(NoiseMechanism):
+class PureLatticeNoise(PureMechanism, NoiseMechanism):
     """A mechanism that adds noise on a lattice and has delta 0.
 
     Parameters
@@ -48,11 +48,6 @@ class PureLatticeNoise(NoiseMechanism):
     ValueError
         If a parameter is refused.
     """
-
-    def __init__(self, *, epsilon: float = 1.0, sensitivity: float = 1.0) -> None:
-        check_privacy(epsilon, sensitivity)
-        self.epsilon = epsilon
-        self.sensitivity = sensitivity
 
     @property
     def resolution(self) -> float:

@@ -12,8 +12,9 @@ from numpy.typing import ArrayLike
 from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import check_integer
 from defenses.dp.exact import LogisticChance, categories, fraction
-from defenses.dp.mechanism import Mechanism, check_confidence, check_privacy, checked_integers, like
+from defenses.dp.mechanism import Mechanism, check_privacy, checked_integers, like
 from metrics.arrays import Floats, Integers64
+from metrics.estimate import check_confidence
 
 
 class RandomizedResponse(Mechanism):

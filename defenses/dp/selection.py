@@ -13,15 +13,14 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.parameters import check_integer
 from defenses.dp.bulk import drawn_in_bulk
 from defenses.dp.mechanism import (
-    Mechanism,
-    check_confidence,
-    check_privacy,
+    PureMechanism,
     checked_numbers,
 )
 from metrics.arrays import Floats, Integers
+from metrics.estimate import check_confidence
 
 
-class Selection(Mechanism):
+class Selection(PureMechanism):
     """A mechanism that selects one of several options by their scores.
 
     Parameters
@@ -36,11 +35,6 @@ class Selection(Mechanism):
     ValueError
         If a parameter is refused.
     """
-
-    def __init__(self, *, epsilon: float = 1.0, sensitivity: float = 1.0) -> None:
-        check_privacy(epsilon, sensitivity)
-        self.epsilon = epsilon
-        self.sensitivity = sensitivity
 
     @property
     def guarantee(self) -> Guarantee:

@@ -14,7 +14,6 @@ from defenses.dp.bulk import drawn_in_bulk
 from defenses.dp.exact import fraction, two_sided_geometric
 from defenses.dp.mechanism import (
     Mechanism,
-    check_confidence,
     check_privacy,
     checked_number,
     checked_numbers,
@@ -23,6 +22,7 @@ from defenses.dp.mechanism import (
     steps_between,
 )
 from metrics.arrays import Booleans, Floats, Integers64
+from metrics.estimate import check_confidence
 
 
 class SparseVector(Mechanism):

@@ -33,9 +33,9 @@ class Split(Parametrized, ABC):
             If a client would be empty.
         """
 
-    @abstractmethod
     def assign(self, labels: Integers, rng: Generator) -> Integers:
-        """Client of each record, shape (n,), given the records' classes, shape (n,)."""
+        """Client of each record, shape (n,), given the records' classes, shape (n,); at random by default."""
+        return rng.permutation(np.repeat(np.arange(self.clients), self.sizes(labels.size)))
 
 
 class EqualSplit(Split):
@@ -60,10 +60,6 @@ class EqualSplit(Split):
         """Equal sizes; the first clients take the remainder, one record each."""
         _check_enough(self.clients, records)
         return np.full(self.clients, records // self.clients) + (np.arange(self.clients) < records % self.clients)
-
-    def assign(self, labels: Integers, rng: Generator) -> Integers:
-        """Client of each record, at random."""
-        return rng.permutation(np.repeat(np.arange(self.clients), self.sizes(labels.size)))
 
 
 class UnequalSplit(Split):
@@ -97,10 +93,6 @@ class UnequalSplit(Split):
         if (sizes < 1).any():
             raise ValueError(f"ratio: at {self.ratio:g} the smallest of {self.clients} clients would have no record")
         return sizes
-
-    def assign(self, labels: Integers, rng: Generator) -> Integers:
-        """Client of each record, at random."""
-        return rng.permutation(np.repeat(np.arange(self.clients), self.sizes(labels.size)))
 
 
 class LabelSkewedSplit(Split):

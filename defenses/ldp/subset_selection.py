@@ -8,16 +8,14 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.packed_bits import column_counts
-from defenses.ldp.pure_oracle import PureOracle
-from defenses.ldp.report_batch import Part, ReportBatch, packed
-from metrics.arrays import Booleans, Integers64
+from defenses.ldp.bit_vector_oracle import BitVectorOracle
+from metrics.arrays import Integers64
 
 # Number of random keys drawn at a time.
 _AT_ONCE = 1 << 20
 
 
-class SubsetSelection(PureOracle):
+class SubsetSelection(BitVectorOracle):
     """Subset selection: each person sends a set of w = round(d/(e^epsilon + 1)) of the d values.
 
     With p = w e^epsilon/(w e^epsilon + d - w) the set holds the own value and w - 1 others, else w others, drawn
@@ -35,6 +33,8 @@ class SubsetSelection(PureOracle):
 
     Notes
     -----
+    A report is the set as one bit a value.
+
     Sets are drawn by the order of d random multiples of 2^-53. Two of them are equal with probability at most
     d (d - 1) 2^-54, and then the lower position comes first. So a report is (epsilon, delta)-private with a delta of at
     most d^2 2^-53: 2e-12 for d = 128.
@@ -75,11 +75,6 @@ class SubsetSelection(PureOracle):
         """Length of d bits, or of the list of the set's values where that is shorter."""
         return min(int(self.d), self.size * (int(self.d) - 1).bit_length())
 
-    @property
-    def parts(self) -> dict[str, Part]:
-        """The set, as one bit a value."""
-        return {"bits": packed(self.d)}
-
     def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         sets = np.empty((values.size, self.parts["bits"].columns or 0), dtype=np.uint8)
         step = max(1, _AT_ONCE // self.d)
@@ -93,12 +88,3 @@ class SubsetSelection(PureOracle):
             np.put_along_axis(bits, members, True, axis=1)
             sets[start : start + step] = np.packbits(bits, axis=1)
         return {"bits": sets}
-
-    def supports(self, reports: ReportBatch) -> Booleans:
-        """Return for each report and value whether the value is in the set, shape (n, d)."""
-        self.check_reports(reports)
-        return np.unpackbits(reports.parts["bits"], axis=1, count=self.d).astype(bool)
-
-    def support_counts(self, reports: ReportBatch) -> Integers64:
-        """Number of sets that contain each value, shape (d,)."""
-        return column_counts(reports.parts["bits"], self.d)

@@ -8,13 +8,14 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from defenses.ldp.packed_bits import column_counts, one_hot_reports, random_bits
-from defenses.ldp.pure_oracle import PureOracle, guess_among_independent
-from defenses.ldp.report_batch import Part, ReportBatch, packed
-from metrics.arrays import Booleans, Integers64
+from defenses.ldp.bit_vector_oracle import BitVectorOracle
+from defenses.ldp.packed_bits import one_hot_reports, random_bits
+from defenses.ldp.pure_oracle import guess_among_independent
+from defenses.ldp.report_batch import ReportBatch
+from metrics.arrays import Integers64
 
 
-class UnaryEncoding(PureOracle):
+class UnaryEncoding(BitVectorOracle):
     """Unary encoding: d bits, eight to a byte, the own bit set with probability p and each other bit with q.
 
     Two values differ in two bits, so that the largest ratio of likelihoods is p(1 - q)/((1 - p) q). Subclasses choose
@@ -48,11 +49,6 @@ class UnaryEncoding(PureOracle):
         """Length of d bits."""
         return int(self.d)
 
-    @property
-    def parts(self) -> dict[str, Part]:
-        """The bits."""
-        return {"bits": packed(self.d)}
-
     def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
         return {"bits": one_hot_reports(values, self.d, self.unset, self.q, rng)}
 
@@ -60,15 +56,6 @@ class UnaryEncoding(PureOracle):
         """Randomize n vectors of zeros, the reports of persons without a value."""
         bits = random_bits(n * self.d, self.q, rng).reshape(n, self.d)
         return ReportBatch(self, {"bits": np.packbits(bits, axis=1)})
-
-    def supports(self, reports: ReportBatch) -> Booleans:
-        """Return the bits of each report, shape (n, d)."""
-        self.check_reports(reports)
-        return np.unpackbits(reports.parts["bits"], axis=1, count=self.d).astype(bool)
-
-    def support_counts(self, reports: ReportBatch) -> Integers64:
-        """Number of reports in which each bit is set, shape (d,)."""
-        return column_counts(reports.parts["bits"], self.d)
 
 
 class SymmetricUnaryEncoding(UnaryEncoding):

@@ -91,6 +91,20 @@ def check_prior(prior: Any) -> None:
             raise ValueError(f"prior of column {name!r}: {error}") from None
 
 
+def prior_counts(prior: Mapping[str, ArrayLike], name: str, categories: int) -> Floats:
+    """Public counts of one column of a prior, shape (categories,).
+
+    Raises
+    ------
+    ValueError
+        If the prior has another number of categories than the column.
+    """
+    counts = np.asarray(prior[name], dtype=float)
+    if counts.size != categories:
+        raise ValueError(f"prior of column {name!r} has {counts.size} counts, the column {categories} categories")
+    return counts
+
+
 def transition_matrix(retention: ArrayLike) -> Floats:
     """A-type transition matrix: keeps category j with probability p_j, otherwise draws another one uniformly.
 

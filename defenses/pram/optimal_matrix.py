@@ -20,7 +20,7 @@ from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
 from defenses.pram.conversions import retention_for_epsilon
 from defenses.pram.freedom import MOST_ENUMERATED, most_informative_matrix
-from defenses.pram.matrix import check_prior, epsilon, pk, transition_matrix
+from defenses.pram.matrix import check_prior, epsilon, pk, prior_counts, transition_matrix
 from defenses.pram.public_categories import public_tables, unless_public
 from defenses.pram.sampling import draw
 from metrics.arrays import Floats
@@ -124,12 +124,9 @@ class OptimalMatrix(MicrodataDefense):
         return {name: _optimum(self._counts(name, category_count(records, name)), budget) for name in names}
 
     def _counts(self, name: str, categories: int) -> tuple[float, ...]:
-        given = (self.prior or {}).get(name)
-        if given is None:
+        if self.prior is None or name not in self.prior:
             return (1.0,) * categories
-        if len(given) != categories:
-            raise ValueError(f"prior of column {name!r} has {len(given)} counts, the column {categories} categories")
-        return tuple(float(count) for count in given)
+        return tuple(prior_counts(self.prior, name, categories).tolist())
 
 
 @lru_cache(64)

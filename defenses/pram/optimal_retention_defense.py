@@ -14,7 +14,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_real
 from defenses.pram.conversions import given_epsilon, k_for_epsilon
-from defenses.pram.matrix import check_prior, retention_epsilon, retention_pk
+from defenses.pram.matrix import check_prior, prior_counts, retention_epsilon, retention_pk
 from defenses.pram.optimal import optimal_retention
 from defenses.pram.retention_vectors import RetentionVectors
 from metrics.arrays import Floats
@@ -159,12 +159,7 @@ class OptimalRetentionWithPrior(RetentionVectors):
         for name in names:
             if name not in self.prior:
                 raise ValueError(f"prior has no column {name!r}; it has {', '.join(self.prior) or 'none'}")
-            column = np.asarray(self.prior[name], dtype=float)
-            categories = category_count(records, name)
-            if column.size != categories:
-                raise ValueError(
-                    f"prior of column {name!r} has {column.size} counts, the column {categories} categories"
-                )
+            column = prior_counts(self.prior, name, category_count(records, name))
             counts = np.multiply.outer(counts, column / column.sum())
         return optimal_retention(counts.ravel(), self.epsilon / share)
 

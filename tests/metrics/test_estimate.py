@@ -73,6 +73,12 @@ def test_bad_rates_are_refused(arguments):
         wilson(*arguments)
 
 
+@pytest.mark.parametrize("bad", [0, 1, -0.1, 2.0, float("nan"), float("inf"), "0.95", True, None])
+def test_a_confidence_is_a_number_above_0_and_below_1(bad):
+    with pytest.raises(ValueError, match="confidence must be a number above 0 and below 1, got"):
+        wilson(1, 2, bad)
+
+
 def test_bad_trials_are_refused():
     with pytest.raises(ValueError, match="trials"):
         across_plays([0.5, 0.6], trials=0)

@@ -120,6 +120,32 @@ class ColumnPart(ChannelPart):
 
 
 @dataclass(frozen=True)
+class ColumnsPart(ChannelPart):
+    """A part for several columns jointly.
+
+    Parameters
+    ----------
+    names : tuple of str
+        The columns.
+    domains : tuple of Domain
+        Their domains; numbers are read as bins.
+    """
+
+    names: tuple[str, ...]
+    domains: tuple[Domain, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns."""
+        return self.names
+
+    @property
+    def original_domains(self) -> Mapping[str, Domain]:
+        """The domain of each column."""
+        return MappingProxyType(dict(zip(self.names, self.domains, strict=True)))
+
+
+@dataclass(frozen=True)
 class ValuePart(ChannelPart):
     """A part for one column whose released cells are plain values, readable without a domain.
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.base.channel_parts.part import ChannelPart, ColumnPart, Likelihood
+from defenses.base.channel_parts.part import ColumnPart, ColumnsPart, Likelihood
 from metrics.arrays import Booleans, Floats
 from metrics.cells import read_cells
 from metrics.domains import Domain, NumericDomain
@@ -55,7 +54,7 @@ class ReportedSet(ColumnPart):
 
 
 @dataclass(frozen=True)
-class ReportAmongFakes(ChannelPart):
+class ReportAmongFakes(ColumnsPart):
     r"""Every cell is a report, but only one column's, drawn uniformly, is of the person's value; the others are fake.
 
     Let L_j(y \| x) be the likelihood of column j's cell under a value x, and F_j(y) its probability as a fake. The row
@@ -93,8 +92,6 @@ class ReportAmongFakes(ChannelPart):
     """
 
     kind: ClassVar[str] = "report_among_fakes"
-    names: tuple[str, ...]
-    domains: tuple[Domain, ...]
     sizes: tuple[int, ...]
     odds: tuple[float, ...]
     blank: tuple[float, ...]
@@ -105,28 +102,18 @@ class ReportAmongFakes(ChannelPart):
         if len(lengths) > 1 or not self.names:
             raise ValueError("report_among_fakes: names, domains, sizes, odds and blank must have one entry a column")
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns."""
-        return self.names
-
-    @property
-    def original_domains(self) -> Mapping[str, Domain]:
-        """The domain of each column."""
-        return MappingProxyType(dict(zip(self.names, self.domains, strict=True)))
-
     def restricted(self, columns: Collection[str]) -> ReportAmongFakes | None:
         """Return the exact part for some of the columns: where another column was drawn, all of these are fake."""
-        kept = [position for position, name in enumerate(self.names) if name in columns]
-        if not kept:
+        chosen = [position for position, name in enumerate(self.names) if name in columns]
+        if not chosen:
             return None
         return ReportAmongFakes(
-            tuple(self.names[position] for position in kept),
-            tuple(self.domains[position] for position in kept),
-            tuple(self.sizes[position] for position in kept),
-            tuple(self.odds[position] for position in kept),
-            tuple(self.blank[position] for position in kept) if self.blank else (),
-            self.others + len(self.names) - len(kept),
+            tuple(self.names[position] for position in chosen),
+            tuple(self.domains[position] for position in chosen),
+            tuple(self.sizes[position] for position in chosen),
+            tuple(self.odds[position] for position in chosen),
+            tuple(self.blank[position] for position in chosen) if self.blank else (),
+            self.others + len(self.names) - len(chosen),
         )
 
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:

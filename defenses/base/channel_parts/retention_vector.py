@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from defenses.base.channel_parts.part import ChannelPart, Likelihood
+from defenses.base.channel_parts.part import ColumnsPart, Likelihood
 from defenses.base.columns import plain_codes
 from metrics.arrays import Floats
-from metrics.domains import Domain
 
 
 @dataclass(frozen=True)
-class RetentionVector(ChannelPart):
+class RetentionVector(ColumnsPart):
     """A cell (one value of each column) is kept with its own probability, else replaced uniformly by another cell.
 
     The log-likelihood of released cell i under original cell j is log(p_j) for i = j and log((1 - p_j)/(d - 1)) for
@@ -43,8 +41,6 @@ class RetentionVector(ChannelPart):
     """
 
     kind: ClassVar[str] = "retention_vector"
-    names: tuple[str, ...]
-    domains: tuple[Domain, ...]
     sizes: tuple[int, ...]
     retention: tuple[float, ...]
 
@@ -54,18 +50,8 @@ class RetentionVector(ChannelPart):
         cells = int(np.prod(self.sizes))
         if len(self.retention) != cells:
             raise ValueError(f"retention_vector: retention must have {cells} entries, got {len(self.retention)}")
-        if not all(0 <= kept <= 1 for kept in self.retention):
+        if not all(0 <= probability <= 1 for probability in self.retention):
             raise ValueError("retention_vector: retention must hold probabilities")
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """The columns."""
-        return self.names
-
-    @property
-    def original_domains(self) -> Mapping[str, Domain]:
-        """The domain of each column."""
-        return MappingProxyType(dict(zip(self.names, self.domains, strict=True)))
 
     def bind(self, released: pd.DataFrame, original: pd.DataFrame) -> Likelihood:
         """Prepare log-likelihoods of released rows under original rows."""

@@ -80,7 +80,7 @@ def test_single_number_mechanisms_refuse_arrays(mechanism):
 @pytest.mark.parametrize("mechanism", NOISE)
 @pytest.mark.parametrize("bad", [0, 1, -0.1, math.nan, "x"])
 def test_bad_confidence_is_refused(mechanism, bad):
-    with pytest.raises(ValueError, match="confidence"):
+    with pytest.raises(ValueError, match="confidence must be a number above 0 and below 1"):
         mechanism().error_bound(bad)
 
 
