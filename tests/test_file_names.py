@@ -20,8 +20,11 @@ TESTED_BY_PATH = (
     "attacks/statistics",
     "attacks/training",
     "defenses/curators",
+    "defenses/dp",
+    "defenses/federated",
     "defenses/grouping",
     "defenses/perturbation",
+    "defenses/pram",
     "defenses/recoding",
     "defenses/synthetic",
 )

@@ -43,7 +43,7 @@ def group_privacy(epsilon: float, delta: float, m: int) -> tuple[float, float]:
     _check(epsilon, delta)
     check_integer("m", m, low=1)
     try:
-        factor = math.expm1(m * epsilon) / math.expm1(epsilon)
+        factor = math.expm1(m * epsilon) / math.expm1(epsilon) if epsilon else m
     except OverflowError:
         factor = math.inf
     return m * epsilon, min(1.0, delta * factor) if delta else 0.0

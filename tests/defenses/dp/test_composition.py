@@ -57,6 +57,9 @@ def test_groups_and_weak_secrecy():
     assert delta == pytest.approx(1e-6 * (1 + math.exp(0.5) + math.exp(1.0)))
     assert weak_secrecy(0.1, 10) == pytest.approx(math.e)
     assert group_privacy(5.0, 1e-3, 1000)[1] == 1.0
+    # Without epsilon the deltas add up.
+    assert group_privacy(0.0, 1e-6, 3) == (0.0, pytest.approx(3e-6))
+    assert weak_secrecy(0.0, 3) == 1
     budget = Accountant(epsilon=1.0)
     budget.spend(0.25)
     assert budget.group(4) == (1.0, 0.0)

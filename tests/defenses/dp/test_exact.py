@@ -69,3 +69,20 @@ def test_words_of_ones_give_numbers_beyond_the_table():
     chance = ExponentialChance(Fraction(1))
     assert settle_below(chance, chance.floors(1, 64)[0], Scripted(0))
     assert not settle_below(chance, chance.floors(1, 64)[0], Scripted(2**64 - 1))
+
+
+def test_options_that_floating_point_could_not_select_have_their_exact_probability():
+    """The comparison goes on where the first 64 bits agree: a weight of e^-50 is settled bit by bit."""
+    weight = ExponentialChance(Fraction(50))
+    first = weight.floors(1, 64)[0]
+    later = weight.floors(1, 128)[0] - (first << 64)
+
+    class Bits:
+        def __init__(self, word):
+            self.word = word
+
+        def integers(self, low, high, size, dtype, endpoint):
+            return np.full(size, self.word, dtype=dtype)
+
+    assert settle_below(weight, first, Bits(later - 1))
+    assert not settle_below(weight, first, Bits(later + 1))
