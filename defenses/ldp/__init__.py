@@ -46,6 +46,13 @@ Sketches for large domains
     ShuffledResponse: Randomized response whose reports are shuffled: the server sees how many persons reported each
         value.
 
+Numbers
+    HybridMechanism: Hybrid mechanism (HM): a piecewise report with probability alpha, else a two-point report.
+    NumberMechanism: Mechanism for one number in [-1, 1]: an unbiased report under local differential privacy.
+    PiecewiseMechanism: Piecewise mechanism (PM): an unbiased report of a number whose density has two levels.
+    TwoPointMechanism: Two-point mechanism of Duchi, Jordan and Wainwright: an unbiased report of a number by one
+        bit.
+
 Choice of a protocol, and projection of estimates
     best_protocol: Return the protocol of least mean variance of the estimated counts, for n persons spread evenly
         over d values.

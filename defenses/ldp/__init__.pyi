@@ -29,6 +29,12 @@ from .count_mean_sketch import CountMeanSketch as CountMeanSketch
 from .hadamard_count_mean_sketch import HadamardCountMeanSketch as HadamardCountMeanSketch
 from .sequence_fragment_puzzle import SequenceFragmentPuzzle as SequenceFragmentPuzzle
 
+# Numbers
+from .number_mechanism import NumberMechanism as NumberMechanism
+from .piecewise_mechanism import PiecewiseMechanism as PiecewiseMechanism
+from .two_point_mechanism import TwoPointMechanism as TwoPointMechanism
+from .hybrid_mechanism import HybridMechanism as HybridMechanism
+
 # Choice of a protocol, and projection of estimates
 from .best import best_protocol as best_protocol
 from .longitudinal import LongitudinalOptimizedUnaryEncoding as LongitudinalOptimizedUnaryEncoding

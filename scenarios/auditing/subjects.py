@@ -21,6 +21,7 @@ from defenses.dp.selection import Selection
 from defenses.dp.sparse_vector import SparseVector
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.longitudinal import LongitudinalUnaryEncoding
+from defenses.ldp.number_mechanism import NumberMechanism
 from defenses.ldp.report_batch import ReportBatch
 from defenses.ldp.shuffling import ShuffledResponse
 from metrics.arrays import Floats, Integers64
@@ -215,6 +216,19 @@ def _of_shuffled(mechanism: ShuffledResponse) -> Subject:
         return np.column_stack([mechanism.log_odds(drawn), drawn[:, :2].astype(float)])
 
     return _subject(mechanism, [_pair("one person with value 0 or 1, others with 2", counts, first, second)])
+
+
+@subject.register
+def _of_number_mechanism(mechanism: NumberMechanism) -> Subject:
+    """One report of -1 or 1, and one of 0 or 1/2: the report itself, and the log-likelihood ratio of both numbers."""
+
+    def sample(pair: tuple[float, float], value: float, runs: int, rng: Generator) -> Floats:
+        reports = mechanism.randomize(np.full(runs, value), rng)
+        logs = mechanism.log_likelihood(reports, np.array(pair))
+        return np.column_stack([reports, logs[:, 0] - logs[:, 1]])
+
+    pairs = ((-1.0, 1.0), (0.0, 0.5))
+    return _subject(mechanism, [_pair(f"number {a:g} or {b:g}", partial(sample, (a, b)), a, b) for a, b in pairs])
 
 
 def _numeric(mechanism: Any) -> Subject:

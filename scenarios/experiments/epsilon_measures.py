@@ -46,6 +46,7 @@ GROUPS = {
         "LongitudinalOptimizedUnaryEncoding",
     ),
     "Local: shuffled reports": ("ShuffledResponse",),
+    "Local: numbers": ("TwoPointMechanism", "PiecewiseMechanism", "HybridMechanism"),
     "Local: hashing and sketches": (
         "BinaryLocalHashing",
         "OptimizedLocalHashing",
