@@ -295,12 +295,12 @@ def ranked(rows: Sequence[Row]) -> list[Row]:
     scores = np.array([row.score for row in scored], dtype=float)
     utility = np.array([row.utility for row in scored], dtype=float)
     exposure = np.array([row.exposure for row in scored], dtype=float)
-    places = 1 + (scores[:, None] < scores[None, :]).sum(axis=1)
+    ranks = 1 + (scores[:, None] < scores[None, :]).sum(axis=1)
     no_worse = (utility[:, None] >= utility[None, :]) & (exposure[:, None] <= exposure[None, :])
     dominated = np.any(no_worse & ~no_worse.T, axis=0).tolist()
     placed = [
-        replace(row, rank=place, pareto=not below)
-        for row, place, below in zip(scored, places.tolist(), dominated, strict=True)
+        replace(row, rank=rank, pareto=not below)
+        for row, rank, below in zip(scored, ranks.tolist(), dominated, strict=True)
     ]
     return sorted(placed, key=lambda row: row.rank or 0) + [row for row in rows if row.score is None]
 

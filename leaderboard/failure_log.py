@@ -53,8 +53,8 @@ class FailureLog:
         with self._store.transaction() as connection:
             _schema.create_all(connection)
             for result in repaired:
-                known = (_failures.c.trial == _trial(result)) & (_failures.c.repaired == "")
-                connection.execute(_failures.update().where(known).values(repaired=result.created))
+                unrepaired = (_failures.c.trial == _trial(result)) & (_failures.c.repaired == "")
+                connection.execute(_failures.update().where(unrepaired).values(repaired=result.created))
             if failed:
                 connection.execute(_failures.insert(), [_row(result) for result in failed])
         self._open -= {_trial(result) for result in repaired}

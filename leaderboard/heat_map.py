@@ -87,9 +87,10 @@ def heat_map(rows: Sequence[Row], grid: Mapping[str, Mapping[str, Pair]], famili
         return None
     columns = _columns(pairs)
     detailed = len(rows) * sum(len(group.attacks) for group in columns) <= _DETAILED
-    place = {family: index for index, family in enumerate(families)}
+    position_of = {family: index for index, family in enumerate(families)}
     order = sorted(
-        enumerate(rows), key=lambda one: (place[one[1].defense], -(one[1].advantage or 0.0), one[1].utility or 0.0)
+        enumerate(rows),
+        key=lambda one: (position_of[one[1].defense], -(one[1].advantage or 0.0), one[1].utility or 0.0),
     )
     lines: list[HeatLine] = []
     for position, row in order:

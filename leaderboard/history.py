@@ -63,10 +63,10 @@ def history_report(entries: Sequence[HistoryEntry]) -> tuple[Section, ...]:
     for entry in entries:
         row = entry.row
         places[place_title(row.scenario, row.variant)][label(row.defense, row.parameters)].append(entry)
-    return tuple(_section(place, defenses) for place, defenses in sorted(places.items()))
+    return tuple(_section(title, defenses) for title, defenses in sorted(places.items()))
 
 
-def _section(place: str, defenses: Mapping[str, Sequence[HistoryEntry]]) -> Section:
+def _section(title: str, defenses: Mapping[str, Sequence[HistoryEntry]]) -> Section:
     tables = tuple(Table(name, _COLUMNS, [_cells(entry) for entry in entries], 3) for name, entries in defenses.items())
     names = list(defenses)
     groups = [names[start : start + COLOURS] for start in range(0, len(names), COLOURS)]
@@ -79,7 +79,7 @@ def _section(place: str, defenses: Mapping[str, Sequence[HistoryEntry]]) -> Sect
         )
         if chart is not None
     ]
-    return Section(place, tables=tables, lines=tuple(charts))
+    return Section(title, tables=tables, lines=tuple(charts))
 
 
 def _cells(entry: HistoryEntry) -> tuple[str | float | int | None, ...]:

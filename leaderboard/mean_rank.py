@@ -66,11 +66,11 @@ def mean_ranks(results: Sequence[Result]) -> list[MeanRank]:
     from scipy.stats import rankdata
 
     scores = _scores(results)
-    families = sorted({family for place in scores.values() for play in place.values() for family in play})
-    plays = sorted({play for place in scores.values() for play in place})
+    families = sorted({family for by_play in scores.values() for play in by_play.values() for family in play})
+    plays = sorted({play for by_play in scores.values() for play in by_play})
     ranks = np.full((len(scores), len(plays), len(families)), np.nan)
-    for number, place in enumerate(scores.values()):
-        for play, by_family in place.items():
+    for number, by_play in enumerate(scores.values()):
+        for play, by_family in by_play.items():
             values = [by_family.get(family, -1.0) for family in families]
             ranks[number, plays.index(play)] = rankdata(-np.array(values))
     complete = ~np.isnan(ranks).any(axis=(0, 2))
@@ -107,9 +107,9 @@ def _scores(results: Sequence[Result]) -> dict[tuple[str, str, str], dict[int, d
             continue
         for goal, score in result.scores.items():
             if score.advantage is not None:
-                place = largest[result.scenario, variant_name(result.game), goal]
+                advantages = largest[result.scenario, variant_name(result.game), goal]
                 own = (setting, result.play)
-                place[own] = max(place.get(own, 0.0), score.advantage)
+                advantages[own] = max(advantages.get(own, 0.0), score.advantage)
     scores: dict[tuple[str, str, str], dict[int, dict[str, float]]] = {}
     goals = in_order({goal for _, _, goal in largest})
     for scenario, variant, goal in sorted(largest, key=lambda place: (place[:2], goals.index(place[2]))):
@@ -117,7 +117,7 @@ def _scores(results: Sequence[Result]) -> dict[tuple[str, str, str], dict[int, d
         for (setting, play), exposed in largest[scenario, variant, goal].items():
             if (setting, play) in utility:
                 family = setting[1]
-                kept = utility[setting, play] * (1 - exposed)
-                by_play[play][family] = max(by_play[play].get(family, 0.0), kept)
+                utility_left = utility[setting, play] * (1 - exposed)
+                by_play[play][family] = max(by_play[play].get(family, 0.0), utility_left)
         scores[scenario, variant, goal] = by_play
     return scores

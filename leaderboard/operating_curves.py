@@ -129,17 +129,17 @@ def curve_styles(families: Iterable[str], kinds: Mapping[str, str] | None = None
     [('Rounding', 'recoding', 1), ('Mondrian', 'grouping', 2)]
     """
     order = list(KINDS)
-    known = {family: (kinds or {}).get(family, OTHER) for family in families}
-    ordered = sorted(known, key=lambda one: (order.index(known[one]) if known[one] in KINDS else len(order), one))
+    kind_of = {family: (kinds or {}).get(family, OTHER) for family in families}
+    ordered = sorted(kind_of, key=lambda one: (order.index(kind_of[one]) if kind_of[one] in KINDS else len(order), one))
     styles = {}
     members: dict[str, int] = defaultdict(int)
     for family in ordered:
-        kind, place = known[family], members[known[family]]
+        kind, position = kind_of[family], members[kind_of[family]]
         members[kind] += 1
         if kind in KINDS:
-            colour, turn = order.index(kind) + 1, place
+            colour, turn = order.index(kind) + 1, position
         else:
-            colour, turn = place % len(KINDS) + 1, place // len(KINDS)
+            colour, turn = position % len(KINDS) + 1, position // len(KINDS)
         styles[family] = Style(KINDS.get(kind, OTHER), colour, MARKERS[turn % len(MARKERS)], DASHES[turn % len(DASHES)])
     return styles
 
@@ -262,12 +262,12 @@ def _labels(curves: Sequence[Curve], guided: Collection[str], frame: Box) -> lis
             x, y, anchor = places[chosen]
             labels.append(CurveLabel(text, round(x, 1), round(y, 1), anchor, curve.style.colour, best=True))
             taken.append(boxes[chosen])
-    shown = {curve.family for _, curve in best.values()}
+    labelled = {curve.family for _, curve in best.values()}
     for curve in curves:
-        if curve.family in shown or len(curve.family) > _LONGEST:
+        if curve.family in labelled or len(curve.family) > _LONGEST:
             continue
         ends = [curve.marks[-1], curve.marks[0]]
-        places = [place for mark in ends for place in _beside(mark)[:4]]
+        places = [position for mark in ends for position in _beside(mark)[:4]]
         for x, y, anchor in places:
             box = text_box(x, y, anchor, _LETTER * len(curve.family), _LINE)
             if inside(box, frame) and is_free(box, taken) and is_free(box, discs):

@@ -63,9 +63,9 @@ def to_markdown(rows: Sequence[Row]) -> str:
 def matrix_to_terminal(pairs: Sequence[Pair]) -> str:
     """The matrix as plain text: success in each goal, or the status of pairs without success."""
     tables = []
-    for place, headers, cells, align in matrix_tables(pairs):
+    for title, headers, cells, align in matrix_tables(pairs):
         folded = [[fold(cell, 30) for cell in line] for line in cells]
-        tables.append(f"{place}\n\n{_plain([fold(header, 14) for header in headers], folded, align)}")
+        tables.append(f"{title}\n\n{_plain([fold(header, 14) for header in headers], folded, align)}")
     return "\n\n".join(tables)
 
 
@@ -74,8 +74,8 @@ def matrix_to_markdown(pairs: Sequence[Pair]) -> str:
     from tabulate import tabulate
 
     tables = [
-        f"### {place}\n\n{tabulate(cells, headers, tablefmt='pipe', colalign=align, disable_numparse=True)}\n"
-        for place, headers, cells, align in matrix_tables(pairs)
+        f"### {title}\n\n{tabulate(cells, headers, tablefmt='pipe', colalign=align, disable_numparse=True)}\n"
+        for title, headers, cells, align in matrix_tables(pairs)
     ]
     return "\n".join(tables)
 

@@ -319,8 +319,8 @@ def _read_numeric(column: pd.Series[Any], domain: NumericDomain) -> NumericCells
         try:
             parts = _elements(str(text))
             or_missing[index] = "" in parts and any(parts)
-            kept = [part for part in parts if part or not or_missing[index]]
-            segments += [(index, *segment) for part in kept for segment in _segment(part)]
+            values = [part for part in parts if part or not or_missing[index]]
+            segments += [(index, *segment) for part in values for segment in _segment(part)]
         except ValueError as error:
             _refuse(column, codes, index, str(error))
     owner_, low, high, closed = zip(*segments, strict=True) if segments else ((), (), (), ())

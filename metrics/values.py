@@ -34,23 +34,23 @@ def distinct_values(values: ArrayLike) -> tuple[NDArray[np.intp], list[Any]]:
 
     column = _as_column(values)
     if not is_mixed(column):
-        codes, distinct = pd.factorize(column)
-        return np.asarray(codes, dtype=np.intp), list(distinct)
+        codes, uniques = pd.factorize(column)
+        return np.asarray(codes, dtype=np.intp), list(uniques)
     positions: dict[Any, int] = {}
-    found: list[Any] = []
+    distinct: list[Any] = []
     result = np.full(len(column), -1, dtype=np.intp)
     for row, value in enumerate(column):
         # Missing in any of the forms that pandas knows, or a decimal that is not a number.
         if value.is_nan() if isinstance(value, Decimal) else pd.api.types.is_scalar(value) and pd.isna(value):
             continue
         try:
-            position = positions.setdefault((type(value), value), len(found))
+            position = positions.setdefault((type(value), value), len(distinct))
         except TypeError:  # A list, for example, is not hashable.
-            position = len(found)
-        if position == len(found):
-            found.append(value)
+            position = len(distinct)
+        if position == len(distinct):
+            distinct.append(value)
         result[row] = position
-    return result, found
+    return result, distinct
 
 
 def distinct_cells(values: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.object_]]:
@@ -59,13 +59,13 @@ def distinct_cells(values: ArrayLike) -> tuple[NDArray[np.intp], NDArray[np.obje
 
     column = _as_column(values)
     if not is_mixed(column):
-        codes, distinct = pd.factorize(column.astype(object), use_na_sentinel=False)
-        return np.asarray(codes, dtype=np.intp), np.asarray(distinct, dtype=object)
-    codes, found = distinct_values(column)
+        codes, uniques = pd.factorize(column.astype(object), use_na_sentinel=False)
+        return np.asarray(codes, dtype=np.intp), np.asarray(uniques, dtype=object)
+    codes, distinct = distinct_values(column)
     if (codes < 0).any():
-        codes, found = np.where(codes < 0, len(found), codes), [*found, None]
-    cells = np.empty(len(found), dtype=object)
-    cells[:] = found
+        codes, distinct = np.where(codes < 0, len(distinct), codes), [*distinct, None]
+    cells = np.empty(len(distinct), dtype=object)
+    cells[:] = distinct
     return codes, cells
 
 

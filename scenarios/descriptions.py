@@ -69,9 +69,9 @@ def look_up(name: str) -> object:
     """
     from scenarios.auditing.names import mechanisms
 
-    named: dict[str, object] = {**metrics(), **mechanisms(), **queries()}
+    described: dict[str, object] = {**metrics(), **mechanisms(), **queries()}
     for package in PACKAGES:
-        named.update(exported(package))
-    if name not in named:
-        raise ValueError(f"nothing is named {name!r}{suggestion(name, named)}")
-    return named[name]
+        described.update(exported(package))
+    if name not in described:
+        raise ValueError(f"nothing is named {name!r}{suggestion(name, described)}")
+    return described[name]

@@ -100,15 +100,15 @@ class BayesInference(Attack):
 def _likelihood(release: MicrodataRelease, people: pd.DataFrame, domains: dict[str, Domain]) -> Floats:
     """Likelihood of each released row under each person's known values, scaled to a maximum of 1; (rows, people)."""
     parts = () if release.channel is None else release.channel.parts
-    known = set(people.columns)
-    readable = [part if set(part.columns) <= known else part.restricted(known) for part in parts]
+    known_columns = set(people.columns)
+    readable = [part if set(part.columns) <= known_columns else part.restricted(known_columns) for part in parts]
     known_channel = Channel(tuple(part for part in readable if part is not None))
     joint = [
         name
         for part, usable in zip(parts, readable, strict=True)
         if usable is None
         for name in part.columns
-        if name in known
+        if name in known_columns
     ]
     if joint:
         raise NotApplicable(f"the channel releases column {joint[0]!r} jointly with one that is not known")

@@ -28,7 +28,7 @@ class ColumnTables:
     ----------
     column : SharedColumn
         Both sides of the column.
-    kept, replaced : ndarray of float
+    given_kept, given_replaced : ndarray of float
         Probability of a distinct cell given a distinct value if the value was kept, shape (cells, values), and if it
         was replaced, shape (cells, 1).
     residual : ndarray of float, shape (cells, values), or None
@@ -40,8 +40,8 @@ class ColumnTables:
     """
 
     column: SharedColumn
-    kept: Floats
-    replaced: Floats
+    given_kept: Floats
+    given_replaced: Floats
     residual: Floats | None
     deviation: float
     width: Floats
@@ -54,28 +54,28 @@ class ColumnTables:
         # Where cells overlap, a kept value shows as one of those that cover it, in proportion to their frequency.
         covering = column.contains() * (count / max(1, cells.codes.size))[:, None]
         reached = covering.sum(axis=0)
-        kept = np.divide(covering, reached, out=np.zeros_like(covering), where=reached > 0)
+        given_kept = np.divide(covering, reached, out=np.zeros_like(covering), where=reached > 0)
         # Few rows determine cell frequencies badly: a single row would make its cell look like everybody's.
         share = np.bincount(column.codes, minlength=len(column.values)) / column.codes.size
-        replaced = (count + PRIOR * (kept @ share)) / (cells.codes.size + PRIOR)
+        given_replaced = (count + PRIOR * (given_kept @ share)) / (cells.codes.size + PRIOR)
         if not isinstance(cells, NumericCells) or not cells.plain.all() or len(column.values) < 2:
-            return cls(column, kept, replaced[:, None], None, 1.0, np.ones((1, 1)))
-        kept = column.contains().astype(float)
+            return cls(column, given_kept, given_replaced[:, None], None, 1.0, np.ones((1, 1)))
+        given_kept = column.contains().astype(float)
         values, numbers = column.values.astype(float), cells.hull()[0]
         # A number stands for the interval to its released neighbours, of which `width` is its own share.
         width = interval_lengths(numbers, np.r_[numbers, values])
-        replaced *= np.minimum(1.0, width / interval_lengths(numbers, numbers))
+        given_replaced *= np.minimum(1.0, width / interval_lengths(numbers, numbers))
         deviation = 0.3 * float(np.nanstd(values)) or 1.0
-        return cls(column, kept, replaced[:, None], numbers[:, None] - values, deviation, width[:, None])
+        return cls(column, given_kept, given_replaced[:, None], numbers[:, None] - values, deviation, width[:, None])
 
     @property
     def order(self) -> Any:
         """Memory layout of the tables, "C" or "F"."""
-        return "C" if self.kept.flags.c_contiguous else "F"
+        return "C" if self.given_kept.flags.c_contiguous else "F"
 
     def flat(self, table: Floats) -> Floats:
         """Return a table over cells and values as a vector."""
-        return np.broadcast_to(table, self.kept.shape).ravel(order=self.order)
+        return np.broadcast_to(table, self.given_kept.shape).ravel(order=self.order)
 
 
 class ColumnModels:
@@ -95,11 +95,11 @@ class ColumnModels:
         # Positions in the vectors; `self._turn` leads from the columns' order to that of the vectors.
         self._turn = sorted(range(len(starts)), key=lambda number: starts[number].residual is None)
         self._tables = [starts[number] for number in self._turn]
-        self._sizes = np.array([tables.kept.size for tables in self._tables])
+        self._sizes = np.array([tables.given_kept.size for tables in self._tables])
         self._ends = [0, *np.cumsum(self._sizes).tolist()]
         self._noisy = sum(tables.residual is not None for tables in self._tables)
-        self._kept = np.concatenate([tables.flat(tables.kept) for tables in self._tables])
-        self._replaced = np.concatenate([tables.flat(tables.replaced) for tables in self._tables])
+        self._given_kept = np.concatenate([tables.flat(tables.given_kept) for tables in self._tables])
+        self._given_replaced = np.concatenate([tables.flat(tables.given_replaced) for tables in self._tables])
         residuals = [tables.flat(tables.residual) for tables in self._tables if tables.residual is not None]
         residual = np.concatenate([*residuals, np.zeros(0)])
         absent = np.isnan(residual)
@@ -117,7 +117,7 @@ class ColumnModels:
 
     @property
     def _cells(self) -> list[int]:
-        return [tables.kept.shape[0] for tables in self._tables]
+        return [tables.given_kept.shape[0] for tables in self._tables]
 
     def log_likelihood(self) -> Floats:
         """Log-likelihood of each released row under each candidate, shape (rows, candidates)."""
@@ -126,7 +126,7 @@ class ColumnModels:
         for position in np.argsort(self._turn).tolist():
             tables = self._tables[position]
             vector = logarithm[self._ends[position] : self._ends[position + 1]]
-            expanded = tables.column.expand(vector.reshape(tables.kept.shape, order=tables.order))
+            expanded = tables.column.expand(vector.reshape(tables.given_kept.shape, order=tables.order))
             if total is None:
                 total = expanded
             else:
@@ -165,8 +165,8 @@ class ColumnModels:
 
     def _compute(self) -> None:
         """Compute share times probability of each cell given each value (kept, disturbed, replaced), and their sum."""
-        self._kept_part = np.repeat(self.shares[:, 0], self._sizes) * self._kept
-        self._replaced_part = np.repeat(self.shares[:, 2], self._sizes) * self._replaced
+        self._kept_part = np.repeat(self.shares[:, 0], self._sizes) * self._given_kept
+        self._replaced_part = np.repeat(self.shares[:, 2], self._sizes) * self._given_replaced
         sizes = self._sizes[: self._noisy]
         density = self._residual / np.repeat(self.deviations, sizes)
         density *= density
@@ -189,8 +189,10 @@ class ColumnModels:
     def _entry_of_each_pair(self, position: int) -> Integers:
         """Position in the vectors of each distinct cell of a column with each candidate, flat."""
         tables = self._tables[position]
-        entries = self._ends[position] + np.arange(tables.kept.size)
-        positions: Integers = entries.reshape(tables.kept.shape, order=tables.order)[:, tables.column.codes].ravel()
+        entries = self._ends[position] + np.arange(tables.given_kept.size)
+        positions: Integers = entries.reshape(tables.given_kept.shape, order=tables.order)[
+            :, tables.column.codes
+        ].ravel()
         return positions
 
     def _sums(self, vector: Floats) -> list[float]:

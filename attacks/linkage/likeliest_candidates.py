@@ -14,7 +14,7 @@ from defenses.base.channel_parts import Likelihood
 from metrics.arrays import Floats, Integers
 
 # Candidates that each row is compared with, and how many of the likeliest are returned.
-COMPARED, KEPT = 20_000, 40
+COMPARED, DEPTH = 20_000, 40
 # Mean number of candidates in a block.
 BLOCK_SIZE = 200
 # Rows of one chunk, where rows are compared with all candidates and where with some blocks.
@@ -31,9 +31,9 @@ class LikeliestCandidates:
 
     Attributes
     ----------
-    candidate : ndarray of int, shape (rows, kept)
+    candidate : ndarray of int, shape (rows, depth)
         Positions of the candidates, all different within a row.
-    log_likelihood : ndarray of float, shape (rows, kept)
+    log_likelihood : ndarray of float, shape (rows, depth)
         Log-likelihood of the row under each of them.
     elsewhere : ndarray of float, shape (rows,)
         Log of the sum of the likelihoods of all other candidates. It is estimated for candidates in other blocks.
@@ -62,30 +62,30 @@ def search(likelihoods: Sequence[Likelihood], rows: int, candidates: int, rng: G
         Breaks ties, and draws the sample on which blocks are clustered.
     """
     factors = [coded(likelihood) for likelihood in likelihoods]
-    kept = min(KEPT, candidates)
+    depth = min(DEPTH, candidates)
     method = _among_all if candidates <= COMPARED else _in_best_blocks
-    likeliest, elsewhere = method(factors, rows, candidates, kept, rng)
+    likeliest, elsewhere = method(factors, rows, candidates, depth, rng)
     return LikeliestCandidates(likeliest, at_pairs(likelihoods, np.arange(rows)[:, None], likeliest), elsewhere)
 
 
 def _among_all(
-    factors: Sequence[Factor], rows: int, candidates: int, kept: int, rng: Generator
+    factors: Sequence[Factor], rows: int, candidates: int, depth: int, rng: Generator
 ) -> tuple[Places, Floats]:
-    """Likeliest candidates, shape (rows, kept), and the log of the sum of the others' likelihoods, shape (rows,)."""
+    """Likeliest candidates, shape (rows, depth), and the log of the sum of the others' likelihoods, shape (rows,)."""
     everybody = np.arange(candidates)
-    likeliest = np.empty((rows, kept), dtype=np.int32)
+    likeliest = np.empty((rows, depth), dtype=np.int32)
     rest_mass = np.empty(rows)
     for start in range(0, rows, CHUNK):
         chunk = np.arange(start, min(start + CHUNK, rows))
         scores = _scores_without_ties(factors, chunk, everybody, rng)
-        likeliest[chunk] = np.argpartition(scores, candidates - kept, axis=1)[:, candidates - kept :]
+        likeliest[chunk] = np.argpartition(scores, candidates - depth, axis=1)[:, candidates - depth :]
         np.put_along_axis(scores, likeliest[chunk], -np.inf, axis=1)
         rest_mass[chunk] = _log_sum(scores)
     return likeliest, rest_mass
 
 
 def _in_best_blocks(
-    factors: Sequence[Factor], rows: int, candidates: int, kept: int, rng: Generator
+    factors: Sequence[Factor], rows: int, candidates: int, depth: int, rng: Generator
 ) -> tuple[Places, Floats]:
     """As `_among_all`, with each row compared with its most probable blocks only."""
     tables = [factor for factor in factors if isinstance(factor, TableFactor)]
@@ -94,7 +94,7 @@ def _in_best_blocks(
     members = np.split(np.argsort(block, kind="stable"), np.cumsum(size)[:-1])
     visited = min(size.size, max(1, COMPARED * size.size // candidates))
     shares = [_mean_likelihood(factor, block, size) for factor in tables]
-    likeliest = np.empty((rows, kept), dtype=np.int32)
+    likeliest = np.empty((rows, depth), dtype=np.int32)
     rest_mass = np.empty(rows)
     for start in range(0, rows, BLOCK_CHUNK):
         chunk = np.arange(start, min(start + BLOCK_CHUNK, rows))
@@ -107,7 +107,7 @@ def _in_best_blocks(
         # Regroup the pairs of row and block by block, so that each block is scored once a chunk.
         order = np.argsort(first.ravel(), kind="stable")
         bounds = np.searchsorted(first.ravel()[order], np.arange(size.size + 1))
-        width = min(kept, int(size.max()))
+        width = min(depth, int(size.max()))
         best = np.full((chunk.size * visited, width), -np.inf, dtype=np.float32)
         owner = np.zeros((chunk.size * visited, width), dtype=np.int32)
         visited_rest = np.full(chunk.size * visited, -np.inf)
@@ -122,7 +122,7 @@ def _in_best_blocks(
             np.put_along_axis(scores, top, -np.inf, axis=1)
             visited_rest[visits] = _log_sum(scores)
         best, owner = best.reshape(chunk.size, -1), owner.reshape(chunk.size, -1)
-        top = np.argpartition(best, best.shape[1] - kept, axis=1)[:, best.shape[1] - kept :]
+        top = np.argpartition(best, best.shape[1] - depth, axis=1)[:, best.shape[1] - depth :]
         likeliest[chunk] = np.take_along_axis(owner, top, axis=1)
         np.put_along_axis(best, top, -np.inf, axis=1)
         rest = np.logaddexp(_log_sum(best), np.logaddexp.reduce(visited_rest.reshape(chunk.size, -1), axis=1))

@@ -113,12 +113,14 @@ class ScoreboardDeanonymization(Attack):
         if self.date in knowledge.candidates:
             scored.append((self.date, self.date_scale))
         pairs = _shared_items(release.frame[self.item], knowledge.candidates[self.item])
-        similarity = np.zeros(pairs.known.size)
+        similarity = np.zeros(pairs.known_rating.size)
         for name, scale in scored:
             if name in release.frame:
                 similarity += _similarity(release, knowledge, name, pairs, scale)
         weight = 1 / np.log(np.maximum(pairs.support, 2))
-        return self._answers(target[pairs.known], owner[pairs.row], weight * similarity, targets, owners, rng)
+        return self._answers(
+            target[pairs.known_rating], owner[pairs.released_row], weight * similarity, targets, owners, rng
+        )
 
     def _answers(
         self, target: Integers, owner: Integers, gain: Floats, targets: int, owners: int, rng: Generator
@@ -148,14 +150,14 @@ class _Pairs:
 
     Attributes
     ----------
-    known, row : ndarray of int, shape (pairs,)
+    known_rating, released_row : ndarray of int, shape (pairs,)
         Positions among the known ratings and the released rows.
     support : ndarray of int, shape (pairs,)
         Number of released ratings of the pair's item.
     """
 
-    known: Integers
-    row: Integers
+    known_rating: Integers
+    released_row: Integers
     support: Integers
 
 
@@ -165,12 +167,12 @@ def _numbered(column: pd.Series[Any]) -> tuple[Integers, int]:
     return codes, len(distinct)
 
 
-def _shared_items(released: pd.Series[Any], known: pd.Series[Any]) -> _Pairs:
+def _shared_items(released_items: pd.Series[Any], known_items: pd.Series[Any]) -> _Pairs:
     """Pair each known rating with all released ratings of its item."""
-    code, cells = pd.factorize(released.astype(object), use_na_sentinel=True)
+    code, cells = pd.factorize(released_items.astype(object), use_na_sentinel=True)
     texts = [str(cell) for cell in cells]
     numbers = {unescape(text): number for number, text in enumerate(texts) if not text.startswith(("{", "*", "["))}
-    matches = known.astype(str).map(numbers)
+    matches = known_items.astype(str).map(numbers)
     usable = np.flatnonzero(matches.notna())
     item = matches.to_numpy(dtype=float, na_value=-1)[usable].astype(np.intp)
     by_item = np.argsort(code, kind="stable")
@@ -187,7 +189,7 @@ def _similarity(release: MicrodataRelease, knowledge: Knowledge, name: str, pair
     if not isinstance(cells, NumericCells):
         raise ValueError(f"column {name!r} must hold numbers")
     low, high = cells.hull()
-    cell = cells.codes[pairs.row]
-    value = pd.to_numeric(knowledge.candidates[name]).to_numpy(dtype=float, na_value=np.nan)[pairs.known]
+    cell = cells.codes[pairs.released_row]
+    value = pd.to_numeric(knowledge.candidates[name]).to_numpy(dtype=float, na_value=np.nan)[pairs.known_rating]
     distance = np.maximum(0.0, np.maximum(low[cell] - value, value - high[cell]))
     return np.asarray(np.nan_to_num(np.exp(-distance / scale), nan=0.0), dtype=float)

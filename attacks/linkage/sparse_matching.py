@@ -37,12 +37,12 @@ def sparse_one_to_one(near: LikeliestCandidates, candidates: int) -> np.ndarray[
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching
 
-    rows, kept = near.candidate.shape
+    rows, depth = near.candidate.shape
     # A dummy candidate for each row ensures that a full matching exists. Costs must differ from 0.
     loss = 1.0 + near.log_likelihood.max() - near.log_likelihood
     weight = np.column_stack([loss, np.full(rows, LEFT_OVER + loss.max())]).ravel()
     column = np.column_stack([near.candidate, candidates + np.arange(rows)]).ravel()
-    start = np.arange(rows + 1) * (kept + 1)
+    start = np.arange(rows + 1) * (depth + 1)
     graph = csr_array((weight, column, start), shape=(rows, candidates + rows))
     graph.sort_indices()
     row, matched = min_weight_full_bipartite_matching(graph)
@@ -69,7 +69,7 @@ def sparse_posterior(near: LikeliestCandidates, candidates: int, rounds: int = 1
 
     Returns
     -------
-    posterior : ndarray of float, shape (rows, kept)
+    posterior : ndarray of float, shape (rows, depth)
         Probability that each row stems from each of its candidates.
     members : ndarray of float, shape (candidates,)
         Probability that each candidate is the original of a row: the sum of its posteriors.

@@ -79,7 +79,7 @@ class UpdateMembership(Attack):
         candidates = encoding.features(knowledge.candidates), encoding.labels(knowledge.candidates)
         last = len(release.aggregates)
         turns: Sequence[int] = {"all": range(last), "first": range(1), "last": range(last - 1, last)}[self.rounds]
-        turns = sorted({turns[round(place)] for place in np.linspace(0, len(turns) - 1, LOOKED_AT)})
+        turns = sorted({turns[round(index)] for index in np.linspace(0, len(turns) - 1, LOOKED_AT)})
         if self.statistic == "loss":
             losses = [release.network.losses(release.models[turn + 1], *candidates) for turn in turns]
             return Decisions(-np.mean(losses, axis=0))

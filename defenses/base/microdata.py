@@ -84,8 +84,8 @@ class Microdata:
         for column in roles:
             if roles.count(column) > 1:
                 raise ValueError(f"column {column!r} has two roles; give it one")
-        named = [*roles, *self.domains, *self.hierarchies, *([self.person] if self.person else [])]
-        for column in named:
+        referenced = [*roles, *self.domains, *self.hierarchies, *([self.person] if self.person else [])]
+        for column in referenced:
             if column not in columns:
                 raise ValueError(f"there is no column {column!r}; the table has {', '.join(columns)}")
 

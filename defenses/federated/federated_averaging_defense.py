@@ -222,13 +222,13 @@ class FederatedAveraging(Defense):
         """
         assert self.clipping is not None  # noqa: S101 (noise needs clipping)
         record = np.array([self.clipping.record_sensitivity(int(size), self.local_epochs) for size in sizes])
-        whole = self.clipping.client_sensitivity(self.local_epochs)
+        client = self.clipping.client_sensitivity(self.local_epochs)
         if noise is self.uplink and self.aggregation is None:
-            return float(record.max()), whole
+            return float(record.max()), client
         shares = sizes / sizes.sum()
         if noise is self.uplink:
-            return float((shares * record).max()), float(shares.max() * whole)
-        return float(shares.max() * record.max()), float(shares.max() * whole)
+            return float((shares * record).max()), float(shares.max() * client)
+        return float(shares.max() * record.max()), float(shares.max() * client)
 
 
 def _article(kind: type) -> str:

@@ -117,13 +117,13 @@ class LongitudinalUnaryEncoding(UnaryEncoding):
         """
         if not rounds:
             raise ValueError("rounds are empty: there is no report")
-        shown = np.sum([self.supports(reports) for reports in rounds], axis=0)
+        times_set = np.sum([self.supports(reports) for reports in rounds], axis=0)
         # Odds of A against B by count.
         counts = np.arange(len(rounds) + 1)
         odds = (2 * counts - len(rounds)) * (np.log(self.kept) - np.log1p(-self.kept))
         (p, q), top = self.memoized, np.maximum(odds, 0)
         a, b = np.exp(odds - top), np.exp(-top)
-        return np.asarray((np.log(p * a + (1 - p) * b) - np.log(q * a + (1 - q) * b))[shown])
+        return np.asarray((np.log(p * a + (1 - p) * b) - np.log(q * a + (1 - q) * b))[times_set])
 
     def rounds_variance(self, n: int, frequencies: Floats, rounds: int) -> Floats:
         """Variance of the mean over rounds of the estimated counts, shape (d,); see the class for the derivation.
@@ -138,8 +138,8 @@ class LongitudinalUnaryEncoding(UnaryEncoding):
             Number of rounds, at least 1.
         """
         check_integer("rounds", rounds, low=1)
-        kept, (p, q) = self.kept, self.memoized
-        own, other = (s * (1 - s) * (2 * kept - 1) ** 2 + kept * (1 - kept) / rounds for s in (p, q))
+        p_2, (p, q) = self.kept, self.memoized
+        own, other = (s * (1 - s) * (2 * p_2 - 1) ** 2 + p_2 * (1 - p_2) / rounds for s in (p, q))
         shares = np.asarray(frequencies, dtype=float)
         return np.asarray(n * (shares * own + (1 - shares) * other) / (self.p - self.q) ** 2)
 

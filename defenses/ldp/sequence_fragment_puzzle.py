@@ -185,7 +185,7 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         self.check_reports(reports)
         if not len(reports):
             raise ValueError("reports are empty: there is nothing to estimate from")
-        frequent = [self._frequent(reports, place, most, ndtri) for place in range(self.places)]
+        frequent = [self._frequent(reports, position, most, ndtri) for position in range(self.places)]
         joined = [self._joined([pairs[pairs % PUZZLE == tag] // PUZZLE for pairs in frequent]) for tag in range(PUZZLE)]
         candidates = np.concatenate([words[_tags(words) == tag] for tag, words in enumerate(joined)])
         if not candidates.size:
@@ -196,9 +196,9 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         order = np.argsort(-counts[significant], kind="stable")
         return FrequentWords(candidates[significant][order], counts[significant][order])
 
-    def _frequent(self, reports: ReportBatch, place: int, most: int, ndtri: Any) -> Integers64:
+    def _frequent(self, reports: ReportBatch, position: int, most: int, ndtri: Any) -> Integers64:
         """Pairs of fragment and hash with a significant estimate at one place."""
-        rows = np.flatnonzero(reports.parts["place"] == place)
+        rows = np.flatnonzero(reports.parts["place"] == position)
         sketch = self.fragment_sketch
         if not rows.size:
             return np.empty(0, dtype=np.int64)
@@ -232,15 +232,15 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         return ReportBatch(sketch, {part: reports.parts[f"{name} {part}"] for part in ("hash", "bits")})
 
     def _randomized(self, values: Integers64, rng: Generator) -> dict[str, NDArray[Any]]:
-        place = rng.integers(self.places, size=values.size)
-        fragment = self._fragments(values)[np.arange(values.size), place]
+        position = rng.integers(self.places, size=values.size)
+        fragment = self._fragments(values)[np.arange(values.size), position]
         word_rng, fragment_rng = rng.spawn(2)
         batches = {
             "word": self.word_sketch.privatize(values, word_rng),
             "fragment": self.fragment_sketch.privatize(fragment, fragment_rng),
         }
         parts = {f"{name} {part}": array for name, batch in batches.items() for part, array in batch.parts.items()}
-        return {"place": place.astype(self.parts["place"].dtype), **parts}
+        return {"place": position.astype(self.parts["place"].dtype), **parts}
 
     def _estimated(self, reports: ReportBatch) -> Floats:
         return self.word_sketch.estimate(self._part(reports, "word"))
@@ -258,16 +258,16 @@ class SequenceFragmentPuzzle(FrequencyOracle):
         self.check_reports(reports)
         result = self.word_sketch.log_likelihood(self._part(reports, "word"))
         fragments = self._fragments(np.arange(self.d))
-        for place in range(self.places):
-            rows = np.flatnonzero(reports.parts["place"] == place)
+        for position in range(self.places):
+            rows = np.flatnonzero(reports.parts["place"] == position)
             part = self._part(reports.take(rows), "fragment")
-            supported = self.fragment_sketch.supports_of(part, fragments[:, place])
+            supported = self.fragment_sketch.supports_of(part, fragments[:, position])
             result[rows] += self.fragment_sketch.support_odds * supported
         return result
 
 
 def _number(digits: list[int], base: int, length: int) -> int:
-    return sum(digit * base ** (length - 1 - place) for place, digit in enumerate(digits))
+    return sum(digit * base ** (length - 1 - position) for position, digit in enumerate(digits))
 
 
 def _tags(values: Integers64) -> Integers64:

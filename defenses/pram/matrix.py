@@ -179,11 +179,11 @@ def extremes(values: Floats) -> Floats:
     return np.partition(values, sorted(set(ranks)))[ranks]
 
 
-def extremes_epsilon(kept: Floats, d: int) -> float:
+def extremes_epsilon(retention: Floats, d: int) -> float:
     """Epsilon of the A-type matrix of `d` categories whose retention probabilities have these extremes."""
     if d == 1:
         return 0.0
-    first, second, last_but_one, last = kept
+    first, second, last_but_one, last = retention
     ratios = [
         (last * (d - 1), 1 - last_but_one),
         (last_but_one * (d - 1), 1 - last),

@@ -109,8 +109,8 @@ def fingerprint(content: bytes, key: str) -> str:
 
 def _check_table(account: Account, path: Path, content: bytes, table: Path) -> None:
     try:
-        known, key, _ = (account.about[name] for name in ("table", "key", "neighbours"))
-        same = hmac.compare_digest(known, fingerprint(content, key))
+        bound_hash, key, _ = (account.about[name] for name in ("table", "key", "neighbours"))
+        same = hmac.compare_digest(bound_hash, fingerprint(content, key))
     except (KeyError, ValueError, TypeError):
         raise ValueError(f"--account: {path} is bound to no table; `tokumei ask --budget` opens one that is") from None
     if not same:
@@ -122,12 +122,12 @@ def _check_table(account: Account, path: Path, content: bytes, table: Path) -> N
 
 def _check_agreement(account: Account, path: Path, terms: AccountTerms) -> None:
     composition = next((name for name, kind in KINDS.items() if type(account) is kind), type(account).__name__)
-    said = {
+    terms_of_options = {
         "--budget": (terms.epsilon, account.epsilon),
         "--delta": (terms.delta, account.delta),
         "--composition": (terms.composition, composition),
         "--neighbours": (terms.neighbours, account.about["neighbours"]),
     }
-    for option, (wanted, known) in said.items():
-        if wanted is not None and wanted != known:
-            raise ValueError(f"{option}: {path} was opened with {known}, which stays; got {wanted}")
+    for option, (wanted, opened_with) in terms_of_options.items():
+        if wanted is not None and wanted != opened_with:
+            raise ValueError(f"{option}: {path} was opened with {opened_with}, which stays; got {wanted}")

@@ -121,7 +121,7 @@ class _Reader:
     def __init__(self, text: str, schema: Schema) -> None:
         self.schema = schema
         self.tokens = _tokens(text)
-        self.place = 0
+        self.position = 0
 
     def query(self) -> Query:
         """Read the whole text."""
@@ -140,14 +140,14 @@ class _Reader:
             return []
         level = [self._level()] if name == "Quantile" else []
         if self._ahead("of"):
-            self.place += 1
+            self.position += 1
         columns = [self._subject(name)]
         wanted = PHRASES[name].count("COLUMN") if name != "ContingencyTable" else math.inf
         while self._ahead("and") and len(columns) < wanted:
-            self.place += 1
+            self.position += 1
             columns.append(self._subject(name))
             if columns[-1] in columns[:-1] and name == "ContingencyTable":
-                raise _refused(self.tokens[self.place - 1], "stands twice in one table")
+                raise _refused(self.tokens[self.position - 1], "stands twice in one table")
         if name == "ContingencyTable":
             return [tuple(columns)]
         if len(columns) < wanted:
@@ -158,12 +158,12 @@ class _Reader:
         """Conditions after ``where``; the text ends with them."""
         conditions: list[Condition] = []
         if self._ahead("where"):
-            self.place += 1
+            self.position += 1
             conditions.append(self._condition())
             while self._ahead("and"):
-                self.place += 1
+                self.position += 1
                 conditions.append(self._condition())
-        if self.place < len(self.tokens):
+        if self.position < len(self.tokens):
             self._refuse_next("'and' or the end" if conditions else "'where' or the end")
         return tuple(conditions)
 
@@ -184,10 +184,10 @@ class _Reader:
             low = self._number()
             if not self._ahead("and"):
                 self._refuse_next("'and' between the two numbers")
-            self.place += 1
+            self.position += 1
             high = self._number()
             if low > high:
-                raise _refused(self.tokens[self.place - 1], f"is below {low:g}; the smaller number comes first")
+                raise _refused(self.tokens[self.position - 1], f"is below {low:g}; the smaller number comes first")
         elif token.text.startswith("<"):
             high = self._number()
             high = high if token.text == "<=" else math.nextafter(high, -math.inf)
@@ -199,8 +199,8 @@ class _Reader:
     def _values(self, column: str, domain: Domain) -> tuple[str | float, ...]:
         """Values of an equality, separated by bars."""
         values = [self._value(column, domain)]
-        while self.place < len(self.tokens) and self.tokens[self.place].text == "|":
-            self.place += 1
+        while self.position < len(self.tokens) and self.tokens[self.position].text == "|":
+            self.position += 1
             values.append(self._value(column, domain))
         return tuple(values)
 
@@ -224,14 +224,14 @@ class _Reader:
     def _level(self) -> float:
         level = self._number()
         if not 0 <= level <= 1:
-            raise _refused(self.tokens[self.place - 1], "is no level; a quantile's level lies between 0 and 1")
+            raise _refused(self.tokens[self.position - 1], "is no level; a quantile's level lies between 0 and 1")
         return level
 
     def _subject(self, name: str) -> str:
         """A column that a statistic is about."""
         column = self._column()
         if name not in _OF_ANY_DOMAIN and isinstance(self.schema.domains[column], CategoricalDomain):
-            token = self.tokens[self.place - 1]
+            token = self.tokens[self.position - 1]
             raise _refused(token, f"holds categories; the {STATISTICS_OF[name]} needs numbers")
         return column
 
@@ -254,14 +254,14 @@ class _Reader:
         return token.text
 
     def _ahead(self, word: str) -> bool:
-        return self.place < len(self.tokens) and self.tokens[self.place].is_word(word)
+        return self.position < len(self.tokens) and self.tokens[self.position].is_word(word)
 
     def _next(self, expected: str) -> _Token:
         """The next token, which is then read."""
-        if self.place == len(self.tokens):
+        if self.position == len(self.tokens):
             raise QueryTextError(f"query, at its end: {expected} is missing")
-        self.place += 1
-        return self.tokens[self.place - 1]
+        self.position += 1
+        return self.tokens[self.position - 1]
 
     def _refuse_next(self, expected: str) -> None:
         """Raise QueryTextError about the next token, or about the end."""

@@ -198,9 +198,9 @@ def _rounds(protocol: LongitudinalUnaryEncoding, value: int, runs: int, rng: Gen
     parts = []
     for start in range(0, runs, step):
         rounds = protocol.privatize_rounds(np.full(min(step, runs - start), value), ROUNDS, rng)
-        shown = np.sum([protocol.supports(reports)[:, :2] for reports in rounds], axis=0)
+        times_set = np.sum([protocol.supports(reports)[:, :2] for reports in rounds], axis=0)
         logs = protocol.rounds_log_likelihood(rounds)
-        parts.append(np.column_stack([shown, logs[:, 0] - logs[:, 1]]).astype(float))
+        parts.append(np.column_stack([times_set, logs[:, 0] - logs[:, 1]]).astype(float))
     return np.concatenate(parts)
 
 

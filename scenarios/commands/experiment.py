@@ -77,8 +77,8 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
             sys.exit(FAILED_TRIALS)
         _record_run(store, plan, recorded)
         keep_report(store, StoredReport(plan.name, plan.title, about, sections))
-    known = len({result.parts for result in recorded.results}) - recorded.made
-    display.say(f"{plan.name}: {recorded.made} measurements made, {known} known from earlier runs")
+    reused = len({result.parts for result in recorded.results}) - recorded.made
+    display.say(f"{plan.name}: {recorded.made} measurements made, {reused} known from earlier runs")
     write_report(plan.title, about, sections, options.form, options.html)
     reasons = gate_reasons(recorded.results, options.max_success)
     for reason in reasons:

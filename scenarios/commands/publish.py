@@ -102,8 +102,8 @@ def _played(
 
     backend, interrupted = LocalProcesses(jobs or cores()), 0
     with Store(db) as store:
-        known = store.known([result.key for result in stored])
-        store.add([result for result in stored if result.key not in known])
+        stored_keys = store.known([result.key for result in stored])
+        store.add([result for result in stored if result.key not in stored_keys])
         for catalogue in catalogues:
             with terminable(), display.listener(catalogue.plan, catalogue, store) as listener:
                 interrupted = run(catalogue.plan, catalogue, store, listener, backend=backend).interrupted

@@ -124,9 +124,12 @@ class FederatedCurves(Experiment):
 
         def gap(setting: TrainingSetting) -> Gap:
             budget = setting.epsilon if np.isfinite(setting.epsilon) else "none"
-            named = {"clients": setting.clients, "rounds": setting.rounds, "epsilon": budget, **shared}
+            parameters = {"clients": setting.clients, "rounds": setting.rounds, "epsilon": budget, **shared}
             return measured(
-                "loss gap", named, lambda: problem.gap(setting, plays, seed), lambda value: by_play(gap=value.plays)
+                "loss gap",
+                parameters,
+                lambda: problem.gap(setting, plays, seed),
+                lambda value: by_play(gap=value.plays),
             )
 
         gaps: dict[TrainingSetting, Gap] = {}

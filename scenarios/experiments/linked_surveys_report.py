@@ -19,11 +19,11 @@ def guess_section(population: Microdata, protocols: Sequence[str], levels: Seque
     for name in protocols:
         row: list[Value] = [name]
         for level in levels:
-            made = [
+            oracles = [
                 LocalReports(protocol=name, epsilon=level).protocol_for(population.domains[column].size)
                 for column in population.released_columns
             ]
-            guesses = [protocol.best_guess for protocol in made if isinstance(protocol, PureOracle)]
+            guesses = [protocol.best_guess for protocol in oracles if isinstance(protocol, PureOracle)]
             row.append(100 * float(np.mean(guesses)) if guesses else None)
         rows.append(row)
     return Section(

@@ -118,9 +118,9 @@ def region_section() -> Section:
         ours, theirs = corners(epsilon, d), published_corners(epsilon, d)
         for pair, (x, y) in theirs.items():
             own = ours.get(pair)
-            shown = "no corner" if own is None else f"({own[0]:.4f}, {own[1]:.4f})"
+            own_corner = "no corner" if own is None else f"({own[0]:.4f}, {own[1]:.4f})"
             rows.append(
-                [f"epsilon {epsilon:g}, d = {d}, lines ({pair[0]}) and ({pair[1]})", shown, f"({x:.4f}, {y:.4f})"]
+                [f"epsilon {epsilon:g}, d = {d}, lines ({pair[0]}) and ({pair[1]})", own_corner, f"({x:.4f}, {y:.4f})"]
             )
     scales = [(name, example_scale(published=published)) for name, published in (("published", True), ("ours", False))]
     claims: list[list[Value]] = [

@@ -140,17 +140,17 @@ class NearGroups:
         places, which nobody chooses.
         """
         sizes = np.array([block.size for block in blocks])
-        place = np.arange(sizes.max())
-        empty = place >= sizes[:, None]
-        distance = np.full((len(blocks), place.size, place.size), LAST)
+        slots = np.arange(sizes.max())
+        empty = slots >= sizes[:, None]
+        distance = np.full((len(blocks), slots.size, slots.size), LAST)
         for table, block in zip(distance, blocks, strict=True):
             table[: block.size, : block.size] = self._distance(block, block)
         equal = distance < EQUAL
         distance[equal] = LAST
         nearest = distance.min(axis=2)
         order = np.argsort(np.where(empty, np.inf, -np.where(nearest < LAST, nearest, 0.0)), axis=1, kind="stable")
-        same = np.where(empty, place, equal.argmax(axis=2))
-        copies = (same[:, :, None] == place).sum(axis=1)
+        same = np.where(empty, slots, equal.argmax(axis=2))
+        copies = (same[:, :, None] == slots).sum(axis=1)
         taken = np.where(empty, np.inf, 0.0)
         groups = np.full((len(blocks), sizes.max() // self.size, self.size), -1)
         for step in range(sizes.max() // self.size):

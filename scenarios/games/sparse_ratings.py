@@ -172,8 +172,8 @@ class SparseRatings(TableGame):
         rank = np.arange(rows.size) - np.searchsorted(owner[order], owner[order])
         chosen = rows[order][rank < self.known]
         frame = self.records.frame
-        known = frame.iloc[chosen][[self.item, self.rating, self.date]].reset_index(drop=True)
-        known[self.date] = known[self.date] + rng.uniform(-self.days, self.days, len(known))
+        ratings = frame.iloc[chosen][[self.item, self.rating, self.date]].reset_index(drop=True)
+        ratings[self.date] = ratings[self.date] + rng.uniform(-self.days, self.days, len(ratings))
         owner = np.repeat(np.arange(self.targets), self.known)
         wrong = np.flatnonzero(np.tile(np.arange(self.known) < self.wrong, self.targets))
         sources = {
@@ -182,11 +182,11 @@ class SparseRatings(TableGame):
             self.date: rng.integers(len(frame), size=wrong.size),
         }
         for name, source in sources.items():
-            known.loc[wrong, name] = frame[name].to_numpy()[source]
-        known.insert(0, str(self.records.person), owner)
+            ratings.loc[wrong, name] = frame[name].to_numpy()[source]
+        ratings.insert(0, str(self.records.person), owner)
         if not self.dates:
-            known = known.drop(columns=self.date)
-        return SparseRatingsSecret(self.records, self._person, targets, known)
+            ratings = ratings.drop(columns=self.date)
+        return SparseRatingsSecret(self.records, self._person, targets, ratings)
 
     def _unrated(self, person: NDArray[np.intp], rng: Generator) -> NDArray[np.intp]:
         """Draw for each of these people a row of an item that the person did not rate."""

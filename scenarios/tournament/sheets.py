@@ -115,7 +115,7 @@ def read_sheet(name: str, data: bytes, form: Form) -> Sheet:
     """
     header, rows = _table(name, data, form.originals)
     _check_columns(name, header, [*form.domains, ORIGINAL_ROW])
-    texts = {column: [row[place] for row in rows] for place, column in enumerate(header)}
+    texts = {column: [row[position] for row in rows] for position, column in enumerate(header)}
     frame = pd.DataFrame(
         {column: _column(name, column, texts[column], domain, form) for column, domain in form.domains.items()}
     )
@@ -325,10 +325,10 @@ def _row_number(name: str, row: int, column: str, text: str, count: int) -> int:
 
 def _check_once(name: str, rows: Sequence[int], column: str) -> None:
     first: dict[int, int] = {}
-    for place, row in enumerate(rows):
+    for position, row in enumerate(rows):
         if row >= 0 and row in first:
-            raise ValueError(f"{name}, row {place}, column {column!r}: {row} stands in row {first[row]} already")
-        first[row] = place
+            raise ValueError(f"{name}, row {position}, column {column!r}: {row} stands in row {first[row]} already")
+        first[row] = position
 
 
 def _confidence(name: str, row: int, text: str) -> float:
