@@ -23,6 +23,7 @@ TESTED_BY_PATH = (
     "defenses/dp",
     "defenses/federated",
     "defenses/grouping",
+    "defenses/ldp",
     "defenses/perturbation",
     "defenses/pram",
     "defenses/recoding",

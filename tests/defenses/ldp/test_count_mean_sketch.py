@@ -1,4 +1,4 @@
-"""Count-mean sketches: the worked example, the variance, and reports under other hash functions."""
+"""The count-mean sketch: closed forms, a refusal, and reports under other hash functions."""
 
 import math
 
@@ -7,27 +7,22 @@ import pytest
 
 from defenses.ldp import (
     CountMeanSketch,
-    HadamardCountMeanSketch,
-    mean_estimate,
 )
 
 
-def test_the_lectures_worked_example():
-    # Epsilon = infinity, k = 3, m = 4, n = 4: h_1 collides, h_2 is its own.
-    sketch = [[3, 0, 0, 0], [0, 6, 3, 0], [0, 0, 0, 0]]
-    assert mean_estimate(sketch, [[0], [1], [2]], 4) == pytest.approx([8 / 3])
+def test_an_infinite_epsilon_is_refused():
     with pytest.raises(ValueError, match="epsilon"):
         CountMeanSketch(epsilon=math.inf, d=4, m=4, k=3)
 
 
-def test_sketch_variance_without_shared_functions_is_that_of_a_pure_protocol():
-    shares = np.array([0.6, 0.3, 0.1, 0.0])
-    for make in (CountMeanSketch, HadamardCountMeanSketch):
-        protocol = make(epsilon=2.0, d=4, m=8, k=2**31)
-        pure = super(make, protocol)._variance(500, shares)
-        assert protocol.variance(500, shares) == pytest.approx(pure, rel=1e-6)
-        shared = make(epsilon=2.0, d=4, m=8, k=2).variance(500, shares)
-        assert (shared > 1.5 * pure).all()
+def test_closed_forms_at_an_epsilon_of_two_ln_three():
+    protocol = CountMeanSketch(epsilon=2 * math.log(3), d=4, m=8, k=5)
+    # Each sign is kept with 3/4: the scale is (3 + 1)/(3 - 1).
+    assert (protocol.c, protocol.p) == pytest.approx((2, 3 / 4))
+    assert protocol.q == pytest.approx(3 / 4 / 8 + 1 / 4 * 7 / 8)
+    assert protocol.report_bits == 8 + 3
+    # One person: no collision, and noise of (c^2 - 1)/4 for each sign, scaled by m/(m - 1).
+    assert protocol.variance(1, [1, 0, 0, 0])[0] == pytest.approx((8 / 7) ** 2 * 3 / 4)
 
 
 def test_reports_under_other_public_functions_are_refused():

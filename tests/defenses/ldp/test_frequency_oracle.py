@@ -240,8 +240,6 @@ def test_bad_parameters_are_refused():
             SequenceFragmentPuzzle(**{name: value})
     with pytest.raises(ValueError, match="length must be at most 6 for 27 letters"):
         SequenceFragmentPuzzle(length=8)
-    with pytest.raises(ValueError, match="one length"):
-        ReportBatch(GeneralizedRandomizedResponse(), {"value": np.zeros(2), "other": np.zeros(3)})
 
 
 @pytest.mark.parametrize("protocol", [*protocols(1.0, 16), BinaryRandomizedResponse(epsilon=1.0)], ids=class_name)
