@@ -7,7 +7,14 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from defenses import Curator, FederatedAveraging, LocalReports, OptimalRetentionWithPrior, RetentionReplacement
+from defenses import (
+    Curator,
+    FederatedAveraging,
+    LocalReports,
+    OptimalRetentionWithPrior,
+    ReportedTable,
+    RetentionReplacement,
+)
 from defenses.base.defense import Defense
 from defenses.base.queries import (
     Condition,
@@ -131,6 +138,11 @@ def claimants(records):
         "LocalReports, missing": LocalReports(column="city", missing="category"),
         "LocalReports, numbers": LocalReports(protocol="GeneralizedRandomizedResponse", column="age"),
         "FederatedAveraging, noisy": noisy,
+        "ReportedTable, piecewise": ReportedTable(numbers="PiecewiseMechanism"),
+        "ReportedTable, hybrid": ReportedTable(numbers="HybridMechanism", epsilon=8.0, missing="refuse"),
+        "ReportedTable, two points": ReportedTable(
+            numbers="TwoPointMechanism", splitting="SMP", columns=["age", "income"]
+        ),
     }
     return {name: defense for name, defense in defenses.items() if promises(defense, records)}
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import NotApplicable
 from defenses.base.channel import Channel
-from defenses.base.channel_parts import ReportAmongFakes, ReportedSet
+from defenses.base.channel_parts import ReportAmongFakes, ReportedNumber, ReportedSet
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
 from metrics.cells import escape
@@ -60,6 +60,9 @@ def report_likelihoods(release: MicrodataRelease, column: str, domain: Domain) -
     otherwise than by reports.
     """
     for part in () if release.channel is None else release.channel.parts:
+        if isinstance(part, ReportedNumber) and part.column == column:
+            logs = part.bin_log_likelihoods(release.frame[column])[:, : domain.size]
+            return np.asarray(np.exp(logs - logs.max(axis=1, keepdims=True)))
         if column in part.columns and isinstance(part, ReportedSet | ReportAmongFakes):
             usable = part if len(part.columns) == 1 else part.restricted([column])
             original = pd.DataFrame({column: values(domain)})

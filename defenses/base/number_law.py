@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from metrics.arrays import Floats
+from metrics.arrays import Booleans, Floats
 
 HALF_GRID = 2.0**48
 """Number of grid steps from 0 to the largest continuous report."""
@@ -91,6 +91,16 @@ class NumberLaw:
         centre = np.rint(values / -np.expm1(-self.epsilon / 2) / self.step)
         return np.asarray(np.clip(centre, self.half_piece - HALF_GRID, HALF_GRID - self.half_piece))
 
+    def pieces(self, values: Floats) -> tuple[Floats, Floats]:
+        """Smallest and largest report in the piece of each number; NaN where missing."""
+        centres = self.centres(values)
+        return (centres - self.half_piece) * self.step, (centres + self.half_piece) * self.step
+
+    def values(self, reports: Floats) -> tuple[Floats, Floats]:
+        """Ends of the interval of numbers whose piece holds each report, or its nearest grid point."""
+        slope, reach = -np.expm1(-self.epsilon / 2), (self.half_piece + 0.5) * self.step
+        return slope * (reports - reach), slope * (reports + reach)
+
     def draw(self, values: Floats, rng: Generator) -> Floats:
         """Draw a report of each number, shape (n,); NaN sends a blank report."""
         missing, n = np.isnan(values), values.size
@@ -120,22 +130,31 @@ class NumberLaw:
             equals an atom is read as the atom: a piecewise report equals it with a probability of about 2^-48.
         """
         report, value = np.asarray(reports, dtype=float), np.asarray(values, dtype=float)
-        return self.log_likelihood_at(np.rint(report / self.step), self.signs(report), self.centres(value), value)
+        low, high = self.pieces(value)
+        density = self.log_density((low <= report) & (report <= high), self.signs(report), value)
+        return np.where((np.abs(report) <= self.reach) | (self.signs(report) != 0), density, -np.inf)
 
     def signs(self, reports: Floats) -> Floats:
         """Sign of each report that is an atom; 0 for all others."""
         atoms = (np.abs(reports) == self.atom) & (self.share < 1)
         return np.where(atoms, np.sign(reports), 0.0)
 
-    def log_likelihood_at(self, points: Floats, signs: Floats, centres: Floats, values: Floats) -> Floats:
-        """See `log_likelihood`, for reports in grid steps with their `signs`, and for numbers with their `centres`."""
-        grid = 2 * HALF_GRID + 1
-        with np.errstate(divide="ignore"):
-            shares = np.log(self.share), np.log1p(-self.share)
-        outside = np.log(self.uniform / grid) - np.log(self.step)
-        density = np.where(np.abs(points - centres) <= self.half_piece, outside + self.epsilon, outside)
-        density = np.where(np.isnan(values), -np.log(grid) - np.log(self.step), density)
-        density = np.where(np.abs(points) <= HALF_GRID, density, -np.inf)
+    def log_density(self, inside: Booleans, signs: Floats, values: Floats) -> Floats:
+        """Logarithm of the density of reports in [-C, C] and of atoms; see `log_likelihood`.
+
+        Parameters
+        ----------
+        inside : ndarray of bool
+            Whether each report lies in the piece of its number.
+        signs : ndarray of float
+            Sign of each report that is an atom; 0 for all others.
+        values : ndarray of float
+            Numbers in [-1, 1]; NaN stands for a missing one.
+        """
+        outside = np.log(self.uniform) - np.log((2 * HALF_GRID + 1) * self.step)
+        density = np.where(inside, outside + self.epsilon, outside)
+        density = np.where(np.isnan(values), outside - np.log(self.uniform), density)
         rounded = (1 + signs * np.nan_to_num(values)) / 2
         mass = np.log(rounded * (1 - self.flip) + (1 - rounded) * self.flip)
-        return np.asarray(np.where(signs == 0, density + shares[0], mass + shares[1]))
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.where(signs == 0, density + np.log(self.share), mass + np.log1p(-self.share)))

@@ -20,6 +20,7 @@ from defenses.ldp.longitudinal import (
     LongitudinalUnaryEncoding,
 )
 from metrics.arrays import Integers64
+from metrics.domains import Domain
 
 MISSING = ("refuse", "category")
 
@@ -197,9 +198,7 @@ def coded_values(records: Microdata, column: str, missing: str, parameter: str) 
     ValueError
         If the column has no declared domain or a value outside of it, or a missing value is refused.
     """
-    if records.not_public([column]):
-        raise ValueError(f"{parameter}: the domain of {column!r} is read from the records; declare it")
-    domain = records.domains[column]
+    domain = public_domain(records, column, parameter)
     try:
         codes = domain.codes(records.frame[column]).astype(np.int64)
     except ValueError:  # Its message would disclose the value.
@@ -208,6 +207,19 @@ def coded_values(records: Microdata, column: str, missing: str, parameter: str) 
         row = int(np.flatnonzero(codes == domain.size)[0])
         raise ValueError(f"missing: column {column!r} has no value in row {row + 1}")
     return codes, domain.size + (missing == "category")
+
+
+def public_domain(records: Microdata, column: str, parameter: str) -> Domain:
+    """Return the declared domain of a column.
+
+    Raises
+    ------
+    ValueError
+        If it is not declared; names the parameter and the column.
+    """
+    if records.not_public([column]):
+        raise ValueError(f"{parameter}: the domain of {column!r} is read from the records; declare it")
+    return records.domains[column]
 
 
 def protocols() -> dict[str, type[FrequencyOracle]]:

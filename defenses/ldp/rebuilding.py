@@ -30,7 +30,7 @@ def rebuilt_rows(
     sent : sequence of SentReports
         Reports of each column.
     shares : sequence of ndarray of float, each of shape (size,)
-        Unbiased estimates of the columns' distributions. They are projected onto the simplex.
+        Estimates of the columns' distributions. They are projected onto the simplex.
     n : int
         Number of rows.
     joint : bool
@@ -45,9 +45,10 @@ def rebuilt_rows(
 
     Notes
     -----
-    With x_a and x_b a person's indicator estimates of two columns (`FrequencyOracle.indicators`), the mean of the
-    outer product of x_a and x_b estimates their joint distribution without bias, since reports are independent given
-    the values. Each entry has a variance of about (mean of x_a^2 x_b^2 - squared estimate)/n.
+    With x_a and x_b a person's indicator estimates of two columns (`TableColumn.indicators`), the mean of the outer
+    product of x_a and x_b estimates their joint distribution without bias, since reports are independent given the
+    values. Indicators of numbers are posteriors, so that estimates with a number attenuate the association. Each entry
+    has a variance of about (mean of x_a^2 x_b^2 - squared estimate)/n.
 
     Let D be the estimate less the product of the two unprojected distributions. Under independence |D|^2 has about the
     mean V, the sum of the variances, and the standard deviation sqrt(2 sum of squared variances). A pair is used if
@@ -61,16 +62,17 @@ def rebuilt_rows(
     distributions = [project_to_simplex(share, 1.0) for share in shares]
     tables: dict[tuple[int, int], Floats] = {}
     if joint and n > 1 and sum(share.size for share in shares) <= MOST_VALUES:
-        tables = _tree(_pair_moments(sent, n), shares, distributions, n)
+        tables = _tree(_pair_moments(sent, shares, n), shares, distributions, n)
     return drawn_rows(distributions, tables, n, rng)
 
 
-def _pair_moments(sent: Sequence[SentReports], n: int) -> tuple[Floats, Floats]:
+def _pair_moments(sent: Sequence[SentReports], shares: Sequence[Floats], n: int) -> tuple[Floats, Floats]:
     """Means of the products of indicators, and of the products of their squares, for all values of all columns."""
     width = sum(column.column.size for column in sent)
     first, second = np.zeros((width, width)), np.zeros((width, width))
     for rows in chunks(n, width):
-        table = np.concatenate([one.column.protocol.indicators(one.reports.take(rows)) for one in sent], axis=1)
+        parts = [one.column.indicators(one.reports.take(rows), share) for one, share in zip(sent, shares, strict=True)]
+        table = np.concatenate(parts, axis=1)
         first += table.T @ table
         np.square(table, out=table)
         second += table.T @ table

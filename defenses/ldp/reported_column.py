@@ -8,23 +8,25 @@ from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+from numpy.random import Generator
 from numpy.typing import NDArray
 
+from defenses.base.channel_parts import ReportedSet
 from defenses.base.columns import category_cells
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.pure_oracle import PureOracle
 from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
 from defenses.ldp.report_batch import ReportBatch
-from metrics.arrays import Booleans, Floats, Integers
+from defenses.ldp.table_column import TableColumn
+from metrics.arrays import Booleans, Floats, Integers, Integers64
 from metrics.cells import SUPPRESSED
-from metrics.domains import Domain
 
 # Entries of a table over reports and values that are held at a time.
 _AT_ONCE = 1 << 22
 
 
 @dataclass(frozen=True)
-class ReportedColumn:
+class ReportedColumn(TableColumn):
     """A column and the protocol that reports it.
 
     Attributes
@@ -37,8 +39,6 @@ class ReportedColumn:
         The protocol. Its values are the positions in the domain, and one more where a missing value counts as one.
     """
 
-    name: str
-    domain: Domain
     protocol: FrequencyOracle
 
     @property
@@ -56,6 +56,15 @@ class ReportedColumn:
     def outside(self) -> float:
         """Log-likelihood of a report under a value that it does not support; known for randomized response only."""
         return float(np.log(self.protocol.q)) if isinstance(self.protocol, GeneralizedRandomizedResponse) else 0.0
+
+    @property
+    def part(self) -> ReportedSet:
+        """The part of a channel for this column alone."""
+        return ReportedSet(self.name, self.domain, self.size, self.odds, self.outside)
+
+    def privatize(self, values: Integers64, rng: Generator) -> ReportBatch:
+        """Report each person's value, shape (n,)."""
+        return self.protocol.privatize(values, rng)
 
     def supports(self, reports: ReportBatch) -> Booleans:
         """Return for each report and value whether the report supports the value, shape (n, size)."""
@@ -86,6 +95,10 @@ class ReportedColumn:
         if not len(reports):
             return np.full(self.size, 1 / self.size)
         return self.protocol.estimate(reports) / len(reports)
+
+    def indicators(self, reports: ReportBatch, shares: Floats) -> Floats:
+        """Unbiased estimate of each person's indicator vector, shape (n, size); the `shares` are not needed."""
+        return self.protocol.indicators(reports)
 
 
 def chunks(n: int, width: int) -> Iterator[Integers]:

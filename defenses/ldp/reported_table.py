@@ -16,10 +16,12 @@ from defenses.base.defense import MicrodataDefense, chosen_columns, released_fra
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
-from defenses.ldp.local_reports import LocalReports, coded_values, protocols
+from defenses.ldp.local_reports import LocalReports, coded_values, protocols, public_domain
 from defenses.ldp.rebuilding import rebuilt_rows
 from defenses.ldp.reported_column import ReportedColumn
+from defenses.ldp.reported_numeric_column import NUMBERS, ReportedNumericColumn, is_range, ranged_numbers
 from defenses.ldp.splitting import (
+    NO_NUMBERS,
     BudgetSplitting,
     ColumnSampling,
     ColumnSamplingAmongFakes,
@@ -27,8 +29,9 @@ from defenses.ldp.splitting import (
     Splitting,
     blank_protocol,
 )
-from metrics.arrays import Integers64
+from defenses.ldp.table_column import TableColumn
 from metrics.cells import SUPPRESSED
+from metrics.domains import NumericDomain
 
 SPLITTINGS = ("SPL", "SMP", "RS+FD")
 FAKES = ("random", "blank")
@@ -40,8 +43,8 @@ class ReportedTable(MicrodataDefense):
     """Local differential privacy for tables: each person reports many columns through a protocol of `defenses.ldp`.
 
     A row holds one person's reports. A cell is the set of the values that the report supports, one value under
-    randomized response. Numbers are reported by their public bins. Analysts work on a table that is rebuilt from the
-    reports (`MicrodataRelease.analysis`), on which utility is measured.
+    randomized response. Numbers are reported by their public bins, or as noisy numbers. Analysts work on a table that
+    is rebuilt from the reports (`MicrodataRelease.analysis`), on which utility is measured.
 
     Parameters
     ----------
@@ -64,6 +67,9 @@ class ReportedTable(MicrodataDefense):
         missing; "refuse" raises an error.
     options : mapping, optional
         Further parameters of the protocol, for example ``{"m": 256, "k": 64}`` for a sketch.
+    numbers : {"PiecewiseMechanism", "HybridMechanism", "TwoPointMechanism"}, optional
+        Mechanism for columns of numbers, whose cells are then noisy numbers; not with "RS+FD". By default the protocol
+        reports their bins. A missing number sends the report of nobody's number.
 
     Raises
     ------
@@ -89,6 +95,15 @@ class ReportedTable(MicrodataDefense):
     1   *    cold
     2   *   ulcer
 
+    Numbers may be reported as numbers:
+
+    >>> noisy = ReportedTable(numbers="PiecewiseMechanism", epsilon=20.0).apply(records, np.random.default_rng(3))
+    >>> noisy.frame.round(1)
+        age illness
+    0  22.5     flu
+    1  44.8    cold
+    2  66.7   ulcer
+
     Notes
     -----
     Reads before its noise. Public: the number and the order of rows, names and order of the columns, declared domains;
@@ -98,14 +113,19 @@ class ReportedTable(MicrodataDefense):
     The epsilon of `guarantee` is exact between any two records (`defenses.ldp.splitting`). The channel gives exact
     likelihoods of rows, up to a constant for each row. A set omits nothing that the report says about the value.
 
-    Distributions of columns are estimated without bias and projected onto the simplex. Pairs can be estimated under
-    "SPL" only, since otherwise nobody reports two true values (`defenses.ldp.rebuilding`).
+    Distributions of columns are estimated without bias and projected onto the simplex, those of noisy numbers by
+    maximum likelihood (`defenses.ldp.reported_numeric_column`). Pairs can be estimated under "SPL" only, since
+    otherwise nobody reports two true values (`defenses.ldp.rebuilding`).
+
+    With `numbers`, a number outside of its declared domain is an error. A report of nobody's number is within epsilon
+    of the reports of all numbers (`defenses.base.number_law`), so that missing numbers are protected as well.
 
     References
     ----------
     Arcolezi, Couchot, Al Bouna and Xiao (2021), Random sampling plus fake data: multidimensional frequency estimates
     with local differential privacy, for the three ways; Arcolezi et al. (2022), Improving the utility of locally
-    differentially private protocols for longitudinal and multidimensional frequency estimates.
+    differentially private protocols for longitudinal and multidimensional frequency estimates; Wang et al. (2019),
+    Collecting and analyzing multidimensional data with local differential privacy, for numbers.
     """
 
     randomizes_records_independently = True
@@ -121,6 +141,7 @@ class ReportedTable(MicrodataDefense):
         columns: Sequence[str] | None = None,
         missing: str = "category",
         options: Mapping[str, Any] | None = None,
+        numbers: str | None = None,
     ) -> None:
         if protocol not in protocols():
             raise ValueError(f"protocol must be one of {', '.join(protocols())}, got {protocol!r}")
@@ -144,6 +165,11 @@ class ReportedTable(MicrodataDefense):
         self.columns = columns
         self.missing = missing
         self.options = options
+        self.numbers = numbers
+        if numbers is not None and numbers not in NUMBERS:
+            raise ValueError(f"numbers must be one of {', '.join(NUMBERS)}, got {numbers!r}")
+        if numbers is not None and splitting == "RS+FD":
+            raise ValueError(NO_NUMBERS)
         if splitting != "RS+FD" and (amplified or fakes == "blank"):
             raise ValueError("fakes, amplified: they are about RS+FD; set splitting to it")
 
@@ -153,6 +179,8 @@ class ReportedTable(MicrodataDefense):
         each = columns[0].protocol.epsilon if columns else 0.0
         names = ", ".join(self._names(records)) or "none"
         universe = " without missing values" if self.missing == "refuse" else ""
+        if any(isinstance(column, ReportedNumericColumn) for column in columns):
+            universe += " with numbers in their domains"
         others = "" if self.columns is None else "; other columns are released as they are"
         return Guarantee(
             epsilon=self._strategy().record_epsilon(float(each), len(columns)),
@@ -174,7 +202,7 @@ class ReportedTable(MicrodataDefense):
         strategy = self._strategy()
         sent = strategy.send(columns, values, report_rng)
         cells: dict[str, Any] = {name: _single_value(records, name) for name in self._names(records)}
-        cells |= {one.column.name: _cells(one, len(records)) for one in sent}
+        cells |= {one.column.name: _cells(one, len(records), all_report=strategy.joint) for one in sent}
         frame = released_frame(records, cells)
         channel = Channel(strategy.parts(columns))
         shares = [strategy.shares(one, len(columns)) for one in sent]
@@ -194,35 +222,51 @@ class ReportedTable(MicrodataDefense):
     def _names(self, records: Microdata) -> tuple[str, ...]:
         return chosen_columns(records, self.columns, records.released_columns)
 
-    def _reported(self, records: Microdata) -> tuple[list[ReportedColumn], list[Integers64]]:
-        """Columns with at least two values, and the position of each row's value in their domains."""
-        values: dict[str, tuple[Integers64, int]] = {}
+    def _reported(self, records: Microdata) -> tuple[list[TableColumn], list[NDArray[Any]]]:
+        """Columns with at least two values; for each, the rows' numbers, or positions in the domain of others."""
+        values: dict[str, NDArray[Any]] = {}
+        sizes: dict[str, int] = {}
+        ranges: dict[str, NumericDomain] = {}
         for name in self._names(records):
             if name in records.generalized:
                 raise ValueError(f"columns: {name!r} holds released cells already; reports need the original values")
+            domain = public_domain(records, name, "columns")
+            if self.numbers is not None and is_range(domain):
+                values[name] = ranged_numbers(records, name, domain, self.missing, "columns")
+                ranges[name] = domain
+                continue
             codes, size = coded_values(records, name, self.missing, "columns")
             if size > 1:
-                values[name] = codes, size
+                values[name], sizes[name] = codes, size
         each = self._strategy().column_epsilon(self.epsilon, len(values))
-        maker = LocalReports(protocol=self.protocol, epsilon=each, options=self.options)
-        columns = []
-        for name, (_, size) in values.items():
-            if size > MOST_VALUES and self.protocol != "GeneralizedRandomizedResponse":
-                raise ValueError(
-                    f"columns: {name!r} has {size} values, and sets of {self.protocol} may have {MOST_VALUES}; "
-                    "declare a coarser domain"
-                )
-            columns.append(ReportedColumn(name, records.domains[name], maker.protocol_for(size)))
-            if self.fakes == "blank":
-                blank_protocol(columns[-1])
-        return columns, [codes for codes, _ in values.values()]
+        columns: list[TableColumn] = []
+        for name in values:
+            if name in ranges:
+                mechanism = NUMBERS[str(self.numbers)](epsilon=each)
+                columns.append(ReportedNumericColumn(name, ranges[name], mechanism, self.missing == "category"))
+            else:
+                columns.append(self._column_of_values(records, name, sizes[name], each))
+        return columns, list(values.values())
+
+    def _column_of_values(self, records: Microdata, name: str, size: int, epsilon: float) -> ReportedColumn:
+        """A column whose categories or bins the protocol reports."""
+        if size > MOST_VALUES and self.protocol != "GeneralizedRandomizedResponse":
+            raise ValueError(
+                f"columns: {name!r} has {size} values, and sets of {self.protocol} may have {MOST_VALUES}; "
+                "declare a coarser domain"
+            )
+        maker = LocalReports(protocol=self.protocol, epsilon=epsilon, options=self.options)
+        column = ReportedColumn(name, records.domains[name], maker.protocol_for(size))
+        if self.fakes == "blank":
+            blank_protocol(column)
+        return column
 
 
-def _cells(sent: SentReports, n: int) -> NDArray[np.object_]:
+def _cells(sent: SentReports, n: int, *, all_report: bool) -> NDArray[Any]:
     """Released cells of a column, shape (n,): ``*`` for persons who do not report it."""
     cells = np.full(n, SUPPRESSED, dtype=object)
     cells[sent.senders] = sent.column.cells(sent.reports)
-    return cells
+    return cells.astype(float) if all_report and isinstance(sent.column, ReportedNumericColumn) else cells
 
 
 def _single_value(records: Microdata, name: str) -> pd.Series[Any]:

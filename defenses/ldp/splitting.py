@@ -5,16 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
-from defenses.base.channel_parts import ChannelPart, ReportAmongFakes, ReportedSet
+from defenses.base.channel_parts import ChannelPart, ReportAmongFakes
 from defenses.ldp.report_batch import ReportBatch
 from defenses.ldp.reported_column import ReportedColumn
+from defenses.ldp.table_column import TableColumn
 from defenses.ldp.unary_encoding import UnaryEncoding
 from metrics.arrays import Floats, Integers, Integers64
+
+NO_NUMBERS = "numbers: RS+FD sends reports of random values as fakes; set splitting to SPL or SMP"
 
 
 @dataclass(frozen=True)
@@ -23,16 +27,16 @@ class SentReports:
 
     Attributes
     ----------
-    column : ReportedColumn
+    column : TableColumn
         The column.
-    reports : ReportBatch
+    reports : ReportBatch or ndarray
         The reports, in the order of the senders.
     senders : ndarray of int, shape (m,)
         Positions of the persons who report this column, ascending.
     """
 
-    column: ReportedColumn
-    reports: ReportBatch
+    column: TableColumn
+    reports: Any
     senders: Integers
 
 
@@ -56,17 +60,15 @@ class Splitting(ABC):
         """Exact epsilon between any two records, for reports of `column_epsilon` each."""
 
     @abstractmethod
-    def send(
-        self, columns: Sequence[ReportedColumn], values: Sequence[Integers64], rng: Generator
-    ) -> list[SentReports]:
+    def send(self, columns: Sequence[TableColumn], values: Sequence[NDArray[Any]], rng: Generator) -> list[SentReports]:
         """Randomize the values of all persons, of shape (n,) for each column."""
 
     @abstractmethod
-    def parts(self, columns: Sequence[ReportedColumn]) -> tuple[ChannelPart, ...]:
+    def parts(self, columns: Sequence[TableColumn]) -> tuple[ChannelPart, ...]:
         """Return the parts of the channel of a table whose cells are the reports, and ``*`` where there is none."""
 
     def shares(self, sent: SentReports, columns: int) -> Floats:
-        """Unbiased estimate of the distribution of one of the columns, shape (size,)."""
+        """Estimated distribution of one of the columns, shape (size,), unbiased unless it holds numbers."""
         return sent.column.shares(sent.reports)
 
 
@@ -92,20 +94,16 @@ class BudgetSplitting(Splitting):
         """Return the sum over the columns."""
         return column_epsilon * columns
 
-    def send(
-        self, columns: Sequence[ReportedColumn], values: Sequence[Integers64], rng: Generator
-    ) -> list[SentReports]:
+    def send(self, columns: Sequence[TableColumn], values: Sequence[NDArray[Any]], rng: Generator) -> list[SentReports]:
         """Let every person report every column."""
         return [
-            SentReports(column, column.protocol.privatize(codes, child), np.arange(codes.size))
+            SentReports(column, column.privatize(codes, child), np.arange(codes.size))
             for column, codes, child in zip(columns, values, rng.spawn(len(columns)), strict=True)
         ]
 
-    def parts(self, columns: Sequence[ReportedColumn]) -> tuple[ChannelPart, ...]:
+    def parts(self, columns: Sequence[TableColumn]) -> tuple[ChannelPart, ...]:
         """Return one part for each column."""
-        return tuple(
-            ReportedSet(column.name, column.domain, column.size, column.odds, column.outside) for column in columns
-        )
+        return tuple(column.part for column in columns)
 
 
 class ColumnSampling(Splitting):
@@ -128,9 +126,7 @@ class ColumnSampling(Splitting):
         """Return the epsilon of the one report."""
         return column_epsilon if columns else 0.0
 
-    def send(
-        self, columns: Sequence[ReportedColumn], values: Sequence[Integers64], rng: Generator
-    ) -> list[SentReports]:
+    def send(self, columns: Sequence[TableColumn], values: Sequence[NDArray[Any]], rng: Generator) -> list[SentReports]:
         """Let every person report one column."""
         if not columns:
             return []
@@ -139,10 +135,10 @@ class ColumnSampling(Splitting):
         result = []
         for number, (column, codes, child) in enumerate(zip(columns, values, children, strict=True)):
             senders = np.flatnonzero(chosen == number)
-            result.append(SentReports(column, column.protocol.privatize(codes[senders], child), senders))
+            result.append(SentReports(column, column.privatize(codes[senders], child), senders))
         return result
 
-    def parts(self, columns: Sequence[ReportedColumn]) -> tuple[ChannelPart, ...]:
+    def parts(self, columns: Sequence[TableColumn]) -> tuple[ChannelPart, ...]:
         """Return one part for each column; an empty cell is equally likely under all values."""
         return BudgetSplitting().parts(columns)
 
@@ -186,9 +182,7 @@ class ColumnSamplingAmongFakes(ColumnSampling):
         """Return the whole budget, amplified if asked for."""
         return float(np.log1p(max(1, columns) * np.expm1(epsilon))) if self.amplified else epsilon
 
-    def send(
-        self, columns: Sequence[ReportedColumn], values: Sequence[Integers64], rng: Generator
-    ) -> list[SentReports]:
+    def send(self, columns: Sequence[TableColumn], values: Sequence[NDArray[Any]], rng: Generator) -> list[SentReports]:
         """Let every person report every column, all but one of them with a fake."""
         if not columns:
             return []
@@ -208,7 +202,7 @@ class ColumnSamplingAmongFakes(ColumnSampling):
 
     @staticmethod
     def _among_blanks(
-        column: ReportedColumn, codes: Integers64, own: Integers, own_rng: Generator, fake_rng: Generator
+        column: TableColumn, codes: Integers64, own: Integers, own_rng: Generator, fake_rng: Generator
     ) -> ReportBatch:
         """Reports of the persons' values where `own` is true, and blank reports elsewhere."""
         protocol = blank_protocol(column)
@@ -216,12 +210,15 @@ class ColumnSamplingAmongFakes(ColumnSampling):
         bits[own] = protocol.privatize(codes[own], own_rng).parts["bits"]
         return ReportBatch(protocol, {"bits": bits})
 
-    def parts(self, columns: Sequence[ReportedColumn]) -> tuple[ChannelPart, ...]:
+    def parts(self, columns: Sequence[TableColumn]) -> tuple[ChannelPart, ...]:
         """Return one part for all columns jointly."""
         if not columns:
             return ()
         blank = tuple(_blank_odds(blank_protocol(column)) for column in columns) if self.blank else ()
-        names, domains, sizes, odds = zip(*((c.name, c.domain, c.size, c.odds) for c in columns), strict=True)
+        odds = tuple(column.odds for column in columns if isinstance(column, ReportedColumn))
+        if len(odds) < len(columns):
+            raise ValueError(NO_NUMBERS)
+        names, domains, sizes = zip(*((c.name, c.domain, c.size) for c in columns), strict=True)
         return (ReportAmongFakes(names, domains, sizes, odds, blank, 0),)
 
     def shares(self, sent: SentReports, columns: int) -> Floats:
@@ -235,7 +232,7 @@ class ColumnSamplingAmongFakes(ColumnSampling):
         return np.asarray(columns * sent.column.shares(sent.reports) - (columns - 1) * fakes)
 
 
-def blank_protocol(column: ReportedColumn) -> UnaryEncoding:
+def blank_protocol(column: TableColumn) -> UnaryEncoding:
     """Return the column's protocol, which can report no value.
 
     Raises

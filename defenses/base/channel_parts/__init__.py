@@ -6,6 +6,7 @@ from defenses.base.channel_parts.noise import AddedNoise, GroupMean
 from defenses.base.channel_parts.numbers import Clipping, Rounded
 from defenses.base.channel_parts.part import ChannelPart, ColumnPart, Likelihood, ValuePart
 from defenses.base.channel_parts.rank_window import RankWindow, SwapLaw
+from defenses.base.channel_parts.reported_number import ReportedNumber
 from defenses.base.channel_parts.reports import ReportAmongFakes, ReportedSet
 from defenses.base.channel_parts.retention_vector import RetentionVector
 from defenses.base.channel_parts.transition_table import TransitionTable
@@ -24,6 +25,7 @@ __all__ = [
     "Presence",
     "RankWindow",
     "ReportAmongFakes",
+    "ReportedNumber",
     "ReportedSet",
     "Retention",
     "RetentionVector",
