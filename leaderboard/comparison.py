@@ -275,11 +275,7 @@ def _successes(pairs: Sequence[tuple[Result, Result]], allowed: float, level: fl
         rates = rates[~np.isnan(rates).any(axis=1)]
         if len(rates) < 2:
             continue
-        differences = rates[:, 1] - rates[:, 0]
-        mean, deviation = float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(len(differences)))
-        tested = student_test(mean, deviation, len(differences), allowed, level)
-        ends = (float(rates[:, 0].mean()), float(rates[:, 1].mean()))
-        changes.append(_change(pairs, goal, ends, tested, worse=mean > 0))
+        changes.append(_mean_change(pairs, goal, rates, allowed, level))
     return changes
 
 
@@ -291,13 +287,20 @@ def _losses(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float
         values = np.array([pair for pair in both if None not in pair], dtype=float).reshape(-1, 2)
         if len(values) < 2:
             continue
-        differences = values[:, 1] - values[:, 0]
-        mean, deviation = float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(len(differences)))
-        tested = student_test(mean, deviation, len(differences), allowed, level)
-        ends = (float(values[:, 0].mean()), float(values[:, 1].mean()))
-        change = _change(pairs, name, ends, tested, worse=mean > 0)
+        change = _mean_change(pairs, name, values, allowed, level)
         changes.append(replace(change, plays=len(values)))
     return changes
+
+
+def _mean_change(
+    pairs: Sequence[tuple[Result, Result]], measure: str, values: Floats, allowed: float, level: float
+) -> Change:
+    """Change of a mean of which smaller is better, tested by Student's t; values of base and head, shape (plays, 2)."""
+    differences = values[:, 1] - values[:, 0]
+    mean, deviation = float(differences.mean()), float(differences.std(ddof=1) / np.sqrt(len(differences)))
+    tested = student_test(mean, deviation, len(differences), allowed, level)
+    ends = (float(values[:, 0].mean()), float(values[:, 1].mean()))
+    return _change(pairs, measure, ends, tested, worse=mean > 0)
 
 
 def _utility(pairs: Sequence[tuple[Result, Result]], allowed: float, level: float) -> list[Change]:

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from metrics.arrays import Integers
+from metrics.columns import require_column
 
 _DENSE = 8
 """Up to this size in multiples of the number of rows, filling a table of counts is faster than sorting the rows."""
@@ -147,5 +148,4 @@ def require_columns(frame: pd.DataFrame, names: Sequence[str]) -> None:
     for name in names:
         if columns.count(name) > 1:
             raise ValueError(f"column {name!r} appears twice; column names must differ")
-        if name not in columns:
-            raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, frame.columns))}")
+        require_column(columns, name)

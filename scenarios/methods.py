@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import inspect
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -93,6 +93,14 @@ def class_at(name: str) -> type[Any]:
     return value
 
 
+def check_parameter_names(method: str, given: Iterable[str], accepted: Sequence[str]) -> None:
+    """Raise ValueError if a method of this name does not take a given parameter; names the first such parameter."""
+    unknown = sorted(set(given) - set(accepted))
+    if unknown:
+        advice = suggestion(unknown[0], accepted) if accepted else "; it has none"
+        raise ValueError(f"{method} has no parameter {unknown[0]!r}{advice}")
+
+
 def suggestion(name: str, known: Mapping[str, Any] | Sequence[str]) -> str:
     """The end of an error message about an unknown name.
 
@@ -148,13 +156,7 @@ def build(table: Mapping[str, Any], package: str) -> Any:
 
 def _build(table: Mapping[str, Any], method: type[Method], package: str) -> Any:
     arguments = {name: _built(value, package) for name, value in table.items() if name != "use"}
-    unknown = sorted(set(arguments) - set(method.parameter_names()))
-    if unknown:
-        parameters = method.parameter_names()
-        raise ValueError(
-            f"{table['use']} has no parameter {unknown[0]!r}"
-            f"{suggestion(unknown[0], parameters) if parameters else '; it has none'}"
-        )
+    check_parameter_names(str(table["use"]), arguments, method.parameter_names())
     try:
         return method(**arguments)
     except (TypeError, ValueError) as error:

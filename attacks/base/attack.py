@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.random import Generator
 
 from attacks.base.claims import Claims
+from defenses.base.channel import Channel
 from defenses.base.microdata import Microdata
 from defenses.base.parametrized import Parametrized
 from metrics.domains import Domain
@@ -18,6 +19,19 @@ from metrics.domains import Domain
 
 class NotApplicable(Exception):  # noqa: N818 (not an error: the pair of release and attack is skipped)
     """Raised by an attack that cannot be applied to a release; the message gives the reason."""
+
+
+def disclosed_channel(channel: Channel | None) -> Channel:
+    """Return the channel of a release.
+
+    Raises
+    ------
+    NotApplicable
+        If the release discloses none.
+    """
+    if channel is None:
+        raise NotApplicable("the release discloses no channel")
+    return channel
 
 
 @dataclass(frozen=True)

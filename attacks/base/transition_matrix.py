@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
-from attacks.base.attack import NotApplicable
+from attacks.base.attack import NotApplicable, disclosed_channel
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import ReportAmongFakes, ReportedNumber, ReportedSet
 from defenses.base.release import MicrodataRelease
@@ -39,8 +39,7 @@ def column_matrix(channel: Channel | None, column: str, domain: Domain) -> Float
     NotApplicable
         If there is no channel, or it has no transition matrix of the column over the domain's categories.
     """
-    if channel is None:
-        raise NotApplicable("the release discloses no channel")
+    channel = disclosed_channel(channel)
     released = pd.DataFrame({column: pd.Series(_cells(domain), dtype=object)})
     original = pd.DataFrame({column: values(domain)})
     try:

@@ -15,7 +15,7 @@ from attacks.linkage.linkage_answers import assignment_answers
 from attacks.linkage.match_weights import MatchWeights, fitted_weights
 from attacks.linkage.row_matching import matching_posterior
 from attacks.linkage.simulated_pairs import chosen_pairs, simulated_pairs
-from defenses.base.parameters import check_integer, check_real
+from defenses.base.parameters import check_choice, check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Booleans, Integers
 
@@ -77,8 +77,7 @@ class FellegiSunter(Attack):
         self.near = near
         self.far = far
         self.tolerance = tolerance
-        if classifier not in CLASSIFIERS:
-            raise ValueError(f"classifier must be one of {', '.join(CLASSIFIERS)}, got {classifier!r}")
+        check_choice("classifier", classifier, CLASSIFIERS)
         check_integer("near", near, low=1)
         check_integer("far", far, low=0)
         check_real("tolerance", tolerance, low=0, open_low=True)

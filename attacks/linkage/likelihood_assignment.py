@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.random import Generator
 
-from attacks.base.attack import Knowledge, NotApplicable
+from attacks.base.attack import Knowledge, disclosed_channel
 from attacks.base.claims import RankedAnswers
 from attacks.base.sides import common_columns, shared_table
 from attacks.linkage.channel_factors import IMPOSSIBLE
@@ -82,8 +82,7 @@ class LikelihoodAssignment(Linkage):
         NotApplicable
             If the release discloses no channel.
         """
-        if release.channel is None:
-            raise NotApplicable("the release discloses no channel")
+        disclosed_channel(release.channel)
         return shared_table(release, knowledge, LikelihoodAssignment, lambda: _evidence(release, knowledge))
 
 
@@ -97,11 +96,10 @@ def _evidence(release: MicrodataRelease, knowledge: Knowledge) -> Floats:
 
 
 def _likelihoods(release: MicrodataRelease, knowledge: Knowledge) -> list[Likelihood]:
-    if release.channel is None:
-        raise NotApplicable("the release discloses no channel")
+    channel = disclosed_channel(release.channel)
     domains = knowledge.domains(common_columns(release, knowledge))
-    grouped = {part.columns for part in release.channel.parts if isinstance(part, GroupMean | GroupMode)}
-    parts = channel_likelihoods(release.channel, release.frame, knowledge.candidates, domains)
+    grouped = {part.columns for part in channel.parts if isinstance(part, GroupMean | GroupMode)}
+    parts = channel_likelihoods(channel, release.frame, knowledge.candidates, domains)
     return [_weakened(part) if columns in grouped else part for columns, part in parts.items()]
 
 

@@ -11,6 +11,7 @@ from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import RankedAnswers
 from attacks.base.features import encode_features
 from attacks.base.sides import SharedColumn, gower_distance, shared_columns
+from defenses.base.parameters import check_choice
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
 
@@ -59,8 +60,7 @@ class NearestNeighbour(Attack):
 
     def __init__(self, *, metric: str = "gower") -> None:
         self.metric = metric
-        if metric not in METRICS:
-            raise ValueError(f"metric must be one of {', '.join(METRICS)}, got {metric!r}")
+        check_choice("metric", metric, METRICS)
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Rank candidates by distance; ties are broken at random."""

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.attack import Attack, Knowledge, disclosed_channel
 from attacks.base.claims import Decisions
 from attacks.base.sides import common_columns
 from defenses.base.release import MicrodataRelease
@@ -51,14 +51,13 @@ class LikelihoodMembership(Attack):
         """
         from scipy.special import logsumexp
 
-        if release.channel is None:
-            raise NotApplicable("the release discloses no channel")
+        channel = disclosed_channel(release.channel)
         columns = common_columns(release, knowledge)
         frames = [knowledge.candidates[columns], knowledge.auxiliary.frame.reindex(columns=columns)]
         population = pd.concat([frame for frame in frames if len(frame)], ignore_index=True)
         if release.frame.empty:
             return Decisions(np.zeros(len(knowledge.candidates)))
-        parts = release.channel.likelihoods(release.frame, population, dict(knowledge.domains(columns)))
+        parts = channel.likelihoods(release.frame, population, dict(knowledge.domains(columns)))
         table = np.sum([part.table() for part in parts.values()], axis=0)
         mean = logsumexp(table, axis=1) - np.log(len(population))
         # A row that no person of the population explains carries no information about the candidates.

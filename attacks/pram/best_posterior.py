@@ -13,6 +13,7 @@ from attacks.base.claims import RankedAnswers
 from attacks.base.transition_matrix import cell_codes, column_matrix, values
 from attacks.pram.posterior_from_counts import posterior_from_counts
 from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_choice
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
 
@@ -44,8 +45,7 @@ class BestPosterior(Attack):
     goal: ClassVar[str] = "pk"
 
     def __init__(self, *, table: str = "worst") -> None:
-        if table not in TABLES:
-            raise ValueError(f"table must be one of {', '.join(TABLES)}, got {table!r}")
+        check_choice("table", table, TABLES)
         self.table = table
 
     def choose(self, knowledge: Knowledge, rng: Generator) -> pd.DataFrame | None:

@@ -12,7 +12,7 @@ from attacks.base.attack import NotApplicable
 from attacks.statistics.query_budget import ask, even_share
 from attacks.statistics.statistical_disclosure import StatisticalDisclosure
 from attacks.statistics.statistics_knowledge import StatisticsKnowledge
-from defenses.base.parameters import check_integer
+from defenses.base.parameters import check_choice, check_integer
 from defenses.base.queries import QuerySession
 
 SOLVERS = ("least_squares", "linear_program")
@@ -52,8 +52,7 @@ class Reconstruction(StatisticalDisclosure):
         self.queries_per_person = queries_per_person
         self.solver = solver
         check_integer("queries_per_person", queries_per_person, low=1)
-        if solver not in SOLVERS:
-            raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {solver!r}")
+        check_choice("solver", solver, SOLVERS)
 
     def secrets(
         self, session: QuerySession, knowledge: StatisticsKnowledge, rng: Generator

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import Decisions
+from defenses.base.parameters import check_choice
 from defenses.base.release import TrainingRelease
 from metrics.arrays import Floats
 
@@ -60,10 +61,8 @@ class UpdateMembership(Attack):
     goal: ClassVar[str] = "membership"
 
     def __init__(self, *, statistic: str = "alignment", rounds: str = "all") -> None:
-        if statistic not in STATISTICS:
-            raise ValueError(f"statistic must be one of {', '.join(STATISTICS)}, got {statistic!r}")
-        if rounds not in ROUNDS:
-            raise ValueError(f"rounds must be one of {', '.join(ROUNDS)}, got {rounds!r}")
+        check_choice("statistic", statistic, STATISTICS)
+        check_choice("rounds", rounds, ROUNDS)
         self.statistic = statistic
         self.rounds = rounds
 

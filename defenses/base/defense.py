@@ -143,8 +143,5 @@ def chosen_columns(records: Microdata, columns: Sequence[str] | None, default: S
     """
     names = tuple(default if columns is None else columns)
     for name in names:
-        if name not in records.released_columns:
-            raise ValueError(
-                f"columns: there is no released column {name!r}; released are {', '.join(records.released_columns)}"
-            )
+        records.check_released("columns", name)
     return names

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from metrics.columns import require_column
 from metrics.domains import Domain, infer_domain
 
 if TYPE_CHECKING:
@@ -86,8 +87,7 @@ class Microdata:
                 raise ValueError(f"column {column!r} has two roles; give it one")
         referenced = [*roles, *self.domains, *self.hierarchies, *([self.person] if self.person else [])]
         for column in referenced:
-            if column not in columns:
-                raise ValueError(f"there is no column {column!r}; the table has {', '.join(columns)}")
+            require_column(columns, column)
 
     def __reduce__(self) -> tuple[Any, ...]:
         arguments = (self.frame, self.identifiers, self.quasi_identifiers, self.sensitive)
@@ -116,6 +116,13 @@ class Microdata:
     def with_frame(self, frame: pd.DataFrame) -> Microdata:
         """Return other records with the same roles."""
         return replace(self, frame=frame)
+
+    def check_released(self, parameter: str, column: str) -> None:
+        """Raise ValueError naming the parameter unless the column is a released one."""
+        if column not in self.released_columns:
+            raise ValueError(
+                f"{parameter}: there is no released column {column!r}; released are {', '.join(self.released_columns)}"
+            )
 
     def take(self, positions: ArrayLike) -> Microdata:
         """Return the records at `positions`, shape (m,), as a new table with rows numbered from 0."""

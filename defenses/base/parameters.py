@@ -1,8 +1,9 @@
-"""Checks of single parameters: integers and real numbers."""
+"""Checks of single parameters: integers, real numbers, choices, truth values and lists."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 GREATEST = sys.float_info.max
@@ -34,3 +35,21 @@ def check_real(
     if not inside or (open_low and value == low) or (open_high and value == high):
         left, right = "(" if open_low else "[", ")" if open_high or np.isinf(high) else "]"
         raise ValueError(f"{name} must be a finite number in {left}{low:g}, {high:g}{right}, got {value!r}")
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    """Raise ValueError naming the parameter unless `value` is one of the choices."""
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}")
+
+
+def check_boolean(name: str, value: Any) -> None:
+    """Raise ValueError naming the parameter unless `value` is a boolean."""
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} must be true or false, got {value!r}")
+
+
+def check_list(name: str, value: Any) -> None:
+    """Raise ValueError naming the parameter unless `value` is a list with at least one entry."""
+    if isinstance(value, str) or not isinstance(value, Sequence) or not value:
+        raise ValueError(f"{name} must be a list with at least one entry, got {value!r}")

@@ -9,8 +9,9 @@ from numpy.random import Generator
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer, check_real
+from defenses.base.parameters import check_choice, check_integer, check_real
 from defenses.base.release import StatisticsRelease
+from defenses.curators.accounted_session import check_share
 from defenses.curators.curator_session import CuratorSession
 from defenses.dp.account import Account
 from defenses.dp.accountant import Accountant
@@ -18,8 +19,6 @@ from defenses.dp.concentrated_accountant import ConcentratedAccountant
 from defenses.dp.sensitivity import check_neighbours
 
 MECHANISMS = ("laplace", "gaussian")
-SMALLEST_SHARE, LARGEST_SHARE = 2.0**-18, 2.0**20
-"""Range of the epsilon of one answer, which may have up to four parts."""
 
 
 class Curator(Defense):
@@ -91,8 +90,7 @@ class Curator(Defense):
         check_real("delta", delta, low=0, high=1, open_high=True)
         check_integer("queries", queries, low=1)
         check_neighbours(neighbours)
-        if mechanism not in MECHANISMS:
-            raise ValueError(f"mechanism must be one of {', '.join(MECHANISMS)}, got {mechanism!r}")
+        check_choice("mechanism", mechanism, MECHANISMS)
         if (mechanism == "gaussian") != (delta > 0):
             wanted = "positive" if mechanism == "gaussian" else "0"
             raise ValueError(f"delta must be {wanted} with mechanism {mechanism}, got {delta!r}")
@@ -101,8 +99,8 @@ class Curator(Defense):
         self.mechanism = mechanism
         self.queries = queries
         self.neighbours = neighbours
-        if mechanism == "laplace" and not SMALLEST_SHARE <= float(epsilon) / int(queries) <= LARGEST_SHARE:
-            raise ValueError(f"epsilon must give each of {queries} queries 2^-18 to 2^20, got {epsilon!r}")
+        if mechanism == "laplace":
+            check_share(epsilon, queries)
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Epsilon and delta of all answers of a session together."""

@@ -10,6 +10,7 @@ from numpy.random import Generator
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_real
 from defenses.base.queries.query import Answer, Query
+from defenses.curators.accounted_session import AccountedSession
 from defenses.curators.answer_noise import AnswerNoise, GaussianAnswerNoise, LaplaceAnswerNoise
 from defenses.curators.answer_plan import Measurement, PartBound
 from defenses.curators.planning import plain_answer, plan_of
@@ -58,7 +59,7 @@ class SessionTerms(Protocol):
         """Relation between neighbouring tables."""
 
 
-class CuratorSession:
+class CuratorSession(AccountedSession):
     """A session of queries to a curator; threads may share it.
 
     Parameters
@@ -93,21 +94,9 @@ class CuratorSession:
             raise ValueError(
                 f"account: its budget, {account.epsilon:g}, exceeds the curator's epsilon {curator.epsilon:g}"
             )
-        self.account = account
-        self._records = records
-        self._rng = rng
+        super().__init__(records, rng, account)
         self._curator = curator
         self._lock = threading.Lock()
-
-    @property
-    def remaining(self) -> float:
-        """Epsilon not yet spent; for Gaussian noise, the largest epsilon of one more answer without delta."""
-        return self.account.remaining
-
-    @property
-    def refused(self) -> int:
-        """Number of queries refused because the budget was spent."""
-        return self.account.refused
 
     def answer(self, query: Query, epsilon: float | None = None) -> Answer:
         """Answer a query with fresh noise.

@@ -13,10 +13,9 @@ from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import Answer, DegreeCounts, EdgeCount, Query, TriangleCount
 from defenses.base.release import StatisticsRelease
+from defenses.curators.accounted_session import LARGEST_SHARE, SMALLEST_SHARE, AccountedSession, check_share
 from defenses.dp.accountant import Accountant
-from defenses.dp.graphs import release_degree_counts, release_edge_count, release_triangle_count
-
-LEVELS = ("edge", "node")
+from defenses.dp.graphs import check_level, release_degree_counts, release_edge_count, release_triangle_count
 
 
 class GraphCurator(Defense):
@@ -64,13 +63,11 @@ class GraphCurator(Defense):
         self, *, epsilon: float = 1.0, level: str = "edge", bound: int | None = None, queries: int = 3
     ) -> None:
         check_real("epsilon", epsilon, low=0, open_low=True)
-        if level not in LEVELS:
-            raise ValueError(f"level must be edge or node, got {level!r}")
+        check_level(level)
         if bound is not None:
             check_integer("bound", bound, low=1)
         check_integer("queries", queries, low=1)
-        if not 2.0**-18 <= float(epsilon) / int(queries) <= 2.0**20:
-            raise ValueError(f"epsilon must give each of {queries} queries 2^-18 to 2^20, got {epsilon!r}")
+        check_share(epsilon, queries)
         self.epsilon = epsilon
         self.level = level
         self.bound = bound
@@ -88,7 +85,7 @@ class GraphCurator(Defense):
         return StatisticsRelease(partial(GraphSession, self, records))
 
 
-class GraphSession:
+class GraphSession(AccountedSession):
     """A session of queries to a curator of a graph.
 
     Parameters
@@ -102,20 +99,8 @@ class GraphSession:
     """
 
     def __init__(self, curator: GraphCurator, records: Microdata, rng: Generator) -> None:
-        self.account = Accountant(epsilon=curator.epsilon)
+        super().__init__(records, rng, Accountant(epsilon=curator.epsilon))
         self._curator = curator
-        self._records = records
-        self._rng = rng
-
-    @property
-    def remaining(self) -> float:
-        """Epsilon not yet spent."""
-        return self.account.remaining
-
-    @property
-    def refused(self) -> int:
-        """Number of queries refused because the budget was spent."""
-        return self.account.refused
 
     def answer(self, query: Query, epsilon: float | None = None) -> Answer:
         """Answer a query about the graph with fresh noise.
@@ -140,7 +125,7 @@ class GraphSession:
         if query.where or query.members is not None:
             raise ValueError(f"{type(query).__name__} is answered about the whole graph only, without a selection")
         share = float(curator.epsilon) / curator.queries if epsilon is None else epsilon
-        check_real("epsilon", share, low=2.0**-18, high=2.0**20)
+        check_real("epsilon", share, low=SMALLEST_SHARE, high=LARGEST_SHARE)
         edges, persons = query.graph(self._records)
         self.account.spend(float(share))
         if isinstance(query, EdgeCount):

@@ -40,6 +40,7 @@ from defenses.curators.number_plans import (
     plan_variance,
 )
 from defenses.curators.selection_plans import plan_mode, plan_quantile
+from metrics.columns import require_column
 
 PLANNERS: dict[type[Query], Callable[[Any, Microdata, str], AnswerPlan]] = {
     Count: plan_count,
@@ -83,16 +84,14 @@ def plan_of(query: Query, records: Microdata, neighbours: str) -> AnswerPlan:
         raise ValueError(f"a curator cannot answer {type(query).__name__}")
     columns = (*query.subjects, *(condition.column for condition in query.where))
     for name in columns:
-        if name not in records.frame.columns:
-            raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, records.frame.columns))}")
+        require_column(records.frame.columns, name)
     # Conditions are no exception: the type of a column without a declared domain is read from all records.
     for name in records.not_public(columns):
         raise ValueError(f"the domain of column {name!r} is read from the records, so noise has no scale; declare it")
     if query.members is not None:
         if neighbours != "replace":
             raise ValueError("members name rows, whose numbers are not public where records are added or removed")
-        if query.members.size != len(records):
-            raise ValueError(f"members must hold {len(records)} truth values, one a row, got {query.members.size}")
+        query.check_members(records)
     return PLANNERS[type(query)](query, records, neighbours)
 
 

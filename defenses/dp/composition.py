@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from functools import lru_cache
 
-from defenses.base.parameters import check_integer, check_real
+from defenses.base.parameters import check_choice, check_integer, check_real
 from defenses.dp.bisection import bisect
 from defenses.dp.mechanism import check_delta
 
@@ -133,8 +133,7 @@ def parallel(parts: Sequence[tuple[float, float]], neighbours: str) -> tuple[flo
     McSherry (2009), Privacy integrated queries, theorem 4.
     """
     changed_parts = {"add or remove": 1, "replace": 2, "replace in place": 1}
-    if neighbours not in changed_parts:
-        raise ValueError(f"neighbours must be one of {', '.join(changed_parts)}, got {neighbours!r}")
+    check_choice("neighbours", neighbours, changed_parts)
     for epsilon, delta in parts:
         _check(epsilon, delta)
     most = changed_parts[neighbours]

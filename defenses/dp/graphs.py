@@ -16,7 +16,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import ArrayLike
 
-from defenses.base.parameters import check_integer
+from defenses.base.parameters import check_choice, check_integer
 from defenses.dp.laplace import DiscreteLaplace
 from metrics.arrays import Integers64
 
@@ -122,7 +122,7 @@ def edge_count_sensitivity(n: int, level: str, bound: int | None = None) -> int:
     ValueError
         If a parameter is refused.
     """
-    _check_level(level)
+    check_level(level)
     check_integer("n", n, low=1)
     if bound is not None:
         check_integer("bound", bound, low=1)
@@ -179,7 +179,7 @@ def degree_counts_sensitivity(n: int, level: str, bound: int) -> int:
     another. The distance to H is therefore at most 2 bound for the ends of chains and 2 for v. Two node neighbours
     share H. Their distances add up to 4 bound for the ends of chains and 2 for v, which moves at most once.
     """
-    _check_level(level)
+    check_level(level)
     check_integer("n", n, low=1)
     check_integer("bound", bound, low=1)
     return 4 if level == "edge" else min(4 * bound + 2, 2 * n)
@@ -228,7 +228,7 @@ def triangle_count_sensitivity(n: int, level: str) -> int:
     ValueError
         If a parameter is refused.
     """
-    _check_level(level)
+    check_level(level)
     check_integer("n", n, low=1)
     return max(1, n - 2 if level == "edge" else (n - 1) * (n - 2) // 2)
 
@@ -245,6 +245,6 @@ def release_triangle_count(edges: ArrayLike, n: int, rng: Generator, *, epsilon:
     return int(noise.release(triangles(edges, n), rng))
 
 
-def _check_level(level: Any) -> None:
-    if level not in ("edge", "node"):
-        raise ValueError(f"level must be edge or node, got {level!r}")
+def check_level(level: Any) -> None:
+    """Raise ValueError unless the neighbours of a graph differ by one edge ("edge") or one person ("node")."""
+    check_choice("level", level, ("edge", "node"))

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from defenses.base.parameters import check_integer
 from defenses.dp.bulk import drawn_in_bulk
 from defenses.dp.exact import fraction, two_sided_geometric
-from defenses.dp.mechanism import check_privacy, checked_numbers, like, on_lattice, steps_between
+from defenses.dp.mechanism import PureMechanism, checked_numbers, like, on_lattice, steps_between
 from defenses.dp.noise import IntegerNoise, PureLatticeNoise
 from metrics.arrays import Floats, Integers64
 from metrics.estimate import check_confidence
 
 
-class DiscreteLaplace(IntegerNoise):
+class DiscreteLaplace(PureMechanism, IntegerNoise):
     """Geometric mechanism: integer noise z with probability proportional to e^(-epsilon |z| / sensitivity).
 
     Parameters
@@ -61,11 +61,9 @@ class DiscreteLaplace(IntegerNoise):
     norm = "L1"
 
     def __init__(self, *, epsilon: float = 1.0, sensitivity: float = 1) -> None:
-        check_privacy(epsilon, sensitivity)
+        super().__init__(epsilon=epsilon, sensitivity=sensitivity)
         if sensitivity / epsilon > 2.0**44:
             raise ValueError(f"sensitivity must be at most 2^44 epsilon, got {sensitivity!r}")
-        self.epsilon = epsilon
-        self.sensitivity = sensitivity
 
     @property
     def rate(self) -> Fraction:

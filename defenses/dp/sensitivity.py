@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from defenses.base.parameters import check_integer, check_real
+from defenses.base.parameters import check_choice, check_integer, check_real
 from metrics.arrays import Floats
 
 NEIGHBOURS = ("replace", "add or remove")
@@ -25,8 +25,7 @@ NEIGHBOURS = ("replace", "add or remove")
 
 def check_neighbours(neighbours: Any) -> None:
     """Raise ValueError unless `neighbours` is a known relation between tables."""
-    if neighbours not in NEIGHBOURS:
-        raise ValueError(f"neighbours must be one of {', '.join(map(repr, NEIGHBOURS))}, got {neighbours!r}")
+    check_choice("neighbours", neighbours, NEIGHBOURS)
 
 
 def check_bounds(low: Any, high: Any) -> None:

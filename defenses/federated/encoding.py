@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
 from metrics.arrays import Floats
+from metrics.columns import require_column
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 
 
@@ -58,10 +59,7 @@ class Encoding:
         if target is None and not records.sensitive:
             raise ValueError("target: the table has no sensitive column to predict; name a target")
         name = records.sensitive[0] if target is None else target
-        if name not in records.released_columns:
-            raise ValueError(
-                f"target: there is no released column {name!r}; released are {', '.join(records.released_columns)}"
-            )
+        records.check_released("target", name)
         for column in records.not_public(records.released_columns):
             raise ValueError(f"the domain of column {column!r} is read from the records; declare it")
         domain = records.domains[name]
@@ -102,8 +100,7 @@ class Encoding:
         """
         result = np.zeros((len(frame), self.width))
         for name, domain in self.domains.items():
-            if name not in frame:
-                raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, frame.columns))}")
+            require_column(frame.columns, name)
             block = result[:, self.slices[name]]
             if isinstance(domain, CategoricalDomain):
                 block[np.arange(len(frame)), _codes(name, domain, frame[name])] = 1
@@ -123,8 +120,7 @@ class Encoding:
         ValueError
             If the target is missing, as a column or in a record, or holds an unknown class.
         """
-        if self.target not in frame:
-            raise ValueError(f"there is no column {self.target!r}; the table has {', '.join(map(str, frame.columns))}")
+        require_column(frame.columns, self.target)
         codes = _codes(self.target, CategoricalDomain(self.classes), frame[self.target])
         if (codes == len(self.classes)).any():
             row = int(np.flatnonzero(codes == len(self.classes))[0]) + 1
@@ -167,8 +163,7 @@ class Encoding:
         """
         domains = {**self.domains, self.target: CategoricalDomain(self.classes)}
         for name in domains:
-            if name not in frame:
-                raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, frame.columns))}")
+            require_column(frame.columns, name)
         return [_codes(name, domain, frame[name]) for name, domain in domains.items()]
 
 

@@ -86,8 +86,7 @@ class Anatomy(MicrodataDefense):
         if self.column is None and len(records.sensitive) != 1:
             raise ValueError(f"column must be named: the records have {len(records.sensitive)} sensitive columns")
         name = self.column or records.sensitive[0]
-        if name not in records.released_columns:
-            raise ValueError(f"column: there is no released column {name!r}")
+        records.check_released("column", name)
         column = records.frame[name]
         if column.isna().any():
             row = int(np.flatnonzero(column.isna())[0])

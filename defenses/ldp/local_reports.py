@@ -11,7 +11,7 @@ from numpy.random import Generator
 from defenses.base.defense import Defense
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer, check_real
+from defenses.base.parameters import check_boolean, check_choice, check_integer, check_real
 from defenses.base.release import ReportsRelease
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.longitudinal import (
@@ -87,12 +87,10 @@ class LocalReports(Defense):
     ) -> None:
         check_real("epsilon", epsilon, low=0, open_low=True)
         check_integer("rounds", rounds, low=1)
-        if not isinstance(memoize, bool):
-            raise ValueError(f"memoize must be true or false, got {memoize!r}")
+        check_boolean("memoize", memoize)
         if column is not None and not isinstance(column, str):
             raise ValueError(f"column must be a name, got {column!r}")
-        if missing not in MISSING:
-            raise ValueError(f"missing must be one of {', '.join(MISSING)}, got {missing!r}")
+        check_choice("missing", missing, MISSING)
         if options is not None and not isinstance(options, Mapping):
             raise ValueError(f"options must be a table of the protocol's parameters, got {options!r}")
         self.protocol = protocol
@@ -115,9 +113,8 @@ class LocalReports(Defense):
             If the protocol does not exist, does not take d values, or refuses a parameter.
         """
         classes = {**protocols(), **longitudinal_protocols()}
-        make = classes.get(self.protocol)
-        if make is None:
-            raise ValueError(f"protocol must be one of {', '.join(classes)}, got {self.protocol!r}")
+        check_choice("protocol", self.protocol, classes)
+        make = classes[self.protocol]
         parameters = dict(self.options or {}) | {"epsilon": self.epsilon}
         for name in self.options or {}:
             if name not in make.parameter_names() or name in ("epsilon", "d"):
@@ -163,8 +160,7 @@ class LocalReports(Defense):
     def _column(self, records: Microdata) -> str:
         released = records.released_columns
         if self.column is not None:
-            if self.column not in released:
-                raise ValueError(f"column: there is no released column {self.column!r}; released are {_list(released)}")
+            records.check_released("column", self.column)
             return self.column
         if records.sensitive:
             return records.sensitive[0]

@@ -15,6 +15,7 @@ from defenses.base.columns import category_cells, check_columns
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_boolean, check_choice
 from defenses.base.release import MicrodataRelease
 from defenses.ldp.local_reports import LocalReports, coded_values, protocols, public_domain
 from defenses.ldp.rebuilding import rebuilt_rows
@@ -143,8 +144,7 @@ class ReportedTable(MicrodataDefense):
         options: Mapping[str, Any] | None = None,
         numbers: str | None = None,
     ) -> None:
-        if protocol not in protocols():
-            raise ValueError(f"protocol must be one of {', '.join(protocols())}, got {protocol!r}")
+        check_choice("protocol", protocol, protocols())
         LocalReports(protocol=protocol, epsilon=epsilon, missing=missing, options=options)
         if protocol == "SummationHistogramEncoding":
             raise ValueError(
@@ -152,10 +152,8 @@ class ReportedTable(MicrodataDefense):
                 "ThresholdedHistogramEncoding reports sets"
             )
         for name, value, values in (("splitting", splitting, SPLITTINGS), ("fakes", fakes, FAKES)):
-            if value not in values:
-                raise ValueError(f"{name} must be one of {', '.join(values)}, got {value!r}")
-        if not isinstance(amplified, bool):
-            raise ValueError(f"amplified must be true or false, got {amplified!r}")
+            check_choice(name, value, values)
+        check_boolean("amplified", amplified)
         check_columns(columns)
         self.protocol = protocol
         self.epsilon = epsilon

@@ -14,7 +14,7 @@ from defenses.base.columns import check_columns, filled, is_numeric, plain_numbe
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
+from defenses.base.parameters import check_choice, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.domains import NumericDomain
 
@@ -52,8 +52,7 @@ class AdditiveNoise(MicrodataDefense):
         distribution: str = "gaussian",
         columns: Sequence[str] | None = None,
     ) -> None:
-        if distribution not in ("gaussian", "laplace"):
-            raise ValueError(f"distribution must be 'gaussian' or 'laplace', got {distribution!r}")
+        check_choice("distribution", distribution, ("gaussian", "laplace"))
         if isinstance(scale, Mapping):
             if columns is not None:
                 raise ValueError("columns goes with a single scale; a mapping of scales names its own columns")

@@ -16,6 +16,7 @@ from defenses.base.columns import category_cells, category_codes, category_count
 from defenses.base.defense import MicrodataDefense, chosen_columns, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_boolean
 from defenses.base.release import MicrodataRelease
 from defenses.pram.public_categories import public_tables, unless_public
 from defenses.pram.sampling import replace
@@ -47,8 +48,7 @@ class RetentionVectors(MicrodataDefense):
 
     def __init__(self, *, columns: Sequence[str] | None, jointly: bool) -> None:
         check_columns(columns)
-        if not isinstance(jointly, bool):
-            raise ValueError(f"jointly must be true or false, got {jointly!r}")
+        check_boolean("jointly", jointly)
         self.columns = columns
         self.jointly = jointly
 

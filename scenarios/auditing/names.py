@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from defenses.base.parametrized import Parametrized
-from scenarios.methods import class_at, exported, suggestion
+from scenarios.methods import check_parameter_names, class_at, exported, suggestion
 
 PACKAGES = ("defenses.dp", "defenses.ldp")
 
@@ -53,12 +53,7 @@ def mechanism_of(name: str, parameters: Mapping[str, Any]) -> Any:
         mechanism = classes[name]
     else:
         raise ValueError(f"there is no mechanism {name!r}{suggestion(name, classes)}")
-    accepted = list(inspect.signature(mechanism).parameters)
-    unknown = sorted(set(parameters) - set(accepted))
-    if unknown:
-        raise ValueError(
-            f"{name} has no parameter {unknown[0]!r}{suggestion(unknown[0], accepted) if accepted else '; it has none'}"
-        )
+    check_parameter_names(name, parameters, list(inspect.signature(mechanism).parameters))
     try:
         return mechanism(**parameters)
     except TypeError as error:

@@ -155,8 +155,7 @@ def _of_protocol(protocol: FrequencyOracle) -> Subject:
     ValueError
         If the protocol has more than `LARGEST_DOMAIN` values.
     """
-    if protocol.d > LARGEST_DOMAIN:
-        raise ValueError(f"{type(protocol).__name__} has {protocol.d} values; audit it with at most {LARGEST_DOMAIN}")
+    _check_domain(protocol)
     pairs = dict.fromkeys([(0, 1), (0, protocol.d - 1)])
     return _subject(
         protocol,
@@ -186,10 +185,14 @@ def _of_longitudinal(protocol: LongitudinalUnaryEncoding) -> Subject:
     ValueError
         If the protocol has more than `LARGEST_DOMAIN` values.
     """
-    if protocol.d > LARGEST_DOMAIN:
-        raise ValueError(f"{type(protocol).__name__} has {protocol.d} values; audit it with at most {LARGEST_DOMAIN}")
+    _check_domain(protocol)
     run = partial(_rounds, protocol)
     return _subject(protocol, [_pair(f"value 0 or 1, {ROUNDS} rounds", run, 0, 1)], runs=40_000)
+
+
+def _check_domain(protocol: FrequencyOracle) -> None:
+    if protocol.d > LARGEST_DOMAIN:
+        raise ValueError(f"{type(protocol).__name__} has {protocol.d} values; audit it with at most {LARGEST_DOMAIN}")
 
 
 def _rounds(protocol: LongitudinalUnaryEncoding, value: int, runs: int, rng: Generator) -> Floats:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from defenses.base.parameters import check_integer, check_real
+from defenses.base.parameters import check_integer, check_list, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from leaderboard.report import Section
 from scenarios.experiments.emoji_measures import (
@@ -45,8 +45,7 @@ class Emoji(Experiment):
 
     def __init__(self, *, epsilon: Sequence[float] = (1.0, 2.0, 4.0), reports: Sequence[int] = (1, 4, 16, 64)) -> None:
         for name, value in (("epsilon", epsilon), ("reports", reports)):
-            if isinstance(value, str) or not isinstance(value, Sequence) or not value:
-                raise ValueError(f"{name} must be a list, got {value!r}")
+            check_list(name, value)
         for level in epsilon:
             check_real("epsilon", level, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
         for count in reports:

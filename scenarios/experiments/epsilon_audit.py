@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from defenses.base.parameters import check_integer, check_real
+from defenses.base.parameters import check_integer, check_list, check_real
 from leaderboard.report import Section
 from scenarios.experiments.epsilon_measures import audit_defenses, audit_mechanism, grouped
 from scenarios.experiments.epsilon_report import defense_section, mechanism_section
@@ -46,8 +46,7 @@ class EpsilonAudit(Experiment):
         runs: int = 40_000,
         releases: int = 400,
     ) -> None:
-        if isinstance(epsilon, str) or not isinstance(epsilon, Sequence) or not epsilon:
-            raise ValueError(f"epsilon must be a list, got {epsilon!r}")
+        check_list("epsilon", epsilon)
         for level in epsilon:
             check_real("epsilon", level, low=1e-3, high=20)
         check_real("delta", delta, low=0, high=1, open_low=True, open_high=True)

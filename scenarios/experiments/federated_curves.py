@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from defenses.base.parameters import check_integer, check_real
+from defenses.base.parameters import check_integer, check_list, check_real
 from leaderboard.report import Section
 from scenarios.experiments.experiment import Experiment
 from scenarios.experiments.federated_gaps import Gap, LossGaps, LossProblem, TrainingSetting, fitted_shape
@@ -60,8 +60,7 @@ class FederatedCurves(Experiment):
         learning_rate: float = 2.0,
     ) -> None:
         for name, values in (("clients", clients), ("epsilon", epsilon), ("rounds", rounds)):
-            if isinstance(values, str) or not isinstance(values, Sequence) or not values:
-                raise ValueError(f"{name} must be a list of numbers, got {values!r}")
+            check_list(name, values)
         for count in clients:
             check_integer("clients", count, low=2)
         for count in rounds:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from defenses.base.parameters import check_integer, check_real
+from defenses.base.parameters import check_integer, check_list, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from defenses.ldp.reported_table import SPLITTINGS, ReportedTable
 from leaderboard.report import Section
@@ -88,8 +88,7 @@ class LinkedSurveys(Experiment):
         epsilon: Sequence[float] = (1.0, 4.0, 7.0, 10.0),
     ) -> None:
         for name, value in (("columns", columns), ("protocols", protocols), ("epsilon", epsilon)):
-            if isinstance(value, str) or not isinstance(value, Sequence) or not value:
-                raise ValueError(f"{name} must be a list, got {value!r}")
+            check_list(name, value)
         if len(columns) < 2:
             raise ValueError("columns must name at least two columns")
         check_integer("persons", persons, low=2)

@@ -12,6 +12,7 @@ from defenses.base.microdata import Microdata
 from defenses.ldp.reported_table import ReportedTable
 from metrics.arrays import Floats
 from scenarios.experiments.measuring import Losses, by_play
+from scenarios.experiments.shipped_records import shipped_records
 from scenarios.seeds import generator
 
 # Number of people among whom the right one is looked for, beside the first.
@@ -49,12 +50,7 @@ def linked_population(dataset: str, columns: Sequence[str], persons: int) -> Mic
     ValueError
         If there is no such data set or column, or fewer people without a missing value.
     """
-    from scenarios.datasets import load
-
-    records = load(dataset).records
-    for name in columns:
-        if name not in records.domains:
-            raise ValueError(f"columns: {dataset!r} has no column {name!r}; it has {', '.join(records.domains)}")
+    records = shipped_records(dataset, columns)
     frame = records.frame[list(columns)].dropna().reset_index(drop=True)
     if len(frame) < persons:
         raise ValueError(f"persons: {persons} are needed, but {dataset!r} has {len(frame)}")

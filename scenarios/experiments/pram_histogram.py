@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from defenses.base.parameters import check_integer
+from defenses.base.parameters import check_integer, check_list
 from leaderboard.report import Section
 from scenarios.experiments.experiment import Experiment
 from scenarios.experiments.measuring import Measuring, measured_anew, no_losses
@@ -46,8 +46,7 @@ class PramHistogram(Experiment):
     """
 
     def __init__(self, *, k: Sequence[int] = (2, 10, 100), audits: int = 400) -> None:
-        if isinstance(k, str) or not isinstance(k, Sequence) or not k:
-            raise ValueError(f"k must be a list of numbers, got {k!r}")
+        check_list("k", k)
         for level in k:
             check_integer("k", level, low=2)
         check_integer("audits", audits, low=2)

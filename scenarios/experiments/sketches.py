@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from defenses.base.parameters import check_integer, check_real
+from defenses.base.parameters import check_integer, check_list, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from leaderboard.report import Section
 from scenarios.experiments.experiment import Experiment
@@ -67,8 +67,7 @@ class Sketches(Experiment):
             check_real(name, value, low=1000, high=10**12)
         check_real("epsilon", epsilon, low=SMALLEST_EPSILON, high=LARGEST_EPSILON)
         for name, sizes, low in (("k", k, 1), ("m", m, 2)):
-            if isinstance(sizes, str) or not isinstance(sizes, Sequence) or not sizes:
-                raise ValueError(f"{name} must be a list, got {sizes!r}")
+            check_list(name, sizes)
             for size in sizes:
                 check_integer(name, size, low=low)
                 check_real(name, size, low=low, high=K)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from defenses.base.parameters import check_real
+from defenses.base.parameters import check_list, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
 from leaderboard.report import Section
 from scenarios.experiments.experiment import Experiment
@@ -40,8 +40,7 @@ class Survey(Experiment):
 
     def __init__(self, *, columns: Sequence[str] = COLUMNS, epsilon: Sequence[float] = (1.0, 4.0)) -> None:
         for name, value in (("columns", columns), ("epsilon", epsilon)):
-            if isinstance(value, str) or not isinstance(value, Sequence) or not value:
-                raise ValueError(f"{name} must be a list, got {value!r}")
+            check_list(name, value)
         for column in columns:
             if not isinstance(column, str) or "." not in column:
                 raise ValueError(f"columns must be texts such as 'adult.age', got {column!r}")

@@ -18,6 +18,7 @@ from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.local_reports import LocalReports, protocols
 from metrics.arrays import Floats
 from scenarios.experiments.measuring import Losses, Measuring, by_play, measured_anew, no_losses
+from scenarios.experiments.shipped_records import shipped_records
 from scenarios.games.playing import play
 from scenarios.games.reports import Reports
 from scenarios.seeds import generator
@@ -150,12 +151,8 @@ def survey_question(name: str) -> SurveyQuestion:
     ValueError
         If there is no such data set or column.
     """
-    from scenarios.datasets import load
-
     dataset, _, column = name.partition(".")
-    records = load(dataset).records
-    if column not in records.domains:
-        raise ValueError(f"columns: {dataset!r} has no column {column!r}; it has {', '.join(records.domains)}")
+    records = shipped_records(dataset, [column])
     domain = records.domains[column]
     codes = domain.codes(records.frame[column])
     return SurveyQuestion(name, records, column, codes[codes < domain.size], domain.size)

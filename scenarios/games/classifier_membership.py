@@ -12,6 +12,7 @@ from numpy.random import Generator
 
 from defenses.base.defense import released_frame
 from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_choice
 from defenses.base.release import ModelRelease, Release
 from metrics.ranking import area_under_curve
 from metrics.table_utility import prediction_target
@@ -86,8 +87,7 @@ class ClassifierMembership(Membership):
             attacker_knows=attacker_knows,
         )
         self.model = model
-        if model not in MODELS:
-            raise ValueError(f"model must be one of {', '.join(MODELS)}, got {model!r}")
+        check_choice("model", model, MODELS)
         if self._target is None:
             raise ValueError("records: the table has no sensitive column of categories for a model to predict")
 

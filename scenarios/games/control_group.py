@@ -97,10 +97,7 @@ def with_sensitive(records: Microdata, column: str | None) -> Microdata:
         if not records.sensitive:
             raise ValueError("sensitive: the table has no sensitive column; name one")
         return records
-    if column not in records.released_columns:
-        raise ValueError(
-            f"sensitive: there is no released column {column!r}; released are {', '.join(records.released_columns)}"
-        )
+    records.check_released("sensitive", column)
     return replace(
         records,
         quasi_identifiers=tuple(name for name in records.quasi_identifiers if name != column),

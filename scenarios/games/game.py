@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from numpy.random import Generator
@@ -12,6 +12,7 @@ from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import Claims
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_choice
 from defenses.base.parametrized import Parametrized
 from defenses.base.release import Release
 from metrics.score import Scores
@@ -92,6 +93,14 @@ class Game(Parametrized, ABC):
         """Turn the defense's release into the published one; by default it is published unchanged."""
         return release
 
+    def simulation(self, defense: Defense) -> Callable[[Microdata, Generator], Any] | None:
+        """Function that repeats defense and publication on other records; None if the mechanism is not disclosed."""
+
+        def simulate(records: Microdata, rng: Generator) -> Any:
+            return self.publish(defense.clone().apply(records, rng), rng)
+
+        return simulate if self.attacker_knows == "mechanism" else None
+
     @abstractmethod
     def knowledge(self, secret: Any, defense: Defense) -> Knowledge:
         """Return what attacks know besides the release."""
@@ -157,5 +166,4 @@ def check_attacker_knows(value: Any) -> None:
     ValueError
         If it is neither "mechanism" nor "nothing".
     """
-    if value not in KNOWS:
-        raise ValueError(f"attacker_knows must be one of {', '.join(KNOWS)}, got {value!r}")
+    check_choice("attacker_knows", value, KNOWS)

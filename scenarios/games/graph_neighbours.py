@@ -12,6 +12,7 @@ from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.queries import DegreeCounts, EdgeCount, TriangleCount
+from defenses.dp.graphs import check_level
 from scenarios.games.game import Game
 from scenarios.games.indistinguishability import DistinguishingSecret, Indistinguishability
 from scenarios.games.statistics_game import AnalystQuery, seed_of
@@ -61,8 +62,7 @@ class GraphNeighbours(Indistinguishability):
         self.bound = bound
         self.challenges = challenges
         self.confidence = confidence
-        if level not in ("edge", "node"):
-            raise ValueError(f"level must be edge or node, got {level!r}")
+        check_level(level)
         check_integer("bound", bound, low=1)
         check_integer("challenges", challenges, low=2)
         check_real("confidence", confidence, low=0, high=1, open_low=True, open_high=True)

@@ -16,7 +16,7 @@ from attacks.base.claims import Claims, Decisions
 from attacks.statistics.distinguishing import DistinguishingKnowledge
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer, check_real
+from defenses.base.parameters import check_choice, check_integer, check_real
 from defenses.base.queries import Histogram, Maximum, Mean, Median, Query, QuerySession, Sum
 from defenses.base.release import StatisticsRelease
 from metrics.domains import CategoricalDomain, NumericDomain
@@ -103,8 +103,7 @@ class Indistinguishability(Game):
         self.challenges = challenges
         self.confidence = confidence
         self.delta = delta
-        if query not in QUERIES:
-            raise ValueError(f"query must be one of {', '.join(sorted(QUERIES))}, got {query!r}")
+        check_choice("query", query, sorted(QUERIES))
         domain = records.domains.get(column)
         if domain is None:
             raise ValueError(f"column: {column!r} is not a column with a declared domain")

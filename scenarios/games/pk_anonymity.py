@@ -100,7 +100,7 @@ class PkAnonymity(Game):
     def briefing(self, defense: Defense, rng: Generator) -> Knowledge:
         """Give the adversary a drawn table, which it may replace by another of the same column and size."""
         table = self._drawn(rng)
-        return Knowledge(table.frame, table.take([]), self._simulate(defense))
+        return Knowledge(table.frame, table.take([]), self.simulation(defense))
 
     def draw(self, rng: Generator, choice: Any = None) -> PkSecret:
         """Take the adversary's table, or draw real records with replacement.
@@ -129,13 +129,7 @@ class PkAnonymity(Game):
 
     def knowledge(self, secret: PkSecret, defense: Defense) -> Knowledge:
         """Give the table in clear and the mechanism."""
-        return Knowledge(secret.records.frame.copy(), secret.records.take([]), self._simulate(defense))
-
-    def _simulate(self, defense: Defense) -> Any:
-        def simulate(records: Microdata, rng: Generator) -> MicrodataRelease:
-            return self.publish(defense.clone().apply(records, rng), rng)
-
-        return simulate
+        return Knowledge(secret.records.frame.copy(), secret.records.take([]), self.simulation(defense))
 
     def score(self, secret: PkSecret, published: MicrodataRelease, claims: Claims, rng: Generator) -> Scores:
         """Score the pair with the highest score; ties are broken at random.

@@ -145,11 +145,9 @@ class Pool(Game):
 
     def knowledge(self, secret: PoolSecret, defense: Defense) -> Knowledge:
         """Give the sender of each report, the auxiliary population, and the mechanism."""
-
-        def simulate(records: Microdata, rng: Generator) -> Any:
-            return defense.clone().apply(records, rng)
-
-        return Knowledge(secret.records.frame[[str(self.records.person)]].copy(), secret.auxiliary, simulate)
+        return Knowledge(
+            secret.records.frame[[str(self.records.person)]].copy(), secret.auxiliary, self.simulation(defense)
+        )
 
     def score(self, secret: PoolSecret, published: ReportsRelease, claims: Claims, rng: Generator) -> Scores:
         """Score the best answer for each person.

@@ -69,10 +69,7 @@ class Reports(Game):
     attacker_knows = "mechanism"
 
     def __init__(self, *, records: Microdata, column: str, persons: int = 1000, auxiliary: int = 5000) -> None:
-        if column not in records.released_columns:
-            raise ValueError(
-                f"column: there is no released column {column!r}; released are {', '.join(records.released_columns)}"
-            )
+        records.check_released("column", column)
         check_integer("persons", persons, low=1)
         check_integer("auxiliary", auxiliary, low=0)
         self.records = records
@@ -108,11 +105,7 @@ class Reports(Game):
 
     def knowledge(self, secret: ReportSecret, defense: Defense) -> Knowledge:
         """Give the auxiliary population and the mechanism."""
-
-        def simulate(records: Microdata, rng: Generator) -> Any:
-            return defense.clone().apply(records, rng)
-
-        return Knowledge(secret.records.frame.iloc[:0], secret.auxiliary, simulate)
+        return Knowledge(secret.records.frame.iloc[:0], secret.auxiliary, self.simulation(defense))
 
     def score(self, secret: ReportSecret, published: ReportsRelease, claims: Claims, rng: Generator) -> Scores:
         """Score the best answer for each person.

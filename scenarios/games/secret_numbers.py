@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
+from defenses.base.parameters import check_choice, check_real
 from defenses.base.queries import Mean, Query, Sum, numbers
 from metrics.arrays import Booleans, Floats
 from metrics.domains import NumericDomain
@@ -50,8 +50,7 @@ class SecretNumbers(GroupsGame):
         if not isinstance(domain, NumericDomain):
             raise ValueError(f"column: {column!r} is not a column of numbers with declared bounds")
         check_real("above", above, low=domain.low, high=domain.high, open_high=True)
-        if query not in QUERIES:
-            raise ValueError(f"query must be one of {', '.join(QUERIES)}, got {query!r}")
+        check_choice("query", query, QUERIES)
         super().__init__(records=records, column=column, persons=persons, workload=workload)
         self.above = above
         self.query = query

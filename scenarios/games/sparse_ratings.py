@@ -16,7 +16,7 @@ from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, RankedAnswers
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer, check_real
+from defenses.base.parameters import check_boolean, check_integer, check_real
 from defenses.base.release import MicrodataRelease, Release
 from metrics.rating_utility import RatingUtility
 from metrics.score import Score, Scores
@@ -116,8 +116,7 @@ class SparseRatings(TableGame):
         check_real("days", days, low=0)
         if wrong > known:
             raise ValueError(f"wrong must be at most known ({known}), got {wrong}")
-        if not isinstance(dates, bool):
-            raise ValueError(f"dates must be true or false, got {dates!r}")
+        check_boolean("dates", dates)
         if records.person is None:
             raise ValueError("records: no column names the person whose row it is; declare it as person")
         for parameter in ("item", "rating", "date"):

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
-from typing import Any
 
 from numpy.random import Generator
 
-from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease, Release
 from metrics.domains import Domain
@@ -50,14 +47,6 @@ class TableGame(Game):
     def publish(self, release: Release, rng: Generator) -> Release:
         """Put the rows in random order."""
         return table(release).shuffled(rng)
-
-    def simulation(self, defense: Defense) -> Callable[[Microdata, Generator], Any] | None:
-        """Function that repeats defense and publication on other records; None if the mechanism is not disclosed."""
-
-        def simulate(records: Microdata, rng: Generator) -> Any:
-            return self.publish(defense.clone().apply(records, rng), rng)
-
-        return simulate if self.attacker_knows == "mechanism" else None
 
     def table_utility(self, records: Microdata, held_out: Microdata, rng: Generator) -> TableUtility:
         """Utility measure of releases of `records`; `held_out` tests classifiers, and `rng` draws queries."""

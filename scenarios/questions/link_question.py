@@ -60,9 +60,8 @@ class LinkQuestion(Question):
     def check(self, records: Microdata, originals: int, others: int) -> None:
         """Refuse parts that are not released, and a table of one column."""
         first, second = self._columns(records)
-        unknown = [name for name in (*first, *second) if name not in records.released_columns]
-        if unknown:
-            raise ValueError(f"parts: there is no released column {unknown[0]!r}")
+        for name in (*first, *second):
+            records.check_released("parts", name)
         if not second:
             raise ValueError("parts must be two non-empty sets of columns; the table releases one column")
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge
 from attacks.linkage.channel_likelihoods import outside, stated_domains
@@ -82,7 +81,7 @@ def candidates_beside(
             notes.append(f"{name}: {words}, inferred from the candidates")
         if name in stated:
             domain = _with_candidates(domain, columns[name])
-        values[name], domains[name] = _read(columns[name], domain), domain
+        values[name], domains[name] = columns[name].values(domain), domain
     frame = pd.DataFrame(values)
     for name in (name for name in shared if name in stated):
         outsiders = int(outside(stated[name], frame[name]).sum())
@@ -119,7 +118,3 @@ def _with_candidates(domain: Domain, column: TextColumn) -> Domain:
         return replace(domain, low=float(low), high=float(high))
     unseen = sorted(set(column.texts.to_pylist()) - set(domain.categories))
     return replace(domain, categories=(*domain.categories, *unseen))
-
-
-def _read(column: TextColumn, domain: Domain) -> NDArray[Any]:
-    return column.number_values(domain) if isinstance(domain, NumericDomain) else column.text_values(domain)

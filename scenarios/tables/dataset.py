@@ -13,7 +13,8 @@ import pandas as pd
 
 from defenses.base.hierarchy import Hierarchy
 from defenses.base.microdata import Microdata
-from metrics.domains import CategoricalDomain, Domain, NumericDomain
+from metrics.columns import require_column
+from metrics.domains import CategoricalDomain, Domain
 from scenarios.files.toml_file import read_bytes, read_toml
 from scenarios.tables.declared import declared_domain
 from scenarios.tables.inference import default_hierarchy, inferred_domain
@@ -76,8 +77,7 @@ def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
     """
     roles = dataset.records
     for name in columns:
-        if name not in roles.frame.columns:
-            raise ValueError(f"there is no column {name!r}; the table has {', '.join(map(str, roles.frame.columns))}")
+        require_column(roles.frame.columns, name)
         if list(columns).count(name) > 1:
             raise ValueError(f"column {name!r} stands twice")
 
@@ -256,11 +256,7 @@ def _possible_values(column: TextColumn, domain: Domain) -> np.ndarray[tuple[int
 
 
 def _frame(columns: dict[str, TextColumn], domains: dict[str, Domain]) -> pd.DataFrame:
-    return pd.DataFrame({name: _values(column, domains.get(name)) for name, column in columns.items()})
-
-
-def _values(column: TextColumn, domain: Domain | None) -> np.ndarray[tuple[int], np.dtype[np.generic]]:
-    return column.number_values(domain) if isinstance(domain, NumericDomain) else column.text_values(domain)
+    return pd.DataFrame({name: column.values(domains.get(name)) for name, column in columns.items()})
 
 
 def _read_test(

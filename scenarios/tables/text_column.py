@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from metrics.domains import CategoricalDomain, NumericDomain, format_number
+from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _NAN = r"^[+-]?[nN][aA][nN]$"
@@ -83,6 +83,10 @@ class TextColumn:
     def number_rows(self) -> NDArray[np.float64]:
         """Number of each row, shape (n,); NaN where missing."""
         return np.append(self.numbers(), np.nan)[self.codes]
+
+    def values(self, domain: Domain | None) -> NDArray[Any]:
+        """Values of all rows, shape (n,): numbers if the domain is numeric, otherwise categories."""
+        return self.number_values(domain) if isinstance(domain, NumericDomain) else self.text_values(domain)
 
     def number_values(self, domain: NumericDomain) -> NDArray[Any]:
         """Number of each row, shape (n,): int64 where all are integers and none is missing, else float64.

@@ -10,6 +10,7 @@ import pandas as pd
 
 from defenses.base.channel_parts.part import ColumnPart, Likelihood, ValuePart, equal
 from defenses.base.columns import plain_numbers
+from defenses.base.parameters import check_choice
 from metrics.arrays import Floats
 
 
@@ -51,8 +52,7 @@ class AddedNoise(ValuePart):
     high: float
 
     def __post_init__(self) -> None:
-        if self.distribution not in ("gaussian", "laplace"):
-            raise ValueError(f"distribution must be 'gaussian' or 'laplace', got {self.distribution!r}")
+        check_choice("distribution", self.distribution, ("gaussian", "laplace"))
         if not 0 <= self.deviation < np.inf:
             raise ValueError(f"deviation must be finite and at least 0, got {self.deviation}")
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from defenses.base.column_table import CodedTexts
 from defenses.base.microdata import Microdata
 from metrics.arrays import Floats
+from metrics.columns import require_column
 from metrics.domains import CategoricalDomain, NumericDomain
 from metrics.values import distinct_values, number_of, texts_of
 
@@ -28,7 +29,7 @@ def numbers(records: Microdata, column: str) -> Floats:
     ValueError
         If there is no such column, its domain is categorical, or a value is missing and no bounds are declared.
     """
-    require_column(records, column)
+    require_column(records.frame.columns, column)
     values = as_numbers(records.frame[column])
     domain = records.domains.get(column)
     if isinstance(domain, CategoricalDomain):
@@ -49,7 +50,7 @@ def codes(records: Microdata, column: str) -> NDArray[np.intp]:
     ValueError
         If there is no such column.
     """
-    require_column(records, column)
+    require_column(records.frame.columns, column)
     domain = records.domain(column)
     if isinstance(domain, NumericDomain):
         result = domain.codes(as_numbers(records.frame[column]))
@@ -68,7 +69,7 @@ def labels(records: Microdata, column: str) -> list[str]:
     ValueError
         If there is no such column.
     """
-    require_column(records, column)
+    require_column(records.frame.columns, column)
     domain = records.domain(column)
     return domain.cells() if isinstance(domain, NumericDomain) else list(domain.categories)
 
@@ -84,12 +85,6 @@ def require_selection(values: Floats) -> Floats:
     if not values.size:
         raise ValueError("the query selects no record")
     return values
-
-
-def require_column(records: Microdata, column: str) -> None:
-    """Raise ValueError unless the records have the column."""
-    if column not in records.frame.columns:
-        raise ValueError(f"there is no column {column!r}; the table has {', '.join(map(str, records.frame.columns))}")
 
 
 def as_numbers(column: Column) -> Floats:

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from defenses.base.microdata import Microdata
-from defenses.base.queries.columns import as_numbers, coded, require_column
+from defenses.base.queries.columns import as_numbers, coded
 from metrics.arrays import Booleans
+from metrics.columns import require_column
 from metrics.values import texts_of
 
 
@@ -64,7 +65,7 @@ class Condition:
         ValueError
             If the records lack the column.
         """
-        require_column(records, self.column)
+        require_column(records.frame.columns, self.column)
         column = records.frame[self.column]
         if self.interval is not None:
             numbers = as_numbers(column)

@@ -75,12 +75,16 @@ class Query(ABC):
         ValueError
             If the records lack a condition's column, or the mask has another length.
         """
-        if self.members is not None and self.members.size != len(records):
-            raise ValueError(f"members must hold {len(records)} truth values, one a row, got {self.members.size}")
+        self.check_members(records)
         chosen = np.ones(len(records), dtype=bool) if self.members is None else self.members
         for condition in self.where:
             chosen = chosen & condition.holds(records)
         return chosen
+
+    def check_members(self, records: Microdata) -> None:
+        """Raise ValueError if the mask, where there is one, has another length than the records."""
+        if self.members is not None and self.members.size != len(records):
+            raise ValueError(f"members must hold {len(records)} truth values, one a row, got {self.members.size}")
 
     def to_dict(self) -> dict[str, Any]:
         """Write the query as plain values (for JSON or TOML) that `from_dict` reads."""

@@ -17,7 +17,7 @@ from defenses.base.defense import released_frame
 from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous_defense import k_anonymity_over
 from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_integer, check_real
+from defenses.base.parameters import check_choice, check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from defenses.grouping.constrained_defense import ConstrainedDefense
 from defenses.grouping.constraints import all_hold, check_apart, sensitive_columns
@@ -205,8 +205,7 @@ class Incognito(ConstrainedDefense):
     ) -> None:
         super().__init__(k=k, l=l, diversity=diversity, c=c, t=t, distance=distance, alpha=alpha, columns=columns)
         check_real("max_suppression", max_suppression, low=0, high=1)
-        if loss not in LOSSES:
-            raise ValueError(f"loss must be one of {', '.join(LOSSES)}, got {loss!r}")
+        check_choice("loss", loss, LOSSES)
         check_integer("search_limit", search_limit, low=1)
         if time_limit is not None:
             check_real("time_limit", time_limit, low=0, open_low=True)

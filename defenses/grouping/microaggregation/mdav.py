@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from defenses.base.parameters import check_choice
 from metrics.arrays import Floats, Integers
 
 
@@ -54,8 +55,7 @@ def groups(numbers: ArrayLike, k: int, categories: ArrayLike | None = None, *, d
     Domingo-Ferrer and Torra (2005), Ordinal, continuous and heterogeneous k-anonymity through microaggregation,
     section 3 (MDAV-generic).
     """
-    if distance not in _KINDS:
-        raise ValueError(f"distance must be one of {', '.join(_KINDS)}, got {distance!r}")
+    check_choice("distance", distance, _KINDS)
     remaining = _KINDS[distance](*_checked(numbers, k, categories))
     group = np.empty(remaining.count, dtype=np.intp)
     formed = 0

@@ -16,6 +16,7 @@ from defenses.base.columns import CodedColumn, category_cells, code_column, stor
 from defenses.base.defense import released_frame, rowwise_release
 from defenses.base.k_anonymous_defense import KAnonymousDefense
 from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_choice
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats, Integers
 from metrics.classes import count_pairs, group_starts
@@ -27,8 +28,7 @@ REPRESENTATIVES = ("mean", "median", "mode")
 
 def check_representative(representative: Any) -> None:
     """Raise ValueError unless the representative is one of `REPRESENTATIVES`."""
-    if representative not in REPRESENTATIVES:
-        raise ValueError(f"representative must be one of {', '.join(REPRESENTATIVES)}, got {representative!r}")
+    check_choice("representative", representative, REPRESENTATIVES)
 
 
 class RepresentativeDefense(KAnonymousDefense):

@@ -14,6 +14,7 @@ from defenses.base.defense import released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous_defense import k_anonymity_over
 from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_boolean
 from defenses.base.release import MicrodataRelease
 from defenses.grouping.constrained_defense import ConstrainedDefense
 from defenses.grouping.constraints import check_apart, check_whole_table, sensitive_columns
@@ -138,8 +139,7 @@ class Mondrian(ConstrainedDefense):
         representative: str | None = None,
     ) -> None:
         super().__init__(k=k, l=l, diversity=diversity, c=c, t=t, distance=distance, alpha=alpha, columns=columns)
-        if not isinstance(strict, bool):
-            raise ValueError(f"strict must be true or false, got {strict!r}")
+        check_boolean("strict", strict)
         if representative is not None:
             check_representative(representative)
         self.strict = strict

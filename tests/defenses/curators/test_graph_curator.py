@@ -121,7 +121,7 @@ def test_what_it_does_not_answer_costs_nothing():
     [
         ({"epsilon": 0}, "epsilon"),
         ({"epsilon": np.nan}, "epsilon"),
-        ({"level": "person"}, "level must be edge or node"),
+        ({"level": "person"}, "level must be one of 'edge', 'node'"),
         ({"bound": 0}, "bound"),
         ({"queries": 0}, "queries"),
         ({"epsilon": 1e-9}, "epsilon must give each"),

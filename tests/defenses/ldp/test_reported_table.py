@@ -178,8 +178,8 @@ def test_it_plays_beside_pram_in_the_candidate_file_game():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"splitting": "split"}, "splitting must be one of SPL, SMP, RS"),
-        ({"fakes": "none"}, "fakes must be one of random, blank"),
+        ({"splitting": "split"}, "splitting must be one of 'SPL', 'SMP', 'RS"),
+        ({"fakes": "none"}, "fakes must be one of 'random', 'blank'"),
         ({"fakes": "blank"}, "they are about RS"),
         ({"amplified": True}, "they are about RS"),
         ({"amplified": 1, "splitting": "RS+FD"}, "amplified must be true or false"),

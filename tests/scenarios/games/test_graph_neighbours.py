@@ -60,7 +60,7 @@ def test_edge_privacy_hides_friendships_and_not_persons(network):
 def test_refusals(network):
     lonely = network.with_frame(network.frame.assign(friend="no"))
     for parameters, message in (
-        ({"level": "triangle"}, "level must be edge or node"),
+        ({"level": "triangle"}, "level must be one of 'edge', 'node'"),
         ({"bound": 0}, "bound"),
         ({"challenges": 1}, "challenges"),
         ({"confidence": 1.0}, "confidence"),

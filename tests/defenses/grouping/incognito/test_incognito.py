@@ -375,7 +375,7 @@ def test_a_view_hides_origins_and_chosen_columns_limit_the_promise() -> None:
         ({"search_limit": 0}, "search_limit must be an integer"),
         ({"time_limit": 0}, "time_limit must be"),
         ({"time_limit": float("nan")}, "time_limit must be"),
-        ({"loss": "least"}, "loss must be one of normalized"),
+        ({"loss": "least"}, "loss must be one of 'normalized'"),
         ({"columns": ["a", "a"]}, "columns must be a list"),
     ],
 )

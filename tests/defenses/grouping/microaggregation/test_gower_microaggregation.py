@@ -56,5 +56,5 @@ def test_gower_does_not_let_an_outlier_rule() -> None:
     records = Microdata(table, quasi_identifiers=("income", "job"))
     release = GowerMicroaggregation(k=3).apply(records, np.random.default_rng(0))
     assert release.frame["job"].tolist() == list("xyxyxy")
-    with pytest.raises(ValueError, match="distance must be one of squared, absolute"):
+    with pytest.raises(ValueError, match="distance must be one of 'squared', 'absolute'"):
         mdav.groups(np.zeros((2, 1)), 1, distance="gower")

@@ -149,7 +149,7 @@ def test_variants_refuse(variant: type[Microaggregation]) -> None:
     for k in (0, -1, 1.5, np.nan, True):
         with pytest.raises(ValueError, match="k must be"):
             variant(k=k)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="representative must be one of mean, median, mode"):
+    with pytest.raises(ValueError, match="representative must be one of 'mean', 'median', 'mode'"):
         variant(representative="midrange")
     with pytest.raises(ValueError, match="columns must be"):
         variant(columns=["a", "a"])
