@@ -3,35 +3,21 @@
 import numpy as np
 import pandas as pd
 import pytest
+from letter_tools import aged_people
 
 from attacks import CompositionAttack, Knowledge, MajorityInClass, NotApplicable
 from attacks.attributes.composition_attack import OtherRelease
-from defenses import Constant, Microdata, MicrodataRelease, Mondrian
-from metrics import CategoricalDomain, NumericDomain
+from defenses import Constant, MicrodataRelease, Mondrian
 from scenarios import Intersection
 from scenarios.games.playing import play_alone
 from scenarios.seeds import generator
-
-ILL = CategoricalDomain(tuple("abcdefghij"))
-
-
-def people(count, rng):
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(0, 100, count),
-            "height": rng.integers(140, 200, count),
-            "ill": rng.choice(np.array(ILL.categories, dtype=object), count),
-        }
-    )
-    domains = {"age": NumericDomain(0, 99, True), "height": NumericDomain(140, 199, True), "ill": ILL}
-    return Microdata(frame, quasi_identifiers=("age", "height"), sensitive=("ill",), domains=domains)
 
 
 def test_two_hospitals_by_hand():
     # The source's example in small: 28 years old, in both; only one illness stands in both classes.
     first = MicrodataRelease(pd.DataFrame({"age": ["[20,29]"] * 3, "ill": ["a", "b", "c"]}), [-1] * 3)
     second = MicrodataRelease(pd.DataFrame({"age": ["[25,34]"] * 3, "ill": ["c", "d", "e"]}), [-1] * 3)
-    records = people(10, generator(0))
+    records = aged_people(10, generator(0))
     known = OtherRelease(pd.DataFrame({"age": [28]}), records, None, second)
     answers = CompositionAttack().run(first, known, generator(0))
     assert answers.values["ill"].tolist() == ["c"]
@@ -46,7 +32,7 @@ def test_two_hospitals_by_hand():
 
 def rates(defense, attack, plays=3):
     game = Intersection(
-        records=people(4000, generator(0, "people")), originals=500, overlap=250, strangers=250, auxiliary=10
+        records=aged_people(4000, generator(0, "people")), originals=500, overlap=250, strangers=250, auxiliary=10
     )
     scores = [play_alone(defense, attack, game, generator(0, "play", number))[2] for number in range(plays)]
     named = [each["attribute"] for each in scores]

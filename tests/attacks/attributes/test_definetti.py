@@ -1,40 +1,20 @@
 """The deFinetti attack on Anatomy's groups."""
 
 import numpy as np
-import pandas as pd
 import pytest
+from letter_tools import lettered_people
 
 from attacks import DeFinetti, MajorityInClass
 from attacks.attributes.definetti import balanced
-from defenses import Anatomy, Microdata
-from metrics import CategoricalDomain
+from defenses import Anatomy
 from scenarios import AttributeInference
 from scenarios.games.playing import play_alone
 from scenarios.seeds import generator
 
-ILLNESSES = CategoricalDomain(tuple("uvwxyz"))
-
-
-def people(count, rng, follows=0.8):
-    """Four columns that each name the illness with probability `follows`, and anything otherwise."""
-    illness = rng.integers(6, size=count)
-    columns = {
-        name: np.where(rng.random(count) < follows, illness, rng.integers(6, size=count))
-        for name in ("a", "b", "c", "d")
-    }
-    letters = np.array(ILLNESSES.categories, dtype=object)
-    frame = pd.DataFrame({**{name: letters[codes] for name, codes in columns.items()}, "illness": letters[illness]})
-    return Microdata(
-        frame,
-        quasi_identifiers=tuple(columns),
-        sensitive=("illness",),
-        domains=dict.fromkeys(frame.columns, ILLNESSES),
-    )
-
 
 def rate(attack, least, follows, plays=3):
     game = AttributeInference(
-        records=people(3000, generator(0, "people"), follows), originals=600, strangers=100, auxiliary=0
+        records=lettered_people(3000, generator(0, "people"), follows), originals=600, strangers=100, auxiliary=0
     )
     scores = [play_alone(Anatomy(l=least), attack, game, generator(0, "play", number))[2] for number in range(plays)]
     return float(np.mean([each["attribute"].rate for each in scores]))

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from rating_tools import DOMAINS, TABLE
 
 from attacks import Decisions, NearestNeighbour, ScoreboardDeanonymization
 from attacks.base.attack import Knowledge, NotApplicable
@@ -19,24 +20,8 @@ from defenses import (
     Sampling,
     Shuffle,
 )
-from metrics.domains import CategoricalDomain, NumericDomain
 from metrics.rating_utility import RatingUtility
 from scenarios import SparseRatings, load, play
-
-DOMAINS = {
-    "person": CategoricalDomain(("a", "b", "c")),
-    "item": CategoricalDomain(("x", "y", "z", "u|v")),
-    "rating": NumericDomain(0.5, 5),
-    "day": NumericDomain(0, 1000, integer=True),
-}
-TABLE = pd.DataFrame(
-    {
-        "person": list("aabbbc"),
-        "item": ["x", "y", "x", "y", "u|v", "z"],
-        "rating": [5.0, 4.0, 5.0, 1.0, 3.0, 2.0],
-        "day": [10, 20, 300, 400, 500, 600],
-    }
-)
 
 
 @pytest.fixture(scope="module")

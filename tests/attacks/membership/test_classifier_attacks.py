@@ -1,8 +1,8 @@
 """All membership attacks on models: private models, what they need, bad input."""
 
 import numpy as np
-import pandas as pd
 import pytest
+from model_tools import PEOPLE, Fixed
 
 from attacks import (
     DistanceToClosestRecord,
@@ -39,17 +39,6 @@ def test_private_and_constant_models_bring_attacks_to_chance(adult, attack, priv
     scores = play(defense, attack, game, np.random.default_rng(1)).scores
     assert scores["membership"].rate == pytest.approx(0.5, abs=0.1)
     assert scores.measures["tpr_at_1_percent_fpr"] < 0.055
-
-
-class Fixed:
-    target, classes = "y", ("no", "yes")
-
-    def predict_proba(self, people):
-        yes = people["x"].to_numpy(dtype=float)
-        return np.column_stack([1 - yes, yes])
-
-
-PEOPLE = pd.DataFrame({"x": [0.0, 0.25, 1.0], "y": ["no", "yes", "no"]})
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda attack: type(attack).__name__)

@@ -1,24 +1,13 @@
 """Loss and logit of a model by hand."""
 
 import numpy as np
-import pandas as pd
 import pytest
+from model_tools import PEOPLE, Fixed
 
 from attacks import LossThreshold
 from attacks.base.attack import Knowledge
 from attacks.membership.model_confidence import logit_confidence
 from defenses import Microdata, ModelRelease
-
-
-class Fixed:
-    target, classes = "y", ("no", "yes")
-
-    def predict_proba(self, people):
-        yes = people["x"].to_numpy(dtype=float)
-        return np.column_stack([1 - yes, yes])
-
-
-PEOPLE = pd.DataFrame({"x": [0.0, 0.25, 1.0], "y": ["no", "yes", "no"]})
 
 
 def test_loss_and_logit_by_hand():

@@ -3,30 +3,12 @@
 import numpy as np
 import pandas as pd
 import pytest
+from letter_tools import ILLNESSES, lettered_people
 
 from defenses import Anatomy, Microdata
 from defenses.grouping.anatomy import bucket_groups
 from metrics import CategoricalDomain, read_cells
 from scenarios.seeds import generator
-
-ILLNESSES = CategoricalDomain(tuple("uvwxyz"))
-
-
-def people(count, rng, follows=0.8):
-    """Four columns that each name the illness with probability `follows`, and anything otherwise."""
-    illness = rng.integers(6, size=count)
-    columns = {
-        name: np.where(rng.random(count) < follows, illness, rng.integers(6, size=count))
-        for name in ("a", "b", "c", "d")
-    }
-    letters = np.array(ILLNESSES.categories, dtype=object)
-    frame = pd.DataFrame({**{name: letters[codes] for name, codes in columns.items()}, "illness": letters[illness]})
-    return Microdata(
-        frame,
-        quasi_identifiers=tuple(columns),
-        sensitive=("illness",),
-        domains=dict.fromkeys(frame.columns, ILLNESSES),
-    )
 
 
 @pytest.mark.parametrize("least", [2, 3, 5])
@@ -43,7 +25,7 @@ def test_groups_hold_l_different_values(least):
 
 
 def test_anatomy_releases_sets_that_hold_the_truth_and_each_value_once():
-    records = people(90, generator(0, "people"))
+    records = lettered_people(90, generator(0, "people"))
     frame = Anatomy(l=3).apply(records, generator(0, "release")).frame
     assert frame.drop(columns="illness").equals(records.frame.drop(columns="illness"))
     cells = read_cells(frame["illness"], ILLNESSES)

@@ -3,24 +3,9 @@
 import numpy as np
 import pandas as pd
 import pytest
+from rating_tools import DOMAINS, TABLE
 
 from defenses import Identity, Microdata, RecordReplacement
-from metrics.domains import CategoricalDomain, NumericDomain
-
-DOMAINS = {
-    "person": CategoricalDomain(("a", "b", "c")),
-    "item": CategoricalDomain(("x", "y", "z", "u|v")),
-    "rating": NumericDomain(0.5, 5),
-    "day": NumericDomain(0, 1000, integer=True),
-}
-TABLE = pd.DataFrame(
-    {
-        "person": list("aabbbc"),
-        "item": ["x", "y", "x", "y", "u|v", "z"],
-        "rating": [5.0, 4.0, 5.0, 1.0, 3.0, 2.0],
-        "day": [10, 20, 300, 400, 500, 600],
-    }
-)
 
 
 def test_replaced_rows():

@@ -1,32 +1,18 @@
 """The intersection game: its second release and its refusals."""
 
-import numpy as np
 import pandas as pd
 import pytest
+from letter_tools import aged_people
 
-from defenses import Identity, Microdata, Mondrian
-from metrics import CategoricalDomain, NumericDomain, k_anonymity
+from defenses import Identity, Mondrian
+from metrics import k_anonymity
 from scenarios import Intersection
 from scenarios.games.playing import make_release
 from scenarios.seeds import generator
 
-ILL = CategoricalDomain(tuple("abcdefghij"))
-
-
-def people(count, rng):
-    frame = pd.DataFrame(
-        {
-            "age": rng.integers(0, 100, count),
-            "height": rng.integers(140, 200, count),
-            "ill": rng.choice(np.array(ILL.categories, dtype=object), count),
-        }
-    )
-    domains = {"age": NumericDomain(0, 99, True), "height": NumericDomain(140, 199, True), "ill": ILL}
-    return Microdata(frame, quasi_identifiers=("age", "height"), sensitive=("ill",), domains=domains)
-
 
 def test_the_game_hands_every_attack_the_same_second_release():
-    game = Intersection(records=people(400, generator(0)), originals=100, overlap=40, strangers=50, auxiliary=10)
+    game = Intersection(records=aged_people(400, generator(0)), originals=100, overlap=40, strangers=50, auxiliary=10)
     secret = game.draw(generator(0, "draw"))
     assert len(secret.second) == 100
     pd.testing.assert_frame_equal(secret.second.frame[:40], secret.records.frame[:40])
@@ -47,4 +33,4 @@ def test_the_game_hands_every_attack_the_same_second_release():
 def test_bad_games_are_refused(changes, message):
     settings = {"originals": 100, "overlap": 40, "strangers": 50, "auxiliary": 10, **changes}
     with pytest.raises(ValueError, match=message):
-        Intersection(records=people(400, generator(0)), **settings)
+        Intersection(records=aged_people(400, generator(0)), **settings)
