@@ -16,6 +16,7 @@ from defenses.base.microdata import Microdata
 from defenses.ldp.hybrid_mechanism import HybridMechanism
 from defenses.ldp.number_mechanism import NumberMechanism
 from defenses.ldp.piecewise_mechanism import PiecewiseMechanism
+from defenses.ldp.reported_column import chunks
 from defenses.ldp.table_column import TableColumn
 from defenses.ldp.two_point_mechanism import TwoPointMechanism
 from metrics.arrays import Floats, Integers64
@@ -64,7 +65,11 @@ class ReportedNumericColumn(TableColumn):
         return self.part.size
 
     def privatize(self, values: Floats, rng: Generator) -> Floats:
-        """Report each person's number, in the column's unit, shape (n,); NaN sends a blank report."""
+        """Report each person's number, in the column's unit, shape (n,); NaN sends a blank report.
+
+        The mean of the reports is the person's number. The map to the column's unit, with its rounding, is
+        post-processing.
+        """
         return self.part.published(self.protocol.law.draw(self.part.scaled(values), rng))
 
     def cells(self, reports: Floats) -> NDArray[np.object_]:
@@ -118,11 +123,15 @@ class ReportedNumericColumn(TableColumn):
         n = len(reports)
         if n <= GROUPS:
             return self._likelihood(reports), np.ones(n, dtype=np.int64)
-        logs = self.part.bin_log_likelihoods(pd.Series(np.sort(reports), name=self.name))
-        starts = np.arange(GROUPS) * n // GROUPS
-        counts = np.diff(starts, append=n)
-        tops = np.repeat(np.maximum.reduceat(logs.max(axis=1), starts), counts)
-        return np.add.reduceat(np.exp(logs - tops[:, None]), starts) / counts[:, None], counts
+        ordered, ends = np.sort(reports), np.arange(GROUPS + 1) * n // GROUPS
+        counts, parts = np.diff(ends), []
+        for groups in chunks(GROUPS, self.size * (1 + n // GROUPS)):
+            first, last = ends[groups[0]], ends[groups[-1] + 1]
+            logs = self.part.bin_log_likelihoods(pd.Series(ordered[first:last], name=self.name))
+            starts, rows = ends[groups] - first, counts[groups]
+            tops = np.repeat(np.maximum.reduceat(logs.max(axis=1), starts), rows)
+            parts.append(np.add.reduceat(np.exp(logs - tops[:, None]), starts) / rows[:, None])
+        return np.concatenate(parts), counts
 
 
 def is_range(domain: Domain) -> TypeGuard[NumericDomain]:

@@ -118,7 +118,8 @@ class ReportedTable(MicrodataDefense):
     maximum likelihood (`defenses.ldp.reported_numeric_column`). Pairs can be estimated under "SPL" only, since
     otherwise nobody reports two true values (`defenses.ldp.rebuilding`).
 
-    With `numbers`, a number outside of its declared domain is an error. A report of nobody's number is within epsilon
+    With `numbers`, the mean of a column's cells under "SPL" estimates its mean without bias, unless values are missing.
+    A number outside of its declared domain is an error. A report of nobody's number is within epsilon
     of the reports of all numbers (`defenses.base.number_law`), so that missing numbers are protected as well.
 
     References

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from number_tools import MECHANISMS, moments
 
-from defenses.base.number_law import HALF_GRID, NumberLaw
+from defenses.base.number_law import NumberLaw
 from defenses.ldp import HybridMechanism, PiecewiseMechanism, TwoPointMechanism
 from scenarios.auditing.audit import audit
 from scenarios.auditing.subjects import subject
@@ -83,31 +83,6 @@ def test_no_ratio_of_likelihoods_exceeds_epsilon_and_some_reach_it(make, epsilon
     # A blank report, which a missing value sends, is within epsilon of all.
     blank = mechanism.law.log_likelihood(reports[:, None], np.array([[np.nan]]))
     assert np.abs(logs[:-2] - blank).max() <= epsilon * (1 + 1e-9)
-
-
-@pytest.mark.parametrize("epsilon", [1e-6, 0.1, 1.0, 5.0, 40.0, 300.0])
-def test_the_grid_keeps_epsilon_for_every_number(epsilon):
-    law = PiecewiseMechanism(epsilon=epsilon).law
-    # Probabilities of the grid points inside and outside of a piece, from b, N and M as the docstring has them.
-    points, grid = 2 * law.half_piece + 1, 2 * HALF_GRID + 1
-    outside = law.uniform / grid
-    inside = outside + (1 - law.uniform) / points
-    assert np.log(inside / outside) == pytest.approx(epsilon, rel=1e-9)
-    assert points == np.round(points)
-    assert points >= 1
-    # Pieces never leave the grid, so that each has all its points.
-    centres = law.centres(np.array([-1.0, -0.3, 1e-300, 0.999999999, 1.0]))
-    assert (np.abs(centres) + law.half_piece <= HALF_GRID).all()
-    assert (centres == np.round(centres)).all()
-
-
-@pytest.mark.parametrize("make", MECHANISMS)
-def test_reports_of_different_numbers_share_one_grid(make):
-    mechanism = make(epsilon=1.0)
-    for value in (0.1, 1 / 3, 0.123456789):
-        reports = mechanism.randomize(np.full(1000, value), np.random.default_rng(1))
-        reports = reports[np.abs(reports) != mechanism.law.atom]
-        assert (reports == np.round(reports / mechanism.law.step) * mechanism.law.step).all()
 
 
 @pytest.mark.parametrize("make", MECHANISMS)

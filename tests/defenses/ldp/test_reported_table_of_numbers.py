@@ -164,6 +164,17 @@ def test_association_with_a_number_survives_in_the_rebuilt_table():
     assert means[2] > 85
 
 
+@pytest.mark.parametrize("numbers", NAMES)
+def test_the_mean_of_cells_estimates_the_mean(numbers):
+    n = 20_000
+    records = Microdata(people(n).frame[["age"]], quasi_identifiers=("age",), domains={"age": AGES})
+    cells = release_of(reported(numbers, epsilon=1.0), records).frame["age"]
+    ages = records.frame["age"]
+    deviation = 59.5 * np.sqrt(NUMBERS[numbers](epsilon=1.0).variance((ages / 59.5 - 1).to_numpy()).mean() / n)
+    # 3 comparisons in 4.5 standard errors: 2 in 10^5 runs raise an alarm.
+    assert abs(cells.mean() - ages.mean()) < 4.5 * deviation
+
+
 def test_constant_columns_and_one_bin():
     frame = pd.DataFrame({"fixed": [5, 5, 5], "share": [0.0, 0.5, 1.0]})
     domains = {"fixed": NumericDomain(5, 5, integer=True), "share": NumericDomain(0, 1)}

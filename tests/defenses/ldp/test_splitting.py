@@ -7,9 +7,11 @@ import pandas as pd
 import pytest
 
 from defenses.ldp import GeneralizedRandomizedResponse, OptimizedLocalHashing, OptimizedUnaryEncoding
+from defenses.ldp.piecewise_mechanism import PiecewiseMechanism
 from defenses.ldp.reported_column import ReportedColumn
+from defenses.ldp.reported_numeric_column import ReportedNumericColumn
 from defenses.ldp.splitting import BudgetSplitting, ColumnSampling, ColumnSamplingAmongFakes
-from metrics.domains import CategoricalDomain
+from metrics.domains import CategoricalDomain, NumericDomain
 
 DOMAINS = {"x": CategoricalDomain(("a", "b", "c")), "y": CategoricalDomain(("u", "v"))}
 
@@ -89,3 +91,9 @@ def test_only_unary_encodings_report_no_value():
     both = columns(GeneralizedRandomizedResponse, 1.0)
     with pytest.raises(ValueError, match="fakes: GeneralizedRandomizedResponse cannot report no value"):
         ColumnSamplingAmongFakes(blank=True).parts(both)
+
+
+def test_fakes_are_for_columns_of_values_alone():
+    column = ReportedNumericColumn("x", NumericDomain(0, 1), PiecewiseMechanism(epsilon=1.0), False)
+    with pytest.raises(ValueError, match=r"numbers: RS\+FD sends reports of random values as fakes"):
+        ColumnSamplingAmongFakes().parts([column])
