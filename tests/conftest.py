@@ -25,6 +25,19 @@ def adult():
 
 
 @pytest.fixture(scope="module")
+def adult_register():
+    """Seven quasi-identifiers of UCI Adult, as a public register has them, and the salary class."""
+    names = ["age", "education", "marital-status", "occupation", "race", "sex", "native-country", "salary-class"]
+    return with_columns(load("adult"), names).records
+
+
+@pytest.fixture(scope="module")
+def ratings():
+    """All ratings of the generated data set."""
+    return load("ratings").records
+
+
+@pytest.fixture(scope="module")
 def adult_attributes():
     """Seven quasi-identifiers of UCI Adult and the salary class."""
     names = ["age", "workclass", "education", "marital-status", "race", "sex", "hours-per-week", "salary-class"]

@@ -1,8 +1,10 @@
-"""Sketch protocols and rates of report attacks."""
+"""Sketch protocols, rates of report attacks, and a small table of cities."""
 
 import numpy as np
+import pandas as pd
 
-from defenses import LocalReports
+from defenses import LocalReports, Microdata
+from metrics.domains import CategoricalDomain
 from scenarios import play
 from scenarios.seeds import generator
 
@@ -14,3 +16,10 @@ def mean_rate(game, attack, plays=3, **parameters):
     scores = [play(defense, attack, game, generator(7, "play", number)).scores for number in range(plays)]
     (goal,) = game.takes
     return np.mean([score[goal].rate for score in scores])
+
+
+def city_table(values, **more):
+    """One of two cities for each row, two rows for each person."""
+    frame = pd.DataFrame({"city": values, "person": np.arange(len(values)) // 2})
+    domain = CategoricalDomain(("Nara", "Uji"))
+    return Microdata(frame, identifiers=("person",), **{"domains": {"city": domain}, "person": "person", **more})

@@ -28,6 +28,7 @@ TESTED_BY_PATH = (
     "defenses/pram",
     "defenses/recoding",
     "defenses/synthetic",
+    "scenarios/games",
 )
 
 

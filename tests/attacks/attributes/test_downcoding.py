@@ -9,7 +9,6 @@ from defenses import CellSuppression, GlobalRecoding, Identity, Incognito, Micro
 from defenses.base.hierarchy import Hierarchy
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import CellDowncoding
-from scenarios.games.cell_downcoding import overlap
 from scenarios.games.playing import play_alone
 from scenarios.seeds import generator
 
@@ -81,29 +80,13 @@ def test_sets_and_stars_by_hand():
     assert answers.values["city"].tolist() == ["b", "d", "b", "a", None]
 
 
-def test_overlap_counts_multisets_by_class():
-    classes = np.array([0, 0, 0, 1, 1])
-    claimed, truth = pd.Series(["x", "x", "y", "x", None]), pd.Series(["x", "y", "z", "y", "y"])
-    assert overlap(classes, claimed, truth) == 2
-    assert overlap(classes, pd.Series([1, 1, 2, 1, np.nan]), pd.Series([2.0, 1, 1, 1, 3])) == 4
-    assert overlap(classes[:0], claimed[:0], truth[:0]) == 0
-
-
 def test_suppression_gives_its_attack_no_ends():
     results = scores(CellSuppression(k=5))
     assert results["downcoding"].rate < 0.2
 
 
-def test_bad_claims_and_releases_are_refused():
+def test_releases_without_a_quasi_identifier_are_refused():
     records = people(20, generator(0))
-    game = CellDowncoding(records=records, originals=10, strangers=2, auxiliary=5)
-    secret = game.draw(generator(0))
-    release = Mondrian(k=2).apply(secret.records, generator(0))
-    with pytest.raises(TypeError, match="claimed values"):
-        game.score(secret, release, None, generator(0))
-    answers = Downcoding().run(release.take([0, 1]), game.knowledge(secret, Identity()), generator(0))
-    with pytest.raises(ValueError, match="10 released rows"):
-        game.score(secret, release, answers, generator(0))
     stranger = MicrodataRelease(pd.DataFrame({"other": [1]}), [-1])
     with pytest.raises(NotApplicable, match="quasi-identifier"):
         Downcoding().run(stranger, Knowledge(records.frame, records), generator(0))

@@ -5,10 +5,11 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 import pytest
+from criteria_tools import people
 from numpy.testing import assert_allclose
 
 from attacks import Knowledge, NearestRowLinkability, NotApplicable
-from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows, TwoFiles, nearest_rows
+from attacks.criteria.nearest_row_linkability import NearestRows, TwoFiles, nearest_rows
 from defenses import Constant, Identity, Microdata, MicrodataRelease
 from metrics import CategoricalDomain
 from scenarios import Linkability, play
@@ -66,11 +67,6 @@ def test_the_rate_on_a_copy_is_exact():
     assert play(Identity(), NearestRowLinkability(), game, generator(0, "play")).scores == scores
 
 
-def people(count, rng):
-    frame = pd.DataFrame({name: rng.random(count).round(6) for name in ("p", "q", "r", "s")})
-    return Microdata(frame, quasi_identifiers=tuple(frame.columns))
-
-
 class Independent(Identity):
     """Releases invented people of the same law."""
 
@@ -99,49 +95,11 @@ def test_a_constant_table_links_by_chance_alone():
     assert_allclose([scores["linkability"].rate, scores["linkability"].chance], 1 / 20)
 
 
-def test_files_do_not_align_and_hold_their_own_columns():
-    game = Linkability(
-        records=people(100, generator(0)),
-        originals=40,
-        strangers=40,
-        auxiliary=0,
-        parts={"first": ["p"], "second": ["q", "s"]},
-    )
-    secret = game.draw(generator(0, "draw"))
-    known = game.knowledge(secret, Identity())
-    assert list(known.candidates) == ["p"]
-    assert list(known.others) == ["q", "s"]
-    together = secret.candidates
-    assert (known.others["q"].to_numpy() == together["q"].to_numpy()).mean() < 0.2
-    assert sorted(known.others["q"]) == sorted(together["q"])
-    assert play(Identity(), NearestRowLinkability(), game, generator(0, "play")).scores["linkability"].rate == 1
-
-
-@pytest.mark.parametrize(
-    "parts",
-    [
-        {"first": ["p"]},
-        {"first": ["p"], "second": ["p"]},
-        {"first": [], "second": ["p"]},
-        {"first": ["p"], "second": ["x"]},
-        ["p", "q"],
-    ],
-)
-def test_bad_parts_are_refused(parts):
-    with pytest.raises(ValueError, match="parts"):
-        Linkability(records=people(1000, generator(0)), parts=parts)
-
-
 def test_bad_claims_and_releases_are_refused():
     records = people(30, generator(0))
     game = Linkability(records=records, originals=10, strangers=10, auxiliary=0)
     secret = game.draw(generator(0))
     release = Identity().apply(secret.records, generator(0))
-    with pytest.raises(TypeError, match="linked rows"):
-        game.score(secret, release, None, generator(0))
-    empty = NearestRows(np.zeros((3, 20), bool), np.zeros((3, 20), bool), np.zeros(20, int))
-    with pytest.raises(ValueError, match="10 rows and 20 people"):
-        game.score(secret, release, LinkedRows(empty, empty), generator(0))
     with pytest.raises(NotApplicable, match="two files"):
         NearestRowLinkability().run(release, Knowledge(records.frame, records), generator(0))
     with pytest.raises(NotApplicable, match="no row"):

@@ -1,4 +1,4 @@
-"""Scoreboard de-anonymization, the game on sparse ratings, and the utility of ratings."""
+"""Scoreboard de-anonymization: scores by hand, abstention, published rates, and bad input."""
 
 from itertools import pairwise
 
@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from rating_tools import DOMAINS, TABLE
 
-from attacks import Decisions, NearestNeighbour, ScoreboardDeanonymization
+from attacks import ScoreboardDeanonymization
 from attacks.base.attack import Knowledge, NotApplicable
 from defenses import (
     AdditiveNoise,
@@ -20,13 +20,7 @@ from defenses import (
     Sampling,
     Shuffle,
 )
-from metrics.rating_utility import RatingUtility
 from scenarios import SparseRatings, load, play
-
-
-@pytest.fixture(scope="module")
-def ratings():
-    return load("ratings").records
 
 
 def empty(**changes):
@@ -143,88 +137,3 @@ def test_less_is_found_in_less(ratings):
     # The columns of a row are no longer linked: 200 targets, chance level 1/300.
     assert rate["Shuffle"]["deanonymization"].rate * 200 < 5
     assert rate["Constant"]["deanonymization"].rate * 200 < 5
-
-
-def test_what_is_known_is_as_described(ratings):
-    game = SparseRatings(records=ratings, targets=100, known=6, wrong=2, days=5)
-    secret = game.draw(np.random.default_rng(0))
-    known = secret.known
-    assert known["person"].value_counts().tolist() == [6] * 100
-    own = [
-        set(zip(frame["item"], frame["rating"], strict=True))
-        for _, frame in ratings.frame.groupby(pd.factorize(ratings.frame["person"], sort=True)[0])
-    ]
-    for number, group in known.groupby("person"):
-        mine = own[secret.targets[number]]
-        right = [pair in mine for pair in zip(group["item"], group["rating"], strict=True)]
-        assert right == [False, False, True, True, True, True]
-        assert not {item for item, _ in mine} & set(group["item"][:2])
-    true = known.iloc[2:6].merge(ratings.frame[secret.person == secret.targets[0]], on=["item", "rating"])
-    assert (true["day_x"] - true["day_y"]).abs().max() <= 5
-    assert "day" not in SparseRatings(records=ratings, targets=5, dates=False).draw(np.random.default_rng(0)).known
-
-
-def test_pseudonyms_are_uninformative_and_seeds_reproduce_draws(ratings):
-    game = SparseRatings(records=ratings, targets=50)
-    release = Identity().apply(ratings, np.random.default_rng(0))
-    published = game.publish(release, np.random.default_rng(0))
-    assert sorted(published.frame["person"].unique()) == list(range(300))
-    assert set(release.frame["person"]).isdisjoint(published.frame["person"].astype(str))
-    first, second = (play(Identity(), ScoreboardDeanonymization(), game, np.random.default_rng(3)) for _ in range(2))
-    assert first == second
-
-
-@pytest.mark.parametrize(
-    ("change", "word"),
-    [
-        ({"targets": 0}, "targets"),
-        ({"targets": 301}, "targets"),
-        ({"known": 0}, "known"),
-        ({"known": 2, "wrong": 3}, "wrong"),
-        ({"days": float("nan")}, "days"),
-        ({"days": -1}, "days"),
-        ({"dates": 1}, "dates"),
-        ({"item": "film"}, "item"),
-        ({"rating": "item"}, "rating"),
-        ({"attacker_knows": "all"}, "attacker_knows"),
-    ],
-)
-def test_bad_parameters(ratings, change, word):
-    with pytest.raises(ValueError, match=word):
-        SparseRatings(records=ratings, **{"targets": 50, **change})
-
-
-def test_bad_games(ratings):
-    with pytest.raises(ValueError, match="whose row"):
-        SparseRatings(records=Microdata(ratings.frame, domains=ratings.domains), targets=5)
-    small = Microdata(TABLE[TABLE["person"] != "c"], domains=DOMAINS, person="person")
-    everything = SparseRatings(records=small.take([0, 1, 2, 3]), targets=1, known=2, wrong=1)
-    with pytest.raises(ValueError, match="nearly every item"):
-        everything.draw(np.random.default_rng(0))
-    game = SparseRatings(records=ratings, targets=50)
-    secret = game.draw(np.random.default_rng(0))
-    published = game.publish(Identity().apply(ratings, np.random.default_rng(0)), np.random.default_rng(0))
-    with pytest.raises(TypeError, match="ranked answers"):
-        game.score(secret, published, Decisions(np.zeros(50)), np.random.default_rng(0))
-    with pytest.raises(NotApplicable, match="deanonymization"):
-        play(Identity(), NearestNeighbour(), game, np.random.default_rng(0))
-
-
-def test_utility_by_hand():
-    utility = RatingUtility(TABLE, DOMAINS, "person", "item", "rating", "day")
-    assert utility.score(TABLE)["utility_items"] == pytest.approx(1)
-    assert utility.score(TABLE)["utility_item_means"] is None
-    assert utility.score(TABLE)["utility_pairs"] == pytest.approx(1)
-    assert set(utility.score(TABLE.iloc[:0]).values()) == {0.0}
-    constant = utility.score(TABLE.assign(item="x"))
-    assert constant["utility_items"] == pytest.approx(0)
-    # Shares are 2, 2, 1, 1 sixths. With one y replaced by x they are 3, 1, 1, 1 sixths: a total variation of 1/6.
-    # That of a constant is 4/6.
-    moved = utility.score(TABLE.assign(item=["x", "x", "x", "y", "u|v", "z"]))
-    assert moved["utility_items"] == pytest.approx(1 - 1 / 4)
-    gone = utility.score(TABLE.drop(columns=["item", "rating", "person"]))
-    assert gone["utility_items"] == gone["utility_ratings"] == gone["utility_pairs"] == 0
-    with pytest.raises(ValueError, match="no rating"):
-        RatingUtility(TABLE.iloc[:0], DOMAINS, "person", "item", "rating", "day")
-    with pytest.raises(ValueError, match="numeric"):
-        RatingUtility(TABLE, {"rating": DOMAINS["rating"]}, "person", "item", "rating", "day")

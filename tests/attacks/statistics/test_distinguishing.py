@@ -26,3 +26,9 @@ def test_distinguishing_bound_never_exceeds_the_claim():
     outcome = play(Curator(epsilon=3.0), Distinguishing(runs=400), game, rng())
     assert 1 < outcome.scores.measures["epsilon_bound"] <= 3
     assert outcome.scores["distinguishing"].rate > 0.6
+
+
+@pytest.mark.parametrize("change", [{"runs": 3}])
+def test_bad_parameters_are_named(change):
+    with pytest.raises(ValueError, match=next(iter(change))):
+        Distinguishing(**change)

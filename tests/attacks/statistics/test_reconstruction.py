@@ -22,3 +22,9 @@ def test_reconstruction_from_no_answer(bits):
     session.answer(secret.known.targets[0].queries[0])
     claims = Reconstruction().run(session, secret.known, rng())
     assert claims.values["value"].isna().all()
+
+
+@pytest.mark.parametrize("change", [{"queries_per_person": 0}, {"solver": "guess"}])
+def test_bad_parameters_are_named(change):
+    with pytest.raises(ValueError, match=next(iter(change))):
+        Reconstruction(**change)

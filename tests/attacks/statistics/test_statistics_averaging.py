@@ -4,6 +4,7 @@ Seeds are fixed; where a rate over plays is asserted, its distance from the expe
 """
 
 import numpy as np
+import pytest
 from statistics_tools import city, disclosure_rate, rng
 
 from attacks import Averaging, Differencing
@@ -51,3 +52,9 @@ def test_a_spent_budget_is_used_as_far_as_it_goes():
     scores = game.score(secret, None, claims, rng())
     assert scores["disclosure"].rate == scores.measures["answered"] == 0
     assert scores.measures["precision"] is None
+
+
+@pytest.mark.parametrize("change", [{"repeats": 0}, {"repeats": 1.5}])
+def test_bad_parameters_are_named(change):
+    with pytest.raises(ValueError, match=next(iter(change))):
+        Averaging(**change)

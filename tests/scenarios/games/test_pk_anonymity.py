@@ -32,7 +32,7 @@ from defenses.base.hierarchy import TableHierarchy
 from defenses.base.release import MicrodataRelease
 from leaderboard.store import Store
 from metrics import CategoricalDomain, NumericDomain
-from scenarios import PkAnonymity, load, play, summarize_pk
+from scenarios import PkAnonymity, load, play
 from scenarios.games.playing import play_alone
 from scenarios.running.plan import read_plan
 from scenarios.running.runner import guarantees, run
@@ -144,7 +144,6 @@ def test_scores_are_those_of_the_surest_pair_and_of_abstention():
         (lambda: BestPosterior(table="mine"), "table"),
         (lambda: LeakagePosterior(share=0), "share"),
         (lambda: LeakagePosterior(share=1.5), "share"),
-        (lambda: summarize_pk([]), "plays"),
     ],
 )
 def test_bad_input_is_named(make, message):

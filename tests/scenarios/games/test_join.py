@@ -1,0 +1,87 @@
+"""The join game: the register and its errors, undefined rates, and refusals."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attacks import Decisions, SweeneyJoin
+from attacks.base.attack import NotApplicable
+from defenses import Identity, Microdata, RetentionReplacement
+from scenarios import Join, play
+
+
+def test_the_register_is_as_described(adult_register):
+    game = Join(records=adult_register, patients=100, register=1500, listed=0.8, missing=0.1, outdated=0.1)
+    secret = game.draw(np.random.default_rng(0))
+    assert (secret.positions >= 0).sum() == 80
+    assert len(secret.candidates) == 1500
+    assert set(secret.candidates.columns) == set(adult_register.quasi_identifiers)
+    listed = np.flatnonzero(secret.positions >= 0)
+    own = secret.candidates.iloc[secret.positions[listed]].reset_index(drop=True)
+    truth = secret.records.frame.iloc[listed].reset_index(drop=True)
+    # 560 entries: a share of .1 has a standard error of .013.
+    assert own.isna().to_numpy().mean() == pytest.approx(0.1, abs=0.055)
+    differ = (own != truth[own.columns]) & own.notna()
+    assert 0.01 < differ.to_numpy().mean() < 0.12
+    clean = Join(records=adult_register, patients=100, register=1500, listed=1.0, missing=0.0, outdated=0.0)
+    secret = clean.draw(np.random.default_rng(0))
+    pd.testing.assert_frame_equal(
+        secret.candidates.iloc[secret.positions].reset_index(drop=True),
+        secret.records.frame[list(adult_register.quasi_identifiers)],
+    )
+
+
+def test_the_rate_is_undefined_if_nobody_is_on_the_register(adult_register):
+    game = Join(records=adult_register, patients=20, register=100, listed=0.0, auxiliary=0, held_out=0)
+    scores = play(Identity(), SweeneyJoin(), game, np.random.default_rng(0)).scores
+    assert scores["reidentification"].rate is None
+    assert scores.measures["precision"] == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "word"),
+    [
+        ({"patients": 0}, "patients"),
+        ({"register": 1}, "register"),
+        ({"patients": 50, "register": 10}, "register"),
+        ({"register": 10**6}, "register"),
+        ({"listed": 1.5}, "listed"),
+        ({"missing": float("nan")}, "missing"),
+        ({"outdated": "1"}, "outdated"),
+        ({"missing": 0.6, "outdated": 0.6}, "missing and outdated"),
+        ({"attacker_knows": "all"}, "attacker_knows"),
+    ],
+)
+def test_bad_parameters(adult_register, change, word):
+    with pytest.raises(ValueError, match=word):
+        Join(records=adult_register, **change)
+
+
+def test_release_and_register_must_share_a_column(adult_register):
+    with pytest.raises(ValueError, match="quasi-identifier"):
+        Join(records=Microdata(adult_register.frame, sensitive=("salary-class",)))
+
+
+def test_bad_claims(adult_register):
+    game = Join(records=adult_register, patients=10, register=100)
+    secret = game.draw(np.random.default_rng(0))
+    release = game.publish(Identity().apply(secret.records, np.random.default_rng(0)), np.random.default_rng(0))
+    with pytest.raises(TypeError, match="ranked answers"):
+        game.score(secret, release, Decisions(np.zeros(100)), np.random.default_rng(0))
+    claims = SweeneyJoin().run(release.take([0]), game.knowledge(secret, Identity()), np.random.default_rng(0))
+    with pytest.raises(ValueError, match="about 1 rows and 100 candidates"):
+        game.score(secret, release, claims, np.random.default_rng(0))
+
+
+def test_an_attack_that_does_not_fit_is_refused(adult_register):
+    from attacks import LikelihoodMembership
+
+    with pytest.raises(NotApplicable, match="membership"):
+        play(Identity(), LikelihoodMembership(), Join(records=adult_register), np.random.default_rng(0))
+
+
+def test_one_seed_one_result(adult_register):
+    game = Join(records=adult_register, register=300, auxiliary=100, held_out=0)
+    defense = RetentionReplacement(retention=0.7)
+    first, second = (play(defense, SweeneyJoin(), game, np.random.default_rng(5)) for _ in range(2))
+    assert first == second
