@@ -95,7 +95,7 @@ def test_defaults_of_a_game():
 
 @pytest.mark.parametrize("bad", ["all", None, 3, "Mechanism", ""])
 def test_what_the_attacker_knows_is_one_of_two_words(bad):
-    with pytest.raises(ValueError, match="attacker_knows must be mechanism or nothing"):
+    with pytest.raises(ValueError, match="attacker_knows must be one of 'mechanism', 'nothing'"):
         check_attacker_knows(bad)
     with pytest.raises(ValueError, match="attacker_knows"):
         CandidateFile(records=RECORDS, originals=2, candidates=4, attacker_knows=bad)
