@@ -48,10 +48,11 @@ class SharedColumn:
     codes: NDArray[np.intp]
     _tables: dict[str, NDArray[Any]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
-    def expand(self, table: NDArray[Any]) -> NDArray[Any]:
-        """Turn a table over distinct cells and distinct values into one over rows and candidates."""
+    def expand(self, table: NDArray[Any], rows: NDArray[np.intp] | None = None) -> NDArray[Any]:
+        """Turn a table over distinct cells and distinct values into one over rows (by default all) and candidates."""
+        cells = self.cells.codes if rows is None else self.cells.codes[rows]
         # Two gathers are four times as fast as one by both codes at once.
-        return np.take(np.take(table, self.cells.codes, axis=0), self.codes, axis=1)
+        return np.take(np.take(table, cells, axis=0), self.codes, axis=1)
 
     def contains(self) -> Booleans:
         """Return whether each distinct cell covers each distinct value, shape (cells, values), read-only."""
@@ -206,7 +207,19 @@ def _kept(tables: dict[Any, NDArray[Any]], name: Hashable, compute: Callable[[],
     return table
 
 
-def gower_distance(columns: list[SharedColumn]) -> Floats:
+def shared_distance(release: MicrodataRelease, knowledge: Knowledge) -> Floats:
+    """`gower_distance` of the common columns, computed once for all attacks on a release, read-only.
+
+    Raises
+    ------
+    ValueError
+        As `shared_columns`.
+    """
+    columns = shared_columns(release, knowledge)
+    return shared_table(release, knowledge, "Gower's distance", lambda: gower_distance(columns))
+
+
+def gower_distance(columns: list[SharedColumn], rows: NDArray[np.intp] | None = None) -> Floats:
     """Gower's distance of every released row to every candidate, shape (rows, candidates), in [0, 1].
 
     Numbers differ by their distance over the candidates' range, categories by 0 or 1. A generalized cell is as far
@@ -221,13 +234,21 @@ def gower_distance(columns: list[SharedColumn]) -> Floats:
     a record's gaps are released with it. The rule costs matches where candidates have gaps that the release lacks
     (`NearestNeighbour`).
 
+    Parameters
+    ----------
+    columns : list of SharedColumn
+        Both sides of at least one column.
+    rows : ndarray of int, optional
+        Positions of the released rows to compare; all by default.
+
     References
     ----------
     Gower (1971), A general coefficient of similarity and some of its properties.
     """
-    total = np.zeros((columns[0].cells.codes.size, columns[0].codes.size))
+    count = columns[0].cells.codes.size if rows is None else rows.size
+    total = np.zeros((count, columns[0].codes.size))
     for column in columns:
-        total += column.expand(column.distance())
+        total += column.expand(column.distance(), rows)
     total /= len(columns)
     return total
 

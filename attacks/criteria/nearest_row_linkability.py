@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import Claims
 from attacks.base.released_classes import TIE
-from attacks.base.sides import gower_distance, shared_columns
+from attacks.base.sides import shared_distance
 from defenses.base.parameters import check_integer
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
@@ -102,7 +102,7 @@ class NearestRowLinkability(Attack):
             raise NotApplicable("the release has no row")
         second = Knowledge(knowledge.others, knowledge.auxiliary)
         count = min(self.neighbours, len(release.frame))
-        distances = (gower_distance(shared_columns(release, file)) for file in (knowledge, second))
+        distances = (shared_distance(release, file) for file in (knowledge, second))
         return LinkedRows(*(nearest_rows(distance, count) for distance in distances))
 
 

@@ -6,7 +6,7 @@ from numpy.random import Generator
 
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import RankedAnswers
-from attacks.base.sides import gower_distance, shared_columns
+from attacks.base.sides import shared_distance
 from attacks.linkage.linkage_answers import assignment_answers
 from attacks.linkage.row_matching import matching_posterior
 from defenses.base.parameters import check_real
@@ -53,5 +53,5 @@ class AssignmentLinkage(Attack):
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Assign one to one."""
-        scores = -gower_distance(shared_columns(release, knowledge))
+        scores = -shared_distance(release, knowledge)
         return assignment_answers(scores, matching_posterior(self.sharpness * scores), rng, calibrated=False)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from attacks.base.attack import Knowledge, NotApplicable
-from attacks.base.sides import SharedColumn, gower_distance, shared_columns, shared_table
+from attacks.base.sides import shared_columns, shared_distance, shared_table
 from attacks.linkage.column_models import ColumnModels
 from attacks.linkage.linkage_answers import Linkage
 from attacks.linkage.row_matching import matching_posterior
@@ -65,11 +65,11 @@ class ExpectationMaximizationLinkage(Linkage):
         if not len(release.frame):
             raise NotApplicable("the release has no row")
         name = (ExpectationMaximizationLinkage, self.iterations, self.sharpness)
-        return shared_table(release, knowledge, name, lambda: self._learned(shared_columns(release, knowledge)))
+        return shared_table(release, knowledge, name, lambda: self._learned(release, knowledge))
 
-    def _learned(self, columns: list[SharedColumn]) -> Floats:
-        models = ColumnModels(columns)
-        scores = -self.sharpness * gower_distance(columns)
+    def _learned(self, release: MicrodataRelease, knowledge: Knowledge) -> Floats:
+        models = ColumnModels(shared_columns(release, knowledge))
+        scores = -self.sharpness * shared_distance(release, knowledge)
         for _ in range(self.iterations):
             moved = models.maximize(matching_posterior(scores))
             scores = models.log_likelihood()

@@ -114,7 +114,7 @@ class FellegiSunter(Attack):
     def _trained_weights(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> MatchWeights:
         """Weights learned from simulated releases, by the comparisons that all of them allow."""
         samples, matches = [], []
-        for columns, truth in simulated_pairs(release, knowledge, SIMULATIONS, rng):
+        for columns, truth in simulated_pairs(release, knowledge, SIMULATIONS):
             chosen, matched = self._chosen(compare(columns), _shape(columns), truth, rng)
             samples.append(chosen)
             matches.append(matched)

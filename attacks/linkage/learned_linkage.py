@@ -11,7 +11,7 @@ from attacks.base.attack import Knowledge
 from attacks.base.sides import SharedColumn, gower_distance, shared_columns
 from attacks.linkage.linkage_answers import Linkage
 from attacks.linkage.row_matching import matching_posterior
-from attacks.linkage.simulated_pairs import chosen_pairs, simulated_pairs
+from attacks.linkage.simulated_pairs import chosen_pairs, simulated_pairs, some_rows
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats, Integers
@@ -21,8 +21,8 @@ from metrics.cells import NumericCells
 FARTHEST = 5.0
 # Bounds of log-odds, within the resolution of confidences, and of probabilities, so that logarithms are finite.
 FARTHEST_ODDS, LEAST = 20.0, 1e-9
-# Number of simulated releases on which confidences are calibrated.
-TRUSTED = 2
+# Most rows of a simulated release to learn from, and least rows of simulated releases to calibrate confidences on.
+ROWS, TRUSTED_ROWS = 100, 200
 
 
 class LearnedLinkage(Linkage):
@@ -74,20 +74,21 @@ class LearnedLinkage(Linkage):
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
 
-        columns = shared_columns(release, knowledge)
         features, matches, labelled_simulations = [], [], []
-        for simulated, truth in simulated_pairs(release, knowledge, self.simulations, rng):
-            distance = gower_distance(simulated)
-            rows, candidates = chosen_pairs(distance, truth, self.near, self.far, rng)
-            features.append(pair_features(simulated, distance, rows, candidates))
-            matches.append(truth[rows] == candidates)
-            labelled_simulations.append((simulated, truth))
+        for simulated, truth in simulated_pairs(release, knowledge, self.simulations):
+            learned = some_rows(truth.size, ROWS, rng)
+            distance = gower_distance(simulated, learned)
+            places, candidates = chosen_pairs(distance, truth[learned], self.near, self.far, rng)
+            features.append(pair_features(simulated, learned, distance, places, candidates))
+            matches.append(truth[learned][places] == candidates)
+            if sum(known.size for _, known in labelled_simulations) < TRUSTED_ROWS:
+                labelled_simulations.append((simulated, truth))
         scaler, classifier = StandardScaler(), LogisticRegression(C=self.penalty, max_iter=300)
         classifier.fit(scaler.fit_transform(np.vstack(features)), np.concatenate(matches))
         weights = classifier.coef_[0] / scaler.scale_
         model = LinearModel(weights, float(classifier.intercept_[0] - weights @ scaler.mean_))
-        factor = _trust([(_log_odds(model, simulated), truth) for simulated, truth in labelled_simulations[:TRUSTED]])
-        return factor * _log_odds(model, columns)
+        factor = _trust([(_log_odds(model, simulated), truth) for simulated, truth in labelled_simulations])
+        return factor * _log_odds(model, shared_columns(release, knowledge))
 
 
 @dataclass(frozen=True)
@@ -149,21 +150,26 @@ def _trust(simulations: list[tuple[Floats, Integers]]) -> float:
     return float(np.exp(minimize_scalar(surprise, bounds=(-2.0, 2.0), method="bounded", options={"xatol": 0.02}).x))
 
 
-def pair_features(columns: list[SharedColumn], distance: Floats, rows: Integers, candidates: Integers) -> Floats:
+def pair_features(
+    columns: list[SharedColumn], learned: Integers, distance: Floats, places: Integers, candidates: Integers
+) -> Floats:
     """Features of pairs for the classifier, shape (pairs, features).
 
     Parameters
     ----------
     columns : list of SharedColumn
         Both sides.
+    learned : ndarray of int, shape (rows,)
+        Rows to learn from.
     distance : ndarray of float, shape (rows, candidates)
-        Gower's.
-    rows, candidates : ndarray of int, shape (pairs,)
-        Row and candidate of each pair.
+        Gower's distance of these rows.
+    places, candidates : ndarray of int, shape (pairs,)
+        Place of each pair's row in `learned`, and its candidate.
     """
-    features = [distance[rows, candidates], distance[rows, candidates] - distance.min(axis=1)[rows]]
+    features = [distance[places, candidates], distance[places, candidates] - distance.min(axis=1)[places]]
     for column in columns:
-        features += list(column_features(column)[:, column.cells.codes[rows], column.codes[candidates]])
+        cells = column.cells.codes[learned][places]
+        features += list(column_features(column)[:, cells, column.codes[candidates]])
     return np.column_stack(features)
 
 

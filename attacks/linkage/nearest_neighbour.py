@@ -10,7 +10,7 @@ from numpy.random import Generator
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import RankedAnswers
 from attacks.base.features import encode_features
-from attacks.base.sides import SharedColumn, gower_distance, shared_columns
+from attacks.base.sides import SharedColumn, shared_columns, shared_distance
 from defenses.base.parameters import check_choice
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
@@ -64,8 +64,10 @@ class NearestNeighbour(Attack):
 
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Rank candidates by distance; ties are broken at random."""
-        columns = shared_columns(release, knowledge)
-        distance = gower_distance(columns) if self.metric == "gower" else vector_distance(columns, self.metric)
+        if self.metric == "gower":
+            distance = shared_distance(release, knowledge)
+        else:
+            distance = vector_distance(shared_columns(release, knowledge), self.metric)
         return RankedAnswers.from_scores(-distance, rng)
 
 

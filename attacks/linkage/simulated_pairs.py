@@ -10,6 +10,7 @@ from numpy.random import Generator
 
 from attacks.base.attack import Knowledge, NotApplicable
 from attacks.base.sides import SharedColumn, shared_columns
+from attacks.base.simulation import simulation
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats, Integers
 
@@ -18,7 +19,7 @@ FEWEST = 10
 
 
 def simulated_pairs(
-    release: MicrodataRelease, knowledge: Knowledge, simulations: int, rng: Generator
+    release: MicrodataRelease, knowledge: Knowledge, simulations: int
 ) -> Iterator[tuple[list[SharedColumn], Integers]]:
     """Simulate releases of the attacker's own people, and code them beside candidates.
 
@@ -32,9 +33,7 @@ def simulated_pairs(
     knowledge : Knowledge
         The attacker's own people, and the mechanism.
     simulations : int
-        Number of simulations.
-    rng : Generator
-        Draws the people and the randomness of the mechanism.
+        Number of simulations; other attacks on the release share them (`attacks.base.simulation`).
 
     Yields
     ------
@@ -57,16 +56,21 @@ def simulated_pairs(
         raise NotApplicable(f"the attacker has {people} people of its own; {FEWEST} are needed")
     released = max(2, min(candidates, round(rows * candidates / len(knowledge.candidates))))
     names = [name for name in release.frame.columns if name in knowledge.candidates.columns]
-    for _ in range(simulations):
-        chosen = knowledge.auxiliary.take(rng.permutation(people)[:candidates])
+    for number in range(simulations):
         try:
-            simulated = knowledge.simulate(chosen.take(np.arange(released)), rng)
+            simulated = simulation(release, knowledge, released, number)
         except ValueError as reason:
             raise NotApplicable(f"the defense cannot be repeated on {released} people: {reason}") from reason
-        if not (simulated.origin >= 0).any():
+        if not (simulated.release.origin >= 0).any():
             raise NotApplicable("released rows stem from no single person")
-        own = replace(knowledge, candidates=chosen.frame[[name for name in names if name in chosen.frame.columns]])
-        yield shared_columns(simulated, own), simulated.origin
+        chosen = knowledge.auxiliary.frame.iloc[simulated.order[:candidates]].reset_index(drop=True)
+        own = replace(knowledge, candidates=chosen[[name for name in names if name in chosen.columns]])
+        yield shared_columns(simulated.release, own), simulated.release.origin
+
+
+def some_rows(count: int, most: int, rng: Generator) -> Integers:
+    """Positions of random rows, at most `most` of them."""
+    return np.arange(count) if count <= most else np.sort(rng.permutation(count)[:most])
 
 
 def chosen_pairs(distance: Floats, truth: Integers, near: int, far: int, rng: Generator) -> tuple[Integers, Integers]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from attacks.base.attack import Knowledge
-from attacks.base.sides import gower_distance, shared_columns
+from attacks.base.sides import shared_columns, shared_distance
 from attacks.membership.calibrated_membership import CalibratedMembership
 from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
@@ -57,5 +57,5 @@ class DensityRatioMembership(CalibratedMembership):
         columns = shared_columns(table, knowledge)
         if not len(table.frame):
             return np.zeros(len(knowledge.candidates))
-        distance = gower_distance(columns) * len(columns)
+        distance = shared_distance(table, knowledge) * len(columns)
         return np.asarray(logsumexp(-distance / self.bandwidth, axis=0) - np.log(len(distance)))

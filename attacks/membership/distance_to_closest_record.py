@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from attacks.base.attack import Knowledge
-from attacks.base.sides import gower_distance, shared_columns
+from attacks.base.sides import shared_distance
 from attacks.membership.calibrated_membership import CalibratedMembership
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
@@ -62,5 +62,4 @@ class DistanceToClosestRecord(CalibratedMembership):
 
 def _closest(table: MicrodataRelease, knowledge: Knowledge) -> Floats:
     """Distance of each candidate to its closest row, shape (candidates,); 1 if the table has no row."""
-    columns = shared_columns(table, knowledge)
-    return np.asarray(gower_distance(columns).min(axis=0, initial=1.0))
+    return np.asarray(shared_distance(table, knowledge).min(axis=0, initial=1.0))

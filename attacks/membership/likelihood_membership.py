@@ -58,7 +58,9 @@ class LikelihoodMembership(Attack):
         if release.frame.empty:
             return Decisions(np.zeros(len(knowledge.candidates)))
         parts = channel.likelihoods(release.frame, population, dict(knowledge.domains(columns)))
-        table = np.sum([part.table() for part in parts.values()], axis=0)
+        table = np.zeros((len(release.frame), len(population)))
+        for part in parts.values():
+            table += part.table()
         mean = logsumexp(table, axis=1) - np.log(len(population))
         # A row that no person of the population explains carries no information about the candidates.
         usable = mean > -np.inf

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
 from numpy.random import Generator
 
 from attacks.base.attack import Knowledge, NotApplicable
+from attacks.base.simulation import simulation
 from defenses.base.defense import released_frame, rowwise_release
 from defenses.base.release import MicrodataRelease
 
@@ -28,7 +28,7 @@ def reference_tables(
     rounds : int
         Number of tables.
     rng : Generator
-        Draws people and repeats the defense.
+        Draws samples that stay in clear. Simulations are shared (`attacks.base.simulation`).
 
     Yields
     ------
@@ -44,17 +44,17 @@ def reference_tables(
     if not len(people):
         raise NotApplicable("the attacker has no people of its own to compare with")
     size = min(len(people), max(1, len(release.frame)))
-    for _ in range(rounds):
-        yield _released_sample(knowledge, rng.permutation(len(people))[:size], rng)
+    for number in range(rounds):
+        table = _simulated(release, knowledge, size, number)
+        if table is None:
+            table = rowwise_release(released_frame(people.take(rng.permutation(len(people))[:size])), None)
+        yield table
 
 
-def _released_sample(knowledge: Knowledge, positions: np.ndarray, rng: Generator) -> MicrodataRelease:
-    sample = knowledge.auxiliary.take(positions)
-    if knowledge.simulate is not None:
-        try:
-            simulated: MicrodataRelease = knowledge.simulate(sample, rng)
-        except ValueError:
-            pass
-        else:
-            return simulated
-    return rowwise_release(released_frame(sample), None)
+def _simulated(release: MicrodataRelease, knowledge: Knowledge, size: int, number: int) -> MicrodataRelease | None:
+    if knowledge.simulate is None:
+        return None
+    try:
+        return simulation(release, knowledge, size, number).release
+    except ValueError:
+        return None

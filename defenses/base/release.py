@@ -57,11 +57,13 @@ class SharedResults:
     """Results that the attacks on one release share; empty in every copy and pickle.
 
     `attacks.base.sides` keeps coded columns here. It compares the tables' contents before it answers from them, so
-    that an attack that changes its view gets no result of the unchanged one.
+    that an attack that changes its view gets no result of the unchanged one. `attacks.base.simulation` keeps releases
+    of the attacker's own people.
     """
 
     def __init__(self) -> None:
         self.entries: list[Any] = []
+        self.simulations: dict[Any, Any] = {}
 
     def __reduce__(self) -> tuple[type[SharedResults], tuple[()]]:
         return SharedResults, ()

@@ -16,6 +16,7 @@ from defenses.base.parameters import check_choice
 from defenses.base.parametrized import Parametrized
 from defenses.base.release import Release
 from metrics.score import Scores
+from scenarios.games.publisher import Publisher
 
 KNOWS = ("mechanism", "nothing")
 
@@ -95,11 +96,7 @@ class Game(Parametrized, ABC):
 
     def simulation(self, defense: Defense) -> Callable[[Microdata, Generator], Any] | None:
         """Function that repeats defense and publication on other records; None if the mechanism is not disclosed."""
-
-        def simulate(records: Microdata, rng: Generator) -> Any:
-            return self.publish(defense.clone().apply(records, rng), rng)
-
-        return simulate if self.attacker_knows == "mechanism" else None
+        return Publisher(defense, self.publish) if self.attacker_knows == "mechanism" else None
 
     @abstractmethod
     def knowledge(self, secret: Any, defense: Defense) -> Knowledge:

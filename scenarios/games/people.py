@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -50,7 +51,11 @@ class Drawn(Secret):
 
     @property
     def candidates(self) -> pd.DataFrame:
-        """Released columns of all candidates in clear, in the order of `order`, shape (candidates, columns)."""
+        """Copy of the released columns of all candidates, in the order of `order`, shape (candidates, columns)."""
+        return self._candidates.copy()
+
+    @cached_property
+    def _candidates(self) -> pd.DataFrame:
         columns = list(self.records.released_columns)
         everybody = pd.concat([self.records.frame[columns], self.others.frame[columns]], ignore_index=True)
         return everybody.iloc[self.order].reset_index(drop=True)

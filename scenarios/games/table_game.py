@@ -44,7 +44,8 @@ class TableGame(Game):
         """Return the same people with the public domains of all columns."""
         return replace(people, domains={**people.domains, **self.domains})
 
-    def publish(self, release: Release, rng: Generator) -> Release:
+    @staticmethod
+    def publish(release: Release, rng: Generator) -> Release:
         """Put the rows in random order."""
         return table(release).shuffled(rng)
 

@@ -1,0 +1,79 @@
+"""Repetition of the defense on the attacker's own people, which the attacks on one release share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from attacks.base.attack import Knowledge
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+
+
+@dataclass(frozen=True)
+class Simulation:
+    """A release of the attacker's own people by the same mechanism.
+
+    Attributes
+    ----------
+    order : ndarray of int, shape (auxiliary,)
+        Random order of the attacker's people. The first ones are released.
+    release : MicrodataRelease
+        Their release. Its origins are positions among the released people.
+    auxiliary, publisher : Microdata, callable
+        The attacker's people and the mechanism, by which later calls recognize the simulation.
+    """
+
+    order: NDArray[np.intp]
+    release: MicrodataRelease
+    auxiliary: Microdata
+    publisher: Callable[..., Any]
+
+
+def simulation(release: MicrodataRelease, knowledge: Knowledge, rows: int, number: int) -> Simulation:
+    """Repeat the defense on so many of the attacker's people, once for all attacks on a release.
+
+    The seed follows from the release, so that all attacks share a simulation, whichever runs first.
+
+    Parameters
+    ----------
+    release : MicrodataRelease
+        The release under attack.
+    knowledge : Knowledge
+        The attacker's own people, and the mechanism.
+    rows : int
+        Number of people to release.
+    number : int
+        Number of the simulation; different numbers are independent.
+
+    Raises
+    ------
+    TypeError
+        If the attacker does not know the mechanism.
+    ValueError
+        If the defense refuses so few people.
+    """
+    if knowledge.simulate is None:
+        raise TypeError("the attacker does not know the mechanism")
+    key = ("simulation", rows, number)
+    past = release.shared.simulations.get(key)
+    if past is not None and past.auxiliary is knowledge.auxiliary and past.publisher == knowledge.simulate:
+        return past
+    rng = np.random.default_rng([_digest(release), number])
+    order = rng.permutation(len(knowledge.auxiliary))
+    repeated: MicrodataRelease = knowledge.simulate(knowledge.auxiliary.take(order[:rows]), rng)
+    fresh = Simulation(order, repeated, knowledge.auxiliary, knowledge.simulate)
+    release.shared.simulations[key] = fresh
+    return fresh
+
+
+def _digest(release: MicrodataRelease) -> int:
+    """An integer of 64 bits that follows from the released cells and their order."""
+    rows = pd.util.hash_pandas_object(release.frame.astype(str), index=False).to_numpy()
+    places = np.arange(1, 2 * len(rows), 2, dtype=np.uint64)
+    return int((rows * places).sum(dtype=np.uint64))
