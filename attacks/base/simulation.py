@@ -61,7 +61,7 @@ def simulation(release: MicrodataRelease, knowledge: Knowledge, rows: int, numbe
     if knowledge.simulate is None:
         raise TypeError("the attacker does not know the mechanism")
     key = ("simulation", rows, number)
-    past = release.shared.simulations.get(key)
+    past: Simulation | None = release.shared.simulations.get(key)
     if past is not None and past.auxiliary is knowledge.auxiliary and past.publisher == knowledge.simulate:
         return past
     rng = np.random.default_rng([_digest(release), number])

@@ -74,7 +74,8 @@ class LearnedLinkage(Linkage):
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
 
-        features, matches, labelled_simulations = [], [], []
+        features, matches = [], []
+        labelled_simulations: list[tuple[list[SharedColumn], Integers]] = []
         for simulated, truth in simulated_pairs(release, knowledge, self.simulations):
             learned = some_rows(truth.size, ROWS, rng)
             distance = gower_distance(simulated, learned)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from numpy.random import Generator
@@ -94,7 +94,7 @@ class Game(Parametrized, ABC):
         """Turn the defense's release into the published one; by default it is published unchanged."""
         return release
 
-    def simulation(self, defense: Defense) -> Callable[[Microdata, Generator], Any] | None:
+    def simulation(self, defense: Defense) -> Publisher | None:
         """Function that repeats defense and publication on other records; None if the mechanism is not disclosed."""
         return Publisher(defense, self.publish) if self.attacker_knows == "mechanism" else None
 

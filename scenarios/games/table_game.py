@@ -7,11 +7,13 @@ from functools import cached_property
 
 from numpy.random import Generator
 
+from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease, Release
 from metrics.domains import Domain
 from metrics.table_utility import TableUtility, prediction_target
 from scenarios.games.game import Game, check_attacker_knows
+from scenarios.games.publisher import Publisher
 
 
 class TableGame(Game):
@@ -44,15 +46,26 @@ class TableGame(Game):
         """Return the same people with the public domains of all columns."""
         return replace(people, domains={**people.domains, **self.domains})
 
-    @staticmethod
-    def publish(release: Release, rng: Generator) -> Release:
+    def publish(self, release: Release, rng: Generator) -> Release:
         """Put the rows in random order."""
-        return table(release).shuffled(rng)
+        return in_random_order(release, rng)
+
+    def simulation(self, defense: Defense) -> Publisher | None:
+        """Repeat the defense; games that publish a table as it is share one publisher, and so its simulations."""
+        publisher = super().simulation(defense)
+        if publisher is not None and type(self).publish is TableGame.publish:
+            return replace(publisher, publish=in_random_order)
+        return publisher
 
     def table_utility(self, records: Microdata, held_out: Microdata, rng: Generator) -> TableUtility:
         """Utility measure of releases of `records`; `held_out` tests classifiers, and `rng` draws queries."""
         target = prediction_target(records.sensitive, self.domains)
         return TableUtility(records.frame, self.domains, held_out.frame, target, rng)
+
+
+def in_random_order(release: Release, rng: Generator) -> MicrodataRelease:
+    """Check that a release is a table, and put its rows in random order."""
+    return table(release).shuffled(rng)
 
 
 def table(release: Release) -> MicrodataRelease:
