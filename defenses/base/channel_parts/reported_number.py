@@ -24,8 +24,11 @@ class ReportedNumber(ColumnPart):
     Numbers are mapped from the domain's range onto [-1, 1], and reports back by the same map. They lie outside of the
     range, too. The log-likelihood is that of `defenses.base.number_law.NumberLaw`: a density where the report is
     piecewise, and a probability where it is an atom. It is the same for all values where there is no report, and -inf
-    for values outside of the range. Where the rounding to doubles merges an atom and a piecewise report, as at a large
-    epsilon in a narrow range far from 0, the cell is read as the atom.
+    for values outside of the range.
+
+    Cells are doubles in the column's unit, and readers of files may miss their last digit. So a cell is compared with
+    atoms and ends of pieces up to four units in the last place of the largest report. A cell that is both an atom and
+    in a piece is read as the atom. This matters at a large epsilon in a narrow range far from 0 only.
 
     Parameters
     ----------
@@ -79,6 +82,12 @@ class ReportedNumber(ColumnPart):
     def _half(self) -> float:
         return self._range.high / 2 - self._range.low / 2
 
+    @cached_property
+    def _slack(self) -> float:
+        """Largest error of a cell that was written and read, in the column's unit."""
+        largest = np.abs(self.published(np.array([-1.0, 1.0]) * max(self.law.reach, self.law.atom))).max()
+        return float(4 * np.spacing(largest))
+
     @property
     def _range(self) -> NumericDomain:
         assert isinstance(self.domain, NumericDomain)  # noqa: S101 (checked by the constructor)
@@ -99,8 +108,8 @@ class ReportedNumber(ColumnPart):
         values = plain_numbers(original[self.column])
         scaled = self.scaled(values)
         impossible = np.isnan(scaled) & ~(np.isnan(values) & self.missing)
-        # A cell is compared with the ends of a piece after the same rounding, which keeps their order.
         low, high = (self.published(end) for end in self.law.pieces(scaled))
+        low, high = low - self._slack, high + self._slack
 
         def kernel(*sides: Any) -> Floats:
             cell, sign, no_report, start, end, value, never = sides
@@ -120,10 +129,9 @@ class ReportedNumber(ColumnPart):
         """
         cells, signs, silent = self._read(column)
         reports = (cells - self._middle) / self._half
-        slack = np.spacing(np.abs(cells))
-        low, high = (self.published(end) for end in self.law.values(reports))
+        low, high = (self.published(end)[:, None] for end in self.law.values(reports))
         first, last = self._bins()
-        shares = _overlap((low - slack)[:, None], (high + slack)[:, None], first, last, integer=self._range.integer)
+        shares = _overlap(low - self._slack, high + self._slack, first, last, integer=self._range.integer)
         piecewise = np.log1p(np.expm1(self.epsilon) * shares)
         middle = np.clip(((first + last) / 2 - self._middle) / self._half, -1, 1)
         atoms = self.law.log_density(np.zeros((1, 1), dtype=bool), signs[:, None], middle[None, :])
@@ -145,9 +153,9 @@ class ReportedNumber(ColumnPart):
         silent = (column.astype(object) == SUPPRESSED).to_numpy(dtype=bool)
         numbers = plain_numbers(column.mask(silent) if silent.any() else column)
         atom = self.published(np.array([-self.law.atom, self.law.atom]))
-        signs = (numbers == atom[1]).astype(float) - (numbers == atom[0])
-        signs = signs if self.share < 1 else np.zeros_like(signs)
-        reach = self.published(np.array([-self.law.reach, self.law.reach]))
+        near = (np.abs(numbers[:, None] - atom) <= self._slack) & (self.share < 1)
+        signs = near[:, 1].astype(float) - near[:, 0]
+        reach = self.published(np.array([-self.law.reach, self.law.reach])) + np.array([-self._slack, self._slack])
         possible = (signs != 0) | ((numbers >= reach[0]) & (numbers <= reach[1]) & (self.share > 0))
         return np.where(silent, 0.0, np.where(possible, numbers, np.nan)), signs, silent
 
