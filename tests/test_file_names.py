@@ -12,6 +12,7 @@ PACKAGES = ("metrics", "defenses", "attacks", "leaderboard", "scenarios")
 # Families whose exported modules each have a test file of their own.
 TESTED_BY_PATH = (
     "attacks/attributes",
+    "attacks/base",
     "attacks/criteria",
     "attacks/linkage",
     "attacks/membership",
@@ -19,6 +20,7 @@ TESTED_BY_PATH = (
     "attacks/reports",
     "attacks/statistics",
     "attacks/training",
+    "defenses/base",
     "defenses/curators",
     "defenses/dp",
     "defenses/federated",
@@ -28,6 +30,7 @@ TESTED_BY_PATH = (
     "defenses/pram",
     "defenses/recoding",
     "defenses/synthetic",
+    "metrics",
     "scenarios/games",
 )
 
