@@ -64,7 +64,9 @@ def simulation(release: MicrodataRelease, knowledge: Knowledge, rows: int, numbe
     past: Simulation | None = release.shared.simulations.get(key)
     if past is not None and past.auxiliary is knowledge.auxiliary and past.publisher == knowledge.simulate:
         return past
-    rng = np.random.default_rng([_digest(release), number])
+    if "digest" not in release.shared.simulations:
+        release.shared.simulations["digest"] = _digest(release)
+    rng = np.random.default_rng([release.shared.simulations["digest"], number])
     order = rng.permutation(len(knowledge.auxiliary))
     repeated: MicrodataRelease = knowledge.simulate(knowledge.auxiliary.take(order[:rows]), rng)
     fresh = Simulation(order, repeated, knowledge.auxiliary, knowledge.simulate)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from itertools import combinations
+from itertools import accumulate, combinations
+from operator import mul
 from typing import Any
 
 import numpy as np
@@ -116,15 +117,33 @@ def suppressed_cells(codes: Integers, k: int, worth: NDArray[np.float64]) -> Boo
     n, p = codes.shape
     suppressed = np.zeros((n, p), dtype=bool)
     unsafe = np.arange(n)
+    keys = _keys(codes)
     for chosen in _sets(codes, worth):
-        remaining = np.setdiff1d(np.arange(p), chosen)
-        classes = _classes(codes[np.ix_(unsafe, remaining)])
+        classes = _classes_without(codes, keys, unsafe, chosen)
         safe = class_sizes(classes)[classes] >= k
         suppressed[np.ix_(unsafe[safe], np.array(chosen, dtype=np.intp))] = True
         unsafe = unsafe[~safe]
         if not unsafe.size:
             return suppressed
     return _without_rest(codes, suppressed, unsafe, k)
+
+
+def _keys(codes: Integers) -> Integers | None:
+    """Terms of a mixed-radix number of each row, shape (n, p); None if the numbers would exceed 63 bits.
+
+    The sum over any columns identifies the row's values in them.
+    """
+    radices = [int(size) for size in codes.max(axis=0, initial=0) + 1]
+    weights = [1, *accumulate(radices, mul)]
+    return codes * np.array(weights[:-1], dtype=np.int64) if weights[-1] < 2**63 else None
+
+
+def _classes_without(codes: Integers, keys: Integers | None, rows: Integers, left_out: Sequence[int]) -> Integers:
+    """Equivalence class of the given rows over all columns but those left out, shape (rows,)."""
+    columns = np.setdiff1d(np.arange(codes.shape[1]), left_out)
+    if keys is None:
+        return _classes(codes[np.ix_(rows, columns)])
+    return np.asarray(pd.factorize(keys[np.ix_(rows, columns)].sum(axis=1))[0])
 
 
 def _classes(codes: Integers) -> Integers:
