@@ -133,7 +133,10 @@ def _best_columns(original: Profile, measure: Callable[[Profile], float]) -> flo
         for _ in range(SWEEPS):
             before = reached
             for first, end in _blocks(original):
+                # One of the two kinds is the column's own.
                 for kind in kinds:
+                    if (mass[:, first:end] == kind[:, first:end]).all():
+                        continue
                     trial = mass.copy()
                     trial[:, first:end] = kind[:, first:end]
                     if (value := measure(Profile(trial, original.starts))) > reached:

@@ -79,6 +79,7 @@ def run(**given: Any) -> None:
     """
     from scenarios.commands.experiment import run_experiment, sole_experiment
     from scenarios.running.display import Display
+    from scenarios.running.fork_server import start_server
 
     options = RunOptions(**given)
     display = Display(quiet=options.quiet)
@@ -90,6 +91,8 @@ def run(**given: Any) -> None:
         run_experiment(experiment, options, display)
         return
     with bad_input():
+        if options.backend == "local" and not options.explain:
+            start_server()
         plans = _plans(options, display)
         backend = _backend(options)
         catalogues = _catalogues(plans)

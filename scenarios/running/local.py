@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import os
 import pickle
 import queue
 import threading
+import time
 from collections import deque
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass
@@ -16,8 +18,8 @@ from scenarios.running.plan import Plan
 from scenarios.running.supervisor import Stopped, Supervisor
 from scenarios.running.units import Unit
 
-# Maximum batch size when results arrive faster than the store takes them.
-BATCH = 500
+# Largest batch, and seconds for which a batch waits for more results: a transaction costs as much as ten small trials.
+BATCH, LINGER = 500, 0.05
 
 
 @dataclass(frozen=True)
@@ -106,8 +108,14 @@ def _gathered(ended: queue.SimpleQueue[list[Result] | BaseException | None], run
     """Batches of the queued results, until all running threads have ended."""
     while running:
         batch: list[Result] = []
-        while not batch or (len(batch) < BATCH and not ended.empty()):
-            item = ended.get()
+        closes = math.inf
+        while len(batch) < BATCH:
+            try:
+                item = ended.get(timeout=max(0.0, closes - time.monotonic()) if batch else None)
+            except queue.Empty:
+                break
+            if not batch:
+                closes = time.monotonic() + LINGER
             if isinstance(item, BaseException):
                 raise item
             if item is not None:

@@ -6,7 +6,6 @@ import multiprocessing
 import os
 import re
 import signal
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -20,6 +19,7 @@ from typing import Any
 
 from leaderboard.result import Result
 from scenarios.running import worker
+from scenarios.running.fork_server import worker_context
 from scenarios.running.limits import Limits, written_size
 from scenarios.running.process import WHERE, Message, resident, serve
 from scenarios.running.units import Unit
@@ -173,7 +173,7 @@ class _Child:
     """Worker process and its connections."""
 
     def __init__(self, plan: bytes, limits: Limits, folders: tuple[str, ...]) -> None:
-        context = _context()
+        context = worker_context()
         self.connection, theirs = context.Pipe()
         self._crashes, crashes = context.Pipe(duplex=False)
         self._kills = _kernel_kills()
@@ -259,12 +259,3 @@ def _as_parent() -> Iterator[None]:
         yield
     finally:
         settings["daemon"] = before
-
-
-def _context() -> Any:
-    """Context that forks a server with the numeric packages loaded, or spawns processes if it cannot fork."""
-    if "forkserver" not in multiprocessing.get_all_start_methods() or sys.platform == "darwin":
-        return multiprocessing.get_context("spawn")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["scenarios.running.preload"])
-    return context
