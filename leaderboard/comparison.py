@@ -12,7 +12,15 @@ import numpy as np
 from leaderboard.goals import in_order
 from leaderboard.pairs import variant_name
 from leaderboard.result import FAILURES, Result, canonical
-from leaderboard.significance import TestedChange, able_to_reject, holm, plays_for, signed_rank_test, student_test
+from leaderboard.significance import (
+    TestedChange,
+    able_to_reject,
+    holm,
+    plays_for,
+    shared_level,
+    signed_rank_test,
+    student_test,
+)
 from leaderboard.utility import headlines_without, jackknife_deviation, pooled_utility
 from metrics.arrays import Floats
 
@@ -120,9 +128,9 @@ def compare(
 
     Each test is against the tolerance, not against zero. Student's t assumes normally distributed differences. With n
     plays its p-value is at least 2 · 4⁻ⁿ (`leaderboard.significance.student_floor`), and Wilcoxon's at least 2¹⁻ⁿ.
-    Holm's correction bounds the probability of any false alarm among all measures by `level`. Measures with too few
-    plays for any alarm are marked as not judged and left out of the correction (Tarone); `plays_needed` says how many
-    would do.
+    Holm's correction bounds the probability of any false alarm among all measures by `level`: half of it is for times,
+    half for utility and success (`leaderboard.significance.shared_level`). Measures with too few plays for any alarm
+    are marked as not judged and left out of the correction (Tarone); `plays_needed` says how many would do.
 
     A trial that ended in the base and fails in the head is always a significant worsening. The measures of an
     experiment are compared like success rates: smaller is better.
@@ -359,11 +367,19 @@ def _change(
 
 def _corrected(changes: Sequence[Change], level: float) -> list[Change]:
     """Changes with Holm's correction of the tests that can reject; failures are counted, not tested."""
-    tested = [number for number, change in enumerate(changes) if change.measure != "failures"]
-    able = able_to_reject([changes[number].smallest_p for number in tested], level)
-    judged = [number for number, can_reject in zip(tested, able, strict=True) if can_reject]
-    rejected = dict(zip(judged, holm([changes[number].p for number in judged], level), strict=True))
     corrected = list(changes)
-    for number in tested:
-        corrected[number] = replace(changes[number], significant=rejected.get(number, False), judged=number in rejected)
+    measures = [change.measure for change in changes if change.measure != "failures"]
+    for is_time, share in shared_level(measures, level).items():
+        tested = [
+            number
+            for number, change in enumerate(changes)
+            if change.measure != "failures" and (change.measure == "time") == is_time
+        ]
+        able = able_to_reject([changes[number].smallest_p for number in tested], share)
+        judged = [number for number, can_reject in zip(tested, able, strict=True) if can_reject]
+        rejected = dict(zip(judged, holm([changes[number].p for number in judged], share), strict=True))
+        for number in tested:
+            corrected[number] = replace(
+                changes[number], significant=rejected.get(number, False), judged=number in rejected
+            )
     return corrected

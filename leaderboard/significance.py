@@ -132,6 +132,23 @@ def able_to_reject(smallest_p_values: Sequence[float], level: float) -> Booleans
     return np.asarray(smallest <= level / k)
 
 
+def shared_level(measures: Sequence[str], level: float) -> dict[bool, float]:
+    """Level of the tests of times (True), and of those of utility and success (False).
+
+    Each kind gets half of the level where both occur (Bonferroni). The few tests of times, which need more plays, then
+    need no correction for the many of success.
+
+    Parameters
+    ----------
+    measures : sequence of str
+        Measure of each test: ``time``, ``utility`` or a goal.
+    level : float
+        Family-wise error rate of all tests, in (0, 1).
+    """
+    kinds = {measure == "time" for measure in measures}
+    return {kind: level / len(kinds) for kind in kinds}
+
+
 def plays_for(measures: Sequence[str], level: float) -> int:
     """Smallest number of plays with which the test of every measure can reject after Bonferroni's correction.
 
@@ -142,8 +159,10 @@ def plays_for(measures: Sequence[str], level: float) -> int:
     level : float
         Family-wise error rate, in (0, 1).
     """
-    floors = {signed_rank_floor if measure == "time" else student_floor for measure in measures}
-    return next(n for n in count(2) if all(floor(n) * len(measures) <= level for floor in floors))
+    floors = {True: signed_rank_floor, False: student_floor}
+    tests = {kind: sum((measure == "time") == kind for measure in measures) for kind in floors}
+    levels = shared_level(measures, level)
+    return next(n for n in count(2) if all(floors[kind](n) * tests[kind] <= levels[kind] for kind in levels))
 
 
 def holm(p_values: Sequence[float], level: float) -> list[bool]:
