@@ -38,7 +38,7 @@ def intruder() -> str | None:
 
 
 def main() -> None:
-    """Run the command line and exit; whatever goes wrong is told in one line on standard error.
+    """Run the command line and exit; an error is one line on standard error.
 
     The environment variable TOKUMEI_TRACEBACK, if not empty, adds the traceback of an unexpected exception.
     """
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def _code() -> int:
-    """Run the command line, and give its exit code."""
+    """Run the command line and return its exit code."""
     if sys.stderr is None:
         sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (open until the process ends)
     conflict = intruder()
@@ -77,13 +77,13 @@ def _code() -> int:
         _discard(sys.stdout)
     except OSError as error:
         _discard(sys.stdout)
-        # A command that told the same error before says it only once.
+        # A command that failed with this error has reported it already.
         code = code if code == BAD_INPUT else _fail(_message(error))
     return code
 
 
 def _message(error: Exception) -> str:
-    """An exception in one printable line; one that is not about files or streams is named."""
+    """An exception in one printable line; the name of its class precedes errors other than `OSError`."""
     from metrics.printable import one_line
 
     return one_line(error) if isinstance(error, OSError) else f"{type(error).__name__}: {one_line(error)}"
@@ -99,7 +99,7 @@ def _fail(text: str) -> int:
 
 
 def _discard(stream: TextIO) -> None:
-    """Have what a stream still holds go nowhere, so that the interpreter does not fail on it at its end."""
+    """Redirect a stream to the null device, so that the interpreter can flush it at exit without an error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 

@@ -175,8 +175,8 @@ def design_effects(pairs: Sequence[Pair]) -> Mapping[tuple[str, str, str], float
 
     Notes
     -----
-    Few plays of one pair do not tell this variance. All pairs of a goal together do, since the effect comes from what
-    they share: the claims of a play are about one draw of people and one release (Kish 1965, section 8.2).
+    A few plays of one pair do not suffice to estimate this variance, but all pairs of a goal together do. They share
+    the effect: the claims of a play are about one draw of people and one release (Kish 1965, section 8.2).
     """
     observed: dict[tuple[str, str, str], float] = defaultdict(float)
     expected: dict[tuple[str, str, str], float] = defaultdict(float)

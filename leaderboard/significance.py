@@ -37,8 +37,8 @@ def student_test(mean: float, deviation: float, n: int, tolerance: float, level:
 
     The test assumes that the differences of plays are normally distributed. Differences between two runs of equal
     methods are symmetric about 0, and heavy tails make the test conservative. A sample deviation that is small by
-    accident makes it too sure, above all if every play succeeds entirely or not at all. The p-value is therefore at
-    least `student_floor`.
+    accident makes the p-value too small, above all if every play succeeds entirely or not at all. The p-value is
+    therefore at least `student_floor`.
 
     Parameters
     ----------
@@ -135,8 +135,8 @@ def able_to_reject(smallest_p_values: Sequence[float], level: float) -> Booleans
 def shared_level(measures: Sequence[str], level: float) -> dict[bool, float]:
     """Level of the tests of times (True), and of those of utility and success (False).
 
-    Each kind gets half of the level where both occur (Bonferroni). The few tests of times, which need more plays, then
-    need no correction for the many of success.
+    Each kind gets half of the level where both occur (Bonferroni). The tests of times are few and need more plays. They
+    then need no correction for the many tests of success.
 
     Parameters
     ----------

@@ -38,8 +38,9 @@ def summarize(results: Sequence[Result], *, by_goal: bool = True) -> tuple[Secti
     Returns
     -------
     tuple of Section
-        For each scenario and variant, the utility that each family of defenses keeps within bounds of the worst
-        advantage, over all goals and, in places with several, for each goal; then the usefulness of attacks.
+        A section for each scenario and variant: the utility that each family of defenses keeps within bounds of the
+        worst advantage, over all goals and, if there are several, for each goal. The last section is the usefulness
+        of attacks.
 
     Examples
     --------
@@ -96,7 +97,7 @@ def _left(settings: Sequence[Exposure], goal: str | None, ranks: dict[str, MeanR
     words = "all goals" if goal is None else goal_words(goal)
     note = (
         f"Best utility among settings whose worst advantage ({words}) is at most the bound, at the upper end of its "
-        f"{LEVEL:.0%} interval; –: no setting is shown to meet it; n/a: nothing to find. "
+        f"{LEVEL:.0%} interval. –: no setting is shown to meet the bound. n/a: nothing to find. "
     )
     if ranks is not None:
         note += "Mean rank: over data sets and goals, by utility x (1 - worst advantage), with its interval over plays."
@@ -143,7 +144,7 @@ def _attacks(results: Sequence[Result]) -> Section:
     ]
     columns = ("attack", "goals", "worst", "mean advantage", "missed without it", "seconds")
     note = (
-        "worst: share of all settings on which no attack has a larger advantage; missed without it: fall of the mean "
-        "largest advantage; seconds: of one play."
+        "worst: share of all settings on which no attack has a larger advantage. missed without it: fall of the mean "
+        "largest advantage. seconds: of one play."
     )
     return Section("Attacks", tables=(Table("usefulness over all settings of all defenses", columns, rows, 3, note),))

@@ -23,7 +23,7 @@ KINDS: dict[str, type[Account]] = {
 
 @dataclass(frozen=True)
 class AccountTerms:
-    """What a user says about an account; None for what is not said.
+    """Options of an account as the user gives them; None for an option that is not given.
 
     Parameters
     ----------
@@ -65,8 +65,8 @@ def open_account(path: Path | None, terms: AccountTerms, content: bytes, table: 
     Notes
     -----
     The account keeps a random key and the keyed hash of the table's file. Without the key, the hash says nothing about
-    the table. With the key, one can test guesses of the whole file: so the account's file is its owner's alone
-    (`metrics.files.write_atomically`) and must not be published.
+    the table. With the key, one can test guesses of the whole file. Only the owner can therefore read the
+    account's file (`metrics.files.write_atomically`), and it must not be published.
     """
     if path is not None and path.exists():
         account = Account.restore(path)
@@ -115,8 +115,8 @@ def _check_table(account: Account, path: Path, content: bytes, table: Path) -> N
         raise ValueError(f"--account: {path} is bound to no table; `tokumei ask --budget` opens one that is") from None
     if not same:
         raise ValueError(
-            f"--account: {path} is the account of another table than {table}; a table that changed needs an account of "
-            "its own, and both budgets add up for the people in both"
+            f"--account: {path} is the account of another table than {table}. A changed table needs an account of its "
+            "own; the budgets of both accounts add up for people in both tables"
         )
 
 

@@ -58,7 +58,7 @@ class Quote:
 class PaidQuery:
     """A query about a table, with the epsilon to spend on it and the account that pays.
 
-    What is refused is refused here or in `quote`: by public information alone, or because the file is no table.
+    Queries are refused here or in `quote`, for public reasons only or because the file is no table.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ class PaidQuery:
     account : Path, optional
         File of the account; without it, the query can only be quoted.
     terms : AccountTerms
-        AccountTerms of a new account.
+        Terms of a new account.
 
     Raises
     ------

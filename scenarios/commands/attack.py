@@ -85,8 +85,8 @@ def attack(
         notes.append(f"{assignment} states no confidence; it is what ExpectationMaximizationLinkage learned")
     if rows > people:
         notes.append(
-            f"{rows} released rows outnumber {people} candidates: where nobody has two rows, {rows - people} or more "
-            "stem from no candidate; confidences presume that every candidate has a row, which may be wrong"
+            f"{rows} released rows outnumber {people} candidates: if nobody has two rows, {rows - people} or more "
+            "stem from no candidate. Confidences assume that every candidate has a row, which may be wrong"
         )
     for note in notes:
         echo(f"note: {note}", err=True)

@@ -62,8 +62,9 @@ def board(
 ) -> None:
     """Show the board of stored results, of all scenarios or only those named.
 
-    Several data sets or more than two goals are summarized on the terminal: the utility that each family of defenses
-    keeps within bounds of the worst advantage, its mean rank, and the usefulness of attacks. --full shows the boards.
+    Several data sets or more than two goals are summarized on the terminal. The summary shows the utility that each
+    family of defenses keeps within bounds of the worst advantage, its mean rank, and the usefulness of attacks. --full
+    shows the boards.
 
     An experiment is named alone; its last complete report is then shown.
     """

@@ -83,10 +83,9 @@ def rounds_section(results: LossGaps) -> Section:
     return Section(
         "Loss gap against the number of rounds",
         (
-            f"A T better than fewer and than more rounds, by more than the intervals, was found at {inside} of "
-            f"{len(best_of_noised)} settings of N and epsilon; elsewhere the best T is the smallest or largest tried, "
-            "or cannot be told from another. The theory's constant is disputed, so a best T is looked for here, not "
-            "assumed.",
+            f"At {inside} of {len(best_of_noised)} settings of N and epsilon, one T is better than fewer and than more "
+            "rounds, by more than the intervals. Elsewhere the best T is the smallest or largest tried, or does not "
+            "differ significantly from another. The theory's constant is disputed, so a best T is not assumed.",
         ),
         tuple(tables),
         lines=tuple(charts),

@@ -19,8 +19,8 @@ FLOOR, EXPONENT = 24, 2.081
 
 The publication says only that the curve is raised slightly. Its distances of retention-replacement fix the histogram's
 variance: |v - mean(v)| = 1498.1. A normal curve of this N and height reaches at most 1472 with any offset, so the
-published one was not exactly normal. With exponent 2.081 and offset 24 all six published distances of expected releases
-are met up to 0.2; with exponent 2 and offset 50 they were missed by up to 37.
+published one was not exactly normal. Exponent 2.081 and offset 24 meet all six published distances of expected
+releases up to 0.2. Exponent 2 and offset 50 miss them by up to 37.
 """
 
 

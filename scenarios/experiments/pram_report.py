@@ -126,10 +126,10 @@ def limit_section(limits: Sequence[ColumnLimits]) -> Section:
         for one in limits
     ]
     text = (
-        "Without the A-type's form, the distance of the expected release is no measure: the matrix whose every column "
-        "is the histogram itself has distance 0 and, as a fixed matrix, epsilon 0, and a release under it says nothing "
-        "of any record; but the matrix is the histogram. What an analyst gets is told by the error of an unbiased "
-        "estimate, and by the information a report holds of its record.",
+        "Without the A-type's form, the distance of the expected release does not measure utility. An example is the "
+        "matrix whose every column is the histogram itself. It has distance 0 and, as a fixed matrix, epsilon 0. A "
+        "release under it carries no information about any record, but the matrix reveals the histogram. Utility is "
+        "therefore measured by the error of an unbiased estimate, and by the information of a report about its record.",
     )
     return Section("Matrices under full freedom", text, tuple(tables))
 
@@ -145,9 +145,9 @@ def audit_section(audits: DistinguishingAudits) -> Section:
         "The distinguishing audit",
         (
             "Two histograms that differ in one record: by what factor can the probability of a release differ? A form "
-            "whose matrix is tuned to the records has only the epsilon of a fixed matrix; claimed for the whole "
-            "procedure, it is refuted, even where the matrix is kept secret. The private forms claim the sum of what "
-            "the matrix and the release cost, and keep to it.",
+            "whose matrix is tuned to the records has only the epsilon of a fixed matrix. The audit refutes this "
+            "epsilon for the whole procedure, even where the matrix is kept secret. The private forms claim the sum of "
+            "the costs of matrix and release, and the audit does not refute it.",
         ),
         (
             Table(
@@ -161,10 +161,10 @@ def audit_section(audits: DistinguishingAudits) -> Section:
                 (*columns, "epsilon is at least", "verdict"),
                 [_audit_row(one) for one in audits.sampled],
                 digits=2,
-                note="Lower bounds at 95 %; 0 where the samples cannot tell the neighbours apart. The second form "
-                "claims falsely, to show that the audit tells. For noise on the objective and on the matrix it tells "
-                "less: with this many samples a tenth of their noise would survive, a hundredth is refuted. What "
-                "speaks for them is the proof.",
+                note="Lower bounds at 95 %; 0 where the samples cannot distinguish the neighbours. The second form "
+                "makes a false claim, to show that the audit detects it. For noise on the objective and on the matrix "
+                "the audit is weaker. With this many samples it refutes a hundredth of their noise, but not a tenth. "
+                "Their claim rests on the proof.",
             ),
         ),
     )

@@ -1,4 +1,4 @@
-"""Report of the sketch experiment: ours beside theirs."""
+"""Report of the sketch experiment: measurements beside published figures and exact theory."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from scenarios.experiments.sketch_measures import (
 
 
 def example_section(sketch: Floats, estimate: float) -> Section:
-    """The lecture's example, ours beside theirs."""
+    """The lecture's example: computed values beside the lecture's."""
     rows: list[list[Value]] = [
         [f"row {number}", ", ".join(f"{value:g}" for value in row), theirs]
         for number, (row, theirs) in enumerate(zip(sketch, ("3, 0, 0, 0", "0, 6, 3, 0", "0, 0, 0, 0"), strict=True), 1)
@@ -67,7 +67,7 @@ def grid_section(cells: Sequence[GridCell], people: int, epsilon: float, plays: 
                 rows,
                 digits=2,
                 note=f"{VALUES} values of power-law frequency, {plays} draws of the hash functions. The lecture bounds "
-                "the variance with c^2 n where (c^2 - 1) n / 4 is exact, so that its bound is about twice the error.",
+                "the variance with c^2 n, but (c^2 - 1) n / 4 is exact. Its bound is therefore about twice the error.",
             ),
         ),
         (),

@@ -68,7 +68,7 @@ class SurveyQuestion:
 
 @dataclass(frozen=True)
 class ProtocolResult:
-    """How one protocol with one epsilon did on one column.
+    """Errors and guesses of one protocol with one epsilon on one column.
 
     Attributes
     ----------

@@ -51,7 +51,7 @@ def overview_section(columns: Sequence[ColumnResult], plays: int) -> Section:
                 ("protocol", *(text for level in levels for text in (f"ε = {level:g}", "±"))),
                 rows,
                 digits=2,
-                note=f"{len(columns)} columns, {plays} surveys each, every value of a column counted alike; hash "
+                note=f"{len(columns)} columns, {plays} surveys each; every value of a column has the same weight. Hash "
                 f"functions of sketches (m = {SKETCH['m']}, k = {SKETCH['k']}) are drawn anew in each survey. ±: two "
                 "standard errors, across surveys. BinaryRandomizedResponse takes only columns of two values.",
             ),

@@ -41,7 +41,7 @@ def read(text: str) -> Any:
     Raises
     ------
     ValueError
-        If the text is none.
+        If `written` did not make this text.
     """
     try:
         return _value(json.loads(text))

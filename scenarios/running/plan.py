@@ -168,7 +168,7 @@ def read_plan(source: str, *, dataset: Dataset | None = None) -> Plan:
     >>> from scenarios import read_plan
     >>> plan = read_plan("bank")
     >>> plan.name, plan.plays, len(plan.defenses) > 10
-    ('bank', 20, True)
+    ('bank', 14, True)
     """
     plans = read_plans(source, dataset=dataset)
     if len(plans) > 1:

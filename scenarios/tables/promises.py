@@ -1,4 +1,4 @@
-"""Columns of a table on which defenses promise nothing, because their domain or a missing value is in the way."""
+"""Columns for which defenses give no guarantee, because their domain is inferred or a value is missing."""
 
 from __future__ import annotations
 

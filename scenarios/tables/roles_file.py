@@ -13,8 +13,8 @@ from scenarios.tables.roles import Roles
 
 HEADER = """\
 # Roles and domains of {name}, written by `tokumei validate --write-roles`.
-# Review every domain that was read from the data: replace it by what is known without these records (a codebook, the
-# limits of a form). This file declares the domains to be public, and promises of privacy rest on that.
+# Review every domain that was read from the data. Replace it by what is known without these records, such as a codebook
+# or the limits of a form. This file declares the domains to be public, and promises of privacy rest on that.
 """
 REVIEW = "# Read from the data: review this domain.{}"
 

@@ -99,27 +99,27 @@ keeps at most {quota} of each team's files and refuses what exceeds them; equal 
 {columns}
 
 ## The attack
-Everybody gets each team's table without `original_row` and its candidate file: {candidates} people in clear, your
-{originals} originals and {decoys} decoys ({similar}), shuffled. Submit `TEAM_attack_OTHER.csv` with the columns
-`released_row`, `candidate_row` (both counted from 0) and `confidence` (0 to 1). It has at most one line per released
-row; leave out rows that you do not want to answer. The last valid file about a team counts.
+Everybody gets each team's table without `original_row`, and its candidate file. Yours holds {candidates} people in
+clear, shuffled: your {originals} originals and {decoys} decoys ({similar}). Submit `TEAM_attack_OTHER.csv` with the
+columns `released_row`, `candidate_row` (both counted from 0) and `confidence` (0 to 1). It has at most one line per
+released row; leave out rows that you do not want to answer. The last valid file about a team counts.
 
 ## Scores
-**Utility** is the smaller of two numbers, each 0 for a table whose rows are all equal and 1 for the originals:
+**Utility** is the smaller of two numbers. Each is 0 for a table whose rows are all equal, and 1 for the originals.
 - *of the table*: the mean of the following parts.
   - How well it preserves the columns' distributions, the associations between columns, and counts over ranges.
     Values are compared in public bins; a generalized cell is spread evenly over the values that it covers.
 {classifier}  - A part that your originals themselves are too few to show is left out.
-- *of the records*: how similar your originals are to the rows that you declare as theirs, or to the rows that the
-  host assigns to them, whichever is less. Numbers are compared by the distance of their bins, categories as equal or
-  not. A generalized cell counts with the mean similarity of the values that it covers. An original without a row is
-  compared with the row of the table whose rows are all equal.
+- *of the records*: how similar your originals are to the rows that you declare as theirs. If they are less similar to
+  the rows that the host assigns to them, that similarity counts. Numbers are compared by the distance of their bins,
+  categories as equal or not. A generalized cell counts with the mean similarity of the values that it covers. An
+  original without a row is compared with the row of the table whose rows are all equal.
 
 **Success** of an attack is the larger of
 - *rows*: the share of right answers among the released rows that stem from an original; its chance level is
-  {row_chance}. Answers are checked against the origins that the team declares, and against two one-to-one assignments
-  of rows to originals by the host (`AssignmentLinkage` and `ExpectationMaximizationLinkage` among your originals
-  only). The highest share counts, so declaring false origins gains nothing.
+  {row_chance}. Answers are checked against the origins that the team declares. They are also checked against two
+  one-to-one assignments of rows to originals by the host: `AssignmentLinkage` and `ExpectationMaximizationLinkage`
+  among your originals only. The highest share counts, so declaring false origins gains nothing.
 - *members*: the share of originals among the {originals} candidates of highest confidence; its chance level is
   {member_chance}.
 
@@ -131,6 +131,6 @@ Its **advantage** is (success - chance) / (1 - chance), at least 0.
 Teams are ranked in both. Equal scores share a rank, and a missing score ranks last. The overall rank is by the sum of
 both ranks.
 
-`tokumei tournament check TEAM_anonymized.csv --original TEAM_original.csv` shows whether your file is valid, its
-utility exactly as the host will compute it, and the success of the baseline attacks against it.
+`tokumei tournament check TEAM_anonymized.csv --original TEAM_original.csv` shows whether your file is valid. It shows
+its utility exactly as the host will compute it, and the success of the baseline attacks against it.
 """
