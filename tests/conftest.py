@@ -1,4 +1,4 @@
-"""Records that many test files share."""
+"""Records and games that many test files share."""
 
 import os
 
@@ -6,9 +6,10 @@ if "PYTEST_XDIST_WORKER" in os.environ:
     # One thread for each process on a core; numpy reads this when it is first imported.
     os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
 
+import numpy as np
 import pytest
 
-from scenarios import load
+from scenarios import Membership, Pool, Reports, SecretBits, load
 from scenarios.tables.dataset import with_columns
 
 
@@ -42,3 +43,29 @@ def adult_attributes():
     """Seven quasi-identifiers of UCI Adult and the salary class."""
     names = ["age", "workclass", "education", "marital-status", "race", "sex", "hours-per-week", "salary-class"]
     return with_columns(load("adult"), names).records
+
+
+@pytest.fixture(scope="module")
+def membership_game(adult):
+    """The membership game on Adult."""
+    return Membership(records=adult, members=120, auxiliary=400, held_out=0)
+
+
+@pytest.fixture(scope="module")
+def report_game(adult):
+    """The report game on Adult."""
+    return Reports(records=adult, column="education")
+
+
+@pytest.fixture(scope="module")
+def pools():
+    """The pool game on invented emoji."""
+    from scenarios.experiments.emoji_population import emoji
+
+    return Pool(records=emoji(800, 40, np.random.default_rng(0)), column="emoji", persons=200, reports=32)
+
+
+@pytest.fixture(scope="module")
+def bits(bank):
+    """Sixty customers of the bank; who has a housing loan is secret."""
+    return SecretBits(records=bank, column="housing", category="yes", persons=60)

@@ -1,4 +1,4 @@
-"""The program as a process of its own, for tests of whole runs."""
+"""The program in this process, and as a process of its own for tests of whole runs."""
 
 import os
 import signal
@@ -8,11 +8,19 @@ from contextlib import suppress
 from pathlib import Path
 
 import psutil
+from click.testing import CliRunner
 
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "tokumei")
 PEAK_MEMORY = 'next(int(line.split()[1]) for line in open("/proc/self/status") if line.startswith("VmHWM:"))'
 """Expression for a started process: kilobytes that it held at most; getrusage would count what its parent held."""
+
+
+def invoke(*arguments):
+    """Run the program in this process; returns its exit code and output."""
+    from scenarios.cli import cli
+
+    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
 def environment(**changes):

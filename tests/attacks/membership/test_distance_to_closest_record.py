@@ -11,15 +11,17 @@ from defenses import Microdata, MicrodataRelease, Mondrian
 from metrics.domains import CategoricalDomain
 
 
-def test_calibration_finds_more_at_small_rates_of_false_positives(game):
+def test_calibration_finds_more_at_small_rates_of_false_positives(membership_game):
     class Uncalibrated(DistanceToClosestRecord):
         def run(self, release, knowledge, rng):
             from attacks.membership.distance_to_closest_record import _closest
 
             return Decisions(-_closest(release, knowledge))
 
-    plain = mean_measure(Mondrian(k=5), Uncalibrated(), game, "tpr_at_1_percent_fpr", plays=4)
-    calibrated = mean_measure(Mondrian(k=5), DistanceToClosestRecord(), game, "tpr_at_1_percent_fpr", plays=4)
+    plain = mean_measure(Mondrian(k=5), Uncalibrated(), membership_game, "tpr_at_1_percent_fpr", plays=4)
+    calibrated = mean_measure(
+        Mondrian(k=5), DistanceToClosestRecord(), membership_game, "tpr_at_1_percent_fpr", plays=4
+    )
     assert calibrated > plain + 0.05
 
 

@@ -34,8 +34,8 @@ ON_TABLES = (
 
 
 @pytest.mark.parametrize("attack", [DistanceToClosestRecord(), LikelihoodMembership()])
-def test_a_plain_copy_gives_everybody_away(game, attack):
-    scores = play(Identity(), attack, game, np.random.default_rng(0)).scores
+def test_a_plain_copy_gives_everybody_away(membership_game, attack):
+    scores = play(Identity(), attack, membership_game, np.random.default_rng(0)).scores
     assert scores["membership"].rate > 0.99
     assert scores.measures["membership_auc"] > 0.99
     assert scores.measures["tpr_at_1_percent_fpr"] > 0.99
@@ -45,23 +45,25 @@ def test_a_plain_copy_gives_everybody_away(game, attack):
 
 
 @pytest.mark.parametrize("attack", ON_TABLES, ids=lambda attack: type(attack).__name__)
-def test_constants_give_nobody_away(game, attack):
+def test_constants_give_nobody_away(membership_game, attack):
     # 240 named members by chance: standard error of the rate .023 (draws without replacement); four of them.
-    assert mean_score(Constant(), attack, game) == pytest.approx(0.5, abs=0.09)
+    assert mean_score(Constant(), attack, membership_game) == pytest.approx(0.5, abs=0.09)
 
 
-def test_each_attack_has_a_table_on_which_it_is_above_chance(game):
+def test_each_attack_has_a_table_on_which_it_is_above_chance(membership_game):
     # Chance .5 with a standard error of .023 over two plays; measured: .8 to 1, and .6 for marginals.
-    assert mean_score(Identity(), DensityRatioMembership(), game) > 0.7
-    assert mean_score(RetentionReplacement(retention=0.6), LikelihoodMembership(), game) > 0.7
-    assert mean_score(Mondrian(k=2), DistanceToClosestRecord(), game) > 0.7
-    assert mean_score(Shuffle(), MarginalLikelihoodRatio(), game) > 0.58
-    assert mean_score(Shuffle(), Homer(), game, plays=4) > 0.53
+    assert mean_score(Identity(), DensityRatioMembership(), membership_game) > 0.7
+    assert mean_score(RetentionReplacement(retention=0.6), LikelihoodMembership(), membership_game) > 0.7
+    assert mean_score(Mondrian(k=2), DistanceToClosestRecord(), membership_game) > 0.7
+    assert mean_score(Shuffle(), MarginalLikelihoodRatio(), membership_game) > 0.58
+    assert mean_score(Shuffle(), Homer(), membership_game, plays=4) > 0.53
 
 
-def test_what_attacks_need(game):
-    secret = game.draw(np.random.default_rng(0))
-    release = game.publish(Identity().apply(secret.records, np.random.default_rng(0)), np.random.default_rng(0))
+def test_what_attacks_need(membership_game):
+    secret = membership_game.draw(np.random.default_rng(0))
+    release = membership_game.publish(
+        Identity().apply(secret.records, np.random.default_rng(0)), np.random.default_rng(0)
+    )
     alone = Knowledge(secret.candidates, secret.auxiliary.take([]))
     for attack in (DistanceToClosestRecord(), DensityRatioMembership(), Homer(), MarginalLikelihoodRatio()):
         with pytest.raises(NotApplicable, match="people of its own"):
@@ -69,12 +71,14 @@ def test_what_attacks_need(game):
     with pytest.raises(NotApplicable, match="channel"):
         LikelihoodMembership().run(release.without_channel(), alone, np.random.default_rng(0))
     with pytest.raises(NotApplicable, match="reidentification"):
-        play(Identity(), NearestNeighbour(), game, np.random.default_rng(0))
+        play(Identity(), NearestNeighbour(), membership_game, np.random.default_rng(0))
 
 
-def test_unseen_categories_and_other_types(game):
-    secret = game.draw(np.random.default_rng(0))
-    release = game.publish(Identity().apply(secret.records, np.random.default_rng(0)), np.random.default_rng(0))
+def test_unseen_categories_and_other_types(membership_game):
+    secret = membership_game.draw(np.random.default_rng(0))
+    release = membership_game.publish(
+        Identity().apply(secret.records, np.random.default_rng(0)), np.random.default_rng(0)
+    )
     strange = secret.candidates.assign(sex="Atlantean")
     wordy = secret.candidates.assign(age="old")
     for attack in ON_TABLES:
@@ -94,7 +98,9 @@ def test_people_in_clear_stand_in_where_the_mechanism_is_unknown():
         assert play(Identity(), attack, game, np.random.default_rng(0)).scores["membership"].rate >= 0.5
 
 
-def test_one_seed_one_result(game):
+def test_one_seed_one_result(membership_game):
     for attack in (DistanceToClosestRecord(rounds=1), LikelihoodMembership(), Homer(rounds=1)):
-        first, second = (play(Mondrian(k=3), attack, game, np.random.default_rng(8)).scores for _ in range(2))
+        first, second = (
+            play(Mondrian(k=3), attack, membership_game, np.random.default_rng(8)).scores for _ in range(2)
+        )
         assert first == second

@@ -9,16 +9,16 @@ from scenarios import play
 from scenarios.seeds import generator
 
 
-def test_misfits_are_said(game):
+def test_misfits_are_said(report_game):
     with pytest.raises(NotApplicable, match="needs a reports release"):
-        play(Identity(), ValueGuess(), game, generator(1, "play"))
+        play(Identity(), ValueGuess(), report_game, generator(1, "play"))
     with pytest.raises(NotApplicable, match="about value"):
-        play(LocalReports(), PoolInference(), game, generator(1, "play"))
+        play(LocalReports(), PoolInference(), report_game, generator(1, "play"))
 
 
-def test_attacks_say_what_they_lack(game):
-    secret = game.draw(np.random.default_rng(0))
-    knowledge = game.knowledge(secret, LocalReports())
+def test_attacks_say_what_they_lack(report_game):
+    secret = report_game.draw(np.random.default_rng(0))
+    knowledge = report_game.knowledge(secret, LocalReports())
     rng = np.random.default_rng(0)
     release = LocalReports().apply(secret.records, rng)
     for attack in (ValueGuess(), LongitudinalAveraging()):

@@ -7,12 +7,7 @@ from membership_tools import mean_score
 from attacks import HomerByQueries
 from attacks.base.attack import Knowledge, NotApplicable
 from defenses import ExactCurator
-from scenarios import Membership, StatisticsMembership, load
-
-
-@pytest.fixture(scope="module")
-def game(adult):
-    return Membership(records=adult, members=120, auxiliary=400, held_out=0)
+from scenarios import StatisticsMembership, load
 
 
 def test_statistics_give_members_away_where_they_are_few():

@@ -5,10 +5,9 @@ import tomllib
 
 import pandas as pd
 import pytest
-from click.testing import CliRunner
+from run_tools import invoke
 
 from scenarios import load
-from scenarios.cli import cli
 from scenarios.seeds import generator
 
 COLUMNS = ["age", "job", "marital", "balance", "month", "duration", "y"]
@@ -40,7 +39,7 @@ def folder(tmp_path_factory):
         ("coarse", "GlobalRecoding", "-p", "levels=1"),
         ("copy", "Identity"),
     ):
-        done = run(
+        done = invoke(
             "defend",
             method,
             *parameters,
@@ -58,13 +57,9 @@ def folder(tmp_path_factory):
     return folder
 
 
-def run(*arguments):
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments], standalone_mode=True)
-
-
 def attack(folder, name, *arguments, released="copy", candidates="people.csv"):
     output = folder / "answer.csv"
-    done = run(
+    done = invoke(
         "attack",
         name,
         "-r",
@@ -151,7 +146,7 @@ def test_candidates_written_in_another_way_are_read(folder, kind):
 @pytest.mark.parametrize("rows", [1, 20])
 def test_one_row_and_constant_columns(tmp_path, name, rows):
     pd.DataFrame({"age": [1] * rows, "job": ["x"] * rows}).to_csv(tmp_path / "same.csv", index=False)
-    done = run("attack", name, "-r", tmp_path / "same.csv", "-c", tmp_path / "same.csv")
+    done = invoke("attack", name, "-r", tmp_path / "same.csv", "-c", tmp_path / "same.csv")
     assert done.exit_code == 0, done.output
     assert f"expected to be right: {1 / rows:.1%}" in done.stderr
 
@@ -166,7 +161,7 @@ def test_parameters_roles_parquet_and_seeds(folder):
 
 
 def test_the_answer_goes_to_standard_output_and_remarks_elsewhere(folder):
-    done = run("attack", "AssignmentLinkage", "-r", folder / "copy.csv", "-c", folder / "people.csv")
+    done = invoke("attack", "AssignmentLinkage", "-r", folder / "copy.csv", "-c", folder / "people.csv")
     assert done.exit_code == 0
     lines = done.stdout.splitlines()
     assert lines[0] == "released_row,candidate_row,confidence"
@@ -184,7 +179,7 @@ def test_candidates_that_lack_a_column_are_compared_in_the_others(folder):
 def test_more_rows_than_candidates_leave_rows_out(folder):
     pd.read_csv(folder / "people.csv").head(20).to_csv(folder / "few.csv", index=False)
     output = folder / "few-answer.csv"
-    done = run("attack", "AssignmentLinkage", "-r", folder / "copy.csv", "-c", folder / "few.csv", "-o", output)
+    done = invoke("attack", "AssignmentLinkage", "-r", folder / "copy.csv", "-c", folder / "few.csv", "-o", output)
     assert done.exit_code == 0, done.output
     assert "20 of 80 released rows answered" in done.output
     assert pd.read_csv(output)["candidate_row"].is_unique
@@ -193,13 +188,13 @@ def test_more_rows_than_candidates_leave_rows_out(folder):
 def test_rows_that_cannot_all_be_right_are_not_expected_to_be(folder):
     pd.read_csv(folder / "people.csv").head(8).to_csv(folder / "few.csv", index=False)
     for name in ("NearestNeighbour", "AssignmentLinkage", "ExpectationMaximizationLinkage"):
-        done = run("attack", name, "-r", folder / "copy.csv", "-c", folder / "few.csv")
+        done = invoke("attack", name, "-r", folder / "copy.csv", "-c", folder / "few.csv")
         assert done.exit_code == 0, done.output
         assert "80 released rows outnumber 8 candidates" in done.stderr
         assert "72 or more stem from no candidate" in done.stderr
         assert "expected to be right" not in done.stderr
         assert "confidence 0.95" not in done.stderr
-    done = run("attack", "NearestNeighbour", "-r", folder / "copy.csv", "-c", folder / "people.csv")
+    done = invoke("attack", "NearestNeighbour", "-r", folder / "copy.csv", "-c", folder / "people.csv")
     assert "outnumber" not in done.stderr
     assert "expected to be right" in done.stderr
 
@@ -216,7 +211,7 @@ def test_rows_that_cannot_all_be_right_are_not_expected_to_be(folder):
 def test_roles_of_columns_that_are_in_neither_file_are_refused(folder, misspelt, words):
     (folder / "misspelt.toml").write_text(misspelt)
     given = ["-c", folder / "people.csv", "--roles", folder / "misspelt.toml"]
-    assert_refused(run("attack", "NearestNeighbour", "-r", folder / "copy.csv", *given), words)
+    assert_refused(invoke("attack", "NearestNeighbour", "-r", folder / "copy.csv", *given), words)
 
 
 @pytest.mark.parametrize("lacking", ["released", "candidates", "both, an identifier"])
@@ -230,7 +225,7 @@ def test_roles_may_name_a_column_that_one_file_lacks_or_an_identifier(folder, la
     for name, table in less.items():
         table.to_csv(folder / f"{name}-less.csv", index=False)
     files = ["-r", folder / "released-less.csv", "-c", folder / "candidates-less.csv"]
-    done = run("attack", "NearestNeighbour", *files, "--roles", folder / "named.toml")
+    done = invoke("attack", "NearestNeighbour", *files, "--roles", folder / "named.toml")
     assert done.exit_code == 0, done.output
 
 
@@ -263,10 +258,12 @@ def test_candidates_outside_the_channel_are_told_from_those_outside_declared_dom
     people = pd.read_csv(folder / "people.csv")
     people.head(5).assign(age=150).to_csv(folder / "old.csv", index=False)
     given = ["-r", folder / "copy.csv", "-c", folder / "old.csv"]
-    assert_refused(run("attack", "NearestNeighbour", *given, "--roles", folder / "roles.toml"), "lies outside 0 to 120")
+    assert_refused(
+        invoke("attack", "NearestNeighbour", *given, "--roles", folder / "roles.toml"), "lies outside 0 to 120"
+    )
     people.head(5).assign(age=30.5).to_csv(folder / "old.csv", index=False)
     given = ["-r", folder / "groups.csv", "-c", folder / "old.csv", "--channel", folder / "groups.toml"]
-    assert_refused(run("attack", "NearestNeighbour", *given), "is not an integer")
+    assert_refused(invoke("attack", "NearestNeighbour", *given), "is not an integer")
 
 
 def test_categories_that_only_the_release_names_are_no_error_unless_domains_are_declared(folder):
@@ -274,9 +271,9 @@ def test_categories_that_only_the_release_names_are_no_error_unless_domains_are_
     people.loc[0, "job"] = "astronaut"
     people.to_csv(folder / "unseen.csv", index=False)
     (folder / "strict.toml").write_text('[columns.job]\ntype = "category"\ncategories = ["admin."]\n')
-    done = run("attack", "AssignmentLinkage", "-r", folder / "unseen.csv", "-c", folder / "people.csv")
+    done = invoke("attack", "AssignmentLinkage", "-r", folder / "unseen.csv", "-c", folder / "people.csv")
     assert done.exit_code == 0
-    done = run(
+    done = invoke(
         "attack",
         "AssignmentLinkage",
         "-r",
@@ -334,7 +331,7 @@ def test_bad_input_is_refused_in_one_line(folder, monkeypatch, arguments, words)
     pd.DataFrame({"released_row": [0], "record": [80]}).to_csv("beyond.csv", index=False)
     pd.DataFrame({"age": []}).to_csv("empty.csv", index=False)
     given = [arguments[0], "-r", "copy.csv", "-c", "people.csv", *arguments[1:]]
-    assert_refused(run("attack", *given), words)
+    assert_refused(invoke("attack", *given), words)
 
 
 @pytest.mark.parametrize(
@@ -358,7 +355,7 @@ def test_bad_input_is_refused_in_one_line(folder, monkeypatch, arguments, words)
 def test_damaged_channels_are_refused_in_one_line(folder, damaged, words):
     channel = folder / "damaged.toml"
     channel.write_text(damaged((folder / "noisy.toml").read_text()))
-    done = run(
+    done = invoke(
         "attack",
         "LikelihoodAssignment",
         "-r",

@@ -7,16 +7,11 @@ import sys
 from itertools import pairwise
 
 import pytest
-from click.testing import CliRunner
-from run_tools import ROOT
+from run_tools import ROOT, invoke
 
 from scenarios.cli import cli
 from scenarios.descriptions import metrics
 from scenarios.methods import exported
-
-
-def call(*arguments):
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
 
 
 def test_help_is_quick():
@@ -34,36 +29,36 @@ def test_help_is_quick():
 
 @pytest.mark.parametrize("command", ["run", "board", "list", "info", "validate", "check"])
 def test_every_command_has_examples(command):
-    result = call(command, "--help")
+    result = invoke(command, "--help")
     assert result.exit_code == 0
     assert "Examples:" in result.output
 
 
 def test_list_names_everything():
-    output = call("list").output
+    output = invoke("list").output
     for name in [*exported("defenses"), *exported("attacks"), *metrics(), "bank", "adult"]:
         assert name in output
 
 
 def test_list_of_one_kind():
-    assert "Mondrian" in call("list", "defenses").output
-    assert "Mondrian" not in call("list", "attacks").output
-    assert call("list", "people").exit_code == 2
+    assert "Mondrian" in invoke("list", "defenses").output
+    assert "Mondrian" not in invoke("list", "attacks").output
+    assert invoke("list", "people").exit_code == 2
 
 
 @pytest.mark.parametrize("name", [*exported("defenses"), *exported("attacks"), *exported("scenarios"), *metrics()])
 def test_info_shows_docstring_and_source(name):
-    result = call("info", name)
+    result = invoke("info", name)
     assert result.exit_code == 0
     assert name in result.output
     assert "import" in result.output
 
 
 def test_info_of_scenario_and_data_set():
-    output = call("info", "bank").output
+    output = invoke("info", "bank").output
     assert "[[defense]]" in output
     assert "Moro" in output
-    missing = call("info", "Mondrain")
+    missing = invoke("info", "Mondrain")
     assert missing.exit_code == 2
     assert "did you mean 'Mondrian'" in missing.output
 
@@ -71,37 +66,37 @@ def test_info_of_scenario_and_data_set():
 def test_validate(tmp_path):
     table = tmp_path / "people.csv"
     table.write_text("age,city\n31,Nara\n45,Uji\n")
-    result = call("validate", table)
+    result = invoke("validate", table)
     assert result.exit_code == 0
     assert "valid" in result.output
     assert "Nara" not in result.output
     table.write_text("age,city\n31\n")
-    assert call("validate", table).exit_code == 2
-    assert call("validate", ROOT / "scenarios" / "library" / "bank.toml").exit_code == 0
+    assert invoke("validate", table).exit_code == 2
+    assert invoke("validate", ROOT / "scenarios" / "library" / "bank.toml").exit_code == 0
 
 
 def test_board_without_results(tmp_path):
-    result = call("board", "--db", tmp_path / "none.db")
+    result = invoke("board", "--db", tmp_path / "none.db")
     assert result.exit_code == 4
     assert "there are no results" in result.output
     (tmp_path / "text.db").write_text("no database")
-    broken = call("board", "--db", tmp_path / "text.db")
+    broken = invoke("board", "--db", tmp_path / "text.db")
     assert broken.exit_code == 2
     assert len(broken.output.strip().splitlines()) == 1
 
 
 def test_check_passes_ours_and_fails_broken_ones(tmp_path, monkeypatch):
-    assert call("check", "Identity").exit_code == 0
+    assert invoke("check", "Identity").exit_code == 0
     (tmp_path / "broken_method.py").write_text(
         "from defenses import Identity\n\n\nclass Broken(Identity):\n"
         "    def apply(self, records, rng):\n        raise RuntimeError('no')\n"
     )
     monkeypatch.chdir(tmp_path)
-    result = call("check", "broken_method:Broken")
+    result = invoke("check", "broken_method:Broken")
     assert result.exit_code == 1
     assert "FAILED" in result.output
-    assert call("check", "Identitty").exit_code == 2
-    assert call("check", "nowhere:Class").exit_code == 2
+    assert invoke("check", "Identitty").exit_code == 2
+    assert invoke("check", "nowhere:Class").exit_code == 2
 
 
 def test_the_readme_does_what_it_shows(tmp_path, monkeypatch):
@@ -109,7 +104,7 @@ def test_the_readme_does_what_it_shows(tmp_path, monkeypatch):
     blocks = re.findall(r"```python\n(.*?)```", text, re.S)
     (tmp_path / "readme_defense.py").write_text(blocks[0])
     monkeypatch.chdir(tmp_path)
-    assert call("check", "readme_defense:RoundedAge").exit_code == 0
+    assert invoke("check", "readme_defense:RoundedAge").exit_code == 0
     exec(compile(blocks[1], "README", "exec"), {})
     roles, scenario = re.findall(r"```toml\n(.*?)```", text, re.S)
     jobs = ["clerk", "cook", "nurse", "teacher"]
@@ -117,8 +112,8 @@ def test_the_readme_does_what_it_shows(tmp_path, monkeypatch):
     (tmp_path / "roles.toml").write_text(roles)
     rows = [f"person {number},{18 + number % 70},{jobs[number % 4]},{'yn'[number % 2]}" for number in range(20)]
     (tmp_path / "people.csv").write_text("name,age,job,illness\n" + "\n".join(rows) + "\n")
-    assert call("validate", "people.csv", "--roles", "roles.toml").exit_code == 0
+    assert invoke("validate", "people.csv", "--roles", "roles.toml").exit_code == 0
     (tmp_path / "mine.toml").write_text(scenario)
-    assert call("validate", "mine.toml").exit_code == 0
+    assert invoke("validate", "mine.toml").exit_code == 0
     for command in re.findall(r"^(?:\.venv/bin/)?tokumei (\w+)", text, re.M):
         assert command in cli.commands

@@ -5,11 +5,10 @@ import io
 import json
 
 import pytest
-from click.testing import CliRunner
 from comparison_tools import played
+from run_tools import invoke
 
 from leaderboard import Store, find_run, record_run, recorded_runs, results_of
-from scenarios.cli import cli
 from scenarios.running.provenance import provenance, revision, revision_named
 
 
@@ -29,10 +28,6 @@ def keyed(results, prefix):
     return [replace(result, key=f"{prefix} {result.key}") for result in results]
 
 
-def tokumei(*arguments):
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
-
-
 @pytest.fixture
 def two(tmp_path):
     base = filled(tmp_path / "base.db", played(0))
@@ -41,7 +36,7 @@ def two(tmp_path):
 
 
 def test_a_worsening_fails_the_gate(two):
-    done = tokumei("compare", *two)
+    done = invoke("compare", *two)
     assert done.exit_code == 1
     lines = [line for line in done.stdout.splitlines() if "✗" in line]
     assert len(lines) == 2
@@ -50,15 +45,15 @@ def test_a_worsening_fails_the_gate(two):
 
 
 def test_an_improvement_passes(two):
-    done = tokumei("compare", *reversed(two))
+    done = invoke("compare", *reversed(two))
     assert done.exit_code == 0
     assert "0 worse, 2 better" in done.stdout
 
 
 def test_nothing_changed_shows_nothing_unless_asked(two):
-    done = tokumei("compare", two[0], two[0])
+    done = invoke("compare", two[0], two[0])
     assert (done.exit_code, "Alpha" in done.stdout) == (0, False)
-    done = tokumei("compare", two[0], two[0], "--all", "--format", "csv")
+    done = invoke("compare", two[0], two[0], "--all", "--format", "csv")
     assert done.exit_code == 0
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
     assert len(rows) == 20
@@ -67,41 +62,41 @@ def test_nothing_changed_shows_nothing_unless_asked(two):
 
 
 def test_markdown_and_json(two):
-    markdown = tokumei("compare", *two, "--format", "markdown").stdout
+    markdown = invoke("compare", *two, "--format", "markdown").stdout
     assert markdown.count("| ✗") == 2
-    found = json.loads(tokumei("compare", *two, "--format", "json").stdout)
+    found = json.loads(invoke("compare", *two, "--format", "json").stdout)
     assert [(change["defense"], change["measure"]) for change in found] == [("Alpha", "reidentification")] * 2
 
 
 def test_the_tolerance_lets_pass(two):
-    assert tokumei("compare", *two, "--tolerance", "0.5").exit_code == 0
-    assert tokumei("compare", *two, "--tolerance", "-1").exit_code == 2
+    assert invoke("compare", *two, "--tolerance", "0.5").exit_code == 0
+    assert invoke("compare", *two, "--tolerance", "-1").exit_code == 2
 
 
 def test_nothing_comparable_is_no_success(two, tmp_path):
     empty = filled(tmp_path / "empty.db", [])
     for base, head in ((empty, two[1]), (two[0], empty), (tmp_path / "absent.db", two[1])):
-        assert tokumei("compare", base, head).exit_code == 4
+        assert invoke("compare", base, head).exit_code == 4
     strangers = filled(tmp_path / "other.db", played(0, defenses=("Omega",)))
-    done = tokumei("compare", two[0], strangers)
+    done = invoke("compare", two[0], strangers)
     assert (done.exit_code, "no defense in common" in done.stderr) == (4, True)
     assert not (tmp_path / "absent.db").exists()
 
 
 def test_too_few_plays_are_no_success(tmp_path):
     base, head = (filled(tmp_path / f"{seed}.db", played(seed, plays=4)) for seed in (0, 1))
-    done = tokumei("compare", base, head)
+    done = invoke("compare", base, head)
     assert done.exit_code == 4
-    assert "too few plays to judge rows, members, time, utility: 13 plays would do" in done.stdout
+    assert "too few plays to judge rows, members, time, utility: 11 plays would do" in done.stdout
     base, head = (filled(tmp_path / f"{seed}.db", played(seed, plays=8)) for seed in (2, 3))
-    done = tokumei("compare", base, head)
+    done = invoke("compare", base, head)
     assert done.exit_code == 0
-    assert "too few plays to judge time: 13 plays would do" in done.stdout
+    assert "too few plays to judge time: 11 plays would do" in done.stdout
 
 
 def test_what_is_no_database_is_bad_input(two, tmp_path):
     (tmp_path / "text.db").write_text("no database, but long enough to look like one" * 100)
-    done = tokumei("compare", two[0], tmp_path / "text.db")
+    done = invoke("compare", two[0], tmp_path / "text.db")
     assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
 
 
@@ -110,12 +105,12 @@ def test_runs_of_one_database_compare_by_number_and_revision(tmp_path):
     runs = ([result.key for result in first], [result.key for result in second])
     db = filled(tmp_path / "all.db", [*first, *second], runs)
     for base, head in (("1", "2"), ("abc0", "abc1ef"), ("abc0ef0123", "2")):
-        done = tokumei("compare", base, head, "--db", db)
+        done = invoke("compare", base, head, "--db", db)
         assert (done.exit_code, "utility" in done.stdout) == (1, True)
-    assert tokumei("compare", "1", "1", "--db", db).exit_code == 0
-    done = tokumei("compare", "1", "7", "--db", db)
+    assert invoke("compare", "1", "1", "--db", db).exit_code == 0
+    done = invoke("compare", "1", "7", "--db", db)
     assert (done.exit_code, "no run '7'" in done.stderr) == (2, True)
-    assert tokumei("compare", "1", "2", "--db", tmp_path / "none.db").exit_code == 4
+    assert invoke("compare", "1", "2", "--db", tmp_path / "none.db").exit_code == 4
 
 
 def test_a_database_remembers_its_runs(tmp_path):
@@ -148,16 +143,16 @@ def test_history_shows_every_run(tmp_path):
     runs = ([result.key for result in first], [result.key for result in second])
     db = filled(tmp_path / "all.db", [*first, *second], runs)
     page = tmp_path / "history.html"
-    done = tokumei("board", "--history", "Alpha", "--db", db, "--html", page, "--format", "json")
+    done = invoke("board", "--history", "Alpha", "--db", db, "--html", page, "--format", "json")
     assert done.exit_code == 0
     (table,) = json.loads(done.stdout)
     utility = [row[table["columns"].index("utility")] for row in table["rows"]]
     assert utility[0] - utility[1] > 0.1
     assert [row[0] for row in table["rows"]] == [1, 2]
     assert "higher is better" in page.read_text()
-    done = tokumei("board", "--history", "Nobody", "--db", db)
+    done = invoke("board", "--history", "Nobody", "--db", db)
     assert (done.exit_code, "Nobody" in done.stderr) == (4, True)
-    assert tokumei("board", "--history", "Alpha", "--matrix", "--db", db).exit_code == 2
+    assert invoke("board", "--history", "Alpha", "--matrix", "--db", db).exit_code == 2
 
 
 def test_provenance_says_where_a_run_ran(tmp_path):

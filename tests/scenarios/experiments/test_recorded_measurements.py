@@ -5,11 +5,10 @@ import sys
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from run_tools import invoke
 
 from leaderboard import Store
 from scenarios import EpsilonAudit, FederatedCurves, LinkedSurveys, PramHistogram, Survey
-from scenarios.cli import cli
 from scenarios.experiments import epsilon_measures
 from scenarios.experiments.experiment import ExperimentPlan
 from scenarios.experiments.recorded_measurements import RecordedMeasurements
@@ -76,33 +75,29 @@ def mine(tmp_path, monkeypatch):
     sys.modules.pop("mine_tiny", None)
 
 
-def call(*arguments):
-    return CliRunner().invoke(cli, [str(argument) for argument in arguments])
-
-
 def test_a_second_run_measures_only_what_is_missing(mine):
-    first = call("run", "tiny.toml", "--format", "json")
+    first = invoke("run", "tiny.toml", "--format", "json")
     assert first.exit_code == 0, first.output
     assert mine.MADE == [1.0, 2.0]
     assert "2 measurements made, 0 known" in first.stderr
-    again = call("run", "tiny.toml", "--format", "json")
+    again = invoke("run", "tiny.toml", "--format", "json")
     assert again.stdout == first.stdout
     assert mine.MADE == [1.0, 2.0]
     assert "0 measurements made, 2 known" in again.stderr
-    shown = call("board", "tiny", "--format", "json")
+    shown = invoke("board", "tiny", "--format", "json")
     assert shown.exit_code == 0, shown.output
     assert shown.stdout == first.stdout
-    assert call("board", "--format", "json").stdout == first.stdout
-    assert call("board", "tiny", "--html", "page.html").exit_code == 0
+    assert invoke("board", "--format", "json").stdout == first.stdout
+    assert invoke("board", "tiny", "--html", "page.html").exit_code == 0
     # Other plays, another seed and --fresh measure anew.
     for arguments, made in ((("--plays", 3), 4), (("--seed", 2), 6), (("--fresh",), 8)):
-        assert call("run", "tiny.toml", *arguments).exit_code == 0
+        assert invoke("run", "tiny.toml", *arguments).exit_code == 0
         assert len(mine.MADE) == made
 
 
 def test_a_failed_measurement_is_stored_and_tried_again(mine):
     mine.BROKEN.append(2.0)
-    failed = call("run", "tiny.toml")
+    failed = invoke("run", "tiny.toml")
     assert failed.exit_code == 3
     assert "RuntimeError: no luck" in failed.stderr
     assert failed.stdout == ""
@@ -110,10 +105,10 @@ def test_a_failed_measurement_is_stored_and_tried_again(mine):
         results = store.results("tiny")
     assert {result.status for result in results} == {"ok", "error"}
     assert len(results) == 13
-    empty = call("board", "tiny")
+    empty = invoke("board", "tiny")
     assert empty.exit_code == 4
     mine.BROKEN.clear()
-    assert call("run", "tiny.toml").exit_code == 0
+    assert invoke("run", "tiny.toml").exit_code == 0
     assert mine.MADE == [1.0, 2.0, 2.0]
 
 
@@ -128,56 +123,56 @@ def test_an_interrupt_keeps_what_is_measured(mine, monkeypatch):
             return super().run(plays, seed, say, wrapped)
 
     monkeypatch.setattr(mine, "Tiny", Interrupted)
-    assert call("run", "tiny.toml").exit_code == 130
+    assert invoke("run", "tiny.toml").exit_code == 130
     monkeypatch.undo()
     assert mine.MADE == [1.0]
 
 
 def test_measures_are_compared_with_their_test(mine):
-    assert call("run", "tiny.toml", "--db", "before.db").exit_code == 0
+    assert invoke("run", "tiny.toml", "--db", "before.db").exit_code == 0
     mine.WORSE[0] = 0.5
-    assert call("run", "tiny.toml", "--db", "after.db").exit_code == 0
-    worse = call("compare", "before.db", "after.db", "--format", "json")
+    assert invoke("run", "tiny.toml", "--db", "after.db").exit_code == 0
+    worse = invoke("compare", "before.db", "after.db", "--format", "json")
     assert worse.exit_code == 1
     changes = json.loads(worse.stdout)
     assert {(change["measure"], change["worse"], change["plays"]) for change in changes} == {("error", True, 12)}
     assert all(change["change"] == pytest.approx(0.5) for change in changes)
-    better = call("compare", "after.db", "before.db")
+    better = invoke("compare", "after.db", "before.db")
     assert better.exit_code == 0
     assert "2 better" in better.stdout
-    assert call("compare", "before.db", "after.db", "--tolerance", 1).exit_code == 0
+    assert invoke("compare", "before.db", "after.db", "--tolerance", 1).exit_code == 0
     # With few plays nothing can alarm, and the command says so.
     for name in ("few", "less"):
-        assert call("run", "tiny.toml", "--plays", 2, "--db", f"{name}.db").exit_code == 0
+        assert invoke("run", "tiny.toml", "--plays", 2, "--db", f"{name}.db").exit_code == 0
         mine.WORSE[0] += 0.5
-    unjudged = call("compare", "few.db", "less.db")
+    unjudged = invoke("compare", "few.db", "less.db")
     assert unjudged.exit_code == 4
     assert "too few plays to judge error, success" in unjudged.output
-    assert call("run", "tiny.toml", "--plays", 1, "--db", "one.db").exit_code == 0
-    assert call("compare", "one.db", "one.db").exit_code == 4
+    assert invoke("run", "tiny.toml", "--plays", 1, "--db", "one.db").exit_code == 0
+    assert invoke("compare", "one.db", "one.db").exit_code == 4
 
 
 def test_a_refuted_claim_or_a_successful_attack_fails_the_gate(mine):
-    assert call("run", "tiny.toml", "--max-success", 0.6).exit_code == 0
-    bound = call("run", "tiny.toml", "--max-success", 0.4)
+    assert invoke("run", "tiny.toml", "--max-success", 0.6).exit_code == 0
+    bound = invoke("run", "tiny.toml", "--max-success", 0.4)
     assert bound.exit_code == 1
     assert "gate: tiny: mean level=1: success .500 is above .400" in bound.stderr
     mine.CLAIM[0] = 1.5
-    refuted = call("run", "tiny.toml")
+    refuted = invoke("run", "tiny.toml")
     assert refuted.exit_code == 1
     assert "gate: tiny: mean level=2: the measured epsilon refutes the claim by 0.5" in refuted.stderr
 
 
 def test_boards_and_experiments_share_a_database(mine):
-    assert call("run", "tiny.toml").exit_code == 0
-    played = call("run", "bank", "-d", "Constant", "-a", "NearestNeighbour", "--plays", 1, "--db", "tokumei.db")
+    assert invoke("run", "tiny.toml").exit_code == 0
+    played = invoke("run", "bank", "-d", "Constant", "-a", "NearestNeighbour", "--plays", 1, "--db", "tokumei.db")
     assert played.exit_code == 0, played.output
-    board = call("board")
+    board = invoke("board")
     assert board.exit_code == 0
     assert "Constant" in board.stdout
     assert "level" not in board.stdout
-    assert "Means: means" in call("board", "tiny").stdout
-    both = call("board", "tiny", "bank")
+    assert "Means: means" in invoke("board", "tiny").stdout
+    both = invoke("board", "tiny", "bank")
     assert both.exit_code == 2
     assert len(both.output.strip().splitlines()) == 1
 
@@ -186,7 +181,7 @@ def test_boards_and_experiments_share_a_database(mine):
     "option", [("--explain",), ("--backend", "dask"), ("-d", "Mondrian"), ("--min-utility", "0.5")]
 )
 def test_options_of_boards_are_refused(mine, option):
-    result = call("run", "tiny.toml", *option)
+    result = invoke("run", "tiny.toml", *option)
     assert result.exit_code == 2
     assert "is an experiment" in result.output
 

@@ -10,15 +10,10 @@ from scenarios import Membership, StatisticsMembership, load
 from scenarios.questions.member_question import membership_scores
 
 
-@pytest.fixture(scope="module")
-def game(adult):
-    return Membership(records=adult, members=120, auxiliary=400, held_out=0)
-
-
-def test_scores_need_decisions_about_the_candidates(game):
-    secret = game.draw(np.random.default_rng(0))
+def test_scores_need_decisions_about_the_candidates(membership_game):
+    secret = membership_game.draw(np.random.default_rng(0))
     with pytest.raises(TypeError, match="decisions"):
-        game.score(secret, None, RankedAnswers(1, 1, [], [], []), np.random.default_rng(0))
+        membership_game.score(secret, None, RankedAnswers(1, 1, [], [], []), np.random.default_rng(0))
     member = np.array([True, False, True, False])
     with pytest.raises(ValueError, match="3 candidates, there are 4"):
         membership_scores(Decisions(np.zeros(3)), member, np.random.default_rng(0))
@@ -44,8 +39,8 @@ def test_bad_parameters(change, word):
             kind(records=records, **change)
 
 
-def test_the_people_of_a_play_are_different(game):
-    secret = game.draw(np.random.default_rng(0))
+def test_the_people_of_a_play_are_different(membership_game):
+    secret = membership_game.draw(np.random.default_rng(0))
     assert secret.member.sum() == 120
     members = secret.candidates[secret.member].reset_index(drop=True)
     order = members["fnlwgt"].argsort(kind="stable")

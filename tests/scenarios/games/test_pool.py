@@ -13,11 +13,6 @@ from scenarios import Pool
 from scenarios.experiments.emoji_population import emoji
 
 
-@pytest.fixture(scope="module")
-def pools():
-    return Pool(records=emoji(800, 40, np.random.default_rng(0)), column="emoji", persons=200, reports=32)
-
-
 def test_pool_game_draws_whole_persons_apart(pools):
     secret = pools.draw(np.random.default_rng(0))
     assert np.bincount(secret.records.frame["person"]).tolist() == [32] * 200

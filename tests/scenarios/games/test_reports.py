@@ -11,23 +11,20 @@ from scenarios.games.report_utility import utility_frequencies
 from scenarios.seeds import generator
 
 
-@pytest.fixture(scope="module")
-def game(adult):
-    return Reports(records=adult, column="education")
-
-
-def test_scores_and_utility(game):
-    outcome = play(LocalReports(epsilon=1.0), ValueGuess(), game, generator(1, "play"))
+def test_scores_and_utility(report_game):
+    outcome = play(LocalReports(epsilon=1.0), ValueGuess(), report_game, generator(1, "play"))
     assert (set(outcome.scores.goals), set(outcome.scores.measures)) == ({"value"}, {"answered"})
     assert outcome.scores["value"].chance == pytest.approx(10_501 / 32_561)
     assert outcome.scores["value"].trials == 1000
     assert outcome.scores.measures["answered"] == 1.0
     assert set(outcome.utility) == {"utility_frequencies"}
     assert 0 <= outcome.utility["utility_frequencies"] <= 1
-    same = play(LocalReports(epsilon=1.0), ValueGuess(), game, generator(1, "play"))
+    same = play(LocalReports(epsilon=1.0), ValueGuess(), report_game, generator(1, "play"))
     assert same == outcome
     worth = [
-        play(LocalReports(epsilon=level), ValueGuess(), game, generator(1, "play")).utility["utility_frequencies"]
+        play(LocalReports(epsilon=level), ValueGuess(), report_game, generator(1, "play")).utility[
+            "utility_frequencies"
+        ]
         for level in (0.01, 2.0, 20.0)
     ]
     assert worth[0] < 0.2 < 0.5 < worth[1] < worth[2]
@@ -55,14 +52,14 @@ def test_utility_is_anchored():
     assert utility_frequencies(ReportsRelease(([1],), Exact()), np.zeros(3, dtype=int)) is None
 
 
-def test_claims_of_another_size_are_refused(game):
+def test_claims_of_another_size_are_refused(report_game):
     rng = np.random.default_rng(0)
-    secret = game.draw(rng)
+    secret = report_game.draw(rng)
     release = LocalReports().apply(secret.records, rng)
     with pytest.raises(ValueError, match="the answers are about 3 persons"):
-        game.score(secret, release, RankedAnswers(3, 16, [0], [0], [1.0]), rng)
+        report_game.score(secret, release, RankedAnswers(3, 16, [0], [0], [1.0]), rng)
     with pytest.raises(TypeError, match="ranked answers"):
-        game.score(secret, release, object(), rng)
+        report_game.score(secret, release, object(), rng)
 
 
 def test_report_game_refuses_bad_input():

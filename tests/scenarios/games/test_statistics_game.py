@@ -12,15 +12,9 @@ from attacks import Differencing, ValueClaims
 from attacks.base.claims import Decisions
 from defenses import Curator
 from scenarios import (
-    SecretBits,
     play,
     read_plan,
 )
-
-
-@pytest.fixture(scope="module")
-def bits(bank):
-    return SecretBits(records=bank, column="housing", category="yes", persons=60)
 
 
 def test_who_is_not_answered_is_not_found(bits):

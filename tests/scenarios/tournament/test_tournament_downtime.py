@@ -5,16 +5,11 @@ import shlex
 from importlib import resources
 
 import pytest
-from click.testing import CliRunner
+from run_tools import invoke
 
 from leaderboard import Store, recorded_incidents
-from scenarios.cli import cli
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.incidents import REFUSED, UNSCORED, tournament_incidents
-
-
-def run(*arguments):
-    return CliRunner().invoke(cli, [*map(str, arguments)])
 
 
 @pytest.fixture
@@ -27,7 +22,7 @@ def cup(tmp_path, monkeypatch):
     names, opening = block.strip().splitlines()
     (tmp_path / "teams.txt").write_text(re.search(r"'(.*?)'", names)[1].replace("\\n", "\n"))
     command = opening.replace("--originals 100 --candidates 200", "--originals 20 --candidates 40")
-    done = run(*shlex.split(command)[1:])
+    done = invoke(*shlex.split(command)[1:])
     assert done.exit_code == 0, done.output
     return tmp_path / "cup"
 
@@ -42,18 +37,18 @@ def table_of(cup, team, name=None):
 
 
 def test_the_class_of_the_guide_can_be_played(cup):
-    assert run("tournament", "submit", cup, "kyoto", table_of(cup, "kyoto")).exit_code == 0
-    assert "phase anonymize-again is open" in run("tournament", "advance", cup, "--early").output
+    assert invoke("tournament", "submit", cup, "kyoto", table_of(cup, "kyoto")).exit_code == 0
+    assert "phase anonymize-again is open" in invoke("tournament", "advance", cup, "--early").output
     assert (cup / "public" / "kyoto_candidate.csv").exists()
-    assert run("tournament", "submit", cup, "osaka", table_of(cup, "osaka")).exit_code == 0
-    assert "phase attack is open" in run("tournament", "advance", cup, "--early").output
+    assert invoke("tournament", "submit", cup, "osaka", table_of(cup, "osaka")).exit_code == 0
+    assert "phase attack is open" in invoke("tournament", "advance", cup, "--early").output
     # A team without a table of the second round keeps that of the first, and one without any table attacks.
     assert (cup / "public" / "kyoto_anonymized.csv").exists()
     answers = cup.parent / "nara_attack_kyoto.csv"
     answers.write_text("released_row,candidate_row,confidence\n0,1,0.5\n")
-    assert run("tournament", "submit", cup, "nara", answers).exit_code == 0
-    assert "closed" in run("tournament", "advance", cup, "--early").output
-    assert run("tournament", "score", cup, "-j", 1).exit_code == 0
+    assert invoke("tournament", "submit", cup, "nara", answers).exit_code == 0
+    assert "closed" in invoke("tournament", "advance", cup, "--early").output
+    assert invoke("tournament", "score", cup, "-j", 1).exit_code == 0
     assert "Standings" in (cup / "host" / "report.html").read_text(encoding="utf-8")
     assert not (cup / "public" / "report.html").exists()
 
@@ -62,35 +57,35 @@ def test_refused_files_are_incidents_until_one_is_accepted(cup):
     path = table_of(cup, "kyoto")
     good = path.read_text()
     path.write_text(good.replace("original_row", "row"))
-    assert run("tournament", "submit", cup, "kyoto", path).exit_code == 2
-    assert run("tournament", "submit", cup, "nobody", path).exit_code == 2
+    assert invoke("tournament", "submit", cup, "kyoto", path).exit_code == 2
+    assert invoke("tournament", "submit", cup, "nobody", path).exit_code == 2
     (only,) = tournament_incidents(Tournament(cup))
     assert (only.kind, only.repaired) == (REFUSED, None)
     assert only.began <= only.found
     path.write_text(good)
-    assert run("tournament", "submit", cup, "osaka", table_of(cup, "osaka")).exit_code == 0
+    assert invoke("tournament", "submit", cup, "osaka", table_of(cup, "osaka")).exit_code == 0
     assert tournament_incidents(Tournament(cup))[0].repaired is None
-    assert run("tournament", "submit", cup, "kyoto", path).exit_code == 0
+    assert invoke("tournament", "submit", cup, "kyoto", path).exit_code == 0
     assert tournament_incidents(Tournament(cup))[0].repaired is not None
-    shown = run(
+    shown = invoke(
         "downtime", "--tournament", cup, "--hourly-cost", 12000, "--db", cup / "none.db", "--format", "csv"
     ).output
     assert f"Failures,Data downtime,1,incident,{REFUSED}" in shown
-    assert run("tournament", "verify", cup).exit_code == 0
+    assert invoke("tournament", "verify", cup).exit_code == 0
     kept = (cup / "host" / "incidents.jsonl").read_text()
     assert kept.count("\n") == 1
     assert "row" not in kept
 
 
 def test_a_scoring_that_fails_is_an_incident(cup, monkeypatch):
-    assert run("tournament", "submit", cup, "kyoto", table_of(cup, "kyoto")).exit_code == 0
+    assert invoke("tournament", "submit", cup, "kyoto", table_of(cup, "kyoto")).exit_code == 0
     for _ in range(2):
-        assert run("tournament", "advance", cup, "--early").exit_code == 0
+        assert invoke("tournament", "advance", cup, "--early").exit_code == 0
     with monkeypatch.context() as patch:
         patch.setattr("scenarios.tournament.scoring.score_shares", lambda *given: 1 / 0)
-        assert run("tournament", "score", cup).exit_code != 0
+        assert invoke("tournament", "score", cup).exit_code != 0
     assert [(one.kind, one.repaired) for one in tournament_incidents(Tournament(cup))] == [(UNSCORED, None)]
-    done = run("tournament", "score", cup, "-j", 1)
+    done = invoke("tournament", "score", cup, "-j", 1)
     assert done.exit_code == 0
     assert UNSCORED in done.output
     assert tournament_incidents(Tournament(cup))[0].repaired is not None
@@ -129,11 +124,11 @@ def test_failed_trials_of_a_run_are_incidents(tmp_path, monkeypatch):
     (tmp_path / "sometimes.toml").write_text(SCENARIO)
     module = tmp_path / "sometimes_method.py"
     module.write_text(BROKEN.format(body="raise RuntimeError('no')"))
-    assert run("run", "sometimes.toml", "--db", "board.db", "-j", 1).exit_code == 3
+    assert invoke("run", "sometimes.toml", "--db", "board.db", "-j", 1).exit_code == 3
     with Store("board.db") as store:
         incidents = recorded_incidents(store)
     assert incidents
     assert {one.kind for one in incidents} == {"failed trial (error)"}
     assert all(one.repaired is None for one in incidents)
-    shown = run("downtime", "--db", "board.db")
+    shown = invoke("downtime", "--db", "board.db")
     assert (shown.exit_code, "failed trial (error)" in shown.output) == (0, True)
