@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from metrics import Estimate
+from metrics.arrays import Floats, Integers
 
 ANCHORED = ("marginals", "associations", "queries")
 OWN = "utility_"
@@ -83,18 +83,18 @@ def pooled_utility(plays: Sequence[Mapping[str, float | None]], confidence: floa
     return Utility(estimate, {name: part for name, part in parts.items() if not np.isnan(part)})
 
 
-def headlines_without(plays: Sequence[Mapping[str, float | None]]) -> NDArray[np.float64]:
+def headlines_without(plays: Sequence[Mapping[str, float | None]]) -> Floats:
     """Leave-one-out headline utilities, shape (plays,); NaN if the other plays measured nothing."""
     return _left_out(_table(plays)[1])
 
 
-def jackknife_deviation(left_out: NDArray[np.float64]) -> float:
+def jackknife_deviation(left_out: Floats) -> float:
     """Jackknife standard deviation of a statistic, from its n leave-one-out values, shape (n,)."""
     n = left_out.size
     return float(np.sqrt((n - 1) / n * np.square(left_out - left_out.mean()).sum()))
 
 
-def _table(plays: Sequence[Mapping[str, float | None]]) -> tuple[tuple[str, ...], NDArray[np.float64]]:
+def _table(plays: Sequence[Mapping[str, float | None]]) -> tuple[tuple[str, ...], Floats]:
     """Names of the anchored components, and their values with the classifier's two areas, one row per play."""
     own = sorted({name for play in plays for name in play if name.startswith(OWN)})
     names = (*ANCHORED, *own, *_CLASSIFIER)
@@ -104,17 +104,17 @@ def _table(plays: Sequence[Mapping[str, float | None]]) -> tuple[tuple[str, ...]
     return (*ANCHORED, *(name.removeprefix(OWN) for name in own)), table
 
 
-def _left_out(table: NDArray[np.float64]) -> NDArray[np.float64]:
+def _left_out(table: Floats) -> Floats:
     """Headline utility without each row of a table of measurements, shape (rows,)."""
     present, values = ~np.isnan(table), np.nan_to_num(table)
     without = _components(values.sum(axis=0) - values, present.sum(axis=0) - present)
     measured = ~np.isnan(without)
     with np.errstate(invalid="ignore"):
-        mean: NDArray[np.float64] = np.nan_to_num(without).sum(axis=1) / measured.sum(axis=1)
+        mean: Floats = np.nan_to_num(without).sum(axis=1) / measured.sum(axis=1)
     return mean
 
 
-def _components(sums: NDArray[np.float64], counts: NDArray[np.intp]) -> NDArray[np.float64]:
+def _components(sums: Floats, counts: Integers) -> Floats:
     """Components, shape (..., c - 1), from sums and counts over plays, shape (..., c); NaN if none was measured."""
     with np.errstate(invalid="ignore", divide="ignore"):
         means = sums / counts

@@ -214,7 +214,7 @@ def _of_shuffled(mechanism: ShuffledResponse) -> Subject:
     first[2] = second[2] = mechanism.n - 1
     first[0] = second[1] = 1
 
-    def counts(table: NDArray[np.int64], runs: int, rng: Generator) -> Floats:
+    def counts(table: Integers64, runs: int, rng: Generator) -> Floats:
         drawn = mechanism.repeated(table, runs, rng)
         return np.column_stack([mechanism.log_odds(drawn), drawn[:, :2].astype(float)])
 

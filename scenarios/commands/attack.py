@@ -12,11 +12,11 @@ from scenarios.commands.common import bad_input, echo, given_parameters, paramet
 if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
-    from numpy.typing import NDArray
 
     from attacks.base.attack import Attack, Knowledge
     from attacks.base.claims import RankedAnswers
     from defenses.base.release import MicrodataRelease
+    from metrics.arrays import Integers
 
 EPILOG = """\b
 Examples:
@@ -140,7 +140,7 @@ def _confidence_line(answer: pd.DataFrame, rows: int, candidates: int) -> str:
     return f"{answered}; expected to be right: {mean:.1%} of the answers; {sure} of them with confidence 0.95 or more"
 
 
-def _score_line(answer: pd.DataFrame, origin: NDArray[np.intp], candidates: int) -> str:
+def _score_line(answer: pd.DataFrame, origin: Integers, candidates: int) -> str:
     """Share of rows that are answered rightly, among those that stem from a candidate."""
     from metrics.estimate import wilson
 

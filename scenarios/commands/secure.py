@@ -12,10 +12,10 @@ from scenarios.commands.common import bad_input, echo
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from defenses.federated import SecureAnswer
+    from metrics.arrays import Floats
 
 EPILOG = """\b
 Examples:
@@ -193,7 +193,7 @@ def _aligned(left: str, right: str, key: str | None) -> tuple[NDArray[Any], NDAr
     return first, second[others.get_indexer(people)]
 
 
-def _numbers(name: str, values: NDArray[Any]) -> NDArray[np.float64]:
+def _numbers(name: str, values: NDArray[Any]) -> Floats:
     try:
         return values.astype(float)
     except (TypeError, ValueError):

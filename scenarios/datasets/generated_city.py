@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from defenses.base.hierarchy import TableHierarchy
 from defenses.base.microdata import Microdata
+from metrics.arrays import Floats, Integers64
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios.datasets.sums import frame_sum
 from scenarios.tables.dataset import Dataset
@@ -45,13 +45,13 @@ def x_city() -> Dataset:
     )
 
 
-def _lognormal(size: int, rng: Generator) -> NDArray[np.float64]:
+def _lognormal(size: int, rng: Generator) -> Floats:
     # The mean of a lognormal number is e^(mu + sigma^2/2).
     spread = 1.2
     return rng.lognormal(np.log(TOLD_MEAN) - spread**2 / 2, spread, size)
 
 
-def _dataset(name: str, spending: NDArray[np.int64], rng: Generator, title: str) -> Dataset:
+def _dataset(name: str, spending: Integers64, rng: Generator, title: str) -> Dataset:
     frame = pd.DataFrame(
         {"district": rng.choice(np.array(DISTRICTS, dtype=object), spending.size), "spending": spending}
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
+from metrics.arrays import Floats, Integers
 from scenarios.datasets.rating_table import rating_table
 from scenarios.datasets.sums import frame_sum
 from scenarios.tables.dataset import Dataset
@@ -52,7 +52,7 @@ def ratings() -> Dataset:
     )
 
 
-def _films(popularity: NDArray[np.float64], count: int, rng: Generator) -> NDArray[np.intp]:
+def _films(popularity: Floats, count: int, rng: Generator) -> Integers:
     """A weighted sample of films without replacement, by exponential races."""
     race = rng.exponential(size=popularity.size) / popularity
     return np.argpartition(race, count)[:count]

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from defenses.base.parameters import check_real
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.report_batch import ReportBatch
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Integers
 
 
 @dataclass(frozen=True)
@@ -32,8 +32,8 @@ class Sent:
     """
 
     use_case: str
-    person: NDArray[np.intp] = field(repr=False)
-    minute: NDArray[np.intp] = field(repr=False)
+    person: Integers = field(repr=False)
+    minute: Integers = field(repr=False)
     reports: ReportBatch = field(repr=False)
 
 
@@ -51,7 +51,7 @@ class Published:
         Published counts exceed this.
     """
 
-    values: NDArray[np.intp]
+    values: Integers
     counts: Floats
     threshold: float
 

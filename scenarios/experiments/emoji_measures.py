@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.reports.pool_inference import PoolInference
 from defenses.ldp.count_mean_sketch import CountMeanSketch
@@ -17,7 +16,7 @@ from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.hadamard_count_mean_sketch import HadamardCountMeanSketch
 from defenses.ldp.local_reports import LocalReports
 from defenses.ldp.sequence_fragment_puzzle import SequenceFragmentPuzzle
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Integers
 from metrics.estimate import Estimate, across_plays
 from scenarios.experiments.apple_pipeline import Published, aggregate, ingest, send
 from scenarios.experiments.emoji_population import emoji, power_law_shares, words
@@ -168,7 +167,7 @@ def measure_pipeline(rng: Generator) -> PipelineRun:
     ]
     ingested = ingest(sent, shuffle_rng)
 
-    def use_case(name: str, values: NDArray[np.intp], nbytes: int) -> UseCase:
+    def use_case(name: str, values: Integers, nbytes: int) -> UseCase:
         (reports,) = ingested[name]
         protocol = reports.protocol
         expected = np.asarray(SENT * np.bincount(values, minlength=protocol.d).astype(float))

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from defenses.base.hierarchy import TableHierarchy
 from defenses.base.microdata import Microdata
+from metrics.arrays import Floats
 from metrics.domains import CategoricalDomain
 
 TONES = ("yellow", "light", "medium-light", "medium", "medium-dark", "dark")
@@ -25,7 +25,7 @@ GESTURES = (
 WORDS = ("yolo", "selfie", "meme", "hangry", "vlog", "emoji", "noob", "fomo")
 
 
-def power_law_shares(d: int, exponent: float = 1.0) -> NDArray[np.float64]:
+def power_law_shares(d: int, exponent: float = 1.0) -> Floats:
     """Shares of d values that fall with their rank, shape (d,)."""
     weights = np.arange(1, d + 1) ** -exponent
     return np.asarray(weights / weights.sum())

@@ -8,14 +8,13 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from defenses.federated.averaging import Client, TrainingRules, federated_averaging
 from defenses.federated.clipping import ExampleClipping
 from defenses.federated.encoding import Encoding
 from defenses.federated.models import Network, SoftmaxRegression
 from defenses.federated.noise import SequentialNoise
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Integers
 from scenarios.seeds import generator
 
 
@@ -140,7 +139,7 @@ class LossProblem:
     learning_rate: float
 
     @cached_property
-    def data(self) -> tuple[Floats, NDArray[np.intp], Encoding]:
+    def data(self) -> tuple[Floats, Integers, Encoding]:
         """Features and classes of all records, and the encoding.
 
         Raises

@@ -6,9 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from metrics.arrays import Integers
+from metrics.arrays import Floats, Integers
 from scenarios.datasets import load
 
 CATEGORIES = 74
@@ -54,8 +53,8 @@ def bell() -> PramCase:
     total, height = 46_938, 850
     positions = np.abs(np.arange(CATEGORIES) - (CATEGORIES - 1) / 2)
 
-    def shape(deviation: float) -> NDArray[np.float64]:
-        heights: NDArray[np.float64] = FLOOR + (height - FLOOR) * np.exp(-np.power(positions / deviation, EXPONENT) / 2)
+    def shape(deviation: float) -> Floats:
+        heights: Floats = FLOOR + (height - FLOOR) * np.exp(-np.power(positions / deviation, EXPONENT) / 2)
         return heights
 
     deviation = float(brentq(lambda width: float(shape(width).sum()) - total, 1, 200))
@@ -99,7 +98,7 @@ def ages() -> PramCase:
     return PramCase("Case 3, ages of Adult", counts, published)
 
 
-def _rounded(heights: NDArray[np.float64], total: int) -> Integers:
+def _rounded(heights: Floats, total: int) -> Integers:
     """Round to integer counts with the given sum; those with the largest remainders are rounded up."""
     counts = np.floor(heights).astype(np.intp)
     rest = np.argsort(counts - heights, kind="stable")[: total - int(counts.sum())]

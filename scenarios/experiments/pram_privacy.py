@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.pram.best_posterior import BestPosterior
 from attacks.pram.leakage_posterior import LeakagePosterior
@@ -19,7 +18,7 @@ from defenses.pram.optimal import optimal_retention
 from defenses.pram.optimal_retention_defense import OptimalRetention
 from defenses.pram.perturbation import noisy_histogram, retention_by_objective, retention_by_output
 from defenses.pram.retention_replacement import RetentionReplacement
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Integers
 from scenarios.datasets import load
 from scenarios.experiments.pram_audit import Histogram, noisy_histogram_epsilon, sampled_epsilon, secret_matrix_epsilon
 from scenarios.experiments.pram_case import PramCase
@@ -131,7 +130,7 @@ def read_matrices(case: PramCase, ks: Sequence[int], rng: Generator) -> tuple[Ma
     return tuple(readings)
 
 
-def _reading(k: int, matrix_level: float | None, retention: Floats, counts: NDArray[np.intp]) -> MatrixReading:
+def _reading(k: int, matrix_level: float | None, retention: Floats, counts: Integers) -> MatrixReading:
     shares = histogram_from_matrix(transition_matrix(retention))
     readable = ~np.isnan(shares)
     ages = int(readable.sum())

@@ -8,13 +8,12 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from defenses.pram.conversions import epsilon_for_k, retention_for_epsilon
 from defenses.pram.matrix import retention_epsilon, retention_pk
 from defenses.pram.optimal import expected_distance, optimal_retention
 from defenses.pram.sampling import replace
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Integers
 from scenarios.experiments.measuring import Losses, by_play
 from scenarios.experiments.pram_case import PramCase
 
@@ -109,7 +108,7 @@ def measure_case(case: PramCase, ks: Sequence[int], plays: int, rng: Generator) 
     return CaseResult(case, plays, tuple(levels))
 
 
-def releases(counts: NDArray[np.intp], retention: Floats, plays: int, rng: Generator) -> Releases:
+def releases(counts: Integers, retention: Floats, plays: int, rng: Generator) -> Releases:
     """Release the records of a histogram `plays` times.
 
     Parameters

@@ -8,7 +8,6 @@ from functools import partial
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.reports.value_guess import ValueGuess
 from defenses.base.microdata import Microdata
@@ -16,7 +15,7 @@ from defenses.base.simplex import project_to_simplex
 from defenses.ldp.best import best_protocol
 from defenses.ldp.frequency_oracle import FrequencyOracle
 from defenses.ldp.local_reports import LocalReports, protocols
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Integers
 from scenarios.experiments.measuring import Losses, Measuring, by_play, measured_anew, no_losses
 from scenarios.experiments.shipped_records import shipped_records
 from scenarios.games.playing import play
@@ -50,11 +49,11 @@ class SurveyQuestion:
     name: str
     records: Microdata
     column: str
-    values: NDArray[np.intp]
+    values: Integers
     d: int
 
     @property
-    def counts(self) -> NDArray[np.intp]:
+    def counts(self) -> Integers:
         """True counts, shape (d,)."""
         return np.bincount(self.values, minlength=self.d)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge
 from attacks.base.claims import RankedAnswers
@@ -17,7 +16,7 @@ from attacks.linkage.likelihood_assignment import DENSE, LikelihoodAssignment
 from attacks.linkage.row_matching import matching_posterior
 from defenses.base.channel import Channel
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Integers
 from scenarios.files.toml_file import read_bytes, read_text
 from scenarios.tables.candidate_table import candidates_beside
 from scenarios.tables.released import input_path, read_roles, text_frame
@@ -85,7 +84,7 @@ def _rows_without_candidate(release: MicrodataRelease, knowledge: Knowledge) -> 
     return [f"by the channel {impossible} of {rows} released rows stem from no candidate"] if impossible else []
 
 
-def read_truth(path: Path, rows: int, candidates: int) -> NDArray[np.intp]:
+def read_truth(path: Path, rows: int, candidates: int) -> Integers:
     """Read the true candidate of each released row, as `tokumei defend --truth` writes it.
 
     Parameters

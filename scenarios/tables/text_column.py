@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from metrics.arrays import Booleans, Floats, Integers
 from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
@@ -35,7 +36,7 @@ class TextColumn:
     """
 
     where: str
-    codes: NDArray[np.intp]
+    codes: Integers
     texts: Any
 
     @classmethod
@@ -60,7 +61,7 @@ class TextColumn:
         """Return True if a text is a code: a number with a leading zero or with more digits than a float keeps."""
         return bool((self._matches(_CODE) & self._matches(_NUMBER)).any())
 
-    def numbers(self) -> NDArray[np.float64]:
+    def numbers(self) -> Floats:
         """Number of each distinct text, shape (distinct,); NaN for ``nan``.
 
         Raises
@@ -71,16 +72,16 @@ class TextColumn:
         return self._numbers
 
     @cached_property
-    def _numbers(self) -> NDArray[np.float64]:
+    def _numbers(self) -> Floats:
         number = self._matches(_NUMBER)
         self._refuse(self._matches(_INFINITY), "is infinite; numbers must be finite")
         self._refuse(~number & ~self._matches(_NAN), "is no number")
         written = pc.if_else(pa.array(number), self._trimmed, None)
-        values: NDArray[np.float64] = pc.cast(written, pa.float64()).to_numpy(zero_copy_only=False)
+        values: Floats = pc.cast(written, pa.float64()).to_numpy(zero_copy_only=False)
         self._refuse(np.isinf(values), "is beyond the largest number")
         return values
 
-    def number_rows(self) -> NDArray[np.float64]:
+    def number_rows(self) -> Floats:
         """Number of each row, shape (n,); NaN where missing."""
         return np.append(self.numbers(), np.nan)[self.codes]
 
@@ -119,14 +120,14 @@ class TextColumn:
             self._refuse(np.array([text not in categories for text in distinct], dtype=bool), "is no declared category")
         return np.array([*distinct, None], dtype=object)[self.codes]
 
-    def _refuse(self, wrong: NDArray[np.bool_], why: str) -> None:
+    def _refuse(self, wrong: Booleans, why: str) -> None:
         """Raise ValueError that names the first row (from 1, without the header) whose distinct text is `wrong`."""
         if wrong.any():
             row = int(np.flatnonzero(np.append(wrong, False)[self.codes])[0])
             raise ValueError(f"{self.where}, row {row + 1}: {self.texts[int(self.codes[row])].as_py()!r} {why}")
 
-    def _matches(self, pattern: str) -> NDArray[np.bool_]:
-        matches: NDArray[np.bool_] = pc.match_substring_regex(self._trimmed, pattern).to_numpy(zero_copy_only=False)
+    def _matches(self, pattern: str) -> Booleans:
+        matches: Booleans = pc.match_substring_regex(self._trimmed, pattern).to_numpy(zero_copy_only=False)
         return matches
 
     @cached_property

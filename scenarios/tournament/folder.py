@@ -20,9 +20,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from defenses.base.microdata import Microdata
+from metrics.arrays import Integers
 from metrics.files import UNFINISHED, write_atomically
 from metrics.table_utility import prediction_target
 from scenarios.files.toml_file import read_bytes
@@ -191,7 +191,7 @@ class Tournament:
         secret: dict[str, Any] = json.loads(read_bytes(self.host / "secret.json"))
         return secret
 
-    def answers(self, team: str) -> NDArray[np.intp]:
+    def answers(self, team: str) -> Integers:
         """Position of each of a team's originals among its candidates, shape (originals,)."""
         return np.array(self.secret["answers"][team], dtype=np.intp)
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
-from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge
 from attacks.base.sides import SharedColumn, gower_distance, shared_columns
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
+from metrics.arrays import Integers
 from scenarios.tournament.sheets import Sheet
 
 NEAREST, WITHOUT = "nearest", "nearest_without:"
 
 
-def nearest_originals(sheet: Sheet, candidates: Microdata, answers: NDArray[np.intp]) -> dict[str, float]:
+def nearest_originals(sheet: Sheet, candidates: Microdata, answers: Integers) -> dict[str, float]:
     """Share of rows whose original is the nearest candidate, by all columns and without each one.
 
     The distance is Gower's. Rows declared to stem from no original do not count. Of k tied candidates, each counts 1/k.

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from defenses.base.hierarchy import Hierarchy, IntervalHierarchy, TableHierarchy
 from defenses.base.microdata import Microdata
+from metrics.arrays import Integers
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from metrics.files import PRIVATE
 from scenarios.games.decoys import NearGroups, group_size
@@ -223,9 +223,7 @@ def _fill(folder: Path, settings: Settings, records: Microdata, secret: int, now
         log.append("opened", {"teams": settings.teams}, now)
 
 
-def _draw(
-    records: Microdata, settings: Settings, rng: Generator
-) -> tuple[list[NDArray[np.intp]], list[NDArray[np.intp]], NDArray[np.intp]]:
+def _draw(records: Microdata, settings: Settings, rng: Generator) -> tuple[list[Integers], list[Integers], Integers]:
     """Positions of each team's originals, of its decoys, and of the other people, all disjoint."""
     people = rng.permutation(len(records))
     teams = len(settings.teams)

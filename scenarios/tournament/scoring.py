@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import threadpoolctl
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks import AssignmentLinkage, ExpectationMaximizationLinkage, FellegiSunter, NearestNeighbour
 from attacks.base.attack import Attack, Knowledge
@@ -23,7 +22,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from leaderboard.result import Result
 from leaderboard.store import Store
-from metrics.arrays import Integers
+from metrics.arrays import Booleans, Integers
 from metrics.score import Scores
 from scenarios.questions.row_question import score_answers
 from scenarios.running.fingerprint import closure, digest, sources, versions
@@ -203,9 +202,9 @@ def _score_one(folder: Path, target: Target) -> list[Result]:
     return results
 
 
-def _counted(rows: int, share: float, rng: Generator) -> NDArray[np.bool_]:
+def _counted(rows: int, share: float, rng: Generator) -> Booleans:
     """Mask of the rows that count, a secret share of all."""
-    counted: NDArray[np.bool_] = rng.permutation(rows) < max(1, round(share * rows))
+    counted: Booleans = rng.permutation(rows) < max(1, round(share * rows))
     return counted
 
 

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from attacks.base.claims import RankedAnswers
+from metrics.arrays import Integers
 from metrics.cells import SUPPRESSED, CategoricalCells, NumericCells, interval_cell, read_cells, set_cell, unescape
 from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
 
@@ -76,7 +76,7 @@ class Sheet:
     """
 
     frame: pd.DataFrame
-    origin: NDArray[np.intp]
+    origin: Integers
 
 
 def read_submission(path: Path) -> bytes:
@@ -307,7 +307,7 @@ def _check_numbers(text: str, domain: NumericDomain, decimals: int) -> None:
             raise ValueError(f"is too precise: numbers here must {most}")
 
 
-def _origin(name: str, texts: Sequence[str], originals: int) -> NDArray[np.intp]:
+def _origin(name: str, texts: Sequence[str], originals: int) -> Integers:
     rows = [
         -1 if text == "" else _row_number(name, row, ORIGINAL_ROW, text, originals) for row, text in enumerate(texts)
     ]

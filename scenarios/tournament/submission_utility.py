@@ -9,7 +9,6 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from attacks import AssignmentLinkage, ExpectationMaximizationLinkage
 from attacks.base.attack import Attack, Knowledge
@@ -17,6 +16,7 @@ from attacks.base.claims import RankedAnswers
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from leaderboard.utility import pooled_utility
+from metrics.arrays import Floats, Integers
 from metrics.domains import Domain
 from metrics.profile import Profile, original_profile, profile
 from metrics.similarity import record_similarity
@@ -82,7 +82,7 @@ class Originals:
         return TableUtility(self.frame, self.domains, held_out, self.target, rng)
 
     @cached_property
-    def _constant_similarity(self) -> NDArray[np.float64]:
+    def _constant_similarity(self) -> Floats:
         """Similarity of each original to a row without information: constants or ``*``, whichever is more similar."""
         original = original_profile(self.frame, self.domains)
         rows = [
@@ -91,7 +91,7 @@ class Originals:
         ]
         return max(rows, key=lambda similarity: float(similarity.mean()))
 
-    def utility(self, released: pd.DataFrame, origin: NDArray[np.intp]) -> SubmissionUtility:
+    def utility(self, released: pd.DataFrame, origin: Integers) -> SubmissionUtility:
         """Both utilities of a released table.
 
         Originals are compared with the rows declared as theirs, and with the rows that the host assigns to them
@@ -114,7 +114,7 @@ class Originals:
         record = min(self._record(similarity, one) for one in (origin, self._learned(released)))
         return SubmissionUtility(utility.components, utility.headline.value, record)
 
-    def _record(self, similarity: NDArray[np.float64], origin: NDArray[np.intp]) -> float:
+    def _record(self, similarity: Floats, origin: Integers) -> float:
         """Anchored similarity of the originals to their own rows, given the origins of the rows."""
         rows = np.flatnonzero(origin >= 0)
         count = np.bincount(origin[rows], minlength=len(self.frame))
@@ -122,7 +122,7 @@ class Originals:
         own = np.where(count > 0, total / np.maximum(count, 1), self._constant_similarity)
         return anchored(float(own.mean()), float(self._constant_similarity.mean()))
 
-    def _learned(self, released: pd.DataFrame) -> NDArray[np.intp]:
+    def _learned(self, released: pd.DataFrame) -> Integers:
         """`learned_origin` with a public seed and independent of the rows' order, so that teams measure the same."""
         order = _canonical_order(released)
         origin = np.empty(len(released), dtype=np.intp)
@@ -130,14 +130,14 @@ class Originals:
         origin[order] = self.learned_origin(released.iloc[order].reset_index(drop=True), rng)
         return origin
 
-    def best_origin(self, released: pd.DataFrame, rng: Generator) -> NDArray[np.intp]:
+    def best_origin(self, released: pd.DataFrame, rng: Generator) -> Integers:
         """One-to-one assignment of rows to originals of least total Gower distance, shape (rows,).
 
         Ties are broken at random, so that a table of equal rows reveals nobody.
         """
         return self._assigned(AssignmentLinkage(), released, rng)
 
-    def learned_origin(self, released: pd.DataFrame, rng: Generator) -> NDArray[np.intp]:
+    def learned_origin(self, released: pd.DataFrame, rng: Generator) -> Integers:
         """One-to-one assignment of rows to originals that learns the mechanism of each column, shape (rows,).
 
         If values were exchanged at random, the nearest original is often wrong, and this assignment is closer to the
@@ -147,12 +147,12 @@ class Originals:
         """
         return self._assigned(ExpectationMaximizationLinkage(), released, rng)
 
-    def _assigned(self, attack: Attack, released: pd.DataFrame, rng: Generator) -> NDArray[np.intp]:
+    def _assigned(self, attack: Attack, released: pd.DataFrame, rng: Generator) -> Integers:
         records = Microdata(self.frame, quasi_identifiers=tuple(self.domains), domains=dict(self.domains))
         release = MicrodataRelease(released, np.full(len(released), -1), None)
         return RankedAnswers.of(attack.run(release, Knowledge(self.frame, records.take([])), rng)).best(rng)
 
-    def origins(self, origin: NDArray[np.intp], released: pd.DataFrame, rng: Generator) -> dict[str, NDArray[np.intp]]:
+    def origins(self, origin: Integers, released: pd.DataFrame, rng: Generator) -> dict[str, Integers]:
         """Origins under which success is counted: as declared, and by both assignments of the host."""
         return {
             "declared": origin,
@@ -161,7 +161,7 @@ class Originals:
         }
 
 
-def _canonical_order(released: pd.DataFrame) -> NDArray[np.intp]:
+def _canonical_order(released: pd.DataFrame) -> Integers:
     """Order of the rows, sorted by their cells, so that no measure depends on the order in which a team wrote them."""
     cells = released.fillna("").reset_index(drop=True)
     return cells.sort_values(list(cells.columns), kind="stable").index.to_numpy()
