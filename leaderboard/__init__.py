@@ -30,6 +30,7 @@ Summary of several data sets and goals
     needs_summary: Whether several scenarios were played, or more goals than one table shows well; variants of a
         game are few.
     summarize: Summary of results as sections of a report.
+    summary_tables: Tables of results over all goals.
     Usefulness: Usefulness of one attack over all settings of all defenses.
     usefulness: Usefulness of each attack, the one that would be missed most first.
     utility_left: The most useful setting of each family whose worst advantage is at most a bound, by family.

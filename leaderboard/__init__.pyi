@@ -28,6 +28,7 @@ from .mean_rank import MeanRank as MeanRank
 from .mean_rank import mean_ranks as mean_ranks
 from .summary import needs_summary as needs_summary
 from .summary import summarize as summarize
+from .summary import summary_tables as summary_tables
 from .utility_at_risk import BOUNDS as BOUNDS
 from .utility_at_risk import utility_left as utility_left
 

@@ -16,6 +16,7 @@ from leaderboard.operating_curves import SCALES, Style, curve_styles, draw_curve
 from leaderboard.pairs import Pair
 from leaderboard.result import label
 from leaderboard.settings import settings_of
+from leaderboard.summary import SummaryTables
 from leaderboard.tables import counted, grids, interval_text, number, place_title, plays_text
 
 
@@ -27,6 +28,7 @@ def render_page(
     *,
     kinds: Mapping[str, str] | None = None,
     exposures: Sequence[Exposure] = (),
+    summary: SummaryTables | None = None,
 ) -> str:
     """HTML page of the board, which loads no external resources.
 
@@ -45,6 +47,8 @@ def render_page(
     exposures : sequence of Exposure
         Exposures as returned by `leaderboard.exposures`. Where a place has several goals and most families several
         settings, operating curves show them.
+    summary : SummaryTables, optional
+        Tables of several data sets or goals (`leaderboard.summary.summary_tables`).
     """
     grid = grids(pairs)
     styles = curve_styles({row.defense for row in rows}, kinds)
@@ -52,6 +56,7 @@ def render_page(
     places = [
         {
             **_place(group, grid.get((scenario, variant), {}), styles, exposures),
+            "left": summary and summary.left.get((scenario, variant)),
             "id": f"place-{index}",
             "title": place_title(scenario, variant),
             # With a single scenario, the variant alone suffices.
@@ -64,6 +69,7 @@ def render_page(
         {"words": _words, "anchor": _anchor, "percent": _percent},
         scenarios=scenarios,
         places=places,
+        attacks=summary and summary.attacks,
         about=about,
         descriptions=descriptions,
         goal_words=goal_words,

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
 
 from leaderboard.attack_usefulness import usefulness
 from leaderboard.exposure import LEVEL, Exposure, exposures
@@ -55,23 +56,49 @@ def summarize(results: Sequence[Result], *, by_goal: bool = True) -> tuple[Secti
     ('Mondrian', '.50', '.50', '.50', '.50', '1.0')
     """
     settings = exposures(results)
+    summary = summary_tables(results, settings)
+    sections = []
+    for place, table in summary.left.items():
+        own = _at(place, settings)
+        goals = in_order({goal for exposure in own for goal in exposure.goals})
+        by_goals = [_left(own, goal, None) for goal in goals] if by_goal and len(goals) > 1 else []
+        sections.append(Section(f"Utility left at risk: {place_title(*place)}", tables=(table, *by_goals)))
+    return (*sections, Section("Attacks", tables=(summary.attacks,)))
+
+
+@dataclass(frozen=True)
+class SummaryTables:
+    """Tables that summarize boards.
+
+    Attributes
+    ----------
+    left : mapping of (str, str) to Table
+        Utility left at risk over all goals, by scenario and variant.
+    attacks : Table
+        Usefulness of each attack.
+    """
+
+    left: Mapping[tuple[str, str], Table]
+    attacks: Table
+
+
+def summary_tables(results: Sequence[Result], settings: Sequence[Exposure]) -> SummaryTables:
+    """Tables of results over all goals.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Releases and trials of any scenarios, at most one per release and trial.
+    settings : sequence of Exposure
+        Their exposures (`leaderboard.exposures`).
+    """
     ranks = {rank.family: rank for rank in mean_ranks(results)}
     places = sorted({exposure.place for exposure in settings})
-    left = tuple(
-        _left_at(place, [exposure for exposure in settings if exposure.place == place], ranks, by_goal)
-        for place in places
-    )
-    return (*left, _attacks(results))
+    return SummaryTables({place: _left(_at(place, settings), None, ranks) for place in places}, _attacks(results))
 
 
-def _left_at(
-    place: tuple[str, str], settings: Sequence[Exposure], ranks: dict[str, MeanRank], by_goal: bool
-) -> Section:
-    goals = in_order({goal for exposure in settings for goal in exposure.goals})
-    tables = [_left(settings, None, ranks)]
-    if by_goal and len(goals) > 1:
-        tables += [_left(settings, goal, None) for goal in goals]
-    return Section(f"Utility left at risk: {place_title(*place)}", tables=tuple(tables))
+def _at(place: tuple[str, str], settings: Sequence[Exposure]) -> list[Exposure]:
+    return [exposure for exposure in settings if exposure.place == place]
 
 
 def _left(settings: Sequence[Exposure], goal: str | None, ranks: dict[str, MeanRank] | None) -> Table:
@@ -130,7 +157,7 @@ def _rank(rank: MeanRank | None) -> str:
     return f"{rank.value:.1f}" if rank.low is None else f"{rank.value:.1f} [{rank.low:.1f}, {rank.high:.1f}]"
 
 
-def _attacks(results: Sequence[Result]) -> Section:
+def _attacks(results: Sequence[Result]) -> Table:
     rows = [
         (
             attack.attack,
@@ -147,4 +174,4 @@ def _attacks(results: Sequence[Result]) -> Section:
         "worst: share of all settings on which no attack has a larger advantage. missed without it: fall of the mean "
         "largest advantage. seconds: of one play."
     )
-    return Section("Attacks", tables=(Table("usefulness over all settings of all defenses", columns, rows, 3, note),))
+    return Table("usefulness over all settings of all defenses", columns, rows, 3, note)

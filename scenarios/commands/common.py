@@ -213,13 +213,15 @@ def write_page(results: Sequence[Result], path: Path) -> None:
         "version": f"tokumei {version()}",
         "played": max(result.created for result in results)[:10],
     }
+    settings = lb.exposures(results)
     page = lb.render_page(
         lb.rank(results),
         lb.matrix(results),
         about,
         one_liners(names),
         kinds=defense_kinds(),
-        exposures=lb.exposures(results),
+        exposures=settings,
+        summary=lb.summary_tables(results, settings) if lb.needs_summary(results) else None,
     )
     _write_html(page, path)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections import defaultdict
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 # Seconds between progress lines without a terminal, and between updates of the table on a terminal.
 LINE_INTERVAL, TABLE_INTERVAL = 5.0, 0.5
+# Seconds after which the defenses that are done show as a first board, if the first play takes longer.
+EARLY = 2.5
 # Maximum number of characters shown of a failure's reason.
 LONGEST = 160
 # Terminal lines that the live table leaves free.
@@ -70,6 +73,7 @@ class RunDisplay:
         self.bar: Any = None
         self.standing = RunProgress()
         self.total = self.done = self.done_before = self.failures = 0
+        self.board_shown = False
         self.began = self.last_update = time.monotonic()
 
     def __enter__(self) -> Self:
@@ -123,6 +127,8 @@ class RunDisplay:
                 trial = f"{label(result.defense, result.parameters)}{against}, play {result.play}"
                 self.display.say(f"{result.status}: {trial}: {_short(result.reason)}")
         now = time.monotonic()
+        if not (self.board_shown or self.done_before) and now - self.began > EARLY:
+            self._early_board()
         if self.bar is not None:
             self.bar.update(self.task, completed=self.done)
             if now - self.last_update > TABLE_INTERVAL:
@@ -135,17 +141,32 @@ class RunDisplay:
             )
 
     def first_board(self, plays: int) -> None:
-        """Print a preliminary board."""
+        """Print the board of the first plays."""
+        if not self.display.console.quiet:
+            kind = "board" if self.board_shown else "first board"
+            self._board(self.store.results(self.plan.name, self.catalogue.keys), f"{kind}, after {plays} play")
+
+    def _early_board(self) -> None:
+        """Print the board of those defenses that have met all attacks in the first play, if there are any."""
         if self.display.console.quiet:
             return
+        by_defense: dict[str, list[Result]] = defaultdict(list)
+        for result in self.store.results(self.plan.name, self.catalogue.keys):
+            if result.play == 0:
+                by_defense[label(result.defense, result.parameters)].append(result)
+        complete = [some for some in by_defense.values() if len(some) == 1 + len(self.plan.pairs())]
+        if complete:
+            count = f"{len(complete)} of {len(self.plan.defenses)} defenses"
+            self._board([result for some in complete for result in some], f"first board, {count} in the first play")
+
+    def _board(self, results: list[Result], title: str) -> None:
         import leaderboard as lb
 
-        results = self.store.results(self.plan.name, self.catalogue.keys)
+        self.board_shown = True
         width = self.display.console.width if sys.stderr.isatty() else 120
         table = lb.to_terminal(lb.rank(results), width=width)
         seconds = time.monotonic() - self.began
-        text = f"first board, after {plays} play ({seconds:.1f} s):\n\n{table}\n"
-        self.display.console.print(printable(text), markup=False)
+        self.display.console.print(printable(f"{title} ({seconds:.1f} s):\n\n{table}\n"), markup=False)
 
     def _time_left(self, now: float) -> str:
         played = self.done - self.done_before

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard import Pair, Result, Row, exposures, matrix, rank, render_page
+from leaderboard import Pair, Result, Row, exposures, matrix, rank, render_page, summary_tables
 from leaderboard.chart import picture
 from leaderboard.exposure import Exposure, WorstAttack
 from leaderboard.goals import goal_meaning, goal_title
@@ -294,6 +294,20 @@ def test_several_goals_show_operating_curves_and_what_each_goal_means() -> None:
     assert words.count("Mondrian k=50 keeps utility .30") == 4
     assert "nothing between two markers is claimed" in words
     assert "1 complete play." in words
+
+
+def test_a_summary_shows_utility_left_at_risk_and_the_usefulness_of_attacks() -> None:
+    played = strengths(GOALS)
+    settings = exposures(played)
+    summary = summary_tables(played, settings)
+    text = render_page(rank(played), matrix(played), {}, {}, exposures=settings, summary=summary)
+    words = " ".join(" ".join(Reader(text).words).split())
+    assert "Utility left at risk" in words
+    (left,) = summary.left.values()
+    for row in [*left.texts(), *summary.attacks.texts()]:
+        assert " ".join(cell for cell in row if cell) in words
+    assert "Which attacks count?" in words
+    assert "Utility left at risk" not in render_page(rank(played), matrix(played), {}, {}, exposures=settings)
 
 
 def test_one_goal_keeps_the_scatter_chart() -> None:

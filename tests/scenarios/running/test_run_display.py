@@ -43,17 +43,37 @@ def result(play=0, attack="NearestNeighbour", rate=0.5, **changes):
 class Plan:
     name, plays, games, defenses, attacks = "small", 3, [None], [None], [None, None]
 
+    @staticmethod
+    def pairs():
+        return [(0, 0), (0, 1)]
+
+
+class Catalogue:
+    keys = None
+
+
+class Store:
+    """Results that have ended so far."""
+
+    def __init__(self):
+        self.ended = []
+
+    def results(self, name, keys):
+        return self.ended
+
 
 def shown(results, *, terminal, quiet=False):
+    store = Store()
     display = Display(quiet=quiet)
     text = io.StringIO()
     display.console = Console(
         file=text, force_terminal=terminal, width=100, highlight=False, soft_wrap=True, quiet=quiet, color_system=None
     )
-    with RunDisplay(display, Plan, None, None) as listener:
+    with RunDisplay(display, Plan, Catalogue, store) as listener:
         listener.started(len(results), 0)
         for one in results:
             listener.last_update = 0.0
+            store.ended.append(one)
             listener.ended([one])
         if listener.live is not None:
             listener.live.refresh()
@@ -89,6 +109,19 @@ def test_a_terminal_shows_a_table_and_a_bar():
     assert "worst attack so far" in text
     assert re.search(r"Mondrian k=2 +NearestNeighbour +rows +50% +10\.0% +2", text)
     assert "2/2" in text
+
+
+@pytest.mark.parametrize(("attacks", "quiet"), [(1, False), (2, False), (2, True)])
+def test_a_long_first_play_shows_the_defenses_that_met_all_attacks(monkeypatch, attacks, quiet):
+    monkeypatch.setattr("scenarios.running.display.EARLY", 0.0)
+    other = result(0, defense="Constant", parameters={}, key="c", rate=0.1)
+    trials = [
+        result(0, key=str(number), attack=("NearestNeighbour", "GroupLinkage")[number]) for number in range(attacks)
+    ]
+    release = result(0, key="r", attack=None, scores={}, values={"marginals": 0.5})
+    text = shown([other, release, *trials, result(1)], terminal=False, quiet=quiet)
+    assert text.count("first board, 1 of 1 defenses in the first play") == (attacks == 2 and not quiet)
+    assert "Constant" not in text.partition("first board")[2]
 
 
 def test_quiet_says_nothing():
