@@ -1,16 +1,15 @@
 """A Dask cluster gives the same board as this machine, byte for byte, whatever becomes of its workers."""
 
 import signal
-import socket
-import subprocess
 import sys
 import time
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 
 import psutil
 import pytest
 from click.testing import CliRunner
-from run_tools import ended, environment, processes_of, read_until, start
+from dask_tools import ONE_THREAD, dask
+from run_tools import ended, processes_of, read_until, start
 
 from scenarios.cli import cli
 from scenarios.running import cluster
@@ -51,7 +50,6 @@ class Exits(NearestNeighbour):
     def run(self, release, knowledge, rng):
         os._exit(7)
 """
-ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
 
 @pytest.fixture(scope="module")
@@ -75,42 +73,6 @@ def start_in(folder, db, *arguments):
 
 def run(folder, db, *arguments):
     return ended(start_in(folder, db, *arguments), 3)
-
-
-@contextmanager
-def dask(folder, workers, *options):
-    """A scheduler and workers, separate processes on loopback; its address and the workers' processes."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address = f"tcp://127.0.0.1:{port}"
-    commands = [["distributed.cli.dask_scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard"]]
-    for number in range(workers):
-        place = ["--local-directory", str(folder / f"worker{number}"), "--no-dashboard", *options]
-        commands.append(["distributed.cli.dask_worker", address, "--nthreads", "1", *place])
-    processes = []
-    (folder / "cluster").mkdir(exist_ok=True)
-    try:
-        for command in commands:
-            log = (folder / "dask.log").open("a")
-            processes.append(
-                subprocess.Popen(
-                    [sys.executable, "-m", *command],
-                    cwd=folder / "cluster",
-                    env=environment(**ONE_THREAD),
-                    stdout=log,
-                    stderr=log,
-                )
-            )
-        yield address, processes[1:]
-    finally:
-        for process in processes:
-            process.terminate()
-        for process in processes:
-            try:
-                process.wait(timeout=20)
-            except subprocess.TimeoutExpired:
-                process.kill()
 
 
 def playing(folder):
