@@ -25,7 +25,7 @@ Summary of several data sets and goals
     BOUNDS: Bounds of the worst advantage, fixed before any result was seen.
     Exposure: Utility and exposure of one setting of a defense in one scenario and variant.
     exposures: Exposure of each setting of each defense, in alphabetical order.
-    mean_ranks: Rank families in every scenario, variant, goal and play, and average; best first.
+    mean_ranks: Rank families in every scenario, variant, goal and play, and average the ranks; best first.
     MeanRank: Mean rank of a family over scenarios, variants and goals, from 1 (best).
     needs_summary: Whether several scenarios were played, or more goals than one table shows well; variants of a
         game are few.

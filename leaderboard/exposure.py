@@ -165,7 +165,7 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
 
 
 def design_effects(pairs: Sequence[Pair]) -> Mapping[tuple[str, str, str], float]:
-    """How much more advantages vary between plays than independent trials would make them, by place and goal.
+    """Design effects by scenario, variant and goal: variance of a play's advantage over that of independent trials.
 
     Returns
     -------

@@ -105,7 +105,7 @@ class Drawing:
 
 def draw(chart: Lines) -> Drawing:
     """Lay out a line chart; the vertical axis includes 0 if that takes less than half of the height."""
-    places = [value for line in chart.series for value in line.x]
+    xs = [value for line in chart.series for value in line.x]
     values = [value for line in chart.series for value in (*line.y, *line.low, *line.high)]
     low, high = min(values), max(values)
     if 0 < low < (high - low) or low == high > 0:
@@ -113,11 +113,11 @@ def draw(chart: Lines) -> Drawing:
     up = _ticks(low, high)
     low, high = min(low, up[0]), max(high, up[-1])
     if chart.scale == "logarithmic":
-        across = sorted(set(places)) if len(set(places)) <= 8 else _decades(min(places), max(places))
-        start, end = log10(min(places)), log10(max(places))
+        across = sorted(set(xs)) if len(set(xs)) <= 8 else _decades(min(xs), max(xs))
+        start, end = log10(min(xs)), log10(max(xs))
     else:
-        across = [tick for tick in _ticks(min(places), max(places)) if min(places) <= tick <= max(places)]
-        start, end = min(places), max(places)
+        across = [tick for tick in _ticks(min(xs), max(xs)) if min(xs) <= tick <= max(xs)]
+        start, end = min(xs), max(xs)
 
     def x(value: float) -> float:
         value = log10(value) if chart.scale == "logarithmic" else value

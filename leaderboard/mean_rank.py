@@ -38,10 +38,10 @@ class MeanRank:
 
 
 def mean_ranks(results: Sequence[Result]) -> list[MeanRank]:
-    """Rank families in every scenario, variant, goal and play, and average; best first.
+    """Rank families in every scenario, variant, goal and play, and average the ranks; best first.
 
     A family is ranked by its best setting's score in this play: utility x (1 - the goal's largest advantage). Equal
-    scores share the mean of their ranks. A family without a score in a place is last there.
+    scores share the mean of their ranks. A family without a score is last.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def _scores(results: Sequence[Result]) -> dict[tuple[str, str, str], dict[int, d
                 advantages[own] = max(advantages.get(own, 0.0), score.advantage)
     scores: dict[tuple[str, str, str], dict[int, dict[str, float]]] = {}
     goals = in_order({goal for _, _, goal in largest})
-    for scenario, variant, goal in sorted(largest, key=lambda place: (place[:2], goals.index(place[2]))):
+    for scenario, variant, goal in sorted(largest, key=lambda key: (key[:2], goals.index(key[2]))):
         by_play: dict[int, dict[str, float]] = defaultdict(dict)
         for (setting, play), exposed in largest[scenario, variant, goal].items():
             if (setting, play) in utility:

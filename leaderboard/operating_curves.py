@@ -252,14 +252,14 @@ def _labels(curves: Sequence[Curve], guided: Collection[str], frame: Box) -> lis
     taken = [_around(mark, 3.0) for mark, _ in best.values()]
     labels: list[CurveLabel] = []
     for mark, curve in sorted(best.values(), key=lambda one: one[0].x):
-        text, places = mark.setting.name, _beside(mark)
+        text, positions = mark.setting.name, _beside(mark)
         if len(text) > _LONGEST:
             text = curve.family
-        boxes = [text_box(x, y, anchor, _LETTER * 1.08 * len(text), _LINE) for x, y, anchor in places]
+        boxes = [text_box(x, y, anchor, _LETTER * 1.08 * len(text), _LINE) for x, y, anchor in positions]
         free = [one for one, box in enumerate(boxes) if inside(box, frame) and is_free(box, taken)]
         if free:
             chosen = min(free, key=lambda one: sum(overlap(boxes[one], disc) for disc in discs))
-            x, y, anchor = places[chosen]
+            x, y, anchor = positions[chosen]
             labels.append(CurveLabel(text, round(x, 1), round(y, 1), anchor, curve.style.colour, best=True))
             taken.append(boxes[chosen])
     labelled = {curve.family for _, curve in best.values()}
@@ -267,8 +267,8 @@ def _labels(curves: Sequence[Curve], guided: Collection[str], frame: Box) -> lis
         if curve.family in labelled or len(curve.family) > _LONGEST:
             continue
         ends = [curve.marks[-1], curve.marks[0]]
-        places = [position for mark in ends for position in _beside(mark)[:4]]
-        for x, y, anchor in places:
+        positions = [position for mark in ends for position in _beside(mark)[:4]]
+        for x, y, anchor in positions:
             box = text_box(x, y, anchor, _LETTER * len(curve.family), _LINE)
             if inside(box, frame) and is_free(box, taken) and is_free(box, discs):
                 labels.append(

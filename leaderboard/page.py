@@ -45,8 +45,8 @@ def render_page(
     kinds : mapping of str, optional
         Kind of each defense (`leaderboard.operating_curves.KINDS`), which gives its colour in operating curves.
     exposures : sequence of Exposure
-        Exposures as returned by `leaderboard.exposures`. Where a place has several goals and most families several
-        settings, operating curves show them.
+        Exposures as returned by `leaderboard.exposures`. If a variant of a scenario has several goals, and most
+        families have several settings, operating curves show them.
     summary : SummaryTables, optional
         Tables of several data sets or goals (`leaderboard.summary.summary_tables`).
     """

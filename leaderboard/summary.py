@@ -16,7 +16,7 @@ from leaderboard.tables import number, place_title
 from leaderboard.utility_at_risk import BOUNDS, utility_left
 
 FEW_GOALS = 2
-"""Boards of one place with at most this many goals are read as they are."""
+"""Boards of one scenario and variant with at most this many goals are shown without a summary."""
 
 
 def needs_summary(results: Sequence[Result]) -> bool:
@@ -34,7 +34,7 @@ def summarize(results: Sequence[Result], *, by_goal: bool = True) -> tuple[Secti
     results : sequence of Result
         Releases and trials of any scenarios, at most one per release and trial.
     by_goal : bool
-        Whether places with several goals have a table for each goal besides that over all of them.
+        Whether a variant with several goals has a table for each goal besides that over all of them.
 
     Returns
     -------
