@@ -117,8 +117,8 @@ def _of_binary_tree(mechanism: BinaryTree) -> Subject:
     """Streams of the whole horizon that differ in their first event, which lies in the most nodes.
 
     The running counts after 1, 2, 4, ... events are these nodes. Two more features are differences between the summed
-    distances from the exact counts of either stream: over these times, on which the likelihood ratio depends, and over
-    all times, which show a mechanism that adds fresh noise to each count.
+    distances from the exact counts of either stream. The first sums over these times, on which the likelihood ratio
+    depends. The second sums over all times, which reveals a mechanism that adds fresh noise to each count.
     """
     length, s = mechanism.horizon, int(mechanism.sensitivity)
     first = np.zeros(length, dtype=np.int64)

@@ -18,8 +18,8 @@ ROWS = 50
 def blocked_promises(records: Microdata) -> list[str]:
     """Notes on columns that keep exported defenses from their promise of epsilon, one for each group of columns.
 
-    Each defense is asked for its guarantee, on the table as it would be with all domains declared and no value missing,
-    and on the same table with one column as it is.
+    The guarantee of each defense is compared between two tables. In the first all domains are declared and no value is
+    missing. The second is equal except for one column, which is as in the records.
     """
     notes = []
     for words, columns in (

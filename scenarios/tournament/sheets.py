@@ -1,7 +1,7 @@
 """Submitted tables: strict reading, and conversion of every cell to its canonical form.
 
-Only the meaning of a cell is published, not its spelling: ``035``, ``35.0`` and ``3.5e1`` become ``35``, and the parts
-of a set are sorted in the domain's order. So spelling cannot carry hidden information.
+Only the meaning of a cell is published, not its spelling. ``035``, ``35.0`` and ``3.5e1`` become ``35``, and the parts
+of a set are sorted in the domain's order. Spelling therefore cannot carry hidden information.
 """
 
 from __future__ import annotations
