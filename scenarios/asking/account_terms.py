@@ -8,6 +8,7 @@ import secrets
 from dataclasses import dataclass
 from pathlib import Path
 
+from defenses.base.parameters import check_real
 from defenses.dp.account import Account
 from defenses.dp.accountant import Accountant, AdvancedAccountant
 from defenses.dp.concentrated_accountant import ConcentratedAccountant
@@ -75,7 +76,9 @@ def open_account(path: Path | None, terms: AccountTerms, content: bytes, table: 
         return account
     if terms.epsilon is None:
         raise ValueError(f"--account: there is no account {path}; --budget EPSILON opens it")
+    check_real("--budget", terms.epsilon, low=0, open_low=True)
     delta = terms.delta or 0.0
+    check_real("--delta", delta, low=0, high=1, open_high=True)
     composition = terms.composition or ("concentrated" if delta else "sequential")
     if composition != "sequential" and not delta:
         raise ValueError(f"--composition {composition}: needs a --delta above 0")
@@ -96,10 +99,15 @@ def keep(account: Account, path: Path) -> Account:
         return account
     try:
         return type(account)(epsilon=account.epsilon, delta=account.delta, path=path, about=account.about)
-    except ValueError:
+    except ValueError as error:
         if not path.exists():
-            raise
+            raise ValueError(f"--account: {str(error).removeprefix('path: ')}") from None
         raise ValueError(f"--account: {path} was just opened by another process; ask again") from None
+
+
+def composition_of(account: Account) -> str:
+    """Name in `KINDS` of an account's rule of composition, or else its class name."""
+    return next((name for name, kind in KINDS.items() if type(account) is kind), type(account).__name__)
 
 
 def fingerprint(content: bytes, key: str) -> str:
@@ -121,11 +129,10 @@ def _check_table(account: Account, path: Path, content: bytes, table: Path) -> N
 
 
 def _check_agreement(account: Account, path: Path, terms: AccountTerms) -> None:
-    composition = next((name for name, kind in KINDS.items() if type(account) is kind), type(account).__name__)
     terms_of_options = {
         "--budget": (terms.epsilon, account.epsilon),
         "--delta": (terms.delta, account.delta),
-        "--composition": (terms.composition, composition),
+        "--composition": (terms.composition, composition_of(account)),
         "--neighbours": (terms.neighbours, account.about["neighbours"]),
     }
     for option, (wanted, opened_with) in terms_of_options.items():

@@ -11,6 +11,7 @@ import numpy as np
 
 from defenses.base.queries import labels
 from defenses.curators.answer_plan import Measurement, PartBound
+from defenses.dp.concentrated_accountant import ConcentratedAccountant
 from scenarios.asking.paid_query import PaidQuery, Quote
 
 
@@ -55,9 +56,11 @@ def budget_line(asked: PaidQuery) -> str:
     epsilon, delta = account.spent
     with_delta = f" and delta {delta:g}" if account.delta else ""
     of_delta = f" and {account.delta:g}" if account.delta else ""
+    # Only a concentrated account pays for both kinds of noise, at different prices.
+    noise = f" with {asked.mechanism} noise" if isinstance(account, ConcentratedAccountant) else ""
     return (
         f"account {asked.path}: epsilon {epsilon:.6g}{with_delta} spent of {account.epsilon:g}{of_delta}; "
-        f"{account.remaining:.6g} left for one more answer"
+        f"{asked.left:.6g} left for one more answer{noise}"
     )
 
 
@@ -104,7 +107,7 @@ def plain_account(asked: PaidQuery) -> dict[str, Any]:
     return {
         "spent": {"epsilon": epsilon, "delta": delta},
         "budget": {"epsilon": account.epsilon, "delta": account.delta},
-        "left": account.remaining,
+        "left": asked.left,
     }
 
 

@@ -13,8 +13,10 @@ from defenses.base.queries import BudgetSpent, Query
 from defenses.curators.answer_plan import Measurement, PartBound
 from defenses.curators.curator_session import CuratorSession
 from defenses.dp.account import Account
+from defenses.dp.composition import zcdp_epsilon
+from defenses.dp.concentrated_accountant import ConcentratedAccountant
 from metrics.domains import Domain
-from scenarios.asking.account_terms import AccountTerms, keep, open_account
+from scenarios.asking.account_terms import AccountTerms, composition_of, keep, open_account
 from scenarios.asking.grammar import Schema, read_query
 from scenarios.files.toml_file import read_bytes, read_toml
 from scenarios.tables.column_file import ColumnFile
@@ -105,6 +107,7 @@ class PaidQuery:
         schema = Schema(file.columns, domains, tuple(declared.identifiers), where)
         self.query: Query = read_query(text, schema)
         self.epsilon = epsilon
+        self.mechanism = mechanism
         self.path = account
         if account is None and terms.epsilon is None:
             # A quote needs no budget beyond its own cost.
@@ -112,6 +115,11 @@ class PaidQuery:
         self.account: Account = open_account(account, terms, content, table)
         if mechanism == "gaussian" and not self.account.delta:
             raise ValueError("--mechanism gaussian: needs an account with a --delta above 0")
+        if mechanism == "gaussian" and not isinstance(self.account, ConcentratedAccountant):
+            raise ValueError(
+                f"--mechanism gaussian: needs an account with --composition concentrated, and that of {account} is "
+                f"{composition_of(self.account)}"
+            )
         self._terms = Terms(
             float(self.account.epsilon), float(self.account.delta), mechanism, self.account.about["neighbours"]
         )
@@ -123,6 +131,14 @@ class PaidQuery:
             if declared.person
             else ()
         )
+
+    @property
+    def left(self) -> float:
+        """Largest epsilon of one more answer with this noise; for Gaussian noise, at the account's delta."""
+        if self.mechanism == "gaussian" and isinstance(self.account, ConcentratedAccountant):
+            rho = self.account.remaining_rho
+            return zcdp_epsilon(rho, float(self.account.delta)) if rho else 0.0
+        return self.account.remaining
 
     def quote(self, confidence: float) -> Quote:
         """Cost and bounds on the noise; nothing is spent.
@@ -151,7 +167,7 @@ class PaidQuery:
         if not quote.affordable:
             raise BudgetSpent(
                 f"the budget is spent: epsilon {self.epsilon:g} more would exceed epsilon {self.account.epsilon:g} of "
-                f"{self.path}; {self.account.remaining:.6g} is left; nothing is answered"
+                f"{self.path}; {self.left:.6g} is left; nothing is answered"
             )
         self.account = keep(self.account, self.path)
         return self._session(self.account).measure(self.query, self.epsilon, confidence=confidence)

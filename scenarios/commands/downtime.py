@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
 import click
 
-from scenarios.commands.common import FORMATS, bad_input, db_option, echo
+from scenarios.commands.common import FORMATS, NOTHING, bad_input, db_option, echo
 
 EPILOG = """\b
 Examples:
@@ -33,6 +35,12 @@ def downtime(db: str, folder: Path | None, hourly_cost: float | None, form: str)
     from leaderboard.downtime import downtime_table
     from leaderboard.failure_log import recorded_incidents
 
+    if hourly_cost is not None and not math.isfinite(hourly_cost):
+        with bad_input():
+            raise ValueError(f"--hourly-cost must be a finite number of at least 0, got {hourly_cost}")
+    if folder is None and "://" not in db and not Path(db).exists():
+        echo(f"there are no results at {db}; `tokumei run` makes some", err=True)
+        sys.exit(NOTHING)
     incidents = []
     with bad_input():
         if "://" in db or Path(db).exists():

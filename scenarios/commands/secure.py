@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -73,7 +74,7 @@ def maximum(numbers: str, bits: int, seed: int | None, form: str) -> None:
     with bad_input():
         from defenses.federated import secure_maximum
 
-        values = _numbers(numbers, _column(numbers, None)[0])
+        values = _integers(numbers, _column(numbers, None)[0], bits)
         answer = _run(lambda: secure_maximum(values, np.random.default_rng(seed), bits=bits))
     _show("maximum", answer.value, _cost(answer), form)
 
@@ -198,6 +199,22 @@ def _numbers(name: str, values: NDArray[Any]) -> Floats:
         return values.astype(float)
     except (TypeError, ValueError):
         raise ValueError(f"{name}: the column holds text, not numbers") from None
+
+
+def _integers(name: str, values: NDArray[Any], bits: int) -> list[int]:
+    """The exact integers of a column, which floating point would round from 2^53 on."""
+    _numbers(name, values)
+    integers = []
+    for row, value in enumerate(values, start=1):
+        try:
+            exact = Decimal(str(value))
+            integer = int(exact)
+        except (ArithmeticError, ValueError):
+            exact, integer = Decimal(0), -1
+        if integer != exact or not 0 <= integer < 2**bits:
+            raise ValueError(f"{name}, row {row}: the column must hold integers from 0 to 2^{bits} - 1")
+        integers.append(integer)
+    return integers
 
 
 def _truths(name: str, values: NDArray[Any]) -> list[bool]:

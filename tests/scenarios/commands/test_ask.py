@@ -166,13 +166,53 @@ def test_gaussian_noise_and_other_accounts(folder):
     assert ask("mean income", *other).exit_code == 0
     wrong = ask("mean income", "--account", "other.toml", "--mechanism", "gaussian")
     assert wrong.exit_code == 2
-    assert "ConcentratedAccountant" in wrong.output
+    assert "needs an account with --composition concentrated, and that of other.toml is advanced" in wrong.output
     unbounded = ("--account", "third.toml", "--budget", "2", "--neighbours", "add or remove")
     assert ask("mean income", *unbounded).exit_code == 0
     refused = ask("variance of income", "--account", "third.toml")
     assert refused.exit_code == 2
     assert "public number of records" in refused.output
     assert spent("third.toml") == 0.5
+
+
+def test_what_is_left_is_stated_for_the_noise_that_was_asked_for(folder):
+    """A concentrated account prices both kinds of noise differently; each `left` is accepted, and 1 % more is not."""
+    first = ask("count", *ACCOUNT, "--budget", "2", "--delta", "1e-6", "--mechanism", "gaussian", epsilon=0.1)
+    assert first.exit_code == 0
+    left = {}
+    for mechanism in ("laplace", "gaussian"):
+        quoted = ask("mean income", *ACCOUNT, "--mechanism", mechanism, "--dry-run", "--format", "json")
+        left[mechanism] = json.loads(quoted.output)["left"]
+        for share, affordable in ((0.9999, True), (1.01, False)):
+            options = (*ACCOUNT, "--mechanism", mechanism, "--dry-run", "--format", "json")
+            again = json.loads(ask("mean income", *options, epsilon=left[mechanism] * share).output)
+            assert again["affordable"] is affordable
+        refused = ask("mean income", *ACCOUNT, "--mechanism", mechanism, epsilon=5)
+        assert f"{left[mechanism]:.6g} is left" in refused.output
+        told = ask("count", *ACCOUNT, "--mechanism", mechanism, "--dry-run").output
+        assert f"left for one more answer with {mechanism} noise" in told
+    assert left["gaussian"] > 4 * left["laplace"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--budget", "nan"), "--budget must be a finite number in (0, inf), got nan"),
+        (("--budget", "-1"), "--budget must be a finite number in (0, inf), got -1.0"),
+        (("--budget", "2", "--delta", "1"), "--delta must be a finite number in [0, 1), got 1.0"),
+        (("--budget", "2", "--delta", "nan"), "--delta must be a finite number in [0, 1), got nan"),
+        (
+            ("--budget", "2", "--delta", "1e-6", "--composition", "advanced", "--mechanism", "gaussian"),
+            "--mechanism gaussian: needs an account with --composition concentrated",
+        ),
+        (("--budget", "2", "--account", "nowhere/account.toml"), "--account: there is no folder nowhere"),
+    ],
+)
+def test_refused_terms_of_an_account_name_the_option(folder, options, message):
+    refused = ask("count", *ACCOUNT, *options)
+    assert refused.exit_code == 2
+    assert message in refused.output
+    assert sorted(path.name for path in folder.iterdir()) == ["people.csv", "roles.toml"]
 
 
 REFUSED = [

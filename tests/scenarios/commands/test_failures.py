@@ -324,3 +324,14 @@ def test_an_output_that_cannot_be_written_is_refused_before_any_work(place, argu
     assert "/proc/written cannot be written" in done.stderr
     assert done.stdout == ""
     assert not (place / "fresh.db").exists()
+
+
+def test_downtime_of_nothing_is_no_report(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    missing = CliRunner().invoke(cli, ["downtime", "--db", "none.db"])
+    assert missing.exit_code == 4
+    assert "there are no results at none.db" in missing.output
+    wrong = CliRunner().invoke(cli, ["downtime", "--hourly-cost", "nan"])
+    assert wrong.exit_code == 2
+    assert "--hourly-cost must be a finite number of at least 0, got nan" in wrong.output
+    assert not list(tmp_path.iterdir())

@@ -24,7 +24,14 @@ def folder(tmp_path, monkeypatch):
         "south.csv", index=False
     )
     pd.DataFrame({"patient": [1, 2, 3, 9], "ill": ["yes", "", "no", "maybe"]}).to_csv("east.csv", index=False)
+    (tmp_path / "large.csv").write_text("person,bid\na,9007199254740993\nb,9007199254740992\n")
     return tmp_path
+
+
+def test_large_integers_are_not_rounded(folder):
+    """2^53 + 1 has no floating-point number."""
+    result = json.loads(call("maximum", "large.csv:bid", "--bits", 63, "--format", "json").output)
+    assert result["value"] == 9007199254740993
 
 
 def test_the_answers(folder):
@@ -50,7 +57,12 @@ def test_the_answers(folder):
         (("maximum", "north.csv:wage"), "there is no column 'wage'; it has patient, ill, hours"),
         (("maximum", "north.csv:ill"), "the column holds text"),
         (("maximum", "nowhere.csv:ill"), "nowhere.csv"),
-        (("maximum", "south.csv:failed"), "numbers must be integers"),
+        (
+            ("maximum", "south.csv:failed"),
+            "south.csv:failed, row 1: the column must hold integers from 0 to 2^32 - 1",
+        ),
+        (("maximum", "north.csv:hours", "--bits", 4), "north.csv:hours, row 4: the column must hold integers"),
+        (("maximum", "large.csv:bid", "--bits", 53), "large.csv:bid, row 1: the column must hold integers"),
         (("count", "north.csv:ill", "east.csv:ill"), "east.csv, row 2, column ill: the value is missing"),
         (("count", "north.csv:hours", "south.csv:ill"), "north.csv:hours, row 1: the column must hold yes or no"),
         (("correlation", "north.csv:hours", "east.csv:patient", "--on", "patient"), "the same people"),
