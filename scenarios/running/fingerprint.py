@@ -14,6 +14,7 @@ from typing import Any
 
 from defenses.base.parametrized import Parametrized
 from leaderboard.result import canonical
+from scenarios.running.code_text import code_text
 
 PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
 """Packages of this project, which count even if they are installed."""
@@ -34,7 +35,7 @@ def versions() -> dict[str, str]:
 
 
 def sources(method: Any) -> dict[str, str]:
-    """Hash of the source of every module that a method depends on.
+    """Hash of the code of every module that a method depends on.
 
     These are the modules of its class and of the methods among its parameters. Modules of the project or of the user's
     code that they import, directly or indirectly, count too.
@@ -58,13 +59,16 @@ def modules(method: Any) -> tuple[str, ...]:
 
 
 def closure(names: Iterable[str]) -> dict[str, str]:
-    """Hash of the source of these modules and of all project or user modules that they import."""
+    """Hash of the code of these modules and of all project or user modules that they import.
+
+    Docstrings and lines of comment do not count: new words leave results as they are.
+    """
     seen: dict[str, str] = {}
     waiting = list(names)
     while waiting:
         name = waiting.pop()
         if name not in seen and _file(name):
-            seen[name] = hashlib.sha256(_text(name).encode()).hexdigest()
+            seen[name] = hashlib.sha256(code_text(_text(name)).encode()).hexdigest()
             waiting += _imports(name)
     return dict(sorted(seen.items()))
 
