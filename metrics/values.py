@@ -1,4 +1,4 @@
-"""Distinct values of a column, told apart by type and value, and the texts that they equal.
+"""Distinct values of a column, by type and value, and the texts that they equal.
 
 Values of different types differ: 1, 1.0 and True are three values. A value belongs to a category if one of its texts is
 the category's name. The texts of an integer are ``72`` and ``72.0``, however it is stored, since one missing or
@@ -87,7 +87,7 @@ def is_mixed(column: pd.Series[Any]) -> bool:
 def texts_of(value: Any) -> tuple[str, ...]:
     """Texts that a value equals, the usual one first; none if it has no text.
 
-    An integer equals "72" and "72.0", however it is stored: one missing or fractional number in a column makes pandas
+    An integer equals "72" and "72.0", however it is stored. One missing or fractional number in a column makes pandas
     store all its integers as floating-point numbers.
     """
     if isinstance(value, int | float | complex | np.number) and not isinstance(value, bool):

@@ -37,10 +37,10 @@ class FellegiSunter(Attack):
 
     It is fitted on the `near` pairs with the most agreements per row and on `far` random ones, and applied to all
     pairs. Fitted on all pairs of 100 rows and 200 candidates it takes several times as long. With one match in 200
-    pairs it then often mistakes another pattern for matches: on bank customers with 30 % of all cells replaced it
+    pairs it then often mistakes another pattern for matches. On bank customers with 30 % of all cells replaced it
     found 80 % of the rows, not 97 %. Without random pairs it takes the agreement of the nearest pairs for the usual
-    one (82 %). It stops early: a tolerance of .001 took three times as long and found less (60 % replaced: 50 % of
-    the rows, not 57 %).
+    one (82 %). It stops early. A tolerance of .001 took three times as long and found less: 50 % of the rows, not
+    57 %, with 60 % replaced.
 
     Of two numbers it uses only whether they are equal, in one bin, or neither. Under noise on numbers it therefore
     falls below `NearestNeighbour`. With noise of half a standard deviation on bank customers it found 89 %, not 97 %,

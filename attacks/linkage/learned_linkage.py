@@ -28,10 +28,13 @@ ROWS, TRUSTED_ROWS = 100, 200
 class LearnedLinkage(Linkage):
     """Linkage by a classifier of pairs, trained on simulated releases of the attacker's own people.
 
-    A logistic regression predicts which pairs match; the rows are then assigned one to one. Per column it uses whether
-    the released cell covers the candidate's value, the frequency of that value, and how far a number lies outside its
-    cell, in standard deviations (also squared) and in ranks. Over all columns it uses Gower's distance, also relative
-    to the row's nearest candidate.
+    A logistic regression predicts which pairs match; the rows are then assigned one to one. The features of a column
+    are:
+
+    - whether the released cell covers the candidate's value, and the frequency of that value;
+    - how far a number lies outside its cell, in standard deviations (also squared) and in ranks.
+
+    Over all columns it uses Gower's distance, also relative to the row's nearest candidate.
 
     It needs no channel, only the defense to repeat. It finds more than `NearestNeighbour` where values were perturbed
     at random, and less than `LikelihoodAssignment`, which knows what it has to learn. With half of all cells replaced

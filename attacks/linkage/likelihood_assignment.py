@@ -39,7 +39,7 @@ class LikelihoodAssignment(Linkage):
 
     Microaggregation does not treat records independently. A record far from its group in one column is far in others,
     so that columns are not independent evidence. The log-likelihoods of its cells count by half (a composite
-    likelihood). The half is measured. Of 1, .7, .5 and .35 it gave the true candidates the largest mean
+    likelihood). The half is measured. Among the weights 1, .7, .5 and .35 it gave the true candidates the largest mean
     log-probability, or within .1 of it, for groups of 3, 5 and 10 by three methods on two tables. Counted in full,
     confidences are .03 to .1 too high. Where rows are equal in groups `NearestNeighbour` may find more, and
     `GroupLinkage` does.

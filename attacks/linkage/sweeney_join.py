@@ -16,8 +16,8 @@ from defenses.base.release import MicrodataRelease
 class SweeneyJoin(Attack):
     """Joins a de-identified table to a named register by exact or generalized agreement.
 
-    A cell and a register entry agree where the cell covers the entry (exactly, or as an interval, a set or ``*``), and
-    contradict each other where it does not. A missing register entry neither agrees nor contradicts. People are ranked
+    A cell and a register entry agree where the cell covers the entry: exactly, or as an interval, a set or ``*``.
+    Otherwise they contradict each other. A missing register entry neither agrees nor contradicts. People are ranked
     by the number of contradictions, then by the number of agreements. A person who alone has no contradiction is the
     only answer, with score 1; other answers have scores below 1.
 

@@ -45,8 +45,8 @@ def filled(records: Microdata, names: Sequence[str]) -> tuple[str, ...]:
 def public_or_filled(records: Microdata, names: Sequence[str]) -> tuple[str, ...]:
     """Return the columns with a public domain, and those of the others that hold at least one value.
 
-    Methods with a guarantee choose their columns by it: whether a column with a public domain is randomized, and with
-    which share of the budget, must not depend on the records. A table without records has none: its size is public.
+    Methods with a guarantee choose their columns by this function. Randomizing a column with a public domain, and its
+    share of the budget, must not depend on the records. A table without records has none: its size is public.
     """
     if not len(records):
         return ()

@@ -156,7 +156,7 @@ def degree_counts_sensitivity(n: int, level: str, bound: int) -> int:
     level : {"edge", "node"}
         Whether neighbouring graphs differ in an edge or in the edges of a node.
     bound : int
-        Largest degree that the histogram tells apart; for nodes also the bound of the projection.
+        Largest degree with a bin of its own; for nodes also the bound of the projection.
 
     Returns
     -------

@@ -76,7 +76,7 @@ class NumberMechanism(Parametrized, ABC):
 
     @property
     def advantage(self) -> float:
-        """Total variation distance between the reports of -1 and of 1: the best advantage in telling them apart.
+        """Total variation distance between the reports of -1 and of 1: the best advantage in distinguishing them.
 
         The pieces of -1 and 1 are disjoint, and a piecewise report is uniform on [-C, C] with probability
         e^(-epsilon/2). So its distance is 1 - e^(-epsilon/2). That of the two atoms is

@@ -97,7 +97,7 @@ def retention_by_objective(counts: ArrayLike, epsilon_matrix: float, epsilon_rel
     Notes
     -----
     The noise is drawn in floating point. So epsilon_1 holds for real numbers and not to the last digit: low digits of
-    the matrix may tell more, and no bound on that is proven. `noisy_histogram` is exact and needs no such caution.
+    the matrix may leak more, and no bound on that is proven. `noisy_histogram` is exact and needs no such caution.
 
     Sources: Chaudhuri, Monteleoni and Sarwate (2011), Algorithm 2; Kifer, Smith and Thakurta (2012) for constraints.
     """
@@ -137,7 +137,7 @@ def retention_by_output(counts: ArrayLike, epsilon_matrix: float, epsilon_releas
     Notes
     -----
     The noise is drawn in floating point. So epsilon_1 holds for real numbers and not to the last digit: low digits of
-    the matrix may tell more, and no bound on that is proven. `noisy_histogram` is exact and needs no such caution.
+    the matrix may leak more, and no bound on that is proven. `noisy_histogram` is exact and needs no such caution.
 
     Source: Chaudhuri, Monteleoni and Sarwate (2011), Algorithm 1.
     """

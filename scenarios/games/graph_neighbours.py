@@ -33,7 +33,7 @@ class GraphNeighbours(Indistinguishability):
     level : {"edge", "node"}
         What the graphs differ in.
     bound : int
-        Public bound of the degrees that are told apart, at least 1.
+        Largest degree with a bin of its own, public, at least 1.
     challenges : int
         Number of challenges, half of them on either graph.
     confidence : float

@@ -11,7 +11,7 @@ class SinglingOut(ControlGroupGame):
     """Singling out: the adversary claims predicates, and one succeeds if it holds for exactly one original.
 
     The control group is a table of as many strangers. Without the release, a predicate isolates somebody in a table of
-    n people with a probability of at most about 0.37; the best predicate holds for one person in n. Rows of the release
+    n people with a probability of at most about 0.37. The best predicate holds for one person in n. Rows of the release
     need not stem from records.
 
     Parameters

@@ -1,4 +1,4 @@
-"""The question what a person's sensitive value is."""
+"""Question of attribute inference: which sensitive value a person has."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from scenarios.questions.question import Question
 
 
 class AttributeQuestion(Question):
-    """What is a person's sensitive value: the adversary knows the quasi-identifiers of all candidates.
+    """Attribute inference: the adversary knows all candidates' quasi-identifiers and predicts their sensitive value.
 
     What an attack infers about people outside the table follows from statistics of the population alone. These people
     are the control group. A number is inferred correctly if the answer lies in the same public bin. The column to infer

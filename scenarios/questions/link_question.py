@@ -1,4 +1,4 @@
-"""The question whether two halves of a record link."""
+"""Question of linkability: which two parts of records belong together."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ SIDES = ("first", "second")
 
 
 class LinkQuestion(Question):
-    """Do two halves of a record link: two files hold different columns of all candidates, in different orders.
+    """Linkability: the adversary links two files that hold different columns of all candidates, in different orders.
 
     A person is linked if both parts of its record lead to a common released row. People outside the table are the
     control group: their parts lead to a common row by chance, or because the row is typical.

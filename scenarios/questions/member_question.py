@@ -1,4 +1,4 @@
-"""The question who is in the table."""
+"""Question of membership: who is in the table."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from scenarios.questions.question import Question
 
 
 class MemberQuestion(Question):
-    """Who is in the table: the adversary scores how likely each candidate, whom it knows in clear, is an original.
+    """Membership: the adversary, who knows all candidates in clear, scores how likely each is an original.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from scenarios.games.people import People
 class Question(Parametrized, ABC):
     """A question about the people of one play that attacks answer from a released table.
 
-    Several questions may be about the same people and the same release (`scenarios.SharedRelease`).
+    Several questions may be about the same people and the same release (`scenarios.SharedPeople`).
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The question whose row a released row is."""
+"""Question of re-identification: whose row a released row is."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from scenarios.questions.question import Question
 
 
 class RowQuestion(Question):
-    """Whose row is it: the adversary links each released row to one of the candidates, whom it knows in clear.
+    """Re-identification: the adversary links each released row to a candidate, whom it knows in clear.
 
     The candidates are the originals and decoys. Links also say who is in the table, which is scored as membership.
 

@@ -1,4 +1,4 @@
-"""The question whether somebody can be singled out."""
+"""Question of singling out: whether a predicate holds for one person alone."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from scenarios.questions.question import Question
 
 
 class SinglingOutQuestion(Question):
-    """Can somebody be singled out: the adversary claims predicates, and one succeeds if one original alone fulfils it.
+    """Singling out: the adversary claims predicates, and one succeeds if it holds for exactly one original.
 
     The control group is a table of as many other people. Without the release, a predicate isolates somebody in a table
-    of n people with a probability of at most about 0.37; the best predicate holds for one person in n.
+    of n people with a probability of at most about 0.37. The best predicate holds for one person in n.
 
     References
     ----------

@@ -86,7 +86,7 @@ class DegreeCounts(_GraphQuery):
     Attributes
     ----------
     bound : int
-        Largest degree that is told apart, at least 1.
+        Largest degree with a bin of its own, at least 1.
     """
 
     bound: int = 8

@@ -95,7 +95,7 @@ def limited_optimum(
 
 
 class _Search:
-    """One search: the open branches, the best node, and what is left of the limits."""
+    """One search: the open branches, the best node, and the remaining limits."""
 
     def __init__(
         self, lattice: Lattice, requirements: ClassRequirements, loss: NodeLoss, tests: int, seconds: float | None
