@@ -105,27 +105,33 @@ class Waiting:
 
 
 def _gathered(ended: queue.SimpleQueue[list[Result] | BaseException | None], running: int) -> Iterator[list[Result]]:
-    """Batches of the queued results, until all running threads have ended."""
+    """Batches of the queued results, until all running threads have ended; an interrupt loses none that has ended."""
     while running:
         batch: list[Result] = []
         closes = math.inf
-        while len(batch) < BATCH:
-            try:
+        stopped: BaseException | None = None
+        try:
+            while running and len(batch) < BATCH:
                 item = ended.get(timeout=max(0.0, closes - time.monotonic()) if batch else None)
-            except queue.Empty:
-                break
-            if not batch:
-                closes = time.monotonic() + LINGER
-            if isinstance(item, BaseException):
-                raise item
-            if item is not None:
-                batch += item
-                continue
-            running -= 1
-            if not running:
-                break
+                if not batch:
+                    closes = time.monotonic() + LINGER
+                if isinstance(item, BaseException):
+                    raise item
+                if item is None:
+                    running -= 1
+                else:
+                    batch += item
+        except queue.Empty:
+            pass
+        except BaseException as error:  # raised again once the results are stored
+            stopped = error
+            while not ended.empty():
+                item = ended.get()
+                batch += item if isinstance(item, list) else []
         if batch:
             yield batch
+        if stopped is not None:
+            raise stopped
 
 
 def cores() -> int:
