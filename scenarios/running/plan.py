@@ -182,26 +182,47 @@ def read_plans(source: str, *, dataset: Dataset | None = None) -> tuple[Plan, ..
     tables = scenario_tables(path)
     if "experiment" in tables:
         raise ValueError(f"{path}: this is an experiment, not a board of defenses and attacks")
+    if isinstance(tables.get("scenario"), dict) and isinstance(tables["scenario"].get("game"), list):
+        raise ValueError(
+            f"{scenario_label(path)}: {located('scenario', 'game')}: a scenario has one game; several questions about "
+            "the same people go under SharedPeople, and other games need a scenario each"
+        )
     file = validated(path, tables, _BoardFile)
     head = file.scenario
     names = [head.dataset] if isinstance(head.dataset, str) else head.dataset
+    _check_data_sets(path, file, names)
     if dataset is not None:
         return (_plan(path, file, f"{head.name} on {dataset.name}", dataset),)
     if not names or not all(names):
-        raise ValueError(f"{scenario_label(path)}: names no data set; name a table of your own with --data")
+        raise ValueError(
+            f"{scenario_label(path)}: {located('scenario', 'dataset')}: names no data set; name a table of your own "
+            "with --data"
+        )
     if len(set(names)) < len(names):
         raise ValueError(f"{scenario_label(path)}: {located('scenario', 'dataset')}: names a data set twice")
     from scenarios.datasets import load
 
-    return tuple(
-        _plan(
-            path,
-            file,
-            head.name if len(names) == 1 else f"{head.name} on {name}",
-            within(path, "scenario", load, name, key="dataset"),
-        )
-        for name in names
-    )
+    loaded = [within(path, "scenario", load, name, key="dataset") for name in names]
+    if len(names) == 1:
+        return (_plan(path, file, head.name, loaded[0]),)
+    plans = []
+    for one in loaded:
+        try:
+            plans.append(_plan(path, file, f"{head.name} on {one.name}", one))
+        except ValueError as error:
+            raise ValueError(f"{error} (data set {one.name!r})") from None
+    return tuple(plans)
+
+
+def _check_data_sets(path: Path, file: _BoardFile, names: Sequence[str]) -> None:
+    """Raise ValueError if a method plays on a data set that the scenario does not name."""
+    for table, methods in (("defense", file.defense), ("attack", file.attack)):
+        for method in methods:
+            if method.dataset is not None and method.dataset not in names:
+                raise ValueError(
+                    f"{scenario_label(path)}: {located(table, 'dataset')}: {method.dataset!r} is not a data set of this "
+                    f"scenario; it has {', '.join(filter(None, names)) or 'none'}"
+                )
 
 
 def _plan(path: Path, file: _BoardFile, name: str, dataset: Dataset) -> Plan:
@@ -220,6 +241,11 @@ def _plan(path: Path, file: _BoardFile, name: str, dataset: Dataset) -> Plan:
         limits=within(path, "scenario", _limits, head.time_limit, head.memory_limit),
         left_out={method: entry.reason for entry in file.left_out for method in entry.use},
     )
+    for table, methods in (("defense", plan.defenses), ("attack", plan.attacks)):
+        if not methods:
+            raise ValueError(
+                f"{scenario_label(path)}: table [{table}]: no {table} plays on the data set {dataset.name!r}"
+            )
     questions = [game for game in plan.games if isinstance(game, SharedPeople)]
     if questions:
         within(path, "scenario.game", check_questions, questions, plan.defenses, plan.attacks, key="question")

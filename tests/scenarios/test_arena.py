@@ -111,7 +111,17 @@ use = "Homer"
         ('["RowQuestion", "MemberQuestion"]', "[]", "name at least one of"),
         ('["RowQuestion", "MemberQuestion"]', "3", "must be a name or a table with use, got 3"),
         ('dataset = "bank"', 'dataset = ["bank", "bank"]', "names a data set twice"),
-        ('dataset = "bank"', "dataset = []", "names no data set"),
+        ('dataset = "bank"', "dataset = []", r"table \[scenario\], key 'dataset': names no data set"),
+        (
+            'use = "Identity"',
+            'use = "Identity"\ndataset = "adlut"',
+            r"\[defense\], key 'dataset': 'adlut' is not a data set",
+        ),
+        (
+            'use = "Homer"',
+            'use = "Homer"\ndataset = "adult"',
+            r"\[attack\], key 'dataset': 'adult' is not .*it has bank",
+        ),
     ],
 )
 def test_bad_questions_are_one_line_with_file_table_and_key(tmp_path, old, new, message):
@@ -157,3 +167,22 @@ def test_a_method_plays_on_the_data_set_that_it_names(tmp_path):
     bank, adult = read_plans(str(path))
     assert [entry.name for entry in bank.defenses] == ["Identity"]
     assert [entry.name for entry in adult.defenses] == ["Identity", "Shuffle"]
+
+
+def test_a_scenario_has_one_game(tmp_path):
+    path = tmp_path / "mine.toml"
+    games = 'game = [{ use = "Membership" }, { use = "Linkability" }]'
+    path.write_text(f'[scenario]\nname = "mine"\ndataset = "bank"\n{games}\n[[defense]]\nuse = "Identity"\n')
+    with pytest.raises(ValueError, match=r"table \[scenario\], key 'game': a scenario has one game"):
+        read_plans(str(path))
+
+
+def test_each_of_several_data_sets_needs_a_defense_and_errors_name_it(tmp_path):
+    path = tmp_path / "mine.toml"
+    both = SCENARIO.replace('dataset = "bank"', 'dataset = ["bank", "adult"]')
+    path.write_text(both.replace('use = "Identity"', 'use = "Identity"\ndataset = "adult"'))
+    with pytest.raises(ValueError, match=r"table \[defense\]: no defense plays on the data set 'bank'"):
+        read_plans(str(path))
+    path.write_text(both.replace("originals = 20", "originals = 45100"))
+    with pytest.raises(ValueError, match=r"people are needed.*\(data set 'adult'\)"):
+        read_plans(str(path))
