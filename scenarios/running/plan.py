@@ -220,8 +220,8 @@ def _check_data_sets(path: Path, file: _BoardFile, names: Sequence[str]) -> None
         for method in methods:
             if method.dataset is not None and method.dataset not in names:
                 raise ValueError(
-                    f"{scenario_label(path)}: {located(table, 'dataset')}: {method.dataset!r} is not a data set of this "
-                    f"scenario; it has {', '.join(filter(None, names)) or 'none'}"
+                    f"{scenario_label(path)}: {located(table, 'dataset')}: {method.dataset!r} is not a data set of "
+                    f"this scenario; it has {', '.join(filter(None, names)) or 'none'}"
                 )
 
 
