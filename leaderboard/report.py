@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -10,6 +11,10 @@ from leaderboard.line_chart import Lines, draw
 from leaderboard.tables import number
 
 Value = str | float | int | None
+NARROWEST = 10
+"""Characters down to which the columns of a table are narrowed on a terminal."""
+HEADER_PADDING = 2
+"""Characters that tabulate adds to the width of a heading."""
 
 
 @dataclass(frozen=True)
@@ -117,9 +122,17 @@ def render_report(title: str, about: Mapping[str, str], sections: Sequence[Secti
     )
 
 
-def report_to_terminal(sections: Sequence[Section]) -> str:
-    """Tables of a report as plain text."""
-    return _joined(sections, "simple")
+def report_to_terminal(sections: Sequence[Section], width: int = 120) -> str:
+    """Tables of a report as plain text.
+
+    Parameters
+    ----------
+    sections : sequence of Section
+        Sections of the report.
+    width : int
+        Width of the terminal in characters. The widest cells are wrapped until a table fits.
+    """
+    return _joined(sections, "simple", width)
 
 
 def report_to_markdown(sections: Sequence[Section]) -> str:
@@ -163,15 +176,35 @@ def _tables(sections: Sequence[Section]) -> Iterator[tuple[Section, Table]]:
     return ((section, table) for section in sections for table in section.tables)
 
 
-def _joined(sections: Sequence[Section], form: str) -> str:
+def _joined(sections: Sequence[Section], form: str, width: int | None = None) -> str:
     from tabulate import tabulate
 
     parts = []
     for section, table in _tables(sections):
         align = ["left" if isinstance(value, str) else "right" for value in table.rows[0]] if table.rows else None
-        body = tabulate(table.texts(), table.columns, tablefmt=form, colalign=align, disable_numparse=True)
-        parts.append(f"{section.title}: {table.title}\n\n{body}" + (f"\n\n{table.note}" if table.note else ""))
+        limits = None if width is None or not table.rows else _column_widths(table, width)
+        body = tabulate(
+            table.texts(),
+            table.columns,
+            tablefmt=form,
+            colalign=align,
+            disable_numparse=True,
+            maxcolwidths=limits,
+            maxheadercolwidths=None if limits is None else [limit - HEADER_PADDING for limit in limits],
+        )
+        note = textwrap.fill(table.note, width) if width else table.note
+        parts.append(f"{section.title}: {table.title}\n\n{body}" + (f"\n\n{note}" if note else ""))
     return "\n\n\n".join(parts) + "\n"
+
+
+def _column_widths(table: Table, width: int) -> list[int]:
+    """Widths of the columns, two spaces apart, of which the widest are narrowed until the table fits."""
+    columns = zip(table.columns, *table.texts(), strict=True)
+    widths = [max(len(heading) + HEADER_PADDING, *map(len, cells)) for heading, *cells in columns]
+    room = width - 2 * (len(widths) - 1)
+    while sum(widths) > room and max(widths) > NARROWEST:
+        widths[widths.index(max(widths))] -= 1
+    return widths
 
 
 _WIDTH, _HEIGHT = 296.0, 120.0

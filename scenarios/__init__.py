@@ -49,17 +49,16 @@ Games: what the attacker knows, what it claims, and how claims are scored.
     VisitingHours: Disclosure of a regular visitor's hour by daily histograms of a shop's visitors.
 
 Questions about the people of one play.
-    AttributeQuestion: What is a person's sensitive value: the adversary knows the quasi-identifiers of all
-        candidates.
-    LinkQuestion: Do two halves of a record link: two files hold different columns of all candidates, in different
-        orders.
-    MemberQuestion: Who is in the table: the adversary scores how likely each candidate, whom it knows in clear, is
-        an original.
+    AttributeQuestion: Attribute inference: the adversary knows all candidates' quasi-identifiers and predicts their
+        sensitive value.
+    LinkQuestion: Linkability: the adversary links two files that hold different columns of all candidates, in
+        different orders.
+    MemberQuestion: Membership: the adversary, who knows all candidates in clear, scores how likely each is an
+        original.
     Question: A question about the people of one play that attacks answer from a released table.
-    RowQuestion: Whose row is it: the adversary links each released row to one of the candidates, whom it knows in
-        clear.
-    SinglingOutQuestion: Can somebody be singled out: the adversary claims predicates, and one succeeds if one
-        original alone fulfils it.
+    RowQuestion: Re-identification: the adversary links each released row to a candidate, whom it knows in clear.
+    SinglingOutQuestion: Singling out: the adversary claims predicates, and one succeeds if it holds for exactly one
+        original.
 
 Experiments: scenarios that report in tables and pictures instead of a board.
     Emoji: Count-mean sketches in use: a histogram of emoji, popular sites, new words, and pool inference.

@@ -77,6 +77,7 @@ class LearnedLinkage(Linkage):
         from sklearn.linear_model import LogisticRegression
         from sklearn.preprocessing import StandardScaler
 
+        columns = shared_columns(release, knowledge)
         features, matches = [], []
         labelled_simulations: list[tuple[list[SharedColumn], Integers]] = []
         for simulated, truth in simulated_pairs(release, knowledge, self.simulations):
@@ -92,7 +93,7 @@ class LearnedLinkage(Linkage):
         weights = classifier.coef_[0] / scaler.scale_
         model = LinearModel(weights, float(classifier.intercept_[0] - weights @ scaler.mean_))
         factor = _trust([(_log_odds(model, simulated), truth) for simulated, truth in labelled_simulations])
-        return factor * _log_odds(model, shared_columns(release, knowledge))
+        return factor * _log_odds(model, columns)
 
 
 @dataclass(frozen=True)

@@ -246,7 +246,7 @@ def _report_writers() -> dict[str, Any]:
     import leaderboard as lb
 
     return {
-        "table": lb.report_to_terminal,
+        "table": lambda sections: lb.report_to_terminal(sections, width=terminal_width()),
         "markdown": lb.report_to_markdown,
         "csv": lb.report_to_csv,
         "json": lb.report_to_json,

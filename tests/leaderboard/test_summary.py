@@ -7,6 +7,7 @@ import json
 import pytest
 
 import leaderboard as lb
+from leaderboard.report import Section, Table
 from leaderboard.utility_at_risk import meets
 from metrics import Score
 
@@ -129,3 +130,19 @@ def test_boards_and_matrices_are_latex_tables(results):
     assert board.count("\\begin{tabular}") == matrix.count("\\begin{tabular}") == 2
     assert "Strong" in board
     assert "Weakmembership" in matrix
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_tables_and_notes_fit_the_terminal(width):
+    cell = ".18 epsilon=20 protocol=OptimizedUnaryEncoding"
+    note = (
+        "Best utility among settings whose worst advantage is at most the bound, at the upper end of its interval. " * 2
+    )
+    columns = ("family", *(f"at most .{bound}" for bound in ("05", "10", "25", "50")), "mean rank")
+    table = Table(
+        "all goals", columns, [("OptimalRetentionFromNoisyHistogram", *[cell] * 4, "12.2 [9.9, 14.6]")], 2, note
+    )
+    text = lb.report_to_terminal([Section("Utility", tables=(table,))], width=width)
+    assert max(map(len, text.splitlines())) <= width
+    assert text.count("epsilon=20") == 4
+    assert " ".join(text.split()).endswith(" ".join(note.split()))
