@@ -68,7 +68,7 @@ def closure(names: Iterable[str]) -> dict[str, str]:
     while waiting:
         name = waiting.pop()
         if name not in seen and _file(name):
-            seen[name] = hashlib.sha256(code_text(_text(name)).encode()).hexdigest()
+            seen[name] = _code_hash(name)
             waiting += _imports(name)
     return dict(sorted(seen.items()))
 
@@ -132,6 +132,11 @@ def _exports(package: str) -> dict[str, str]:
         if isinstance(node, ast.ImportFrom) and node.level == 1 and node.module
         for alias in node.names
     }
+
+
+@cache
+def _code_hash(module: str) -> str:
+    return hashlib.sha256(code_text(_text(module)).encode()).hexdigest()
 
 
 @cache

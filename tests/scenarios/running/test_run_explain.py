@@ -61,7 +61,8 @@ def folder(folder, monkeypatch):
 
 def forget():
     """Read sources again, as another process would."""
-    for cached in (fingerprint._imports, fingerprint._exports, fingerprint._text, fingerprint._file):
+    readers = (fingerprint._imports, fingerprint._exports, fingerprint._code_hash, fingerprint._text, fingerprint._file)
+    for cached in readers:
         cached.cache_clear()
 
 
