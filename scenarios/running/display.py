@@ -155,7 +155,8 @@ class RunDisplay:
             if result.play == 0:
                 by_defense[label(result.defense, result.parameters)].append(result)
         complete = [some for some in by_defense.values() if len(some) == 1 + len(self.plan.pairs())]
-        if complete:
+        # Once all of them have, `first_board` follows.
+        if 0 < len(complete) < len(self.plan.defenses):
             count = f"{len(complete)} of {len(self.plan.defenses)} defenses"
             self._board([result for some in complete for result in some], f"first board, {count} in the first play")
 

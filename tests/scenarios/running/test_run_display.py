@@ -41,7 +41,7 @@ def result(play=0, attack="NearestNeighbour", rate=0.5, **changes):
 
 
 class Plan:
-    name, plays, games, defenses, attacks = "small", 3, [None], [None], [None, None]
+    name, plays, games, defenses, attacks = "small", 3, [None], [None, None], [None, None]
 
     @staticmethod
     def pairs():
@@ -120,7 +120,7 @@ def test_a_long_first_play_shows_the_defenses_that_met_all_attacks(monkeypatch, 
     ]
     release = result(0, key="r", attack=None, scores={}, values={"marginals": 0.5})
     text = shown([other, release, *trials, result(1)], terminal=False, quiet=quiet)
-    assert text.count("first board, 1 of 1 defenses in the first play") == (attacks == 2 and not quiet)
+    assert text.count("first board, 1 of 2 defenses in the first play") == (attacks == 2 and not quiet)
     assert "Constant" not in text.partition("first board")[2]
 
 
