@@ -74,6 +74,7 @@ class RunDisplay:
         self.standing = RunProgress()
         self.total = self.done = self.done_before = self.failures = 0
         self.board_shown = False
+        self.first_play: list[Result] = []
         self.began = self.last_update = time.monotonic()
 
     def __enter__(self) -> Self:
@@ -126,6 +127,8 @@ class RunDisplay:
                 against = f" against {result.attack}" if result.attack else ""
                 trial = f"{label(result.defense, result.parameters)}{against}, play {result.play}"
                 self.display.say(f"{result.status}: {trial}: {_short(result.reason)}")
+        if not self.board_shown:
+            self.first_play += [result for result in results if result.play == 0]
         now = time.monotonic()
         if not (self.board_shown or self.done_before) and now - self.began > EARLY:
             self._early_board()
@@ -151,9 +154,8 @@ class RunDisplay:
         if self.display.console.quiet:
             return
         by_defense: dict[str, list[Result]] = defaultdict(list)
-        for result in self.store.results(self.plan.name, self.catalogue.keys):
-            if result.play == 0:
-                by_defense[label(result.defense, result.parameters)].append(result)
+        for result in self.first_play:
+            by_defense[label(result.defense, result.parameters)].append(result)
         complete = [some for some in by_defense.values() if len(some) == 1 + len(self.plan.pairs())]
         # Once all of them have, `first_board` follows.
         if 0 < len(complete) < len(self.plan.defenses):
