@@ -104,8 +104,15 @@ class LocalReports(Defense):
             raise ValueError(f"memoize: {protocol} memoizes by itself; leave it out")
         self.protocol_for(2)
 
-    def protocol_for(self, d: int) -> FrequencyOracle:
+    def protocol_for(self, d: int, column: str | None = None) -> FrequencyOracle:
         """Return the protocol for d values.
+
+        Parameters
+        ----------
+        d : int
+            Number of values.
+        column : str, optional
+            The column with these values, which error messages name.
 
         Raises
         ------
@@ -122,7 +129,9 @@ class LocalReports(Defense):
         if "d" in make.parameter_names():
             return make(**parameters, d=d)
         if d != 2:
-            raise ValueError(f"protocol: {self.protocol} is for two values, the column has {d}")
+            which = "the column" if column is None else f"column {column!r}"
+            hint = " with the missing one; set missing to 'refuse'" if self.missing == "category" and d == 3 else ""
+            raise ValueError(f"protocol: {self.protocol} is for two values, {which} has {d}{hint}")
         return make(**parameters)
 
     def guarantee(self, records: Microdata) -> Guarantee:
@@ -151,7 +160,7 @@ class LocalReports(Defense):
             refused.
         """
         values, d = self._values(records)
-        protocol = self.protocol_for(d)
+        protocol = self.protocol_for(d, self._column(records))
         if isinstance(protocol, LongitudinalUnaryEncoding):
             return ReportsRelease(protocol.privatize_rounds(values, self.rounds, rng), protocol)
         batches = [protocol.privatize(values, child) for child in rng.spawn(1 if self.memoize else self.rounds)]
@@ -170,8 +179,9 @@ class LocalReports(Defense):
 
     def _values(self, records: Microdata) -> tuple[Integers64, int]:
         """Position of each row's value in the domain, and the size of the domain."""
-        codes, size = coded_values(records, self._column(records), self.missing, "column")
-        self.protocol_for(size)
+        column = self._column(records)
+        codes, size = coded_values(records, column, self.missing, "column")
+        self.protocol_for(size, column)
         return codes, size
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,10 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_boolean, check_choice
 from defenses.base.release import MicrodataRelease
+from defenses.ldp.histogram_encoding import SummationHistogramEncoding
+from defenses.ldp.largest_number import LargestNumber
 from defenses.ldp.local_reports import LocalReports, coded_values, protocols, public_domain
+from defenses.ldp.randomized_response import GeneralizedRandomizedResponse
 from defenses.ldp.rebuilding import rebuilt_rows
 from defenses.ldp.reported_column import ReportedColumn
 from defenses.ldp.reported_numeric_column import NUMBERS, ReportedNumericColumn, is_range, ranged_numbers
@@ -47,10 +51,15 @@ class ReportedTable(MicrodataDefense):
     randomized response. Numbers are reported by their public bins, or as noisy numbers. Analysts work on a table that
     is rebuilt from the reports (`MicrodataRelease.analysis`), on which utility is measured.
 
+    `SummationHistogramEncoding` reports a noisy number for each value. Its cell is the value with the largest number,
+    and the other numbers are dropped. An attacker who sees the table thus knows less than the collector of the reports.
+    Attacks on `LocalReports` read all numbers.
+
     Parameters
     ----------
     protocol : str
-        Class name of a protocol in `defenses.ldp` whose reports support values, for all columns.
+        Class name of a protocol in `defenses.ldp` that takes a domain of any size, or `BinaryRandomizedResponse` for
+        two values; for all columns.
     epsilon : float
         Privacy of the whole record, positive.
     splitting : {"SPL", "SMP", "RS+FD"}
@@ -111,8 +120,10 @@ class ReportedTable(MicrodataDefense):
     with ``missing="refuse"`` that no value is missing. Protected: the values of the reported columns. A column whose
     domain has one value is released as that value.
 
-    The epsilon of `guarantee` is exact between any two records (`defenses.ldp.splitting`). The channel gives exact
-    likelihoods of rows, up to a constant for each row. A set omits nothing that the report says about the value.
+    The epsilon of `guarantee` is exact between any two records (`defenses.ldp.splitting`), except for the two histogram
+    encodings, where it is an upper bound. The channel gives exact likelihoods of rows, up to a constant for each row. A
+    set omits nothing that the report says about the value. The largest of noisy numbers does: `LargestNumber` in
+    `defenses.ldp.largest_number` has its exact probability, from which shares are estimated without bias.
 
     Distributions of columns are estimated without bias and projected onto the simplex, those of noisy numbers by
     maximum likelihood (`defenses.ldp.reported_numeric_column`). Pairs can be estimated under "SPL" only, since
@@ -147,11 +158,6 @@ class ReportedTable(MicrodataDefense):
     ) -> None:
         check_choice("protocol", protocol, protocols())
         LocalReports(protocol=protocol, epsilon=epsilon, missing=missing, options=options)
-        if protocol == "SummationHistogramEncoding":
-            raise ValueError(
-                "protocol: SummationHistogramEncoding reports numbers, which a table's cells cannot hold; "
-                "ThresholdedHistogramEncoding reports sets"
-            )
         for name, value, values in (("splitting", splitting, SPLITTINGS), ("fakes", fakes, FAKES)):
             check_choice(name, value, values)
         check_boolean("amplified", amplified)
@@ -249,15 +255,17 @@ class ReportedTable(MicrodataDefense):
 
     def _column_of_values(self, records: Microdata, name: str, size: int, epsilon: float) -> ReportedColumn:
         """A column whose categories or bins the protocol reports."""
-        if size > MOST_VALUES and self.protocol != "GeneralizedRandomizedResponse":
+        maker = LocalReports(protocol=self.protocol, epsilon=epsilon, missing=self.missing, options=self.options)
+        column = ReportedColumn(name, records.domains[name], maker.protocol_for(size, name))
+        if self.fakes == "blank":
+            blank_protocol(column)
+        if isinstance(column.protocol, SummationHistogramEncoding):
+            column = replace(column, protocol=LargestNumber(epsilon=epsilon, d=size))
+        if size > MOST_VALUES and not isinstance(column.protocol, GeneralizedRandomizedResponse):
             raise ValueError(
                 f"columns: {name!r} has {size} values, and sets of {self.protocol} may have {MOST_VALUES}; "
                 "declare a coarser domain"
             )
-        maker = LocalReports(protocol=self.protocol, epsilon=epsilon, options=self.options)
-        column = ReportedColumn(name, records.domains[name], maker.protocol_for(size))
-        if self.fakes == "blank":
-            blank_protocol(column)
         return column
 
 

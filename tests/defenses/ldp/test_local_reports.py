@@ -112,7 +112,7 @@ def test_missing_values():
     assert np.flatnonzero(release.reports[0].parts["value"] == 4).tolist() == [3, 5]
     # The domain has one more value even if none is missing; otherwise its size would disclose missing values.
     assert defense.apply(people(), np.random.default_rng(0)).protocol.d == 5
-    with pytest.raises(ValueError, match="two values, the column has 3"):
+    with pytest.raises(ValueError, match="two values, column 'answer' has 3 with the missing one"):
         LocalReports(protocol="BinaryRandomizedResponse", column="answer", missing="category").check(people())
 
 
