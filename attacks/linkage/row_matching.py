@@ -130,14 +130,14 @@ def propagated_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
     posterior: Floats = weight.copy()
     message = np.empty_like(weight)
     # Numpy's maximum with an array takes half the time of that with a scalar.
-    smallest, zero = np.full(weight.shape[1], SMALLEST), np.zeros(weight.shape[1])
+    smallest = np.full(weight.shape[1], SMALLEST)
     for _ in range(rounds):
         # In place: need = weight / (sum of posteriors of the others), then posterior = weight / (1 + others' needs).
         np.subtract(posterior.sum(axis=1, keepdims=True), posterior, out=message)
         np.maximum(message, smallest, out=message)
         np.divide(weight, message, out=message)
+        # A rounded sum of numbers of at least 0 is at least each of them, so that differences are not negative.
         np.subtract(message.sum(axis=0), message, out=message)
-        np.maximum(message, zero, out=message)
         message += 1
         np.divide(weight, message, out=posterior)
     posterior /= posterior.sum(axis=1, keepdims=True)

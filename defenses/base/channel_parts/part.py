@@ -33,10 +33,18 @@ class Likelihood:
     kernel: Callable[..., Floats]
 
     def table(self) -> Floats:
-        """Log-likelihood of every released row under every original row, shape (released, original)."""
-        left = (array[:, None] for array in self.released)
-        right = (array[None, :] for array in self.original)
-        return self.kernel(*left, *right)
+        """Log-likelihood of every released row under every original row, shape (released, original).
+
+        The kernel is evaluated once for each distinct pair, unless most pairs are distinct.
+        """
+        (cells, rows), (values, columns) = _distinct(self.released), _distinct(self.original)
+        if 2 * cells.size * values.size > rows.size * columns.size:
+            left = (array[:, None] for array in self.released)
+            right = (array[None, :] for array in self.original)
+            return self.kernel(*left, *right)
+        distinct = self.at(cells[:, None], values[None, :])
+        # Two gathers are four times as fast as one by both codes at once.
+        return np.take(np.take(distinct, rows, axis=0), columns, axis=1)
 
     def at(self, rows: ArrayLike, candidates: ArrayLike) -> Floats:
         """Log-likelihoods for given pairs of positions, which are broadcast against each other.
@@ -167,3 +175,12 @@ def equal(cell: Floats, value: Floats) -> Floats:
     """Log-likelihood of numbers that the original determines: 0 where both are equal or both missing, else -inf."""
     same = (cell == value) | (np.isnan(cell) & np.isnan(value))
     return np.where(same, 0.0, -np.inf)
+
+
+def _distinct(side: tuple[NDArray[Any], ...]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Position of one example of each distinct row of a side, and the number of each row's example among them."""
+    _, examples, numbers = np.unique(side[0], return_index=True, return_inverse=True)
+    for array in side[1:]:
+        distinct, codes = np.unique(array, return_inverse=True)
+        _, examples, numbers = np.unique(numbers * distinct.size + codes, return_index=True, return_inverse=True)
+    return examples, numbers
