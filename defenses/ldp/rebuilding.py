@@ -61,7 +61,7 @@ def rebuilt_rows(
     """
     distributions = [project_to_simplex(share, 1.0) for share in shares]
     tables: dict[tuple[int, int], Floats] = {}
-    if joint and n > 1 and sum(share.size for share in shares) <= MOST_VALUES:
+    if joint and n > 1 and len(shares) > 1 and sum(share.size for share in shares) <= MOST_VALUES:
         tables = _tree(_pair_moments(sent, shares, n), shares, distributions, n)
     return drawn_rows(distributions, tables, n, rng)
 

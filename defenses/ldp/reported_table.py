@@ -84,7 +84,7 @@ class ReportedTable(MicrodataDefense):
     Raises
     ------
     ValueError
-        If a parameter is out of range or the protocol refuses its own.
+        If a parameter is out of range, `columns` is empty, or the protocol refuses its own parameters.
 
     Examples
     --------
@@ -162,6 +162,8 @@ class ReportedTable(MicrodataDefense):
             check_choice(name, value, values)
         check_boolean("amplified", amplified)
         check_columns(columns)
+        if columns is not None and not columns:
+            raise ValueError("columns must name at least one column")
         self.protocol = protocol
         self.epsilon = epsilon
         self.splitting = splitting

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import sys
 import tomllib
@@ -26,6 +27,8 @@ GATE_FAILED, FAILED_TRIALS, NOTHING = 1, 3, 4
 """Exit codes; 2 is that of `BadInput`."""
 SIGNALLED = 128
 """Exit code of a process that a signal ended: this plus the signal's number."""
+# A list of words without quotes, which a shell may have removed.
+_UNQUOTED = re.compile(r"""\[\s*[^][{}()"'=\s][^][{}()"'=]*\]""")
 FORMATS = ("table", "markdown", "csv", "json", "latex")
 
 db_option = click.option(
@@ -69,7 +72,7 @@ def given_parameters(texts: tuple[str, ...]) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If a text has no name or no equals sign, or a name is given twice.
+        If a text has no name or no equals sign, a name is given twice, or a list holds a word without quotes.
 
     Examples
     --------
@@ -87,8 +90,22 @@ def given_parameters(texts: tuple[str, ...]) -> dict[str, Any]:
         try:
             parameters[name] = tomllib.loads(f"value = {value}")["value"]
         except tomllib.TOMLDecodeError:
+            if _UNQUOTED.fullmatch(value.strip()):
+                words = ", ".join(_quoted(word.strip()) for word in value.strip()[1:-1].split(","))
+                raise ValueError(
+                    f"-p {name}: words in a list need double quotes, and the whole single quotes: -p '{name}=[{words}]'"
+                ) from None
             parameters[name] = value
     return parameters
+
+
+def _quoted(entry: str) -> str:
+    """An entry of a list as TOML: in double quotes unless it is a number or a truth."""
+    try:
+        tomllib.loads(f"value = {entry}")
+    except tomllib.TOMLDecodeError:
+        return f'"{entry}"'
+    return entry
 
 
 class BadInput(click.ClickException):

@@ -190,6 +190,15 @@ def test_columns_that_are_not_reported_are_released_as_they_are():
     )
 
 
+@pytest.mark.parametrize("splitting", ["SPL", "SMP", "RS+FD"])
+def test_columns_of_one_value_need_no_report(splitting):
+    records = people(20)
+    defense = reported(columns=["planet"], splitting=splitting)
+    release = defense.apply(records, np.random.default_rng(0))
+    assert set(release.frame["planet"]) == set(release.analysis["planet"]) == {"earth"}
+    assert defense.guarantee(records).epsilon == 0.0
+
+
 def test_missing_values_are_reported_in_sets():
     records = people(200, missing=True)
     defense = reported(protocol="SymmetricUnaryEncoding", epsilon=8.0, missing="category", columns=["age", "job"])
@@ -252,6 +261,7 @@ def test_it_plays_beside_pram_in_the_candidate_file_game():
         ({"protocol": "Nothing"}, "protocol must be one of"),
         ({"epsilon": -1.0}, "epsilon must be"),
         ({"columns": "job"}, "columns must be a list"),
+        ({"columns": []}, "columns must name at least one column"),
         ({"options": {"size": 3}}, "options: GeneralizedRandomizedResponse has no option 'size'"),
     ],
 )

@@ -116,6 +116,8 @@ def test_a_page_is_written_where_it_was_and_links_and_pipes_stay(tmp_path, monke
         (("Mondrain",), "did you mean 'Mondrian'"),
         (("Mondrian", "-p", "k"), "NAME=VALUE"),
         (("Mondrian", "-p", "k=2", "-p", "k=3"), "given twice"),
+        (("Mondrian", "-p", "columns=[job]"), """-p 'columns=["job"]'"""),
+        (("Mondrian", "-p", "columns=[ a b, 3]"), """-p 'columns=["a b", 3]'"""),
         (("Mondrian", "-p", "k=0"), "k must"),
         (("Mondrian", "-p", "k=201"), "k must not exceed"),
         (("Mondrian", "-p", "q=1"), "no parameter 'q'"),
