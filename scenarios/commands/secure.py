@@ -45,20 +45,21 @@ def secure() -> None:
     """
 
 
-@secure.command()
-@click.argument("left", type=int)
-@click.argument("right", type=int)
+@secure.command(context_settings={"ignore_unknown_options": True})
+@click.argument("left", type=click.UNPROCESSED)
+@click.argument("right", type=click.UNPROCESSED)
 @click.option("--bits", type=click.IntRange(1, 63), default=32, show_default=True, help="Bits of a number.")
 @_seed
 @_format
-def greater(left: int, right: int, bits: int, seed: int | None, form: str) -> None:
+def greater(left: str, right: str, bits: int, seed: int | None, form: str) -> None:
     """Yao's millionaires: does the LEFT party own more than the RIGHT one? By a garbled circuit."""
     import numpy as np
 
     with bad_input():
         from defenses.federated import secure_greater
 
-        answer = _run(lambda: secure_greater(left, right, np.random.default_rng(seed), bits=bits))
+        own, other = _integer("left", left, bits), _integer("right", right, bits)
+        answer = _run(lambda: secure_greater(own, other, np.random.default_rng(seed), bits=bits))
     _show("left is greater", "yes" if answer.value else "no", _cost(answer), form)
 
 
@@ -199,6 +200,14 @@ def _numbers(name: str, values: NDArray[Any]) -> Floats:
         return values.astype(float)
     except (TypeError, ValueError):
         raise ValueError(f"{name}: the column holds text, not numbers") from None
+
+
+def _integer(name: str, text: str, bits: int) -> int:
+    """An argument as an integer. Errors do not show it: it is private, and commands' errors may be logged."""
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{name} must be an integer from 0 to 2^{bits} - 1") from None
 
 
 def _integers(name: str, values: NDArray[Any], bits: int) -> list[int]:

@@ -62,8 +62,8 @@ def secure_greater(left: int, right: int, rng: Generator, *, bits: int = 32) -> 
     >>> answer.value, answer.cost.and_gates
     (1, 32)
     """
-    own = to_bits(_checked("left", [left], bits)[0], bits)
-    other = to_bits(_checked("right", [right], bits)[0], bits)
+    own = to_bits(_checked("left must be an integer", [left], bits)[0], bits)
+    other = to_bits(_checked("right must be an integer", [right], bits)[0], bits)
     cost = run_two_parties(_greater_bit, own, other, rng)
     return SecureAnswer(int(cost.bits), cost)
 
@@ -95,7 +95,9 @@ def secure_maximum(numbers: ArrayLike, rng: Generator, *, bits: int = 32) -> Sec
     ----------
     Naor, Pinkas and Sumner (1999), Privacy preserving auctions and mechanism design.
     """
-    words = _checked("numbers", numbers, bits)
+    if np.ndim(numbers) != 1 or np.size(numbers) == 0:
+        raise ValueError("numbers must hold at least one number in one dimension")
+    words = _checked("numbers must be integers", numbers, bits)
     masks = rng.integers(0, 2**bits, words.size, dtype=np.uint64)
     cost = run_two_parties(_shared_maximum, to_bits(words ^ masks, bits), to_bits(masks, bits), rng)
     return SecureAnswer(int(from_bits(cost.bits)), cost)
@@ -144,18 +146,15 @@ def _common_count(gates: Gates, left: Wires, right: Wires) -> Wires:
     return count(gates, gates.both(left, right))
 
 
-def _checked(name: str, numbers: ArrayLike, bits: int) -> NDArray[np.uint64]:
-    """Numbers as words; ValueError naming the parameter unless they are integers of this many bits."""
+def _checked(demand: str, numbers: ArrayLike, bits: int) -> NDArray[np.uint64]:
+    """Numbers as words; ValueError stating the demand unless they are integers of this many bits."""
     check_integer("bits", bits, low=1)
     if bits > 63:
         raise ValueError(f"bits must be at most 63, got {bits}")
-    values = np.asarray(numbers)
-    if values.ndim != 1 or values.size == 0:
-        raise ValueError(f"{name} must hold at least one number in one dimension")
-    integers = [int(value) if _is_integer(value) else -1 for value in values.tolist()]
-    wrong = [value for value, integer in zip(values.tolist(), integers, strict=True) if not 0 <= integer < 2**bits]
-    if wrong:
-        raise ValueError(f"{name} must be integers from 0 to 2^{bits} - 1, got {wrong[0]!r}")
+    integers = [int(value) if _is_integer(value) else -1 for value in np.asarray(numbers).tolist()]
+    # The message shows no number: they are private.
+    if not all(0 <= integer < 2**bits for integer in integers):
+        raise ValueError(f"{demand} from 0 to 2^{bits} - 1")
     return np.array(integers, dtype=np.uint64)
 
 

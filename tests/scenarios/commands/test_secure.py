@@ -52,7 +52,9 @@ def test_the_answers(folder):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("greater", "--", "-1", 3), "left must be integers from 0 to 2^32 - 1"),
+        (("greater", "--", "-1", 3), "left must be an integer from 0 to 2^32 - 1"),
+        (("greater", "-1", 3), "left must be an integer from 0 to 2^32 - 1"),
+        (("greater", 3, 16, "--bits", 4), "right must be an integer from 0 to 2^4 - 1"),
         (("maximum", "north.csv"), "give a column as FILE:COLUMN"),
         (("maximum", "north.csv:wage"), "there is no column 'wage'; it has patient, ill, hours"),
         (("maximum", "north.csv:ill"), "the column holds text"),
@@ -77,3 +79,20 @@ def test_bad_input_is_one_line(folder, arguments, says):
     assert result.exit_code == 2
     assert says in result.output
     assert len(result.output.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("number", ["-777", "77.7", "7.77e99", "seven77", str(777 * 10**9)])
+def test_errors_do_not_show_a_number(number):
+    for arguments in ((number, 3), (3, number)):
+        result = call("greater", *arguments)
+        assert result.exit_code == 2
+        assert (
+            result.output
+            == f"Error: {'left' if arguments[0] == number else 'right'} must be an integer from 0 to " + ("2^32 - 1\n")
+        )
+        assert number not in result.output
+
+
+def test_an_unknown_option_is_refused():
+    result = call("greater", 3, 4, "--bitz", 4)
+    assert result.exit_code == 2
