@@ -31,3 +31,13 @@ def test_names_of_a_family_come_from_its_folder(package):
     folders = {path.parent.name for path in (ROOT / package).glob("*/__init__.py")}
     rooms = {module.partition(".")[0] for _, names in families(package) for module, _ in names}
     assert folders & rooms <= {family for family, _ in families(package)}
+
+
+@pytest.mark.parametrize(
+    ("heading", "module"), [("Longitudinal collection", "longitudinal"), ("Amplification by shuffling", "shuffling")]
+)
+def test_a_module_with_a_heading_of_its_own_has_all_its_names_below_it(heading, module):
+    for family, names in families("defenses/ldp"):
+        modules = {file for file, _ in names}
+        assert modules == {module} if family.startswith(heading) else module not in modules
+    assert any(family.startswith(heading) for family, _ in families("defenses/ldp"))

@@ -140,11 +140,15 @@ class Measurement:
         Lower and upper end, in the answer's shape; None where the bound is on ranks or counts, not on the answer.
     bounds : tuple of PartBound
         Bounds on the error of each part. They hold jointly at the confidence asked for.
+    note : str
+        Warning about an answer whose noise leaves it without meaning, else empty. It is computed from the noisy parts
+        and costs nothing.
     """
 
     answer: Answer
     interval: Ends | None
     bounds: tuple[PartBound, ...]
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -162,12 +166,15 @@ class AnswerPlan:
     interval : callable, optional
         Called with the noisy parts and the bounds on their errors, two sequences. It returns an interval that contains
         the exact answer wherever each part's error is within its bound.
+    note : callable, optional
+        Called as `interval` is. It returns the note of a `Measurement`.
     """
 
     exact: Callable[[Microdata], Sequence[Any]]
     parts: tuple[NoisyPart, ...]
     combine: Callable[..., Any]
     interval: Callable[[Sequence[Any], Sequence[float]], Ends] | None = None
+    note: Callable[[Sequence[Any], Sequence[float]], str] | None = None
 
     def __call__(self, records: Microdata, noise: AnswerNoise) -> Answer:
         """Read the records, draw the noise and return the answer."""
@@ -186,12 +193,14 @@ class AnswerPlan:
     def measure(self, records: Microdata, noise: AnswerNoise, confidence: float) -> Measurement:
         """Answer as `__call__` does, and state the answer's interval.
 
-        The interval is a function of the noisy parts and of public information, so that it costs nothing.
+        Interval and note are functions of the noisy parts and of public information, so that they cost nothing.
         """
         bounds = self.bounds(noise, confidence)
         released = self._released(records, noise)
-        interval = None if self.interval is None else self.interval(released, [part.bound for part in bounds])
-        return Measurement(self.combine(*released), interval, bounds)
+        errors = [part.bound for part in bounds]
+        interval = None if self.interval is None else self.interval(released, errors)
+        note = "" if self.note is None else self.note(released, errors)
+        return Measurement(self.combine(*released), interval, bounds, note)
 
     def _released(self, records: Microdata, noise: AnswerNoise) -> list[Any]:
         share = self._share(noise)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from typing import Protocol
 
 from numpy.random import Generator
@@ -154,7 +155,7 @@ class CuratorSession(AccountedSession):
             # Bounds that cannot be stated are refused before anything is spent.
             plan.bounds(self._noise(epsilon), confidence)
             measured = plan.measure(self._records, self._paid(epsilon), confidence)
-        return Measurement(plain_answer(measured.answer), measured.interval, measured.bounds)
+        return replace(measured, answer=plain_answer(measured.answer))
 
     def quote(
         self, query: Query, epsilon: float | None = None, *, confidence: float = 0.95

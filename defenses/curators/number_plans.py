@@ -176,6 +176,7 @@ def plan_mean(query: Mean, records: Microdata, neighbours: str) -> AnswerPlan:
         ),
         lambda total, counts: float(np.clip(middle + total / max(counts[0], 1.0), low, high)),
         interval,
+        lambda released, bounds: _note_of_few(released[1][0], bounds[1]),
     )
 
 
@@ -261,6 +262,16 @@ def plan_table(query: Histogram | ContingencyTable, records: Microdata, neighbou
     )
 
 
+def _note_of_few(count: float, bound: float) -> str:
+    """Note on a mean whose noisy number of records may stand for no record; else empty."""
+    if count > bound:
+        return ""
+    return (
+        f"the noisy number of selected records is {count:,.0f}, off by up to {bound:,.0f}: there may be none, and then "
+        "the mean means nothing"
+    )
+
+
 def _same(value: Any) -> Any:
     return value
 
@@ -272,9 +283,10 @@ def _within_all_numbers(released: Sequence[float], bounds: Sequence[float]) -> E
 def _required_size(query: Query, records: Microdata, neighbours: str) -> int:
     size = public_size(query, records, neighbours)
     if size is None:
-        raise ValueError(
-            f"{type(query).__name__} needs a public number of records: neighbours 'replace' and no condition"
-        )
+        name = type(query).__name__
+        if query.where:
+            raise ValueError(f"where: {name} needs a public number of records, so it takes no condition")
+        raise ValueError(f"neighbours: {name} needs a public number of records, which 'replace' alone gives")
     return size
 
 

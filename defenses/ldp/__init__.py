@@ -27,9 +27,6 @@ Hashing, Hadamard transforms and subsets
     SubsetSelection: Subset selection: each person sends a set of w = round(d/(e^epsilon + 1)) of the d values.
 
 Sketches for large domains
-    attained_delta: Delta of shuffled randomized response on tables where all other persons have a third value;
-        exact.
-    clones_epsilon: Closed form of the general bound on the central epsilon; None where it does not hold.
     CountMeanSketch: Count-mean sketch: each person hashes the value to one of m columns and sends m randomized
         signs.
     draw_estimates: Estimates of all counts from reports of many persons, drawn from their joint law; the time
@@ -39,6 +36,17 @@ Sketches for large domains
     mean_estimate: Count-mean estimator of counts from a sketch: m/(m - 1) (mean over rows l of sketch[l, position]
         - n/m).
     SequenceFragmentPuzzle: Sequence fragment puzzle: discovers frequent words without a dictionary.
+
+Longitudinal collection: several rounds of reports
+    LongitudinalOptimizedUnaryEncoding: Longitudinal optimized unary encoding (L-OSUE): optimized bits are memoized,
+        and flipped symmetrically.
+    LongitudinalSymmetricUnaryEncoding: Longitudinal symmetric unary encoding (L-SUE), basic RAPPOR: symmetric bits
+        are memoized and reported.
+
+Amplification by shuffling
+    attained_delta: Delta of shuffled randomized response on tables where all other persons have a third value;
+        exact.
+    clones_epsilon: Closed form of the general bound on the central epsilon; None where it does not hold.
     shuffled_delta: Upper bound on delta of n shuffled local reports for a given epsilon, between tables that differ
         in one person.
     shuffled_epsilon: Central epsilon of n shuffled local reports for a given delta, an upper bound rounded up; 0 if
@@ -56,10 +64,6 @@ Numbers
 Choice of a protocol, and projection of estimates
     best_protocol: Return the protocol of least mean variance of the estimated counts, for n persons spread evenly
         over d values.
-    LongitudinalOptimizedUnaryEncoding: Longitudinal optimized unary encoding (L-OSUE): optimized bits are memoized,
-        and flipped symmetrically.
-    LongitudinalSymmetricUnaryEncoding: Longitudinal symmetric unary encoding (L-SUE), basic RAPPOR: symmetric bits
-        are memoized and reported.
     norm_sub: Norm-sub: set negative counts to 0 and shift the others equally, repeatedly, until they sum to
         `total`.
 """

@@ -18,16 +18,22 @@ from .hadamard_response import HadamardResponse as HadamardResponse
 from .subset_selection import SubsetSelection as SubsetSelection
 
 # Sketches for large domains
-from .shuffling import ShuffledResponse as ShuffledResponse
-from .shuffling import attained_delta as attained_delta
-from .shuffling import clones_epsilon as clones_epsilon
-from .shuffling import shuffled_delta as shuffled_delta
-from .shuffling import shuffled_epsilon as shuffled_epsilon
 from .sketch import mean_estimate as mean_estimate
 from .sketch_law import draw_estimates as draw_estimates
 from .count_mean_sketch import CountMeanSketch as CountMeanSketch
 from .hadamard_count_mean_sketch import HadamardCountMeanSketch as HadamardCountMeanSketch
 from .sequence_fragment_puzzle import SequenceFragmentPuzzle as SequenceFragmentPuzzle
+
+# Longitudinal collection: several rounds of reports
+from .longitudinal import LongitudinalOptimizedUnaryEncoding as LongitudinalOptimizedUnaryEncoding
+from .longitudinal import LongitudinalSymmetricUnaryEncoding as LongitudinalSymmetricUnaryEncoding
+
+# Amplification by shuffling
+from .shuffling import ShuffledResponse as ShuffledResponse
+from .shuffling import attained_delta as attained_delta
+from .shuffling import clones_epsilon as clones_epsilon
+from .shuffling import shuffled_delta as shuffled_delta
+from .shuffling import shuffled_epsilon as shuffled_epsilon
 
 # Numbers
 from .number_mechanism import NumberMechanism as NumberMechanism
@@ -37,6 +43,4 @@ from .hybrid_mechanism import HybridMechanism as HybridMechanism
 
 # Choice of a protocol, and projection of estimates
 from .best import best_protocol as best_protocol
-from .longitudinal import LongitudinalOptimizedUnaryEncoding as LongitudinalOptimizedUnaryEncoding
-from .longitudinal import LongitudinalSymmetricUnaryEncoding as LongitudinalSymmetricUnaryEncoding
 from .projections import norm_sub as norm_sub

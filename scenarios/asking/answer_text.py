@@ -78,6 +78,7 @@ def plain_answer(asked: PaidQuery, measured: Measurement, confidence: float) -> 
         "interval": interval,
         "confidence": confidence,
         "noise": plain_bounds(measured.bounds),
+        **({"note": measured.note} if measured.note else {}),
         **plain_account(asked),
     }
 

@@ -38,6 +38,7 @@ PHRASES = {
 """How the language writes each class of queries; ``of`` may be left out."""
 STATISTICS = {phrase.split()[0]: name for name, phrase in PHRASES.items()}
 _OF_ANY_DOMAIN = ("Mode", "Histogram", "ContingencyTable")
+_OF_PUBLIC_SIZE = ("Variance", "Covariance", "Correlation")
 _RESERVED = ("where", "and", "of", "between")
 _COMPARISONS = ("=", "<", "<=", ">", ">=")
 _TOKEN = re.compile(
@@ -99,7 +100,8 @@ def read_query(text: str, schema: Schema) -> Query:
     ------
     QueryTextError
         If the text is no query, names an unknown column or category, or a column whose domain is not declared or does
-        not fit the statistic. The message names the word and its position.
+        not fit the statistic, or asks for a variance, covariance or correlation under a condition. The message names
+        the word and its position.
 
     Examples
     --------
@@ -130,6 +132,9 @@ class _Reader:
         if name is None:
             raise _refused(token, f"is no statistic{suggestion(token.text, tuple(STATISTICS))}")
         arguments = self._arguments(name)
+        if name in _OF_PUBLIC_SIZE and self._ahead("where"):
+            why = f"the {STATISTICS_OF[name]} needs a public number of records, so it takes no condition"
+            raise _refused(self.tokens[self.position], why)
         where = self._conditions()
         kind = Query.kinds[name]
         return kind(*arguments, where=where)

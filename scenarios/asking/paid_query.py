@@ -154,6 +154,9 @@ class PaidQuery:
     def answer(self, confidence: float) -> Measurement:
         """Answer the query, after its cost is entered into the account's file.
 
+        An answer outside of its public range, such as a negative count, is moved to the nearer end of the range. This
+        is post-processing and makes the error smaller, but the answer is then biased.
+
         Raises
         ------
         BudgetSpent
@@ -170,7 +173,12 @@ class PaidQuery:
                 f"{self.path}; {self.left:.6g} is left; nothing is answered"
             )
         self.account = keep(self.account, self.path)
-        return self._session(self.account).measure(self.query, self.epsilon, confidence=confidence)
+        measured = self._session(self.account).measure(self.query, self.epsilon, confidence=confidence)
+        if measured.interval is None:
+            return measured
+        # The interval lies within the public range and contains every noisy answer of that range.
+        inside = np.clip(np.asarray(measured.answer), *measured.interval)
+        return replace(measured, answer=inside if inside.ndim else float(inside))
 
     def _session(self, account: Account) -> CuratorSession:
         return CuratorSession(self.records, np.random.default_rng(), self._terms, account)

@@ -87,7 +87,8 @@ def ask(
 
     The roles file must declare the domain of every column in the query: bounds of numbers, or categories. Numbers
     outside of their bounds are clipped, a missing number counts as the middle of the bounds, and a category that is not
-    declared is counted nowhere. Interval and bounds are about the noise, not about what this changes.
+    declared is counted nowhere. Interval and bounds are about the noise, not about what this changes. An answer outside
+    of its public range, such as a negative count, is shown as the nearer end of the range.
 
     The cost is written to the account before the answer is shown. Processes may share an account. An account belongs
     to one table and refuses any other. Keep its file private: its key lets others test guesses of the whole table.
@@ -113,6 +114,8 @@ def ask(
         return
     with bad_input():
         measured = asked.answer(confidence)
+    if measured.note:
+        echo(f"note: {measured.note}", err=True)
     if form == "json":
         echo(json.dumps(answer_text.plain_answer(asked, measured, confidence), indent=2, ensure_ascii=False))
         return

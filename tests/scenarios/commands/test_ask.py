@@ -153,6 +153,30 @@ def test_every_statistic_is_answered(folder, query, words):
     assert quote["noise"] == content["noise"]
 
 
+def test_answers_lie_in_their_intervals(folder):
+    opened(1000.0)
+    # Nobody has these values, and everybody these: half of the noisy counts lie outside of the public range.
+    nobody, everybody = "age=19.5", "age between 18 and 95"
+    for query in (f"count where {nobody}", f"count where {everybody}", f"mean income where {nobody}", "table of job"):
+        for _ in range(8):
+            content = json.loads(ask(query, *ACCOUNT, "--format", "json", epsilon=0.3).stdout)
+            low, high = content["interval"]
+            assert (np.asarray(low) <= np.asarray(content["answer"])).all()
+            assert (np.asarray(content["answer"]) <= np.asarray(high)).all()
+
+
+def test_a_mean_of_nobody_is_noted(folder):
+    # A noisy count of nobody exceeds its bound in at most 1 of 10^6 answers.
+    opened(1000.0)
+    for query, noted in (("mean income where age=19.5", True), ("mean income where age>20", False)):
+        result = ask(query, *ACCOUNT, "--confidence", "0.999999", epsilon=20)
+        assert result.exit_code == 0
+        assert ("note: the noisy number of selected records is" in result.stderr) == noted
+        assert ("there may be none, and then the mean means nothing" in result.stderr) == noted
+        content = json.loads(ask(query, *ACCOUNT, "--confidence", "0.999999", "--format", "json", epsilon=20).stdout)
+        assert ("note" in content) == noted
+
+
 def test_gaussian_noise_and_other_accounts(folder):
     gaussian = ("--budget", "2", "--delta", "1e-6", "--mechanism", "gaussian")
     result = ask("mean income", *ACCOUNT, *gaussian)
@@ -171,7 +195,7 @@ def test_gaussian_noise_and_other_accounts(folder):
     assert ask("mean income", *unbounded).exit_code == 0
     refused = ask("variance of income", "--account", "third.toml")
     assert refused.exit_code == 2
-    assert "public number of records" in refused.output
+    assert "neighbours: Variance needs a public number of records, which 'replace' alone gives" in refused.output
     assert spent("third.toml") == 0.5
 
 
@@ -222,7 +246,12 @@ REFUSED = [
     (("mode of name",), {}, "is an identifier"),
     (("mean income where job=clrk",), {}, "did you mean 'clerk'"),
     (("mean wide",), {}, "bounds of column 'wide' must lie within"),
-    (("variance of income where job=clerk",), {}, "public number of records"),
+    (
+        ("variance of income where job=clerk",),
+        {},
+        "query, character 20, 'where': the variance needs a public number of records, so it takes no condition",
+    ),
+    (("correlation of age and income where age<9",), {}, "character 31, 'where': the correlation needs a public"),
     (("mean income", "--budget", "3"), {}, "--budget: account.toml was opened with 2.0, which stays; got 3.0"),
     (("mean income", "--neighbours", "add or remove"), {}, "--neighbours: account.toml was opened with replace"),
     (("mean income", "--composition", "advanced"), {}, "--composition: account.toml was opened with sequential"),
