@@ -14,6 +14,7 @@ from scenarios.commands.board import board
 from scenarios.commands.check import check
 from scenarios.commands.compare import compare
 from scenarios.commands.defend import defend
+from scenarios.commands.describe import describe
 from scenarios.commands.downtime import downtime
 from scenarios.commands.info import info
 from scenarios.commands.list import list_
@@ -30,7 +31,8 @@ Examples:
   tokumei run                          play the scenario `bank` and show its board
   tokumei run bank -d Mondrian -j 2    only one defense, on two cores
   tokumei board --format csv           the board again, for a script
-  tokumei defend Mondrian -p k=5 people.csv -o released.csv
+  tokumei describe people.csv -o roles.toml
+  tokumei defend Mondrian -p k=5 people.csv --roles roles.toml -o released.csv
   tokumei ask people.csv --roles roles.toml "mean income" --epsilon 0.5 --dry-run
   tokumei info RetentionReplacement    what a name means
 
@@ -68,6 +70,7 @@ for command in (
     board,
     publish,
     compare,
+    describe,
     defend,
     attack,
     risk,

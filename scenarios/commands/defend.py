@@ -77,6 +77,8 @@ def defend(
         text = as_csv(release.frame, dataset.separator or ",")
     for note in dataset.notes:
         echo(f"note: {note}", err=True)
+    if dataset.undecided:
+        echo(f"warning: undecided in {roles}: {', '.join(dataset.undecided)}; their roles are guesses", err=True)
     for name in _unique_text_columns(records):
         echo(f"warning: {name}: differs in every record and is no declared identifier; it may name people", err=True)
     with bad_input():

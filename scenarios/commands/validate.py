@@ -58,14 +58,17 @@ def validate(file: Path, roles: Path | None, write_roles: str | None, *, force: 
         dataset = load_table(file, roles)
     from tabulate import tabulate
 
+    from scenarios.tables.notes import grouped_notes, identifier_warnings
     from scenarios.tables.promises import blocked_promises
     from scenarios.tables.summary import ColumnSummary, summary
 
     echo(tabulate(summary(dataset), headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
-    for note in dataset.notes:
+    for note in (*grouped_notes(dataset), *blocked_promises(dataset.records)):
         echo(f"note: {note}")
-    for note in blocked_promises(dataset.records):
-        echo(f"note: {note}")
+    for warning in identifier_warnings(dataset):
+        echo(f"warning: {warning}")
+    if dataset.undecided:
+        echo(f"undecided: {', '.join(dataset.undecided)}; decide their roles, then delete them from {roles}")
     if write_roles is not None:
         from scenarios.tables.released import write_text
         from scenarios.tables.roles_file import reviewable_roles

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
@@ -21,6 +21,9 @@ from scenarios.tables.inference import default_hierarchy, inferred_domain
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
+
+NOT_PUBLIC = "inferred from the data, hence not public"
+"""End of the note on an inferred domain."""
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,8 @@ class Dataset:
         One line each; empty where not given.
     separator : str, optional
         Separator of CSV fields that the roles declare.
+    undecided : tuple of str
+        Columns whose role is still a guess, as the roles say.
     """
 
     name: str
@@ -58,6 +63,7 @@ class Dataset:
     citation: str = ""
     licence: str = ""
     separator: str | None = None
+    undecided: tuple[str, ...] = ()
 
 
 def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
@@ -97,8 +103,9 @@ def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
 
     test = None if dataset.test is None else restricted(dataset.test)
     inferred = tuple(name for name in dataset.inferred if name in columns)
+    undecided = tuple(name for name in dataset.undecided if name in columns)
     sha256 = hashlib.sha256("\0".join([dataset.sha256, *sorted(columns)]).encode()).hexdigest()
-    return replace(dataset, records=restricted(roles), test=test, inferred=inferred, sha256=sha256)
+    return replace(dataset, records=restricted(roles), test=test, inferred=inferred, sha256=sha256, undecided=undecided)
 
 
 def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = None, *, name: str = "") -> Dataset:
@@ -141,11 +148,8 @@ def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = No
         declared = read_toml(roles_path, files[roles_path], Roles)
     _check_sum(path, files[path], declared.dataset.sha256)
     columns, notes = text_table(path, files[path], declared.separator)
-    for column, key in declared.named().items():
-        if column not in columns:
-            names = ", ".join(columns)
-            raise ValueError(f"{roles_path}, {key}: there is no column {column!r} in {path}, which has {names}")
-    domains, inferred, domain_notes = _domains(columns, declared)
+    check_named(declared, columns, path, roles_path)
+    domains, inferred, domain_notes = column_domains(columns, declared)
     quasi_identifiers, role_notes = _quasi_identifiers(columns, declared)
     hierarchies = {} if roles_path is None else _hierarchies(columns, declared, domains, roles_path, files)
     bare = [column for column in quasi_identifiers if column not in hierarchies]
@@ -155,7 +159,7 @@ def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = No
             f"{', '.join(bare)}: no hierarchy declared; bins and ordered categories merge in pairs, others all at once"
         )
     records = Microdata(
-        _frame(columns, domains),
+        columns_frame(columns, domains),
         tuple(declared.identifiers),
         quasi_identifiers,
         tuple(declared.sensitive),
@@ -179,7 +183,16 @@ def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = No
         declared.dataset.citation,
         declared.dataset.licence,
         declared.separator,
+        tuple(declared.undecided),
     )
+
+
+def check_named(declared: Roles, columns: Iterable[str], path: Path, roles: Path | None) -> None:
+    """Raise ValueError if the roles name a column that the table lacks."""
+    for column, key in declared.named().items():
+        if column not in columns:
+            names = ", ".join(columns)
+            raise ValueError(f"{roles}, {key}: there is no column {column!r} in {path}, which has {names}")
 
 
 def _check_sum(path: Path, data: bytes, expected: str | None) -> None:
@@ -192,7 +205,9 @@ def _checksum(files: dict[Path, bytes]) -> str:
     return hashlib.sha256(b"".join(hashlib.sha256(data).digest() for data in files.values())).hexdigest()
 
 
-def _domains(columns: dict[str, TextColumn], declared: Roles) -> tuple[dict[str, Domain], tuple[str, ...], list[str]]:
+def column_domains(
+    columns: dict[str, TextColumn], declared: Roles
+) -> tuple[dict[str, Domain], tuple[str, ...], list[str]]:
     """Domains of all columns except undeclared identifiers, names of those inferred, and notes."""
     domains: dict[str, Domain] = {}
     inferred: list[str] = []
@@ -205,7 +220,7 @@ def _domains(columns: dict[str, TextColumn], declared: Roles) -> tuple[dict[str,
         if domain is None:
             domain, words = inferred_domain(name, column, described)
             inferred.append(name)
-            additions = [f"{words}, inferred from the data, hence not public"]
+            additions = [f"{words}, {NOT_PUBLIC}"]
         domains[name] = domain
         notes += [f"{name}: {words}" for words in additions]
     return domains, tuple(inferred), notes
@@ -255,7 +270,8 @@ def _possible_values(column: TextColumn, domain: Domain) -> np.ndarray[tuple[int
     return np.array(np.unique(column.number_values(domain)).tolist(), dtype=object)
 
 
-def _frame(columns: dict[str, TextColumn], domains: dict[str, Domain]) -> pd.DataFrame:
+def columns_frame(columns: dict[str, TextColumn], domains: dict[str, Domain]) -> pd.DataFrame:
+    """Values of all columns: numbers where the domain is numeric, otherwise texts."""
     return pd.DataFrame({name: column.values(domains.get(name)) for name, column in columns.items()})
 
 
@@ -267,4 +283,4 @@ def _read_test(
     test, _ = text_table(path, files[path], declared.separator)
     if list(test) != list(columns):
         raise ValueError(f"{path}: the test part has columns {', '.join(test)}; the records have {', '.join(columns)}")
-    return _frame(test, domains)
+    return columns_frame(test, domains)

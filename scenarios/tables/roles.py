@@ -122,6 +122,8 @@ class Roles(TomlTable):
         quasi-identifier.
     person : str, optional
         The column that identifies the person of each row, if a person has many rows.
+    undecided : list of str
+        Columns whose role is a guess that a person has not confirmed yet. It changes no role.
     separator : str, optional
         Separator of CSV fields.
     dataset : DatasetTable
@@ -134,6 +136,7 @@ class Roles(TomlTable):
     quasi_identifiers: list[str] | None = None
     sensitive: list[str] = Field(default_factory=list)
     person: str | None = None
+    undecided: list[str] = Field(default_factory=list)
     separator: str | None = Field(default=None, pattern=r'^[^"\r\n]$')
     dataset: DatasetTable = Field(default_factory=DatasetTable)
     columns: dict[str, Annotated[Column, Field(discriminator="type")]] = Field(default_factory=dict)
@@ -148,7 +151,8 @@ class Roles(TomlTable):
 
     def named(self) -> dict[str, str]:
         """Columns that the file names, each with the key that names it."""
-        keys = {column: f"table [columns.{column}]" for column in self.columns}
+        keys = dict.fromkeys(self.undecided, "key 'undecided'")
+        keys |= {column: f"table [columns.{column}]" for column in self.columns}
         if self.person is not None:
             keys[self.person] = "key 'person'"
         for role in ("identifiers", "quasi_identifiers", "sensitive"):

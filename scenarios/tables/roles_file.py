@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from metrics.domains import Domain, NumericDomain
-from scenarios.files.toml_file import read_bytes, read_toml
+from metrics.printable import printable
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.released import read_roles
 from scenarios.tables.roles import Roles
 
 HEADER = """\
-# Roles and domains of {name}, written by `tokumei validate --write-roles`.
+# Roles and domains of {name}, written by `tokumei {command}`.
 # Review every domain that was read from the data. Replace it by what is known without these records, such as a codebook
 # or the limits of a form. This file declares the domains to be public, and promises of privacy rest on that.
 """
@@ -36,26 +38,62 @@ def reviewable_roles(dataset: Dataset, roles: Path | None, output: Path) -> str:
     ValueError
         If `roles` cannot be read.
     """
+    records = dataset.records
+    declared = read_roles(roles)
+    if declared.quasi_identifiers is None:
+        declared = declared.model_copy(update={"quasi_identifiers": list(records.quasi_identifiers)})
+    comments = {}
+    for name, domain in records.domains.items():
+        unique = not isinstance(domain, NumericDomain) and domain.size == len(records) > 1
+        comments[name] = [REVIEW.format(" It differs in every record: is it an identifier?" if unique else "")]
+    header = HEADER.format(name=" ".join(dataset.name.split()), command="validate --write-roles")
+    columns = list(map(str, records.frame.columns))
+    moved = (None if roles is None else roles.parent, output.parent)
+    inferred = {name: domain for name, domain in records.domains.items() if domain.inferred}
+    return roles_text(header, declared, columns, inferred, {name: comments[name] for name in inferred}, moved)
+
+
+def roles_text(
+    header: str,
+    declared: Roles,
+    columns: Sequence[str],
+    inferred: Mapping[str, Domain],
+    comments: Mapping[str, Sequence[str]],
+    moved: tuple[Path | None, Path],
+) -> str:
+    """Content of a roles file with comments.
+
+    Parameters
+    ----------
+    header : str
+        Comment lines at the beginning.
+    declared : Roles
+        Roles, and the domains that are declared already.
+    columns : sequence of str
+        All columns in the table's order.
+    inferred : mapping of str to Domain
+        Domains to be declared.
+    comments : mapping of str to sequence of str
+        Comment lines that precede a column's table; they may stand without a table.
+    moved : tuple
+        Folder to which paths of `declared` are relative, or None if it has none, and the folder of the new file.
+    """
     import tomli_w
 
-    declared = Roles() if roles is None else read_toml(roles, read_bytes(roles), Roles)
     content = declared.model_dump(exclude_none=True, exclude_defaults=True)
-    columns: dict[str, dict[str, Any]] = content.pop("columns", {})
-    records = dataset.records
-    content = {"quasi_identifiers": list(records.quasi_identifiers), **content}
-    if roles is not None:
-        _move_paths(content, columns, roles.parent, output.parent)
-    parts = [HEADER.format(name=" ".join(dataset.name.split())) + tomli_w.dumps(content)]
-    for name in map(str, records.frame.columns):
-        domain = records.domains.get(name)
-        if domain is None or not domain.inferred:
-            if name in columns:
-                parts.append(tomli_w.dumps({"columns": {name: columns[name]}}))
-            continue
-        unique = not isinstance(domain, NumericDomain) and domain.size == len(records) > 1
-        comment = REVIEW.format(" It differs in every record: is it an identifier?" if unique else "")
-        table = {**columns.get(name, {}), **_declaration(domain)}
-        parts.append(f"{comment}\n{tomli_w.dumps({'columns': {name: table}})}")
+    tables: dict[str, dict[str, Any]] = content.pop("columns", {})
+    content = {"quasi_identifiers": list(declared.quasi_identifiers or []), **content}
+    old, new = moved
+    if old is not None:
+        _move_paths(content, tables, old, new)
+    parts = [header + tomli_w.dumps(content)]
+    for name in columns:
+        lines = list(comments.get(name, ()))
+        if name in inferred:
+            tables[name] = {**tables.get(name, {}), **_declaration(inferred[name])}
+        text = tomli_w.dumps({"columns": {name: tables[name]}}) if name in tables else ""
+        if lines or text:
+            parts.append("\n".join([*map(printable, lines), text]))
     return "\n".join(parts)
 
 

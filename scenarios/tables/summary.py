@@ -44,7 +44,7 @@ def summary(dataset: Dataset) -> list[ColumnSummary]:
     }
     rows = []
     for name in map(str, records.frame.columns):
-        kind, words = _type_and_domain(records.domains.get(name))
+        kind, words = type_and_domain(records.domains.get(name))
         rows.append(
             ColumnSummary(
                 name,
@@ -59,7 +59,7 @@ def summary(dataset: Dataset) -> list[ColumnSummary]:
     return rows
 
 
-def _type_and_domain(domain: Domain | None) -> tuple[str, str]:
+def type_and_domain(domain: Domain | None) -> tuple[str, str]:
     """Type of a column, and its domain in words."""
     if domain is None:
         return "text", ""

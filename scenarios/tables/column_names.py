@@ -1,0 +1,59 @@
+"""Words in the name of a column that hint at its role."""
+
+from __future__ import annotations
+
+import re
+
+IDENTIFIERS = frozenset((
+    "id", "ids", "uid", "uuid", "guid", "ssn", "nhs", "mrn", "passport", "iban", "account", "accountnumber",
+    "serial", "rowid", "rownames", "rownumber", "index", "idx", "pk", "name", "fullname", "forename", "firstname",
+    "givenname", "surname", "lastname", "familyname", "username", "login", "nickname", "email", "mail", "phone",
+    "telephone", "mobile", "fax", "url",
+))  # fmt: skip
+IDENTIFIERS_JAPANESE = (
+    "氏名", "名前", "姓名", "フリガナ", "ふりがな", "識別", "ＩＤ", "連番", "通し番号", "整理番号", "管理番号",
+    "受付番号", "社員番号", "会員番号", "顧客番号", "患者番号", "学籍番号", "個人番号", "マイナンバー", "旅券", "電話",
+    "メール", "口座",
+)  # fmt: skip
+SENSITIVE = frozenset((
+    "salary", "salaries", "income", "wage", "wages", "earning", "earnings", "pay", "compensation", "bonus",
+    "wealth", "debt", "loan", "balance", "diagnosis", "diagnoses", "disease", "illness", "sickness", "condition",
+    "icd", "icd9", "icd10", "symptom", "medication", "treatment", "therapy", "hiv", "cancer", "diabetes",
+    "disability", "disabled", "pregnancy", "pregnant", "abortion", "depression", "affair", "affairs", "religion",
+    "religious", "faith", "politics", "political", "party", "vote", "voted", "union", "sexuality", "orientation",
+    "crime", "criminal", "conviction", "convicted", "offence", "offense", "arrest",
+))  # fmt: skip
+SENSITIVE_JAPANESE = (
+    "給与", "給料", "年収", "月収", "収入", "所得", "賃金", "賞与", "資産", "負債", "借入", "借金", "残高",
+    "病名", "疾患", "疾病", "傷病", "診断", "病歴", "症状", "既往", "治療", "投薬", "処方", "障害", "障がい", "妊娠",
+    "宗教", "信仰", "信条", "思想", "支持政党", "投票", "組合", "性的指向", "犯罪", "前科", "逮捕",
+)  # fmt: skip
+OUTCOMES = frozenset((
+    "y", "target", "outcome", "label", "class", "result", "response", "default", "churn",
+))  # fmt: skip
+OUTCOMES_JAPANESE = ("目的変数", "結果", "成否")
+
+
+def hints_at(name: str, words: frozenset[str], japanese: tuple[str, ...]) -> bool:
+    """Return True if a name holds one of some words: an English word as a whole, a Japanese word anywhere.
+
+    Parameters
+    ----------
+    name : str
+        Name of a column. Words end at a change from a lower-case to an upper-case letter, at a digit and at any other
+        character that is no letter.
+    words : frozenset of str
+        English words in lower case.
+    japanese : tuple of str
+        Japanese words.
+
+    Examples
+    --------
+    >>> [hints_at(name, SENSITIVE, SENSITIVE_JAPANESE) for name in ("annualIncome", "incoming", "年収（万円）")]
+    [True, False, True]
+    """
+    spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
+    parts = re.findall(r"[a-z]+\d*", spaced)
+    letters = {re.sub(r"\d+$", "", part) for part in parts}
+    joined = re.sub(r"[^a-z0-9]", "", spaced)
+    return bool(words & {*parts, *letters, joined}) or any(word in name for word in japanese)

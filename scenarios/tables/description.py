@@ -1,0 +1,160 @@
+"""A description of a table: a roles file with suggested roles, domains and reasons, for a person to review."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from metrics.domains import Domain
+from scenarios.files.toml_file import read_bytes
+from scenarios.tables.dataset import check_named, column_domains, columns_frame
+from scenarios.tables.released import read_roles
+from scenarios.tables.roles import Roles
+from scenarios.tables.roles_file import HEADER, roles_text
+from scenarios.tables.suggestions import (
+    IDENTIFIER,
+    QUASI_IDENTIFIER,
+    SENSITIVE_VALUE,
+    Suggestion,
+    quasi_identifier_reason,
+    suggested_roles,
+)
+from scenarios.tables.summary import type_and_domain
+from scenarios.tables.text_table import text_table
+from scenarios.tables.uniqueness import uniqueness
+
+WIDTH = 118
+DECIDE = """\
+# `undecided` lists columns whose role is a guess. Correct the role, then delete the name from the list.
+# Columns that are no identifier and hold no sensitive value are quasi-identifiers: attackers may know them.
+"""
+
+
+@dataclass(frozen=True)
+class Description:
+    """A roles file for a table.
+
+    Parameters
+    ----------
+    text : str
+        Content of the roles file.
+    roles : Roles
+        The roles that it gives.
+    notes : tuple of str
+        What was inferred about the file.
+    """
+
+    text: str
+    roles: Roles
+    notes: tuple[str, ...]
+
+
+def describe_table(path: Path, roles: Path | None, output: Path) -> Description:
+    """Describe a table by suggested roles and inferred domains, each with its reason as a comment.
+
+    Parameters
+    ----------
+    path : Path
+        CSV or Parquet file.
+    roles : Path, optional
+        A roles file whose content is kept. Only columns to which it gives no role get a suggestion; if it lists
+        quasi-identifiers, all these are undecided.
+    output : Path
+        Where the roles file will be written; paths of other files become relative to its folder.
+
+    Raises
+    ------
+    ValueError
+        If a file cannot be read, or the roles do not fit the table.
+
+    Notes
+    -----
+    Domains are read from the records, so the description shows bounds and categories. It shows no value of identifiers
+    and free text, which get no domain.
+    """
+    declared = read_roles(roles)
+    columns, notes = text_table(path, read_bytes(path), declared.separator)
+    check_named(declared, columns, path, roles)
+    empty = [name for name, column in columns.items() if column.empty and name not in declared.columns]
+    unread = declared.model_copy(update={"identifiers": [*declared.identifiers, *empty]})
+    domains, inferred, _ = column_domains(columns, unread)
+    frame = columns_frame(columns, domains)
+    with_role = {*declared.identifiers, *(declared.quasi_identifiers or ()), *declared.sensitive, declared.person}
+    free = [name for name in columns if name not in with_role]
+    suggestions = suggested_roles(frame[free]) if free else {}
+    roles_of = {name: suggestions[name].role if name in suggestions else QUASI_IDENTIFIER for name in free}
+    quasi_identifiers = [
+        name for name in columns if name in (declared.quasi_identifiers or ()) or roles_of.get(name) == QUASI_IDENTIFIER
+    ]
+    measured = uniqueness(frame, quasi_identifiers)
+    for name in quasi_identifiers:
+        reason = quasi_identifier_reason(name, frame[name], measured, len(frame))
+        suggestions[name] = reason if name in free else reason._replace(guess=False)
+    # A person who listed the quasi-identifiers has left the other columns out.
+    left_out = free if declared.quasi_identifiers is not None else []
+    guesses = {name for name in free if suggestions[name].guess} | {*left_out, *declared.undecided}
+
+    def with_suggested(names: list[str], role: str) -> list[str]:
+        return [*names, *(name for name in free if roles_of[name] == role)]
+
+    described = declared.model_copy(
+        update={
+            "identifiers": with_suggested(declared.identifiers, IDENTIFIER),
+            "quasi_identifiers": quasi_identifiers,
+            "sensitive": with_suggested(declared.sensitive, SENSITIVE_VALUE),
+            "undecided": [name for name in columns if name in guesses],
+        }
+    )
+    hidden = {*described.identifiers}
+    new_domains = {name: domains[name] for name in inferred if name not in hidden}
+    comments = {
+        name: [*_comment(name, frame, domains, suggestions.get(name), described), *_review(name, new_domains)]
+        for name in columns
+    }
+    header = HEADER.format(name=" ".join(path.name.split()), command="describe") + DECIDE
+    moved = (None if roles is None else roles.parent, output.parent)
+    text = roles_text(header, described, list(columns), new_domains, comments, moved)
+    return Description(text, described, tuple(notes))
+
+
+def _comment(
+    name: str, frame: pd.DataFrame, domains: Mapping[str, Domain], suggestion: Suggestion | None, described: Roles
+) -> list[str]:
+    """Role, reason, type and missing values of a column as comment lines."""
+    column = frame[name]
+    role = _role(name, described)
+    guess = "?" if name in described.undecided else ""
+    reason = f": {suggestion.reason}" if suggestion is not None else ", as declared"
+    kind, words = type_and_domain(domains.get(name))
+    if role != IDENTIFIER and words:
+        # The domain of an identifier would show values.
+        kind = f"{kind}, {words}"
+    facts = f"{kind}; {int(column.isna().sum())} of {len(column)} missing"
+    wrapped = textwrap.wrap(
+        f"{name}: {role}{guess}{reason}",
+        WIDTH,
+        initial_indent="# ",
+        subsequent_indent="#   ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return [*wrapped, f"#   {facts}"]
+
+
+def _role(name: str, described: Roles) -> str:
+    by_role: dict[str, list[str]] = {
+        IDENTIFIER: described.identifiers,
+        QUASI_IDENTIFIER: described.quasi_identifiers or [],
+        SENSITIVE_VALUE: described.sensitive,
+        "person": [] if described.person is None else [described.person],
+    }
+    return next((role for role, names in by_role.items() if name in names), "no role")
+
+
+def _review(name: str, new_domains: Mapping[str, Any]) -> list[str]:
+    return ["#   Read from the data: review this domain."] if name in new_domains else []

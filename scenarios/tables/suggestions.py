@@ -1,0 +1,181 @@
+"""Suggested roles of columns, each with its reason."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from scenarios.tables.column_names import (
+    IDENTIFIERS,
+    IDENTIFIERS_JAPANESE,
+    OUTCOMES,
+    OUTCOMES_JAPANESE,
+    SENSITIVE,
+    SENSITIVE_JAPANESE,
+    hints_at,
+)
+from scenarios.tables.uniqueness import MOST_ROWS, Uniqueness
+
+IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE_VALUE = "identifier", "quasi-identifier", "sensitive"
+LONG = 25
+"""Mean length of free text in bytes of UTF-8, at least; a Japanese character takes three."""
+FEW = 20
+"""Number of values up to which a column that differs in every record may do so by chance."""
+FEW_CATEGORIES = 10
+"""Largest number of values of an outcome."""
+RATHER_UNIQUE = 0.5
+"""Share of distinct values from which a column of numbers is rather an exact amount than a trait that people share."""
+
+
+class Suggestion(NamedTuple):
+    """A suggested role.
+
+    Parameters
+    ----------
+    role : str
+        ``identifier``, ``quasi-identifier`` or ``sensitive``.
+    reason : str
+        Why, in words that name no value.
+    guess : bool
+        Whether a person should decide.
+    """
+
+    role: str
+    reason: str
+    guess: bool
+
+
+def suggested_identifier(name: str, column: pd.Series[Any]) -> Suggestion | None:
+    """Suggest a column as identifier if its values differ, are free text, or are addresses; otherwise return None.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    column : Series, shape (n,)
+        Its values: numbers, or texts and None.
+    """
+    present = column.dropna()
+    distinct = present.unique()
+    if len(distinct) < 2:
+        return None
+    share = len(distinct) / len(present)
+    by_name = hints_at(name, IDENTIFIERS, IDENTIFIERS_JAPANESE)
+    reason, guess = (
+        _number_reason(column, share, by_name=by_name)
+        if column.dtype != object
+        else _text_reason(distinct, len(present), by_name=by_name)
+    )
+    return Suggestion(IDENTIFIER, reason, guess) if reason else None
+
+
+def _number_reason(column: pd.Series[Any], share: float, *, by_name: bool) -> tuple[str, bool]:
+    """Reason why numbers identify records, empty if none, and whether it is a guess."""
+    numbers = column.dropna().to_numpy(dtype=float)
+    if (numbers != np.round(numbers)).any():
+        return "", False
+    n = len(numbers)
+    if share == 1:
+        first = numbers[0]
+        if n == len(column) and n > 2 and first in (0, 1) and (np.diff(numbers) == 1).all():
+            return "it counts the rows", False
+        if by_name:
+            return "integers that differ in every record, and its name", False
+        # Of n numbers drawn from so many, n² / 2 pairs would be expected to have some equal.
+        if n * n / 2 > 5 * (numbers.max() - numbers.min() + 1):
+            return "integers that differ in every record, where chance would repeat some", True
+        return "", False
+    if by_name and len(np.unique(numbers)) > FEW:
+        return "by its name; it repeats, so if a person has many rows, name it as `person`", True
+    return "", False
+
+
+def _text_reason(distinct: Any, present: int, *, by_name: bool) -> tuple[str, bool]:
+    """Reason why texts identify records, empty if none, and whether it is a guess."""
+    texts = pa.array(distinct, pa.string())
+    share = len(texts) / present
+    mean_length = pc.mean(pc.binary_length(texts)).as_py()
+    addresses = pc.mean(pc.match_substring_regex(texts, r"^[^@\s]+@[^@\s]+\.[^@\s]+$").cast(pa.int8())).as_py()
+    if addresses >= 0.9:
+        return "e-mail addresses", False
+    if mean_length >= LONG and share >= 0.5:
+        return f"free text, {_percent(share)} of its values distinct; it is never released", True
+    if share == 1:
+        return "text that differs in every record", present <= FEW
+    if share >= 0.9 and present > FEW:
+        return f"text with {_percent(share)} of its values distinct", True
+    if by_name and len(texts) > FEW and share >= 0.2:
+        return "by its name", True
+    return "", False
+
+
+def suggested_sensitive(name: str, column: pd.Series[Any]) -> Suggestion | None:
+    """Suggest a column as sensitive by its name; otherwise return None."""
+    if hints_at(name, SENSITIVE, SENSITIVE_JAPANESE):
+        return Suggestion(SENSITIVE_VALUE, "by its name", guess=True)
+    if hints_at(name, OUTCOMES, OUTCOMES_JAPANESE) and 2 <= column.nunique() <= FEW_CATEGORIES:
+        return Suggestion(SENSITIVE_VALUE, "by its name, an outcome of few values", guess=True)
+    return None
+
+
+def suggested_roles(frame: pd.DataFrame) -> dict[str, Suggestion]:
+    """Suggest identifiers and sensitive values; columns without a suggestion are quasi-identifiers.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (n, columns)
+        Numbers, or texts and None.
+
+    Notes
+    -----
+    If no name hints at a sensitive value, a last column with few values is suggested, as outcomes often stand there.
+    """
+    suggestions: dict[str, Suggestion] = {}
+    for name in map(str, frame.columns):
+        column = frame[name]
+        if not column.notna().any():
+            suggestions[name] = Suggestion(
+                IDENTIFIER, "it has no value in any row; as an identifier it is left out of releases", guess=True
+            )
+            continue
+        suggestion = suggested_identifier(name, column) or suggested_sensitive(name, column)
+        if suggestion is not None:
+            suggestions[name] = suggestion
+    last = str(frame.columns[-1])
+    sensitive = any(suggestion.role == SENSITIVE_VALUE for suggestion in suggestions.values())
+    if not sensitive and last not in suggestions and frame.shape[1] > 1:
+        distinct = frame[last].nunique()
+        if 2 <= distinct <= FEW_CATEGORIES and 2 * distinct <= len(frame):
+            reason = "the last column, with few values, often is the outcome"
+            suggestions[last] = Suggestion(SENSITIVE_VALUE, reason, guess=True)
+    return suggestions
+
+
+def quasi_identifier_reason(name: str, column: pd.Series[Any], measured: Uniqueness, rows: int) -> Suggestion:
+    """Describe how far a quasi-identifier makes records unique, by shares of records."""
+    shares = measured.columns[name]
+    if len(column.unique()) == 1:
+        return Suggestion(QUASI_IDENTIFIER, "constant, so it tells no record from another", guess=False)
+    sample = f" in a sample of {measured.rows} of {rows} records" if rows > MOST_ROWS else ""
+    words = f"{_percent(shares.alone)} of records are unique by it alone{sample}"
+    others = min(measured.set_size, len(measured.columns)) - 1
+    if others:
+        words += f", {_percent(shares.in_sets)} by it and at most {others} other" + "s" * (others > 1)
+        words += f"; by all quasi-identifiers {_percent(measured.together)}, without it {_percent(shares.without)}"
+    amount = column.dtype != object and column.nunique() >= RATHER_UNIQUE * column.count() and column.count() > FEW
+    if amount:
+        words += "; if nobody else knows this amount, it is none or sensitive"
+    return Suggestion(QUASI_IDENTIFIER, words, guess=bool(amount))
+
+
+def _percent(share: float) -> str:
+    """A share in percent, without rounding up to 100 or down to 0."""
+    if 0 < share < 0.001:
+        return "below 0.1 %"
+    if 0.999 < share < 1:
+        return "above 99.9 %"
+    return f"{100 * share:.1f}".removesuffix(".0") + " %"

@@ -1,0 +1,200 @@
+"""``tokumei describe``: suggested roles with reasons, undecided columns, and no value of identifiers and free text."""
+
+import time
+import tomllib
+
+import numpy as np
+import pandas as pd
+import pytest
+from click.testing import CliRunner
+
+from metrics.domains import CategoricalDomain, NumericDomain
+from scenarios.cli import cli
+from scenarios.tables.dataset import load_table, with_columns
+from scenarios.tables.description import describe_table
+from scenarios.tables.notes import grouped_notes, identifier_warnings
+
+
+def call(*arguments, code=0):
+    result = CliRunner().invoke(cli, [str(argument) for argument in arguments])
+    assert result.exit_code == code, result.output
+    return result
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    rng, n = np.random.default_rng(0), 300
+    pd.DataFrame(
+        {
+            "name": [f"Secret{number} Person" for number in range(n)],
+            "row": np.arange(1, n + 1),
+            "age": rng.integers(18, 90, n),
+            "zip": [f"{number:05d}" for number in rng.integers(0, 60, n)],
+            "remark": [f"the hidden story of somebody {number}" if number % 2 else None for number in range(n)],
+            "void": None,
+            "constant": "same",
+            "height": rng.normal(170, 10, n),
+            "年収": rng.integers(100, 999, n),
+            "diagnosis": rng.choice(["flu", "none"], n),
+        }
+    ).to_csv(tmp_path / "people.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_roles_are_suggested_with_reasons_and_guesses_are_undecided(folder):
+    result = call("describe", "people.csv", "-o", "roles.toml")
+    text = (folder / "roles.toml").read_text()
+    roles = tomllib.loads(text)
+    assert roles["identifiers"] == ["name", "row", "remark", "void"]
+    assert roles["quasi_identifiers"] == ["age", "zip", "constant", "height"]
+    assert roles["sensitive"] == ["年収", "diagnosis"]
+    assert roles["undecided"] == ["remark", "void", "height", "年収", "diagnosis"]
+    assert set(roles["columns"]) == {"age", "zip", "constant", "height", "年収", "diagnosis"}
+    flat = " ".join(line.removeprefix("#").strip() for line in text.splitlines())
+    for words in (
+        "name: identifier: text that differs in every record category; 0 of 300 missing",
+        "row: identifier: it counts the rows",
+        "remark: identifier?: free text, 100 % of its values distinct; it is never released "
+        "category; 150 of 300 missing",
+        "void: identifier?: it has no value in any row",
+        "constant: quasi-identifier: constant, so it tells no record from another",
+        "年収: sensitive?: by its name",
+    ):
+        assert words in flat
+    assert "Secret" not in text + result.output
+    assert "story" not in text + result.output
+    assert "undecided: remark, void, height, 年収, diagnosis" in result.stderr
+    assert not result.stdout
+    assert max(map(len, text.splitlines())) <= 120
+
+
+def test_the_file_loads_and_declares_everything(folder):
+    call("describe", "people.csv", "-o", "roles.toml")
+    dataset = load_table("people.csv", "roles.toml")
+    assert dataset.inferred == ()
+    assert dataset.undecided == ("remark", "void", "height", "年収", "diagnosis")
+    assert with_columns(dataset, ["age", "height"]).undecided == ("height",)
+    assert "undecided: remark, void" in call("validate", "people.csv", "--roles", "roles.toml").stdout
+    defended = call("defend", "Mondrian", "people.csv", "--roles", "roles.toml")
+    warnings = [line for line in defended.stderr.splitlines() if line.startswith("warning: ")]
+    assert warnings == [
+        "warning: undecided in roles.toml: remark, void, height, 年収, diagnosis; their roles are guesses"
+    ]
+    text = (folder / "roles.toml").read_text()
+    start, end = text.index("undecided = ["), text.index("]", text.index("undecided = ["))
+    (folder / "roles.toml").write_text(text[:start] + text[end + 1 :])
+    assert "undecided" not in call("validate", "people.csv", "--roles", "roles.toml").stdout
+
+
+def test_shares_of_unique_records_by_hand(folder):
+    (folder / "t.csv").write_text("a,b,c,d\nx,1,u,w\nx,1,v,w\ny,1,u,w\ny,2,u,w\n")
+    text = describe_table(folder / "t.csv", None, folder / "r.toml").text
+    flat = " ".join(line.removeprefix("#").strip() for line in text.splitlines())
+    # The minimal sets that single rows out: {a, c} row 1, {c} row 2, {a, b} row 3, {b} row 4.
+    assert "a: quasi-identifier: 0 % of records are unique by it alone, 50 % by it and at most 2 others; " in flat
+    assert "b: quasi-identifier: 25 % of records are unique by it alone, 50 % by it and at most 2 others; " in flat
+    assert "by all quasi-identifiers 100 %, without it 50 %" in flat
+
+
+def test_standard_output_overwriting_and_refusals(folder):
+    result = call("describe", "people.csv")
+    assert tomllib.loads(result.stdout)["identifiers"][0] == "name"
+    (folder / "roles.toml").write_text("mine")
+    assert "--force" in call("describe", "people.csv", "-o", "roles.toml", code=2).output
+    assert (folder / "roles.toml").read_text() == "mine"
+    call("describe", "people.csv", "-o", "roles.toml", "--force")
+    assert "is an input" in call("describe", "people.csv", "-o", "people.csv", "--force", code=2).output
+    assert "no such file" in call("describe", "none.csv", code=2).output
+
+
+def test_what_is_declared_is_kept_and_the_rest_is_undecided(folder):
+    (folder / "roles.toml").write_text(
+        'quasi_identifiers = ["zip"]\nidentifiers = ["height"]\nundecided = ["zip"]\n'
+        '[columns.age]\ntype = "number"\nlow = 0\nhigh = 120\n'
+    )
+    (folder / "deep").mkdir()
+    call("describe", "people.csv", "--roles", "roles.toml", "-o", "deep/new.toml")
+    new = tomllib.loads((folder / "deep" / "new.toml").read_text())
+    assert new["identifiers"] == ["height", "name", "row", "remark", "void"]
+    assert new["columns"]["age"] == {"type": "number", "low": 0, "high": 120}
+    assert new["undecided"] == ["name", "row", "age", "zip", "remark", "void", "constant", "年収", "diagnosis"]
+    (folder / "bad.toml").write_text('undecided = ["nobody"]\n')
+    output = call("describe", "people.csv", "--roles", "bad.toml", code=2).output
+    assert "bad.toml, key 'undecided': there is no column 'nobody' in people.csv" in output
+
+
+@pytest.mark.parametrize(
+    ("values", "role"),
+    [
+        (range(10_000, 10_400), "identifier"),
+        (np.random.default_rng(0).permutation(400), "identifier"),
+        (np.random.default_rng(0).permutation(10**6)[:400], "quasi-identifier"),
+        (np.random.default_rng(0).normal(size=400), "quasi-identifier"),
+        ([f"{number}@example.org" for number in np.arange(400) // 2], "identifier"),
+        ([f"{number:012d}" for number in range(400)], "identifier"),
+        (["word"] * 400, "quasi-identifier"),
+        ([f"word {number % 100}" for number in range(400)], "quasi-identifier"),
+        ([f"a long category of a few, the {number % 5}" for number in range(400)], "quasi-identifier"),
+        ([f"長い文章が書いてある{number}" for number in np.arange(400) // 2 * 2], "identifier"),
+    ],
+)
+def test_values_that_identify(tmp_path, values, role):
+    pd.DataFrame({"column": values, "other": ["x", "y"] * 200}).to_csv(tmp_path / "t.csv", index=False)
+    described = describe_table(tmp_path / "t.csv", None, tmp_path / "r.toml").roles
+    assert ("column" in described.identifiers) == (role == "identifier")
+
+
+@pytest.mark.parametrize("rows", ["", "a\n", "1\n2\n", "x\nx\n"])
+def test_tiny_tables(tmp_path, rows):
+    path = tmp_path / "t.csv"
+    path.write_text("column\n" + rows)
+    if not rows:
+        with pytest.raises(ValueError, match="holds no record"):
+            describe_table(path, None, tmp_path / "r.toml")
+        return
+    (tmp_path / "r.toml").write_text(describe_table(path, None, tmp_path / "r.toml").text)
+    assert len(load_table(path, tmp_path / "r.toml").records) == rows.count("\n")
+
+
+def test_names_of_columns_cannot_leave_their_comment(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text('"a\nb = 1","x\x1b[31m"\nu,1\nu,2\nv,1\n')
+    (tmp_path / "r.toml").write_text(describe_table(path, None, tmp_path / "r.toml").text)
+    assert "\x1b" not in (tmp_path / "r.toml").read_text()
+    assert load_table(path, tmp_path / "r.toml").inferred == ()
+
+
+def test_notes_are_grouped_and_likely_identifiers_are_warned_of(folder):
+    pd.read_csv("people.csv").drop(columns="void").to_csv("full.csv", index=False)
+    dataset = load_table("full.csv")
+    notes = grouped_notes(dataset)
+    inferred = [note for note in notes if "hence not public" in note]
+    assert inferred == [
+        "inferred from the data, hence not public: name, row, age, zip, remark, constant, height, 年収, diagnosis"
+    ]
+    assert identifier_warnings(dataset) == [
+        "name: no identifier by role, but text that differs in every record",
+        "row: no identifier by role, but it counts the rows",
+        "remark: no identifier by role, but free text, 100 % of its values distinct; it is never released",
+    ]
+    output = call("validate", "full.csv").stdout
+    assert output.count("hence not public") == 1
+    assert "warning: row: no identifier by role" in output
+    call("describe", "full.csv", "-o", "roles.toml")
+    assert identifier_warnings(load_table("full.csv", "roles.toml")) == []
+
+
+def test_a_large_table_is_described_in_seconds(tmp_path):
+    rng, n = np.random.default_rng(0), 200_000
+    frame = pd.DataFrame({f"number{place}": rng.integers(0, 50 + place, n) for place in range(10)})
+    for place in range(9):
+        frame[f"text{place}"] = rng.choice(["a", "b", "c"], n)
+    frame.assign(name=[f"person {row}" for row in range(n)]).to_csv(tmp_path / "t.csv", index=False)
+    start = time.process_time()
+    described = describe_table(tmp_path / "t.csv", None, tmp_path / "r.toml")
+    assert time.process_time() - start < 30
+    assert described.roles.identifiers == ["name"]
+    assert "in a sample of 20000 of 200000 records" in described.text.replace("\n#  ", "")
+    assert isinstance(load_table(tmp_path / "t.csv").records.domains["text0"], CategoricalDomain)
+    assert isinstance(load_table(tmp_path / "t.csv").records.domains["number0"], NumericDomain)
