@@ -184,12 +184,15 @@ class NumericCells(Cells):
     def contains(self, values: ArrayLike) -> NDArray[np.bool_]:
         """Whether each distinct cell covers each value, shape (distinct, n); ``*`` covers missing values too."""
         numbers = np.asarray(values, dtype=float)[None, :]
-        below = np.where(self.closed[:, None], numbers <= self.high[:, None], numbers < self.high[:, None])
-        inside = (numbers >= self.low[:, None]) & below
+        inside = numbers <= self.high[:, None]
+        if not self.closed.all():
+            inside = np.where(self.closed[:, None], inside, numbers < self.high[:, None])
+        inside &= numbers >= self.low[:, None]
         covered = np.zeros((self.missing.size, numbers.shape[1]), dtype=bool)
-        if self.owner.size:
-            starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
-            covered[self.owner[starts]] = np.logical_or.reduceat(inside, starts, axis=0)
+        starts = np.flatnonzero(np.diff(self.owner, prepend=-1))
+        if starts.size < self.owner.size:
+            inside = np.logical_or.reduceat(inside, starts, axis=0)
+        covered[self.owner[starts]] = inside
         absent = np.isnan(numbers)
         covered |= (self.missing | self.or_missing | self.suppressed)[:, None] & absent
         return covered

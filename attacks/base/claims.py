@@ -175,7 +175,7 @@ class RankedAnswers(Claims):
         table = np.asarray(scores, dtype=float)
         targets, answers = table.shape
         order = rng.permutation(answers)
-        best = order[np.argsort(-table[:, order], axis=1, kind="stable")[:, :depth]]
+        best = order[_first_columns(-table[:, order], depth)]
         target = np.repeat(np.arange(targets), best.shape[1])
         answer = best.ravel()
         possible = table[target, answer] > -np.inf
@@ -295,3 +295,17 @@ class Predicates(Claims):
 
     words = "predicates"
     predicates: Sequence[Callable[[pd.DataFrame], NDArray[np.bool_]]]
+
+
+def _first_columns(table: NDArray[np.float64], depth: int) -> NDArray[np.intp]:
+    """Columns of the `depth` smallest entries of each row, ascending, equal ones by position; shape (rows, depth)."""
+    if table.size and 0 < depth < table.shape[1]:
+        # Sort no more than the entries up to the last one wanted, unless ties or NaN make these too many or too few.
+        small = table <= np.partition(table, depth - 1, axis=1)[:, depth - 1 : depth]
+        count = small.sum(axis=1)
+        if count.min() >= depth and count.sum() <= 2 * depth * len(table):
+            row, column = np.nonzero(small)
+            order = np.lexsort((table[row, column], row))
+            starts = np.cumsum(count) - count
+            return np.asarray(column[order[starts[:, None] + np.arange(depth)]])
+    return np.argsort(table, axis=1, kind="stable")[:, :depth]

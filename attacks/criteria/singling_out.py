@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -155,7 +156,7 @@ class ReleasedColumn:
     cells: Cells
     numbers: Floats | None
 
-    @property
+    @cached_property
     def median(self) -> float:
         """Median of the numbers, 0 if there is none."""
         present = np.zeros(0) if self.numbers is None else self.numbers[~np.isnan(self.numbers)]

@@ -7,8 +7,7 @@ from numpy.random import Generator
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import RankedAnswers
 from attacks.base.sides import shared_distance
-from attacks.linkage.linkage_answers import assignment_answers
-from attacks.linkage.row_matching import matching_posterior
+from attacks.linkage.linkage_answers import assignment_answers, distance_posterior
 from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
 
@@ -54,4 +53,5 @@ class AssignmentLinkage(Attack):
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Assign one to one."""
         scores = -shared_distance(release, knowledge)
-        return assignment_answers(scores, matching_posterior(self.sharpness * scores), rng, calibrated=False)
+        posterior = distance_posterior(release, knowledge, self.sharpness)
+        return assignment_answers(scores, posterior, rng, calibrated=False)

@@ -11,8 +11,7 @@ from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import RankedAnswers
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment
-from attacks.linkage.linkage_answers import Linkage, surest_answers
-from attacks.linkage.row_matching import matching_posterior
+from attacks.linkage.linkage_answers import Linkage, evidence_posterior, surest_answers
 from defenses.base.release import MicrodataRelease
 
 
@@ -57,7 +56,8 @@ class EnsembleLinkage(Attack):
         posteriors, reasons = [], []
         for attack, member_rng in zip(attacks, rng.spawn(len(attacks)), strict=True):
             try:
-                posteriors.append(matching_posterior(attack.evidence(release, knowledge, member_rng)))
+                evidence = attack.evidence(release, knowledge, member_rng)
+                posteriors.append(evidence_posterior(release, knowledge, evidence))
             except NotApplicable as reason:
                 reasons.append(str(reason))
         if not posteriors:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from numpy.random import Generator
 
 from attacks.base.attack import Knowledge, NotApplicable
-from attacks.base.sides import shared_columns, shared_distance, shared_table
+from attacks.base.sides import shared_columns, shared_table
 from attacks.linkage.column_models import ColumnModels
-from attacks.linkage.linkage_answers import Linkage
+from attacks.linkage.linkage_answers import Linkage, distance_posterior
 from attacks.linkage.row_matching import matching_posterior
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
@@ -69,10 +69,9 @@ class ExpectationMaximizationLinkage(Linkage):
 
     def _learned(self, release: MicrodataRelease, knowledge: Knowledge) -> Floats:
         models = ColumnModels(shared_columns(release, knowledge))
-        scores = -self.sharpness * shared_distance(release, knowledge)
-        for _ in range(self.iterations):
-            moved = models.maximize(matching_posterior(scores))
-            scores = models.log_likelihood()
+        moved = models.maximize(distance_posterior(release, knowledge, self.sharpness))
+        for _ in range(self.iterations - 1):
             if moved < SETTLED:
                 break
-        return scores
+            moved = models.maximize(matching_posterior(models.log_likelihood()))
+        return models.log_likelihood()

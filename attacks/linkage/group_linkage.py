@@ -8,8 +8,7 @@ from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import RankedAnswers
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment
-from attacks.linkage.linkage_answers import surest_answers
-from attacks.linkage.row_matching import matching_posterior
+from attacks.linkage.linkage_answers import evidence_posterior, surest_answers
 from defenses.base.release import MicrodataRelease
 
 
@@ -37,4 +36,5 @@ class GroupLinkage(Attack):
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Match, and answer each group with its surest candidate."""
         model = ExpectationMaximizationLinkage() if release.channel is None else LikelihoodAssignment()
-        return surest_answers(matching_posterior(model.evidence(release, knowledge, rng)), rng)
+        evidence = model.evidence(release, knowledge, rng)
+        return surest_answers(evidence_posterior(release, knowledge, evidence), rng)

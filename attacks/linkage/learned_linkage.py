@@ -8,7 +8,7 @@ import numpy as np
 from numpy.random import Generator
 
 from attacks.base.attack import Knowledge
-from attacks.base.sides import SharedColumn, gower_distance, shared_columns
+from attacks.base.sides import SharedColumn, gower_distance, shared_columns, shared_distance
 from attacks.linkage.linkage_answers import Linkage
 from attacks.linkage.row_matching import matching_posterior
 from attacks.linkage.simulated_pairs import chosen_pairs, simulated_pairs, some_rows
@@ -92,8 +92,9 @@ class LearnedLinkage(Linkage):
         classifier.fit(scaler.fit_transform(np.vstack(features)), np.concatenate(matches))
         weights = classifier.coef_[0] / scaler.scale_
         model = LinearModel(weights, float(classifier.intercept_[0] - weights @ scaler.mean_))
-        factor = _trust([(_log_odds(model, simulated), truth) for simulated, truth in labelled_simulations])
-        return factor * _log_odds(model, columns)
+        odds = [_log_odds(model, simulated, gower_distance(simulated)) for simulated, _ in labelled_simulations]
+        factor = _trust([(pairs, truth) for pairs, (_, truth) in zip(odds, labelled_simulations, strict=True)])
+        return factor * _log_odds(model, columns, shared_distance(release, knowledge))
 
 
 @dataclass(frozen=True)
@@ -112,20 +113,19 @@ class LinearModel:
     intercept: float
 
 
-def _log_odds(model: LinearModel, columns: list[SharedColumn]) -> Floats:
+def _log_odds(model: LinearModel, columns: list[SharedColumn], distance: Floats) -> Floats:
     """Log-odds of each pair, shape (rows, candidates).
 
     The features of a column depend on its cell and value alone. Their weighted sum is therefore made once for each
     distinct cell and value, and looked up for all pairs.
     """
-    distance = gower_distance(columns)
     nearer = distance - distance.min(axis=1, keepdims=True)
     odds = model.intercept + model.weights[0] * distance + model.weights[1] * nearer
     first = 2
     for column in columns:
         features = column_features(column)
-        table: Floats = np.tensordot(model.weights[first : first + len(features)], features, axes=1)
-        odds += table[column.cells.codes][:, column.codes]
+        table: Floats = np.tensordot(model.weights[first : first + len(features)], np.stack(features), axes=1)
+        odds += column.expand(table)
         first += len(features)
     clipped: Floats = np.clip(odds, -FARTHEST_ODDS, FARTHEST_ODDS)
     return clipped
@@ -173,32 +173,41 @@ def pair_features(
     """
     features = [distance[places, candidates], distance[places, candidates] - distance.min(axis=1)[places]]
     for column in columns:
-        cells = column.cells.codes[learned][places]
-        features += list(column_features(column)[:, cells, column.codes[candidates]])
+        features += column_features(column, (column.cells.codes[learned][places], column.codes[candidates]))
     return np.column_stack(features)
 
 
-def column_features(column: SharedColumn) -> Floats:
-    """Features of each distinct cell and value of a column, shape (features, cells, values)."""
-    covered = column.contains().astype(float)
+def column_features(column: SharedColumn, pairs: tuple[Integers, Integers] | None = None) -> list[Floats]:
+    """Features of each distinct cell and value of a column, arrays of shape (cells, values).
+
+    Parameters
+    ----------
+    column : SharedColumn
+        Both sides.
+    pairs : tuple of two ndarray of int, shape (pairs,), optional
+        Cells and values of pairs. The features are then those of the pairs, of shape (pairs,).
+    """
+    covered = (column.contains() if pairs is None else column.contains()[pairs]).astype(float)
+    cells, values = pairs or (np.s_[:, None], np.s_[None, :])
     share = np.bincount(column.codes, minlength=len(column.values)) / column.codes.size
     with np.errstate(divide="ignore"):
         rarity = np.where(share > 0, -np.log(share), 0.0)
-    features = [covered, covered * rarity]
+    features = [covered, covered * rarity[values]]
     if isinstance(column.cells, NumericCells):
-        values = column.values.astype(float)
-        ordered = np.sort(values[~np.isnan(values)])
-        far = _beyond(*column.cells.hull(), values) / (_deviation(ordered) or 1.0)
-        ranks = [np.searchsorted(ordered, side) / max(1, ordered.size) for side in (*column.cells.hull(), values)]
-        far = np.minimum(far, FARTHEST)
-        features += [far, far**2, _beyond(*ranks)]
-    return np.stack(features)
+        sides = (*column.cells.hull(), column.values.astype(float))
+        ordered = np.sort(sides[2][~np.isnan(sides[2])])
+        ranks = [np.searchsorted(ordered, side) / max(1, ordered.size) for side in sides]
+        far, far_in_ranks = (_beyond(low[cells], high[cells], number[values]) for low, high, number in (sides, ranks))
+        far = np.minimum(far / (_deviation(ordered) or 1.0), FARTHEST)
+        features += [far, far**2, far_in_ranks]
+    return features
 
 
 def _beyond(low: Floats, high: Floats, values: Floats) -> Floats:
-    """How far each value lies outside each cell, shape (cells, values); infinite where one of them is missing."""
-    beyond = np.maximum(np.maximum(low[:, None] - values, values - high[:, None]), 0.0)
-    return np.nan_to_num(beyond, nan=np.inf, posinf=np.inf)
+    """How far each value lies outside its cell, arrays broadcast; infinite where one of them is missing."""
+    beyond: Floats = np.maximum(np.maximum(low - values, values - high), 0.0)
+    beyond[np.isnan(beyond)] = np.inf
+    return beyond
 
 
 def _deviation(numbers: Floats) -> float:

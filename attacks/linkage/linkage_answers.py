@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from attacks.base.attack import Attack, Knowledge
 from attacks.base.claims import Decisions, RankedAnswers
+from attacks.base.sides import derived_table, shared_distance, shared_table
 from attacks.linkage.row_matching import matching_posterior, one_to_one
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
@@ -30,7 +31,35 @@ class Linkage(Attack):
     def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> RankedAnswers:
         """Weigh all pairs and assign one to one."""
         scores = self.evidence(release, knowledge, rng)
-        return assignment_answers(scores, matching_posterior(scores), rng)
+        return assignment_answers(scores, evidence_posterior(release, knowledge, scores), rng)
+
+
+def evidence_posterior(release: MicrodataRelease, knowledge: Knowledge, evidence: Floats) -> Floats:
+    """`matching_posterior` of evidence, shape (rows, candidates); of shared evidence once for all attacks on a release.
+
+    Parameters
+    ----------
+    release, knowledge : MicrodataRelease, Knowledge
+        The release under attack, and the attacker's knowledge.
+    evidence : ndarray of float, shape (rows, candidates)
+        See `Linkage.evidence`.
+    """
+    return derived_table(release, knowledge, evidence, "posterior", lambda: matching_posterior(evidence))
+
+
+def distance_posterior(release: MicrodataRelease, knowledge: Knowledge, sharpness: float) -> Floats:
+    """`matching_posterior` of ``-sharpness * Gower distance``, once for all attacks on a release, and read-only.
+
+    Shape (rows, candidates).
+
+    Raises
+    ------
+    ValueError
+        As `attacks.base.sides.shared_columns`.
+    """
+    distance = shared_distance(release, knowledge)
+    name = ("posterior", "Gower's distance", sharpness)
+    return shared_table(release, knowledge, name, lambda: matching_posterior(-sharpness * distance))
 
 
 def assignment_answers(scores: Floats, posterior: Floats, rng: Generator, *, calibrated: bool = True) -> RankedAnswers:

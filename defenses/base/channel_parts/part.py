@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 
-from metrics.arrays import Floats
+from metrics.arrays import Floats, gathered
 from metrics.domains import Domain
 
 
@@ -42,9 +42,7 @@ class Likelihood:
             left = (array[:, None] for array in self.released)
             right = (array[None, :] for array in self.original)
             return self.kernel(*left, *right)
-        distinct = self.at(cells[:, None], values[None, :])
-        # Two gathers are four times as fast as one by both codes at once.
-        return np.take(np.take(distinct, rows, axis=0), columns, axis=1)
+        return gathered(self.at(cells[:, None], values[None, :]), rows, columns)
 
     def at(self, rows: ArrayLike, candidates: ArrayLike) -> Floats:
         """Log-likelihoods for given pairs of positions, which are broadcast against each other.

@@ -55,6 +55,21 @@ def test_a_table_keeps_the_best_answers_and_rules_out_the_impossible():
     assert (empty.targets, empty.answers, empty.target.size) == (0, 3, 0)
 
 
+@pytest.mark.parametrize("depth", [1, 5, 60, 80])
+@pytest.mark.parametrize("decimals", [9, 1, 0])
+def test_the_best_answers_are_the_first_of_a_full_sort(depth, decimals):
+    """Few or many ties, at the last rank too, and impossible answers."""
+    table = np.round(generator(1).normal(size=(30, 60)), decimals)
+    table[generator(2).random(table.shape) < 0.1] = -np.inf
+    order = generator(3).permutation(60)
+    expected = order[np.argsort(-table[:, order], axis=1, kind="stable")[:, :depth]]
+    rows = np.repeat(np.arange(30), expected.shape[1])
+    possible = table[rows, expected.ravel()] > -np.inf
+    claims = RankedAnswers.from_scores(table, generator(3), depth=depth)
+    np.testing.assert_array_equal(claims.target, rows[possible])
+    np.testing.assert_array_equal(claims.answer, expected.ravel()[possible])
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

@@ -1,10 +1,13 @@
 """Linkage by a classifier of pairs that was trained on simulated releases."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from attacks import Knowledge, LearnedLinkage, NotApplicable
-from defenses import Identity, MicrodataRelease
+from attacks.base.sides import shared_columns
+from attacks.linkage.learned_linkage import column_features
+from defenses import Identity, Microdata, MicrodataRelease
 from scenarios.seeds import generator
 
 
@@ -24,3 +27,15 @@ def test_it_needs_the_defense_and_people_of_its_own(bank):
 def test_bad_parameters_are_refused(parameters, name):
     with pytest.raises(ValueError, match=name):
         LearnedLinkage(**parameters)
+
+
+def test_features_of_pairs_are_those_of_their_cells_and_values():
+    """Numbers, intervals, missing values and categories."""
+    released = pd.DataFrame({"age": ["[20,30)", "41", None, "*"], "job": ["a", "{a|b}", None, "b"]})
+    people = pd.DataFrame({"age": [25.0, 41.0, np.nan, 60.0, 60.0], "job": ["a", "b", None, "a", "b"]})
+    columns = shared_columns(MicrodataRelease(released, np.full(4, -1)), Knowledge(people, Microdata(people)))
+    assert [len(column_features(column)) for column in columns] == [5, 2]
+    for column in columns:
+        cells, values = np.repeat(column.cells.codes, 5), np.tile(column.codes, 4)
+        for table, pairs in zip(column_features(column), column_features(column, (cells, values)), strict=True):
+            np.testing.assert_array_equal(pairs, table[cells, values])

@@ -18,7 +18,7 @@ from attacks import (
     NearestNeighbour,
 )
 from attacks.base import sides
-from attacks.base.sides import CODINGS_KEPT, gower_distance, shared_columns, shared_table
+from attacks.base.sides import CODINGS_KEPT, derived_table, gower_distance, shared_columns, shared_table
 from defenses import Channel, Microdata, MicrodataRelease
 from metrics import CategoricalDomain, NumericDomain
 from scenarios.seeds import generator
@@ -146,6 +146,17 @@ def test_tables_computed_under_one_channel_are_not_used_under_another(published,
     assert shared_table(view(published), knowledge, "table", lambda: np.zeros(1)) == 0
     assert shared_table(view(published), knowledge, "table", lambda: np.ones(1)) == 0
     assert shared_table(view(published.without_channel()), knowledge, "table", lambda: np.ones(1)) == 1
+
+
+def test_what_follows_from_a_shared_table_is_computed_once(published, candidates):
+    """A table of the caller's own gives a fresh result, even if a shared one is equal to it."""
+    known = knowledge_of(candidates)
+    source = shared_table(published, known, "one", lambda: np.ones((2, 2)))
+    double = derived_table(published, known, source, "double", lambda: 2 * source)
+    assert derived_table(published, known, source, "double", lambda: 3 * source) is double
+    assert derived_table(published, known, source, "triple", lambda: 3 * source).sum() == 12
+    assert derived_table(published, known, source.copy(), "double", lambda: 3 * source).sum() == 12
+    assert not double.flags.writeable
 
 
 def test_shared_arrays_are_read_only(published, candidates):
