@@ -12,6 +12,7 @@ from scenarios.commands.attack import attack
 from scenarios.commands.audit import audit
 from scenarios.commands.board import board
 from scenarios.commands.check import check
+from scenarios.commands.choose import choose
 from scenarios.commands.compare import compare
 from scenarios.commands.defend import defend
 from scenarios.commands.describe import describe
@@ -67,6 +68,7 @@ def cli() -> None:
 
 for command in (
     run,
+    choose,
     board,
     publish,
     compare,

@@ -214,6 +214,18 @@ def read_plans(source: str, *, dataset: Dataset | None = None) -> tuple[Plan, ..
     return tuple(plans)
 
 
+def plan_from_tables(path: Path, tables: dict[str, Any], dataset: Dataset) -> Plan:
+    """The plan of a scenario file's tables, which a caller may have changed, on one data set.
+
+    Raises
+    ------
+    ValueError
+        If a table or key is wrong; the message names file, table and key.
+    """
+    file = validated(path, tables, _BoardFile)
+    return _plan(path, file, f"{file.scenario.name} on {dataset.name}", dataset)
+
+
 def _check_data_sets(path: Path, file: _BoardFile, names: Sequence[str]) -> None:
     """Raise ValueError if a method plays on a data set that the scenario does not name."""
     for table, methods in (("defense", file.defense), ("attack", file.attack)):

@@ -1,0 +1,145 @@
+"""What a release costs, column by column, in words."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from defenses.base.microdata import Microdata
+from defenses.base.release import MicrodataRelease
+from metrics.arrays import Booleans
+from metrics.cells import CategoricalCells, NumericCells, read_cells
+from metrics.domains import Domain, NumericDomain, format_number
+
+
+def unchanged_cells(original: pd.Series[Any], released: pd.Series[Any], domain: Domain) -> Booleans:
+    """Whether each released cell is the plain original value beside it, shape (n,).
+
+    Parameters
+    ----------
+    original : Series, shape (n,)
+        Original values.
+    released : Series, shape (n,)
+        Released cells of the same people.
+    domain : Domain
+        The column's domain.
+    """
+    cells = read_cells(released.reset_index(drop=True), domain)
+    return np.asarray(cells.plain[cells.codes] & _same(original, cells))
+
+
+def _same(original: pd.Series[Any], cells: NumericCells | CategoricalCells) -> Booleans:
+    """Whether the first value of each cell is the original, or both are missing; shape (n,)."""
+    missing = original.isna().to_numpy()
+    if isinstance(cells, NumericCells):
+        low, _ = cells.hull()
+        equal = low[cells.codes] == original.to_numpy(dtype=float, na_value=np.nan)
+    else:
+        equal = cells.member.argmax(axis=1)[cells.codes] == cells.domain.codes(original)
+    return np.where(missing, cells.missing[cells.codes], equal & ~cells.missing[cells.codes])
+
+
+def column_costs(records: Microdata, release: MicrodataRelease) -> dict[str, str]:
+    """What a release does to each column, in words.
+
+    Parameters
+    ----------
+    records : Microdata
+        The original records.
+    release : MicrodataRelease
+        Their release.
+
+    Returns
+    -------
+    dict of str to str
+        By released column of the records: for example ``ranges of 10 in the middle, of 0 to 99`` for numbers, or
+        ``30 % changed``. Columns whose rows stem from no person are compared by their distributions.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from defenses import Microdata, MicrodataRelease
+    >>> from metrics import NumericDomain
+    >>> ages = NumericDomain(0, 99, integer=True)
+    >>> records = Microdata(pd.DataFrame({"age": [23, 45]}), quasi_identifiers=("age",), domains={"age": ages})
+    >>> column_costs(records, MicrodataRelease(pd.DataFrame({"age": ["[20,29]", "*"]}), [0, 1]))
+    {'age': '50 % suppressed; 50 % ranges of 10 of the 100 values (median)'}
+    """
+    table, origin = release.analyst_table, release.origin
+    costs = {}
+    for name in records.released_columns:
+        domain = records.domain(name)
+        if name not in table.columns:
+            costs[name] = "left out"
+            continue
+        cells = read_cells(table[name], domain)
+        if not len(table):
+            costs[name] = "no row is released"
+        elif (origin < 0).any():
+            costs[name] = _distribution(records.frame[name], cells)
+        else:
+            costs[name] = _cells(records.frame[name].iloc[origin].reset_index(drop=True), cells)
+    return costs
+
+
+def _distribution(original: pd.Series[Any], cells: NumericCells | CategoricalCells) -> str:
+    """How far the distribution of values that belong to nobody is from the original's."""
+    domain = cells.domain
+    before = np.bincount(domain.codes(original), minlength=domain.size + 1) / len(original)
+    after = cells.mass()[cells.codes].mean(axis=0)
+    return f"drawn anew; {_percent(np.abs(before - after).sum() / 2)} of the distribution in other places"
+
+
+def _cells(original: pd.Series[Any], cells: NumericCells | CategoricalCells) -> str:
+    """What happened to the cells of the same people."""
+    rows = cells.codes
+    plain, suppressed = cells.plain[rows], cells.suppressed[rows]
+    same = plain & _same(original, cells)
+    general, changed = ~plain & ~suppressed, plain & ~same
+    if same.all():
+        return "unchanged"
+    parts = []
+    if suppressed.any():
+        parts.append(f"{_percent(suppressed.mean())} suppressed")
+    if general.any():
+        parts.append(f"{_percent(general.mean())} {_width(cells, general)}")
+    if changed.any():
+        parts.append(f"{_percent(changed.mean())} changed{_distance(original, cells, changed)}")
+    return "; ".join(parts)
+
+
+def _width(cells: NumericCells | CategoricalCells, general: Booleans) -> str:
+    """Median width of ranges, or median size of sets."""
+    domain = cells.domain
+    if isinstance(cells, NumericCells):
+        low, high = cells.hull()
+        numeric = cells.domain
+        ends = np.minimum(high, numeric.edges[-1]) - np.maximum(low, numeric.low)
+        half_open = np.ones(ends.size, dtype=bool)
+        half_open[cells.owner[cells.closed]] = False
+        # A closed range of integers holds both ends.
+        widths = ends + (numeric.integer & ~half_open)
+        width = format_number(float(np.median(widths[cells.codes][general])))
+        span = f"the {format_number(numeric.high - numeric.low + 1)} values" if numeric.integer else _span(numeric)
+        return f"ranges of {width} of {span} (median)"
+    sizes = cells.member.sum(axis=1)[cells.codes][general]
+    return f"sets of {format_number(float(np.median(sizes)))} of {domain.size} categories (median)"
+
+
+def _span(domain: NumericDomain) -> str:
+    return f"{format_number(domain.low)} to {format_number(domain.high)}"
+
+
+def _distance(original: pd.Series[Any], cells: NumericCells | CategoricalCells, changed: Booleans) -> str:
+    """Median distance of changed numbers from their originals."""
+    if not isinstance(cells, NumericCells):
+        return ""
+    distance = np.abs(cells.midpoint()[cells.codes] - original.to_numpy(dtype=float, na_value=np.nan))[changed]
+    return f", by {np.nanmedian(distance):.3g} (median)" if np.isfinite(distance).any() else ""
+
+
+def _percent(share: float) -> str:
+    """A share in percent; positive ones do not become 0."""
+    return f"{share:.0%}".replace("%", " %") if share >= 0.005 else "under 1 %"

@@ -1,0 +1,131 @@
+"""Successive halving: which settings are played on, and how many fresh plays confirm the best ones.
+
+Each round plays fewer settings more often (Karnin, Koren and Somekh 2013, Almost optimal exploration in multi-armed
+bandits). A setting is dropped if its advantage is clearly above the bound, or if enough others keep more utility.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leaderboard.exposure import Exposure
+from leaderboard.utility_at_risk import meets
+
+FINALISTS = 3
+"""Settings that are confirmed on fresh plays."""
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of the choice.
+
+    Attributes
+    ----------
+    settings : int
+        Most settings that are played; 0 for all.
+    plays : int
+        Plays of each, those of earlier rounds included.
+    every_attack : bool
+        Whether all attacks are played, or only the cheap ones.
+    """
+
+    settings: int
+    plays: int
+    every_attack: bool
+
+
+ROUNDS = (Round(0, 1, False), Round(20, 2, False), Round(10, 2, True), Round(6, 4, True))
+
+
+def clearly_over(exposure: Exposure, bound: float) -> bool:
+    """Whether a setting's worst advantage exceeds a bound by more than the half-width of its interval."""
+    worst = exposure.overall
+    return worst is not None and 2 * worst.advantage - worst.upper > bound
+
+
+def survivors(exposures: Sequence[Exposure], bound: float, count: int) -> list[Exposure]:
+    """Settings that are played on: the most useful ones that may meet the bound, and the safest one.
+
+    Parameters
+    ----------
+    exposures : sequence of Exposure
+        Settings as measured so far.
+    bound : float
+        Bound of the worst advantage.
+    count : int
+        Most settings to return; the safest one is among them.
+
+    Returns
+    -------
+    list of Exposure
+        In descending order of utility. Settings without a measurement, or with failures, are left out. The safest one
+        is the most useful that meets the bound already, or else that of the smallest upper bound.
+    """
+    measured = [one for one in exposures if one.utility is not None and one.overall is not None and not one.failures]
+    if not measured:
+        return []
+    by_utility = sorted(measured, key=_usefulness)
+    safe = [one for one in by_utility if meets(one, bound)]
+    safest = safe[0] if safe else min(measured, key=_upper)
+    possible = [one for one in by_utility if one is not safest and not clearly_over(one, bound)]
+    return sorted([safest, *possible[: count - 1]], key=_usefulness)
+
+
+def finalists(exposures: Sequence[Exposure], bound: float) -> list[Exposure]:
+    """The most useful settings whose measured advantage is within the bound, at most `FINALISTS`."""
+    within = [
+        one for one in survivors(exposures, bound, len(exposures)) if one.overall and one.overall.advantage < bound
+    ]
+    return within[:FINALISTS]
+
+
+def fresh_plays(chosen: Sequence[Exposure], plays: int, bound: float, most: int) -> int:
+    """Number of fresh plays after which the bounds of all settings are expected to meet the bound.
+
+    Parameters
+    ----------
+    chosen : sequence of Exposure
+        Settings, each measured with advantage a < bound and upper bound u.
+    plays : int
+        Plays by which they were measured.
+    bound : float
+        Bound b of the worst advantage.
+    most : int
+        Largest number to return.
+
+    Notes
+    -----
+    u - a falls with the square root of the number of plays, so that plays ((u - a) / (b - a))² are expected to suffice.
+    u holds for all attacks together. The bounds of a confirmation hold for each attack and are smaller, which leaves
+    room for an advantage that was measured by luck.
+    """
+    needed = 1
+    for one in chosen:
+        worst = one.overall
+        if worst is not None:
+            advantage = max(0.0, worst.advantage)
+            ratio = max(0.0, worst.upper - advantage) / max(bound - advantage, bound / 100)
+            needed = max(needed, math.ceil(plays * ratio**2))
+    return min(most, needed)
+
+
+def front(exposures: Sequence[Exposure]) -> list[Exposure]:
+    """Settings that no other one beats in utility at a smaller upper bound, in ascending order of that bound."""
+    best: list[Exposure] = []
+    measured = [one for one in exposures if one.utility is not None and one.overall is not None and not one.failures]
+    for one in sorted(measured, key=lambda one: (_upper(one), _usefulness(one))):
+        if not best or _usefulness(one)[0] < _usefulness(best[-1])[0]:
+            best.append(one)
+    return best
+
+
+def _usefulness(exposure: Exposure) -> tuple[float, str, str]:
+    """Sorts the most useful setting first, equals by name."""
+    value = -1.0 if exposure.utility is None else exposure.utility.value
+    return -value, exposure.defense, str(exposure.parameters)
+
+
+def _upper(exposure: Exposure) -> float:
+    return math.inf if exposure.overall is None else exposure.overall.upper

@@ -1,0 +1,160 @@
+"""``tokumei choose``."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from scenarios.choosing.goals import QUESTIONS
+from scenarios.commands.common import (
+    FORMATS,
+    GATE_FAILED,
+    SIGNALLED,
+    bad_input,
+    check_page,
+    db_option,
+    echo,
+    html_option,
+    roles_option,
+    write_report,
+)
+
+if TYPE_CHECKING:
+    from scenarios.choosing.choice import Choice
+    from scenarios.choosing.portfolio import Portfolio
+    from scenarios.tables.dataset import Dataset
+
+EPILOG = """\b
+Examples:
+  tokumei choose people.csv --roles roles.toml --max-advantage 0.1
+  tokumei choose people.csv --roles roles.toml --max-advantage 0.1 --goal rows --goal attributes --keep income
+  tokumei choose people.csv --roles roles.toml --max-advantage 0.2 --budget 1h --html choice.html
+"""
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+
+
+def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> float:
+    """Seconds of a duration such as ``90s``, ``10m`` or ``1.5h``."""
+    written = re.fullmatch(r"(\d+(?:\.\d+)?)([smh])", value)
+    if written is None or not float(written[1]):
+        raise click.BadParameter(f"must be a duration such as 90s, 10m or 1.5h, got {value!r}")
+    return float(written[1]) * _UNITS[written[2]]
+
+
+def _bound(context: click.Context, parameter: click.Parameter, value: float) -> float:
+    if not 0 < value < 1:
+        raise click.BadParameter(f"must lie between 0 and 1, got {value:g}")
+    return value
+
+
+@click.command(epilog=EPILOG)
+@click.argument("table")
+@roles_option
+@click.option(
+    "--max-advantage",
+    "bound",
+    type=float,
+    required=True,
+    callback=_bound,
+    help="Bound of the worst attack's advantage: 0 is guessing, 1 is always right.",
+)
+@click.option(
+    "--goal",
+    "goals",
+    multiple=True,
+    type=click.Choice(list(QUESTIONS)),
+    help="Goal of attacks (repeatable); all by default.",
+)
+@click.option("--keep", multiple=True, metavar="COLUMN", help="Column that must be released unchanged (repeatable).")
+@click.option("--budget", callback=_seconds, default="10m", show_default=True, help="Time: more means more plays.")
+@click.option("--people", type=click.IntRange(min=1), help="Number of people in each play's release.")
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of all randomness.")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(min=1), help="Number of worker processes.  [default: number of cores]"
+)
+@db_option
+@html_option
+@click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def choose(
+    table: str,
+    roles: Path | None,
+    bound: float,
+    goals: tuple[str, ...],
+    keep: tuple[str, ...],
+    budget: float,
+    people: int | None,
+    seed: int,
+    jobs: int | None,
+    db: str,
+    html: Path | None,
+    form: str,
+    *,
+    quiet: bool,
+) -> None:
+    """Choose a defense, and its strength, for TABLE (CSV or Parquet) within a bound of the attacks' advantage.
+
+    Every play draws people from the table, releases some of them, and attacks the release. A portfolio of settings is
+    played in rounds: cheap attacks on all settings first, every attack on the best ones. The three best are then played
+    on people drawn anew, so that the choice does not flatter them.
+
+    Results are stored: the same command goes on where it was interrupted. Exit code 1 says that no setting is sure to
+    meet the bound.
+    """
+    from leaderboard.store import Store
+    from scenarios.choosing.choice import Chooser
+    from scenarios.choosing.choice_report import Source, choice_sections, verdict
+    from scenarios.choosing.portfolio import read_portfolio
+    from scenarios.running.display import Display
+    from scenarios.running.fork_server import start_server
+    from scenarios.running.interrupts import terminable
+    from scenarios.running.local import LocalProcesses, cores
+    from scenarios.tables.dataset import load_table
+
+    display = Display(quiet=quiet)
+    display.say_on_terminal("reading the table")
+    with bad_input():
+        check_page(html)
+        start_server()
+        dataset = load_table(table, roles)
+        portfolio = read_portfolio(dataset, goals=goals, people=people, keep=keep, seed=seed)
+    for note in (*dataset.notes, *portfolio.notes):
+        display.say(f"note: {note}")
+    display.say(_in_words(portfolio, len(dataset.records), budget))
+    with bad_input(), Store(db) as store, terminable():
+        backend = LocalProcesses(jobs or cores())
+        choice = Chooser(portfolio, bound, store, backend, display, budget).choose()
+    if choice.interrupted:
+        display.say("interrupted; the same command goes on where it was")
+        sys.exit(SIGNALLED + choice.interrupted)
+    sections = choice_sections(choice, bound, portfolio.people, Source(table, roles), _costs(choice, dataset, seed))
+    about = {"table": dataset.name, "bound": f"{bound:g}", "seed": str(seed)}
+    write_report(f"Choice for {dataset.name}", about, sections, form, html)
+    echo(f"{table}: {verdict(choice, bound)}", err=True)
+    sys.exit(0 if any(one.confirmed for one in choice.finalists) else GATE_FAILED)
+
+
+def _in_words(portfolio: Portfolio, rows: int, budget: float) -> str:
+    """What is played, in one line."""
+    game = portfolio.plan.games[0]
+    counts = f"{len(portfolio.plan.defenses)} settings, {len(portfolio.plan.attacks)} attacks"
+    people = f"each play releases {portfolio.people} of {rows} people beside {game.others} others"  # type: ignore[attr-defined]
+    return f"{counts}; {people}; at most about {budget / 60:.3g} minutes"
+
+
+def _costs(choice: Choice, dataset: Dataset, seed: int) -> dict[str, dict[str, str]]:
+    """What a release of the whole table by each finalist costs, by label and column."""
+    import numpy as np
+
+    from leaderboard.result import label
+    from scenarios.choosing.column_costs import column_costs
+
+    costs = {}
+    for one in choice.finalists:
+        release = one.entry.method.apply(dataset.records, np.random.default_rng(seed))
+        costs[label(one.entry.name, one.entry.parameters)] = column_costs(dataset.records, release)
+    return costs

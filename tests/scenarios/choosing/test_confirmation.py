@@ -1,0 +1,76 @@
+"""The bounds of fresh plays hold as often as they say."""
+
+import numpy as np
+import pytest
+
+from leaderboard import Result
+from leaderboard.result import canonical
+from metrics import Score
+from scenarios.choosing.confirmation import ERROR, confirmed_bounds
+
+BOUND, PLAYS, PEOPLE, TABLES = 0.1, 12, 200, 200
+ATTACKS = 6
+
+
+def simulated_plays(rng, settings, advantage, spread):
+    """Plays of settings, each with one attack exactly at an advantage; plays differ by `spread` more than by chance."""
+    results = []
+    for number in range(settings):
+        common = {"scenario": "mine", "defense": "Mondrian", "parameters": {"k": number}}
+        for attack in range(ATTACKS):
+            mean = 0.5 + 0.5 * (advantage if attack == 0 else 0.0)
+            rates = rng.binomial(PEOPLE, np.clip(rng.normal(mean, spread, PLAYS), 0, 1)) / PEOPLE
+            for play, rate in enumerate(rates):
+                scores = {"membership": Score("membership", float(rate), 0.5, PEOPLE)}
+                key = f"{number:04}{attack:030}{play:030}"
+                results.append(Result(key=key, attack=f"Attack{attack}", play=play, scores=scores, **common))
+    return results
+
+
+def wrongly_confirmed(advantage, spread, seed):
+    """Share of simulated tables on which some of three settings is said to meet a bound that it exceeds."""
+    rng = np.random.default_rng(seed)
+    wrong = 0
+    for _ in range(TABLES):
+        bounds = confirmed_bounds(simulated_plays(rng, 3, advantage, spread), 3)
+        wrong += any(upper <= BOUND for upper in bounds.values())
+    return wrong / TABLES
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.03])
+def test_a_setting_beyond_the_bound_is_rarely_confirmed(spread):
+    # At level 0.05 more than 22 of 200 tables are wrong with probability 0.0002.
+    assert wrongly_confirmed(BOUND + 0.001, spread, 5) <= 22 / TABLES
+
+
+def test_the_check_would_notice_bounds_that_are_too_low():
+    # A point estimate instead of a bound would be wrong on more than half of the tables.
+    rng = np.random.default_rng(6)
+    rates = [
+        np.mean(
+            [one.scores["membership"].rate for one in simulated_plays(rng, 1, BOUND, 0.0) if one.attack == "Attack0"]
+        )
+        for _ in range(TABLES)
+    ]
+    assert np.mean(np.array(rates) * 2 - 1 <= BOUND) > 22 / TABLES
+
+
+def test_a_setting_within_the_bound_is_usually_confirmed():
+    assert wrongly_confirmed(0.0, 0.0, 7) > 0.9
+
+
+def test_the_worst_attack_decides():
+    results = simulated_plays(np.random.default_rng(8), 1, 0.9, 0.0)
+    [upper] = confirmed_bounds(results, 1).values()
+    alone = confirmed_bounds([one for one in results if one.attack == "Attack0"], 1)
+    assert 0.85 < upper == alone["Mondrian", canonical({"k": 0})] < 1
+
+
+def test_more_settings_make_wider_bounds():
+    results = simulated_plays(np.random.default_rng(9), 1, 0.2, 0.0)
+    assert max(confirmed_bounds(results, 1).values()) < max(confirmed_bounds(results, 3).values())
+    assert ERROR == 0.05
+
+
+def test_without_results_there_is_no_bound():
+    assert confirmed_bounds([], 1) == {}

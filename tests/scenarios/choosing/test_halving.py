@@ -1,0 +1,66 @@
+"""Rounds of a choice: who is played on, and how many fresh plays are enough."""
+
+from dataclasses import replace
+
+import pytest
+
+from leaderboard.exposure import Exposure, WorstAttack
+from metrics import Estimate
+from scenarios.choosing.halving import clearly_over, finalists, fresh_plays, front, survivors
+
+BOUND = 0.1
+
+
+def setting(name, utility, advantage, upper):
+    worst = WorstAttack("membership", "Homer", {}, advantage, upper, 1)
+    return Exposure("mine", "", name, {}, "", Estimate(utility, 0, 1, 5), {}, worst, 0, 0.0, 0.0)
+
+
+LIGHT = setting("Light", 0.9, 0.8, 0.85)
+LIKELY = setting("Likely", 0.7, 0.08, 0.3)
+MIDDLE = setting("Middle", 0.5, 0.05, 0.2)
+SAFE = setting("Safe", 0.3, 0.01, 0.09)
+USELESS = setting("Useless", 0.0, 0.0, 0.02)
+
+
+def names(chosen):
+    return [one.defense for one in chosen]
+
+
+def test_settings_clearly_above_the_bound_are_dropped():
+    assert clearly_over(LIGHT, BOUND)
+    assert not any(clearly_over(one, BOUND) for one in (LIKELY, MIDDLE, SAFE))
+    assert names(survivors([USELESS, SAFE, LIGHT, MIDDLE, LIKELY], BOUND, 5)) == ["Likely", "Middle", "Safe", "Useless"]
+
+
+def test_the_most_useful_are_kept_and_the_safe_one_beside_them():
+    assert names(survivors([USELESS, SAFE, LIGHT, MIDDLE, LIKELY], BOUND, 2)) == ["Likely", "Safe"]
+
+
+def test_without_a_safe_setting_the_safest_stays():
+    assert names(survivors([LIGHT, setting("Bad", 0.95, 0.9, 0.95)], BOUND, 3)) == ["Light"]
+
+
+def test_failed_settings_are_never_chosen():
+    assert survivors([replace(SAFE, failures=1)], BOUND, 3) == []
+    assert finalists([replace(SAFE, failures=1), replace(MIDDLE, utility=None)], BOUND) == []
+
+
+def test_finalists_are_within_the_bound_as_measured():
+    assert names(finalists([USELESS, SAFE, LIGHT, MIDDLE, LIKELY], BOUND)) == ["Likely", "Middle", "Safe"]
+    assert finalists([LIGHT], BOUND) == []
+
+
+@pytest.mark.parametrize(("plays", "most", "expected"), [(4, 1000, 484), (4, 40, 40)])
+def test_fresh_plays_shrink_the_widest_interval_to_the_bound(plays, most, expected):
+    # (0.3 - 0.08) / (0.1 - 0.08) = 11, and 4 x 11 squared is 484.
+    assert fresh_plays([LIKELY, SAFE], plays, BOUND, most) == expected
+
+
+def test_one_fresh_play_suffices_for_what_is_sure():
+    assert fresh_plays([USELESS], 1, BOUND, 40) == 1
+
+
+def test_the_front_rises_in_utility_and_in_risk():
+    dominated = setting("Dominated", 0.2, 0.01, 0.5)
+    assert names(front([LIGHT, dominated, SAFE, USELESS])) == ["Useless", "Safe", "Light"]

@@ -1,0 +1,101 @@
+"""`tokumei choose` on a table of one's own."""
+
+import json
+import signal
+
+import numpy as np
+import pandas as pd
+import pytest
+from run_tools import ended, invoke, read_until, start, tokumei
+
+ROLES = """
+quasi_identifiers = ["age", "job"]
+sensitive = ["illness"]
+columns.age = { type = "number", integer = true, low = 0, high = 99, cuts = [20, 40, 60] }
+columns.job = { type = "category", categories = ["cook", "nurse", "pilot"] }
+columns.illness = { type = "category", categories = ["cold", "flu", "none"] }
+"""
+GOALS = ("--goal", "members")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rng = np.random.default_rng(3)
+    rows = 120
+    people = {"age": rng.integers(0, 100, rows), "job": rng.choice(["cook", "nurse", "pilot"], rows)}
+    people["illness"] = rng.choice(["cold", "flu", "none"], rows)
+    pd.DataFrame(people).to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "roles.toml").write_text(ROLES)
+    return tmp_path
+
+
+def choose(folder, *options, check=None):
+    arguments = ("choose", "people.csv", "--roles", "roles.toml", "--db", "c.db", *options)
+    return tokumei(*arguments, cwd=folder, check=check)
+
+
+def tables(done):
+    return {table["title"]: table for table in json.loads(done.stdout)}
+
+
+def test_a_choice_ends_with_confirmed_settings_and_their_commands(folder):
+    options = ("--max-advantage", "0.5", *GOALS, "--format", "json", "--html", "c.html", "-j", "2")
+    done = choose(folder, *options, check=0)
+    found = tables(done)
+    best = found["Best settings within 0.5"]
+    assert 1 <= len(best["rows"]) <= 3
+    row = dict(zip(best["columns"], best["rows"][0], strict=True))
+    assert row["meets"] == "yes"
+    assert 0 <= row["advantage"] <= row["at most"] <= 0.5
+    command = found["Commands"]["rows"][0][1]
+    assert command.startswith("tokumei defend ")
+    assert command.endswith("people.csv --roles roles.toml -o released.csv")
+    release = tokumei(*command.split()[1:], cwd=folder, check=0)
+    assert "records; promised" in release.stderr
+    assert [row[0] for row in found["What each setting does to the columns of the whole table"]["rows"]] == [
+        "age",
+        "job",
+        "illness",
+    ]
+    assert "Utility against risk" in (folder / "c.html").read_text()
+    # Stored results: the same command plays nothing, and says the same.
+    again = choose(folder, *options, check=0)
+    assert again.stdout == done.stdout
+
+
+def test_none_meets_an_impossible_bound(folder):
+    done = choose(folder, "--max-advantage", "0.001", *GOALS, "--budget", "1s", "-j", "2", check=1)
+    assert "none meets the bound 0.001" in done.stderr
+
+
+def test_an_interrupted_choice_goes_on(folder):
+    arguments = ("choose", "people.csv", "--roles", "roles.toml", "--db", "c.db", "--max-advantage", "0.5", *GOALS)
+    process = start(*arguments, "-j", "1", cwd=folder)
+    read_until(process, "results done")
+    process.send_signal(signal.SIGINT)
+    ended(process, code=128 + signal.SIGINT)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--max-advantage", "0"), "must lie between 0 and 1"),
+        (("--max-advantage", "nan"), "must lie between 0 and 1"),
+        (("--max-advantage", "0.1", "--budget", "soon"), "must be a duration such as 90s, 10m or 1.5h"),
+        (("--max-advantage", "0.1", "--budget", "0m"), "must be a duration"),
+        (("--max-advantage", "0.1", "--goal", "fame"), "'fame' is not one of"),
+        (("--max-advantage", "0.1", "--keep", "salary"), "salary"),
+        (("--max-advantage", "0.1", "--people", "3"), "--people must be from 20 to 60"),
+        ((), "Missing option '--max-advantage'"),
+    ],
+)
+def test_bad_input(folder, options, message):
+    done = invoke("choose", folder / "people.csv", "--roles", folder / "roles.toml", *options)
+    assert done.exit_code == 2
+    assert message in done.output
+
+
+def test_a_table_that_is_not_there(tmp_path):
+    done = invoke("choose", tmp_path / "no.csv", "--max-advantage", "0.1")
+    assert done.exit_code == 2
+    assert "no.csv" in done.output
