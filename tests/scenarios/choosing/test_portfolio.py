@@ -78,7 +78,10 @@ def test_columns_to_keep_stay_as_they_are(tmp_path):
     dataset = written(tmp_path)
     kept = labels(read_portfolio(dataset, keep=["illness"]))
     assert {"Identity", "Mondrian"} < kept
-    assert not kept & {"PrivateMarginals", "Constant", "RetentionReplacement", "RecordReplacement"}
+    assert not kept & {"PrivateMarginals", "GaussianCopula", "IndependentMarginals"}
+    # It randomizes quasi-identifiers only.
+    assert "RetentionReplacement" in kept
+    assert "RetentionReplacement" not in labels(read_portfolio(dataset, keep=["job"]))
 
 
 @pytest.mark.parametrize(

@@ -71,9 +71,14 @@ def test_none_meets_an_impossible_bound(folder):
 def test_an_interrupted_choice_goes_on(folder):
     arguments = ("choose", "people.csv", "--roles", "roles.toml", "--db", "c.db", "--max-advantage", "0.5", *GOALS)
     process = start(*arguments, "-j", "1", cwd=folder)
-    read_until(process, "results done")
+    read_until(process, "first board")
     process.send_signal(signal.SIGINT)
     ended(process, code=128 + signal.SIGINT)
+    again = start(*arguments, "-j", "1", cwd=folder)
+    line = next(line for line in again.stderr if "results done" in line)
+    again.send_signal(signal.SIGINT)
+    ended(again, code=128 + signal.SIGINT)
+    assert "; 0 of " not in line
 
 
 @pytest.mark.parametrize(
