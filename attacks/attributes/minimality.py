@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -83,33 +84,79 @@ class Minimality(Attack):
         assigned = _assigned_values(owner, counts)
         possible_counts = np.zeros((owner.size, counts.shape[1]))
         all_counts = np.zeros_like(possible_counts)
-        people = np.arange(owner.size)
+        parts = _Parts.of(owner, codes)
+        cells = np.arange(owner.size) * counts.shape[1]
         for _ in range(self.worlds):
             shuffled = assigned[np.lexsort((rng.random(owner.size), owner))]
             has_value = shuffled >= 0
-            possible = self._uncuttable(owner, codes, shuffled, len(counts))[owner]
-            all_counts[people[has_value], shuffled[has_value]] += 1
+            possible = parts.uncuttable(shuffled, counts.shape[1], self.l)
+            # Positions in the flat tables; no person stands twice.
+            all_counts.reshape(-1)[(cells + shuffled)[has_value]] += 1
             has_value &= possible
-            possible_counts[people[has_value], shuffled[has_value]] += 1
+            possible_counts.reshape(-1)[(cells + shuffled)[has_value]] += 1
         impossible = np.bincount(owner, weights=possible_counts.sum(axis=1), minlength=len(counts))[owner] == 0
         result = np.empty_like(possible_counts)
         result[order] = np.where(impossible[:, None], all_counts, possible_counts)
         return result
 
-    def _uncuttable(self, owner: Integers, codes: Integers, values: Integers, classes: int) -> NDArray[np.bool_]:
-        """Whether every column in which a class's members differ has a part that is not l-diverse, shape (classes,)."""
+
+@dataclass(frozen=True)
+class _Parts:
+    """People of each class and each value of a column, for all columns.
+
+    Attributes
+    ----------
+    part : ndarray of int, shape (people, columns)
+        Each person's part in each column; parts are numbered by column, then by class.
+    start : ndarray of int, shape (columns, classes)
+        First part of each class in each column.
+    member : ndarray of int, shape (people,)
+        Each person's class, by its place among the classes with people.
+    """
+
+    part: Integers
+    start: Integers
+    member: Integers
+
+    @classmethod
+    def of(cls, owner: Integers, codes: Integers) -> _Parts:
+        """Return the parts of people of classes `owner`, shape (people,), with `codes`, shape (people, columns)."""
+        classes, member = np.unique(owner, return_inverse=True)
+        part, start, total = np.empty_like(codes), [], 0
+        for number, column in enumerate(codes.T):
+            distinct, code = np.unique(column, return_inverse=True)
+            parts, inverse = np.unique(member * distinct.size + code, return_inverse=True)
+            part[:, number] = total + inverse
+            start.append(total + np.searchsorted(parts // distinct.size, np.arange(classes.size)))
+            total += parts.size
+        return cls(part, np.array(start), member)
+
+    def uncuttable(self, values: Integers, size: int, least: int) -> NDArray[np.bool_]:
+        """Whether every column in which the members of a person's class differ has a part that is not diverse.
+
+        Parameters
+        ----------
+        values : ndarray of int, shape (people,)
+            Sensitive value of each person, -1 for none; people without a value are no members.
+        size : int
+            Number of sensitive values.
+        least : int
+            Distinct sensitive values of a diverse part.
+
+        Returns
+        -------
+        ndarray of bool, shape (people,)
+        """
         has_value = values >= 0
-        members, owners, held = codes[has_value], owner[has_value], values[has_value]
-        possible = np.ones(classes, dtype=bool)
-        for column in members.T:
-            parts, part = np.unique(owners * (column.max() + 1) + column, return_inverse=True)
-            part_owner = parts // (column.max() + 1)
-            pairs = np.unique(part * (held.max() + 1) + held)
-            distinct = np.bincount(pairs // (held.max() + 1), minlength=parts.size)
-            differs = np.bincount(part_owner, minlength=classes) > 1
-            failed = np.bincount(part_owner, weights=distinct < self.l, minlength=classes) > 0
-            possible &= ~differs | failed
-        return possible
+        occurs = np.zeros((size, int(self.part.max()) + 1), dtype=bool)
+        occurs[values[has_value, None], self.part[has_value]] = True
+        distinct = occurs.sum(axis=0, dtype=np.intp)
+        filled = distinct > 0
+        starts = self.start.ravel()
+        differs = np.add.reduceat(filled, starts, dtype=np.intp) > 1
+        failed = np.logical_or.reduceat(filled & (distinct < least), starts)
+        possible: NDArray[np.bool_] = np.all((~differs | failed).reshape(self.start.shape), axis=0)
+        return possible[self.member]
 
 
 def _owner(matching: ReleasedClasses) -> Integers:

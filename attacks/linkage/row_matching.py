@@ -131,14 +131,20 @@ def propagated_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
     message = np.empty_like(weight)
     # Numpy's maximum with an array takes half the time of that with a scalar.
     smallest = np.full(weight.shape[1], SMALLEST)
+    row_sums: Floats | None = None
     for _ in range(rounds):
         # In place: need = weight / (sum of posteriors of the others), then posterior = weight / (1 + others' needs).
-        np.subtract(posterior.sum(axis=1, keepdims=True), posterior, out=message)
+        before, row_sums = row_sums, posterior.sum(axis=1, keepdims=True)
+        np.subtract(row_sums, posterior, out=message)
         np.maximum(message, smallest, out=message)
         np.divide(weight, message, out=message)
         # A rounded sum of numbers of at least 0 is at least each of them, so that differences are not negative.
         np.subtract(message.sum(axis=0), message, out=message)
         message += 1
-        np.divide(weight, message, out=posterior)
+        np.divide(weight, message, out=message)
+        posterior, message = message, posterior
+        # If the posteriors repeat to the last digit, so do those of all later rounds. Equal sums hint at it.
+        if before is not None and np.array_equal(row_sums, before) and np.array_equal(posterior, message):
+            break
     posterior /= posterior.sum(axis=1, keepdims=True)
     return posterior

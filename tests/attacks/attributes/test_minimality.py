@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from attacks import Homogeneity, Knowledge, MajorityInClass, Minimality, NotApplicable
+from attacks.attributes.minimality import _Parts
 from defenses import Microdata, MicrodataRelease, Mondrian
 from metrics import CategoricalDomain, NumericDomain
 from scenarios.seeds import generator
@@ -79,3 +80,25 @@ def test_bad_parameters_and_generalized_values_are_refused():
     with pytest.raises(NotApplicable, match="generalized"):
         Minimality().run(release, Knowledge(SIX.frame[["zip"]], SIX), generator(0))
     assert Homogeneity().run(release, Knowledge(SIX.frame[["zip"]], SIX), generator(0)).about.tolist() == [2, 3, 4, 5]
+
+
+def test_only_worlds_without_a_reason_to_split_are_possible():
+    """Random classes, columns and values, compared with a count of each part's values."""
+    rng = generator(1)
+    owner = np.sort(rng.choice([1, 4, 5, 9], 40))
+    codes = rng.integers(3, size=(40, 3))
+    answers = []
+    for _ in range(30):
+        values = rng.integers(-1, 3, size=40) * rng.integers(2, size=40)
+        expected = {}
+        for class_ in set(owner):
+            members = [person for person in range(40) if owner[person] == class_ and values[person] >= 0]
+            held = [{} for _ in range(3)]
+            for person in members:
+                for column in range(3):
+                    held[column].setdefault(codes[person, column], set()).add(values[person])
+            expected[class_] = all(len(parts) < 2 or min(map(len, parts.values())) < 2 for parts in held)
+        possible = _Parts.of(owner, codes).uncuttable(values, 3, 2)
+        assert possible.tolist() == [expected[class_] for class_ in owner]
+        answers += possible.tolist()
+    assert {True, False} == set(answers)

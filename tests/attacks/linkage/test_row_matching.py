@@ -63,3 +63,20 @@ def test_impossible_pairs_leave_a_posterior():
     posterior = matching_posterior(scores)
     assert np.isfinite(posterior).all()
     assert posterior.sum(axis=1) == pytest.approx(np.ones(3))
+
+
+@pytest.mark.parametrize("strength", [0.0, 3.0, 30.0])
+def test_ending_when_posteriors_repeat_changes_nothing(strength):
+    """Plain rounds give the same digits, whether the posteriors settle within them or not."""
+    rng = np.random.default_rng(1)
+    scores = rng.normal(size=(20, 30))
+    scores[np.arange(20), rng.permutation(30)[:20]] += strength
+    scores[rng.random(scores.shape) < 0.1] = -np.inf
+    scores[:, 0] = 0.0
+    weight = np.exp(scores - scores.max(axis=1, keepdims=True))
+    posterior = weight.copy()
+    for _ in range(10):
+        need = weight / np.maximum(posterior.sum(axis=1, keepdims=True) - posterior, 1e-200)
+        posterior = weight / (np.maximum(need.sum(axis=0) - need, 0) + 1)
+    expected = posterior / posterior.sum(axis=1, keepdims=True)
+    np.testing.assert_array_equal(propagated_posterior(scores), expected)
