@@ -164,9 +164,16 @@ class CategoricalDomain:
         ValueError
             If a value is not a category; names it.
         """
+        if isinstance(values, np.ndarray) and values.dtype == object and values.ndim == 1:
+            # Names of categories and None need no table, which takes half a millisecond to make.
+            positions = [
+                self._position.get(value) if type(value) is str else self.size if value is None else None
+                for value in values.tolist()
+            ]
+            if None not in positions:
+                return np.array(positions, dtype=np.intp)
         codes, distinct = distinct_values(values)
-        positions = [self.position(value) for value in distinct]
-        return np.array([*positions, self.size], dtype=np.intp)[codes]
+        return np.array([*map(self.position, distinct), self.size], dtype=np.intp)[codes]
 
 
 Domain = NumericDomain | CategoricalDomain

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -90,7 +91,42 @@ class Conjunction:
 
     def __call__(self, frame: pd.DataFrame) -> NDArray[np.bool_]:
         """Evaluate on records of shape (n, columns); booleans of shape (n,)."""
+        return self.evaluated(frame, {})
+
+    def evaluated(self, frame: pd.DataFrame, results: dict[int, NDArray[np.bool_]]) -> NDArray[np.bool_]:
+        """Evaluate on records, with results that several conjunctions share.
+
+        Parameters
+        ----------
+        frame : DataFrame, shape (n, columns)
+            The records.
+        results : dict of int to ndarray of bool
+            Results of atomic predicates on these records by the predicates' identity; missing ones are added.
+
+        Returns
+        -------
+        ndarray of bool, shape (n,)
+        """
         met = np.ones(len(frame), dtype=bool)
         for predicate in self.predicates:
-            met &= predicate.holds(frame[predicate.column])
+            if id(predicate) not in results:
+                results[id(predicate)] = predicate.holds(frame[predicate.column])
+            met &= results[id(predicate)]
         return met
+
+
+def records_met(predicates: Sequence[Callable[[pd.DataFrame], NDArray[np.bool_]]], frame: pd.DataFrame) -> list[int]:
+    """Number of records for which each predicate holds; an atomic predicate that several share is evaluated once.
+
+    Parameters
+    ----------
+    predicates : sequence of callable
+        Each maps a frame of records, shape (n, columns), to booleans, shape (n,).
+    frame : DataFrame, shape (n, columns)
+        The records.
+    """
+    results: dict[int, NDArray[np.bool_]] = {}
+    return [
+        int((predicate.evaluated(frame, results) if isinstance(predicate, Conjunction) else predicate(frame)).sum())
+        for predicate in predicates
+    ]

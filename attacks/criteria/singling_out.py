@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -155,6 +155,7 @@ class ReleasedColumn:
     column: pd.Series[Any]
     cells: Cells
     numbers: Floats | None
+    _predicates: dict[int, AtomicPredicate] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     @cached_property
     def median(self) -> float:
@@ -185,7 +186,13 @@ class ReleasedColumn:
         return np.where(np.isnan(own), same_cell, beyond)
 
     def predicate(self, row: int) -> AtomicPredicate:
-        """The predicate built from a row's cell."""
+        """The predicate built from a row's cell; rows with equal cells share one."""
+        code = int(self.cells.codes[row])
+        if code not in self._predicates:
+            self._predicates[code] = self._built(row)
+        return self._predicates[code]
+
+    def _built(self, row: int) -> AtomicPredicate:
         if self.numbers is None or np.isnan(self.numbers[row]):
             return self._covered(row)
         number = float(self.numbers[row])

@@ -9,6 +9,7 @@ from numpy.random import Generator
 
 from attacks.base.attack import Knowledge
 from attacks.base.claims import Claims, Predicates
+from attacks.criteria.atomic_predicates import records_met
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from metrics.score import Scores
@@ -57,7 +58,6 @@ class SinglingOutQuestion(Question):
         """
         predicates = claims.predicates
         isolated, isolated_others = (
-            sum(int(predicate(side.frame).sum() == 1) for predicate in predicates)
-            for side in (people.records, people.others)
+            records_met(predicates, side.frame).count(1) for side in (people.records, people.others)
         )
         return controlled("singling_out", isolated, len(predicates), isolated_others, len(predicates))

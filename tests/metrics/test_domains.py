@@ -30,3 +30,16 @@ def test_bins_are_written_as_they_are_read():
     for domain in (AGE, SIZE):
         cells = read_cells(pd.Series(domain.cells(), name="x"), domain)
         assert np.array_equal(cells.mass()[:, :-1], np.eye(domain.size))
+
+
+@pytest.mark.parametrize("values", [["b", None, "a"], ["b", np.nan, "a"], [2.0, "a", None], [True, "b"], []])
+def test_arrays_and_columns_have_the_same_codes(values):
+    """Names of categories alone, missing values in several forms, and values that are no text."""
+    domain = CategoricalDomain(("a", "b", "2", "True"))
+    array = np.empty(len(values), dtype=object)
+    array[:] = values
+    codes = domain.codes(array)
+    assert codes.dtype == np.intp
+    np.testing.assert_array_equal(codes, domain.codes(pd.Series(values, dtype=object)))
+    with pytest.raises(ValueError, match="unknown category 'c'"):
+        domain.codes(np.array(["a", "c"], dtype=object))

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from attacks import Knowledge, MultivariateSinglingOut, Predicates, UnivariateSinglingOut
-from attacks.criteria.atomic_predicates import AtLeast, AtMost, Conjunction, Covered
+from attacks.criteria.atomic_predicates import AtLeast, AtMost, Conjunction, Covered, records_met
 from defenses import GaussianCopula, Identity, Microdata, MicrodataRelease
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import SinglingOut, play
@@ -120,3 +120,18 @@ def test_predicates_are_bounded_and_refused():
     with pytest.raises(ValueError, match="no column"):
         UnivariateSinglingOut().run(stranger, Knowledge(TABLE, microdata()), generator(0))
     assert isinstance(Predicates([Conjunction(())]).predicates[0](TABLE), np.ndarray)
+
+
+def test_records_are_counted_as_by_each_predicate_alone():
+    """Shared atomic predicates, and predicates of other kinds."""
+    people = pd.DataFrame({"age": [21, 35, 35, 60], "job": ["cook", "judge", None, "cook"]})
+    old, cook = AtLeast("age", 35.0), Covered("job", "cook", CategoricalDomain(("cook", "judge")))
+    predicates = [
+        Conjunction((old, cook)),
+        Conjunction((cook,)),
+        lambda frame: (frame["age"] == 35).to_numpy(),
+        Conjunction((cook, old)),
+        Conjunction(()),
+    ]
+    assert records_met(predicates, people) == [1, 2, 2, 1, 4]
+    assert records_met(predicates, people.iloc[:0]) == [0] * 5
