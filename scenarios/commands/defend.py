@@ -11,6 +11,7 @@ from scenarios.commands.common import bad_input, echo, given_parameters, paramet
 
 if TYPE_CHECKING:
     from defenses.base.defense import MicrodataDefense
+    from defenses.base.guarantee import Guarantee
     from defenses.base.microdata import Microdata
 
 EPILOG = """\b
@@ -88,8 +89,7 @@ def defend(
         if channel is not None and release.channel is not None:
             write_text(release.channel.to_toml(), channel)
         write_text(text, output)
-    why = promised.statement if str(promised) == "none" and promised.statement else str(promised)
-    echo(f"{len(release.frame)} of {len(records)} records; promised: {why}", err=True)
+    echo(f"{len(release.frame)} of {len(records)} records; promised: {_in_words(promised)}", err=True)
     if release.remark:
         echo(f"note: {release.remark}", err=True)
 
@@ -104,6 +104,13 @@ def _defense(name: str, parameters: tuple[str, ...]) -> MicrodataDefense:
         hint = "; `tokumei ask` answers queries about a table under a budget" if defense.kind == "statistics" else ""
         raise ValueError(f"{name} releases {defense.kind}, no table{hint}")
     return defense
+
+
+def _in_words(promised: Guarantee) -> str:
+    """A promise with the columns and conditions that it refers to."""
+    if str(promised) == "none":
+        return promised.statement or "none: the method gives no guarantee"
+    return f"{promised}; {promised.statement}" if promised.statement else str(promised)
 
 
 def _unique_text_columns(records: Microdata) -> list[str]:

@@ -51,6 +51,8 @@ class Dataset:
         Separator of CSV fields that the roles declare.
     undecided : tuple of str
         Columns whose role is still a guess, as the roles say.
+    left_out : tuple of str
+        Columns without a role, which no release holds; they are among the identifiers of `records`.
     """
 
     name: str
@@ -64,6 +66,7 @@ class Dataset:
     licence: str = ""
     separator: str | None = None
     undecided: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
 
 def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
@@ -150,7 +153,7 @@ def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = No
     columns, notes = text_table(path, files[path], declared.separator)
     check_named(declared, columns, path, roles_path)
     domains, inferred, domain_notes = column_domains(columns, declared)
-    quasi_identifiers, role_notes = _quasi_identifiers(columns, declared)
+    quasi_identifiers, left_out, role_notes = _quasi_identifiers(columns, declared)
     hierarchies = {} if roles_path is None else _hierarchies(columns, declared, domains, roles_path, files)
     bare = [column for column in quasi_identifiers if column not in hierarchies]
     hierarchies |= {column: default_hierarchy(domains[column]) for column in bare}
@@ -160,7 +163,7 @@ def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = No
         )
     records = Microdata(
         columns_frame(columns, domains),
-        tuple(declared.identifiers),
+        (*declared.identifiers, *left_out),
         quasi_identifiers,
         tuple(declared.sensitive),
         domains,
@@ -184,6 +187,7 @@ def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = No
         declared.dataset.licence,
         declared.separator,
         tuple(declared.undecided),
+        left_out,
     )
 
 
@@ -226,18 +230,27 @@ def column_domains(
     return domains, tuple(inferred), notes
 
 
-def _quasi_identifiers(columns: dict[str, TextColumn], declared: Roles) -> tuple[tuple[str, ...], list[str]]:
-    roles = [*declared.identifiers, *declared.sensitive, declared.person]
+def _quasi_identifiers(
+    columns: dict[str, TextColumn], declared: Roles
+) -> tuple[tuple[str, ...], tuple[str, ...], list[str]]:
+    """Quasi-identifiers, columns without a role that no release holds, and notes."""
+    roles = [*declared.identifiers, *declared.sensitive, *declared.unprotected, declared.person]
     free = [column for column in columns if column not in roles]
     if declared.quasi_identifiers is None:
         others = "" if len(free) == len(columns) else "other "
         missing = "roles" if len(free) == len(columns) else "quasi-identifiers"
-        return tuple(free), [f"no {missing} declared: every {others}column is a quasi-identifier"]
-    without = [column for column in free if column not in declared.quasi_identifiers]
-    notes = (
-        [f"{', '.join(without)}: no role declared; released as they are unless a defense names them"] if without else []
-    )
-    return tuple(declared.quasi_identifiers), notes
+        return tuple(free), (), [f"no {missing} declared: every {others}column is a quasi-identifier"]
+    without = tuple(column for column in free if column not in declared.quasi_identifiers)
+    notes = []
+    if without:
+        notes.append(
+            f"{', '.join(without)}: no role declared, hence left out; 'unprotected' lists what may go out as is"
+        )
+    if declared.unprotected:
+        notes.append(
+            f"{', '.join(declared.unprotected)}: unprotected; released as they are unless a defense names them"
+        )
+    return tuple(declared.quasi_identifiers), without, notes
 
 
 def _hierarchies(

@@ -122,6 +122,9 @@ class Roles(TomlTable):
         quasi-identifier.
     person : str, optional
         The column that identifies the person of each row, if a person has many rows.
+    unprotected : list of str
+        Columns without a role that releases hold as they are, unless a defense names them. Other columns without a role
+        are left out of releases.
     undecided : list of str
         Columns whose role is a guess that a person has not confirmed yet. It changes no role.
     separator : str, optional
@@ -136,6 +139,7 @@ class Roles(TomlTable):
     quasi_identifiers: list[str] | None = None
     sensitive: list[str] = Field(default_factory=list)
     person: str | None = None
+    unprotected: list[str] = Field(default_factory=list)
     undecided: list[str] = Field(default_factory=list)
     separator: str | None = Field(default=None, pattern=r'^[^"\r\n]$')
     dataset: DatasetTable = Field(default_factory=DatasetTable)
@@ -143,7 +147,7 @@ class Roles(TomlTable):
 
     @model_validator(mode="after")
     def _one_role_each(self) -> Self:
-        roles = [*self.identifiers, *(self.quasi_identifiers or []), *self.sensitive]
+        roles = [*self.identifiers, *(self.quasi_identifiers or []), *self.sensitive, *self.unprotected]
         for column in roles:
             if roles.count(column) > 1:
                 raise ValueError(f"column {column!r} stands in two roles; give it one")
@@ -155,6 +159,6 @@ class Roles(TomlTable):
         keys |= {column: f"table [columns.{column}]" for column in self.columns}
         if self.person is not None:
             keys[self.person] = "key 'person'"
-        for role in ("identifiers", "quasi_identifiers", "sensitive"):
+        for role in ("identifiers", "quasi_identifiers", "sensitive", "unprotected"):
             keys |= dict.fromkeys(getattr(self, role) or [], f"key '{role}'")
         return keys

@@ -14,7 +14,8 @@ class ColumnSummary(NamedTuple):
     Parameters
     ----------
     column, role : str
-        Name of the column, and its role: ``identifier``, ``quasi-identifier``, ``sensitive`` or ``none``.
+        Name of the column, and its role: ``identifier``, ``quasi-identifier``, ``sensitive``,
+        ``left out`` or ``none``.
     type : str
         ``number``, ``category``, or ``text`` if the column has no domain.
     domain : str
@@ -41,6 +42,7 @@ def summary(dataset: Dataset) -> list[ColumnSummary]:
         **dict.fromkeys(records.identifiers, "identifier"),
         **dict.fromkeys(records.quasi_identifiers, "quasi-identifier"),
         **dict.fromkeys(records.sensitive, "sensitive"),
+        **dict.fromkeys(dataset.left_out, "left out"),
     }
     rows = []
     for name in map(str, records.frame.columns):

@@ -113,3 +113,9 @@ def test_defend_says_why_it_promises_nothing(folder):
     assert "promised: none: the domain of job is read from the records; declare it" in call(*arguments)
     refusal = call("defend", "PrivateMarginals", "people.csv", "--roles", "roles.toml", code=2)
     assert "the domain of column 'job' is read from the records; declare it" in refusal
+
+
+def test_defend_says_what_its_promise_covers(folder):
+    arguments = ("defend", "Mondrian", "-p", "k=2", "people.csv", "--roles", "roles.toml")
+    assert "promised: k=2; 2-anonymity over " in call(*arguments)
+    assert "promised: none: the method gives no guarantee" in call("defend", "Identity", *arguments[4:])

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from defenses import Mondrian
 from metrics.cells import read_cells
 from metrics.domains import CategoricalDomain, NumericDomain
 from scenarios.tables.dataset import load_table
@@ -114,6 +115,23 @@ def test_columns_left_without_a_role_are_said(tmp_path):
     rest = load_table(*write(tmp_path, roles='identifiers = ["name"]\nsensitive = ["disease"]'))
     assert rest.records.quasi_identifiers == ("age", "income", "job", "zip", "grade")
     assert "no quasi-identifiers declared: every other column is a quasi-identifier" in rest.notes
+
+
+def test_columns_without_a_role_are_left_out_of_releases(tmp_path):
+    some = load_table(*write(tmp_path, roles='quasi_identifiers = ["age"]\nunprotected = ["income"]'))
+    assert some.records.released_columns == ("age", "income")
+    assert set(some.left_out) == {"name", "job", "zip", "grade", "disease"}
+    assert any(note.startswith("income: unprotected; released as they are") for note in some.notes)
+    assert {row.column: row.role for row in summary(some)}["job"] == "left out"
+    release = Mondrian(k=2).apply(some.records, np.random.default_rng(1))
+    assert list(release.frame.columns) == ["age", "income"]
+
+
+def test_an_unprotected_column_has_no_other_role(tmp_path):
+    with pytest.raises(ValueError, match="column 'age' stands in two roles"):
+        load_table(*write(tmp_path, roles='quasi_identifiers = ["age"]\nunprotected = ["age"]'))
+    with pytest.raises(ValueError, match="key 'unprotected': there is no column 'wage'"):
+        load_table(*write(tmp_path, roles='unprotected = ["wage"]'))
 
 
 @pytest.mark.parametrize("level", [0, 1, 2])
