@@ -98,7 +98,14 @@ class PaidQuery:
     ) -> None:
         declared = Roles() if roles is None else read_toml(roles, read_bytes(roles), Roles)
         content = read_bytes(table)
-        file = ColumnFile.of(table, content, declared.separator)
+        file = ColumnFile.of(
+            table,
+            content,
+            declared.separator,
+            encoding=declared.encoding,
+            decimal=declared.decimal,
+            na=declared.na,
+        )
         for name, key in declared.named().items():
             if name not in file.columns:
                 raise ValueError(f"{roles}, {key}: there is no column {name!r} in {table}")

@@ -9,6 +9,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,6 +53,35 @@ roles_option = click.option(
     type=click.Path(dir_okay=False, path_type=Path),
     help="TOML file with the roles, domains and hierarchies of the columns.",
 )
+
+
+def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options that say how files are read; the command gets them as `reading`, keys and values of a roles file."""
+
+    @click.option("--na", multiple=True, metavar="TEXT", help="Text that means a missing value (repeatable).")
+    @click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark; the other mark groups thousands.")
+    @click.option("--delimiter", metavar="CHARACTER", help="Separator of CSV fields; `tab` is a tab.")
+    @click.option("--encoding", metavar="NAME", help="Encoding of CSV files that are not UTF-8, such as cp1252.")
+    @wraps(command)
+    def with_reading(
+        *arguments: Any,
+        na: tuple[str, ...],
+        decimal: str | None,
+        delimiter: str | None,
+        encoding: str | None,
+        **others: Any,
+    ) -> Any:
+        reading: dict[str, Any] = {
+            "na": [text.strip() for text in na] or None,
+            "decimal": decimal,
+            "separator": {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter),
+            "encoding": encoding,
+        }
+        return command(
+            *arguments, reading={key: value for key, value in reading.items() if value is not None}, **others
+        )
+
+    return with_reading
 
 
 def parameter_option(method: str) -> Callable[[Any], Any]:

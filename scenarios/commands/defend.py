@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from scenarios.commands.common import bad_input, echo, given_parameters, parameter_option, roles_option
+from scenarios.commands.common import bad_input, echo, given_parameters, parameter_option, reading_options, roles_option
 
 if TYPE_CHECKING:
     from defenses.base.defense import MicrodataDefense
@@ -28,6 +28,7 @@ Examples:
 @click.argument("table")
 @parameter_option("METHOD")
 @roles_option
+@reading_options
 @click.option(
     "-o", "--output", default="-", show_default=True, help="File for the released table; - is standard output."
 )
@@ -49,6 +50,7 @@ def defend(
     channel: str | None,
     seed: int | None,
     *,
+    reading: dict[str, Any],
     force: bool,
 ) -> None:
     """Anonymize TABLE (CSV or Parquet; - is standard input) with the defense METHOD.
@@ -67,7 +69,7 @@ def defend(
         if truth == STANDARD:
             raise ValueError("--truth is secret and must be a file of its own")
         refuse_existing([output, truth, channel], inputs=[table, roles], force=force)
-        dataset = load_table(input_path(table), roles)
+        dataset = load_table(input_path(table), roles, reading=reading)
         records = dataset.records
         defense.check(records)
         promised = defense.guarantee(records)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from scenarios.commands.common import bad_input, echo, roles_option
+from scenarios.commands.common import bad_input, echo, reading_options, roles_option
 
 EPILOG = """\b
 Examples:
@@ -19,9 +20,10 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("table")
 @roles_option
+@reading_options
 @click.option("-o", "--output", default="-", show_default=True, help="The roles file; - is standard output.")
 @click.option("--force", is_flag=True, help="Replace a roles file that exists.")
-def describe(table: str, roles: Path | None, output: str, *, force: bool) -> None:
+def describe(table: str, roles: Path | None, output: str, *, reading: dict[str, Any], force: bool) -> None:
     """Describe TABLE (CSV or Parquet; - is standard input) as a roles file to be reviewed.
 
     Each column gets a suggested role, its type, and its bounds or categories, with a reason as a comment. The key
@@ -34,7 +36,9 @@ def describe(table: str, roles: Path | None, output: str, *, force: bool) -> Non
     with bad_input():
         refuse_existing([output], inputs=[table, roles], force=force)
         # Standard output has no folder; paths stay relative to the current one.
-        description = describe_table(input_path(table), roles, Path() if output == STANDARD else Path(output))
+        description = describe_table(
+            input_path(table), roles, Path() if output == STANDARD else Path(output), reading=reading
+        )
         write_text(description.text, output)
     for note in description.notes:
         echo(f"note: {note}", err=True)

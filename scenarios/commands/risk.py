@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from scenarios.commands.common import bad_input, echo, roles_option
+from scenarios.commands.common import bad_input, echo, reading_options, roles_option
 
 if TYPE_CHECKING:
     from scenarios.tables.risk import RiskReport
@@ -23,6 +23,7 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("released")
 @roles_option
+@reading_options
 @click.option("--population", help="The whole population, generalized in the same way, for the journalist risk.")
 @click.option(
     "--population-size", type=click.IntRange(min=1), help="Size of the population that the records were sampled from."
@@ -38,6 +39,7 @@ def risk(
     cells: int | None,
     html: str | None,
     *,
+    reading: dict[str, Any],
     force: bool,
 ) -> None:
     """Measure the re-identification risk of RELEASED (CSV or Parquet; - is standard input).
@@ -49,8 +51,8 @@ def risk(
 
     with bad_input():
         refuse_existing([html], inputs=[released, roles, population], force=force)
-        table = read_released(input_path(released), roles)
-        everybody = None if population is None else read_released(input_path(population), roles).frame
+        table = read_released(input_path(released), roles, reading=reading)
+        everybody = None if population is None else read_released(input_path(population), roles, reading=reading).frame
         report = risk_report(table, population=everybody, population_size=population_size, cells=cells)
     for note in table.notes:
         echo(f"note: {note}", err=True)

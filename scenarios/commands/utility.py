@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from scenarios.commands.common import bad_input, echo, roles_option
+from scenarios.commands.common import bad_input, echo, reading_options, roles_option
 
 EPILOG = """\b
 Examples:
@@ -19,10 +20,20 @@ Examples:
 @click.argument("original")
 @click.argument("released")
 @roles_option
+@reading_options
 @click.option("--held-out", help="Further real records, on which a classifier trained on the release is tested.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the range queries.")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
-def utility(original: str, released: str, roles: Path | None, held_out: str | None, seed: int, form: str) -> None:
+def utility(
+    original: str,
+    released: str,
+    roles: Path | None,
+    held_out: str | None,
+    seed: int,
+    form: str,
+    *,
+    reading: dict[str, Any],
+) -> None:
     """Measure the utility of RELEASED compared with ORIGINAL: 1 for an identical table, 0 for a table of constants."""
     import json
 
@@ -34,9 +45,9 @@ def utility(original: str, released: str, roles: Path | None, held_out: str | No
     from scenarios.tables.released import input_path, read_released
 
     with bad_input():
-        records = load_table(input_path(original), roles).records
-        others = load_table(input_path(held_out), roles).records if held_out else records.take([])
-        cells = read_released(input_path(released), roles).frame
+        records = load_table(input_path(original), roles, reading=reading).records
+        others = load_table(input_path(held_out), roles, reading=reading).records if held_out else records.take([])
+        cells = read_released(input_path(released), roles, reading=reading).frame
         domains = {name: records.domain(name) for name in records.released_columns}
         target = prediction_target(records.sensitive, domains)
         scorer = TableUtility(records.frame, domains, others.frame, target, np.random.default_rng(seed))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from scenarios.commands.common import bad_input, echo, roles_option
+from scenarios.commands.common import bad_input, echo, reading_options, roles_option
 
 EPILOG = """\b
 Examples:
@@ -20,13 +21,14 @@ Examples:
 @click.command(epilog=EPILOG)
 @click.argument("file", type=click.Path(path_type=Path))
 @roles_option
+@reading_options
 @click.option(
     "--write-roles",
     metavar="FILE",
     help="Write a roles file that declares all domains read from the table. Review each before you rely on it.",
 )
 @click.option("--force", is_flag=True, help="Replace a roles file that exists.")
-def validate(file: Path, roles: Path | None, write_roles: str | None, *, force: bool) -> None:
+def validate(file: Path, roles: Path | None, write_roles: str | None, *, reading: dict[str, Any], force: bool) -> None:
     """Check a table (CSV or Parquet, with its roles) or a scenario (TOML) before it is used.
 
     The output shows no record, except for a cell that cannot be read. A roles file written by --write-roles names all
@@ -55,7 +57,7 @@ def validate(file: Path, roles: Path | None, write_roles: str | None, *, force: 
             from scenarios.tables.released import refuse_existing
 
             refuse_existing([write_roles], inputs=[file, roles], force=force)
-        dataset = load_table(file, roles)
+        dataset = load_table(file, roles, reading=reading)
     from tabulate import tabulate
 
     from scenarios.tables.notes import grouped_notes, identifier_warnings

@@ -17,8 +17,8 @@ from metrics.cells import named_categories
 from metrics.domains import Domain, NumericDomain
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.declared import declared_domain
+from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.inference import inferred_domain
-from scenarios.tables.released import read_roles
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
@@ -61,7 +61,7 @@ def candidates_beside(
         the roles name a column that is in neither table.
     """
     declared = read_roles(roles)
-    columns, notes = text_table(path, read_bytes(path), declared.separator)
+    columns, notes = text_table(path, read_bytes(path), declared)
     shared = [str(name) for name in released.columns if name in columns]
     lacking = [str(name) for name in released.columns if name not in columns]
     _check_named(declared, roles, [*columns, *lacking], path)

@@ -23,13 +23,15 @@ from metrics.arrays import Floats
 from metrics.domains import Domain, NumericDomain
 from scenarios.files.toml_file import read_text
 from scenarios.tables.csv_text import (
-    check_names,
     check_rows,
+    column_names,
     csv_rows,
     decompressed,
-    header_names,
+    header_fields,
     inferred_separator,
+    refuse_workbook,
 )
+from scenarios.tables.encodings import table_text
 
 HEAD = 1 << 20
 """Number of bytes at the beginning of a file in which its header must end."""
@@ -57,15 +59,33 @@ class ColumnFile:
         Names of its columns.
     separator : str
         Separator of CSV fields; empty for Parquet.
+    fields : tuple of str
+        The header's fields: the names, empty where a column has none.
+    decimal : {".", ","}, optional
+        Declared decimal mark of numbers in a CSV file.
+    na : tuple of str
+        Texts that mean a missing value.
     """
 
     path: Path
     data: bytes = field(repr=False)
     columns: tuple[str, ...]
     separator: str
+    fields: tuple[str, ...] = ()
+    decimal: str | None = None
+    na: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, path: Path, content: bytes, separator: str | None = None) -> ColumnFile:
+    def of(
+        cls,
+        path: Path,
+        content: bytes,
+        separator: str | None = None,
+        *,
+        encoding: str | None = None,
+        decimal: str | None = None,
+        na: Sequence[str] = (),
+    ) -> ColumnFile:
         """Read the names of the columns.
 
         Parameters
@@ -76,22 +96,31 @@ class ColumnFile:
             The file's content.
         separator : str, optional
             Separator of CSV fields, by default inferred as `scenarios.tables.text_table` infers it.
+        encoding : str, optional
+            Encoding of a CSV that is not UTF-8.
+        decimal : {".", ","}, optional
+            Decimal mark of numbers; the other mark separates thousands.
+        na : sequence of str
+            Texts that mean a missing value.
 
         Raises
         ------
         ValueError
-            If it is no such table, or column names are missing or repeated.
+            If it is no such table, or column names are repeated.
         """
         if content.startswith(b"PAR1"):
-            names = list(_parquet(path, content).schema_arrow.names)
-            check_names(path, names)
-            return cls(path, content, tuple(names), "")
+            fields = tuple(_parquet(path, content).schema_arrow.names)
+            return cls(path, content, tuple(column_names(path, fields)), "", fields, na=tuple(na))
+        refuse_workbook(path, content)
         data = decompressed(path, content).removeprefix(MARK)
-        head = read_text(path, _whole_lines(data[:HEAD]) if len(data) > HEAD else data)
+        if encoding is not None:
+            data = table_text(path, data, encoding).encode()
+        head = table_text(path, _whole_lines(data[:HEAD]) if len(data) > HEAD else data)
         if not head.strip():
             raise ValueError(f"{path}: is empty; the first line must name the columns")
         separator = inferred_separator(head) if separator is None else separator
-        return cls(path, data, tuple(header_names(path, head, separator)), separator)
+        fields = tuple(header_fields(path, head, separator))
+        return cls(path, data, tuple(column_names(path, fields)), separator, fields, decimal, tuple(na))
 
     def read(self, columns: Sequence[str], domains: Mapping[str, Domain]) -> ColumnTable:
         """Read some columns; a value that does not fit the kind of its column's domain counts as missing.
@@ -109,8 +138,13 @@ class ColumnFile:
             If the file is malformed or holds no record.
         """
         # The number of records needs one column at least.
-        wanted = list(dict.fromkeys(columns)) or [self.columns[0]]
-        kinds = {name: pa.float64() if isinstance(domains.get(name), NumericDomain) else CODED for name in wanted}
+        wanted = list(dict.fromkeys(columns)) or [next((name for name in self.fields if name.strip()), self.fields[0])]
+        for name in columns:
+            if name in self.columns and name not in self.fields:
+                raise ValueError(f"{self.path}: {name!r} has no name in the file; name it there to read it")
+        # Arrow's numbers have a decimal point and no thousands separators.
+        number = pa.float64() if self.decimal is None else CODED
+        kinds = {name: number if isinstance(domains.get(name), NumericDomain) else CODED for name in wanted}
         table = self._csv_columns(kinds) if self.separator else self._parquet_columns(wanted)
         if not table.num_rows:
             raise ValueError(NO_RECORD.format(self.path))
@@ -118,7 +152,7 @@ class ColumnFile:
         for name in dict.fromkeys(columns):
             where, column = f"{self.path}: column {name!r}", table.column(name)
             numeric = isinstance(domains[name], NumericDomain)
-            by_name[name] = _numbers(where, column) if numeric else _texts(where, column)
+            by_name[name] = _numbers(where, column, self.decimal) if numeric else _texts(where, column, self.na)
         return ColumnTable(by_name, table.num_rows)
 
     def _parquet_columns(self, wanted: list[str]) -> Any:
@@ -144,7 +178,7 @@ class ColumnFile:
                 convert_options=csv.ConvertOptions(
                     include_columns=list(kinds),
                     column_types=kinds,
-                    null_values=[""],
+                    null_values=["", *self.na],
                     strings_can_be_null=True,
                     quoted_strings_can_be_null=True,
                 ),
@@ -178,7 +212,7 @@ def lenient_numbers(texts: Any) -> Floats:
     return np.asarray(pc.fill_null(pc.if_else(is_infinite, sign, values), np.nan).to_numpy(zero_copy_only=False))
 
 
-def _numbers(where: str, column: Any) -> Floats:
+def _numbers(where: str, column: Any, decimal: str | None = None) -> Floats:
     """Numbers of a column, shape (n,); NaN where missing or no number."""
     if pa.types.is_integer(column.type) or pa.types.is_floating(column.type):
         floats = column if pa.types.is_float64(column.type) else column.cast(pa.float64(), safe=False)
@@ -188,11 +222,16 @@ def _numbers(where: str, column: Any) -> Floats:
 
     # Every text that Arrow reads as a number is the same number here.
     coded = TextColumn.from_arrow(where, text_of(where, column))
-    return np.append(lenient_numbers(coded.texts), np.nan)[coded.codes]
+    texts = coded.texts
+    if decimal is not None:
+        from scenarios.tables.number_forms import plain_texts
+
+        texts = plain_texts(texts, decimal)
+    return np.append(lenient_numbers(texts), np.nan)[coded.codes]
 
 
-def _texts(where: str, column: Any) -> CodedTexts:
-    """Texts of a column, coded."""
+def _texts(where: str, column: Any, na: Sequence[str] = ()) -> CodedTexts:
+    """Texts of a column, coded, without those that mean a missing value."""
     if column.type != CODED:
         from scenarios.tables.text_table import text_of
 
@@ -200,6 +239,9 @@ def _texts(where: str, column: Any) -> CodedTexts:
     encoded = column.combine_chunks()
     codes = _array(pa.chunked_array([encoded.indices]), np.int32, -1).astype(np.intp)
     texts = encoded.dictionary.to_pylist()
+    if na:
+        missing = np.array([text.strip() in na for text in texts] + [True], dtype=bool)
+        codes = np.where(missing[codes], -1, codes)
     return CodedTexts(codes, tuple(texts))
 
 

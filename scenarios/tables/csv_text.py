@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -30,13 +30,34 @@ def decompressed(path: Path, data: bytes) -> bytes:
         raise ValueError(f"{path}: the gzip compression is damaged ({error})") from None
 
 
-def check_names(path: Path, names: list[str]) -> None:
-    """Raise ValueError if a column has no name, or two share one."""
-    for position, name in enumerate(names, start=1):
-        if not name.strip():
-            raise ValueError(f"{path}: column {position} has no name; the first line must name every column")
+def refuse_workbook(path: Path, data: bytes) -> None:
+    """Raise ValueError if a file's content is an Excel workbook."""
+    new = data.startswith(b"PK\x03\x04") and (b"xl/" in data or b"[Content_Types].xml" in data)
+    old = data.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
+    if new or old:
+        raise ValueError(f"{path}: is an Excel workbook; save the sheet as CSV (UTF-8)")
+
+
+def column_names(path: Path, fields: Sequence[str]) -> list[str]:
+    """Names of the columns; a column without a name is called by its position (from 1), such as ``column_3``.
+
+    Raises
+    ------
+    ValueError
+        If two columns share a name.
+    """
+    names: list[str] = []
+    for position, field in enumerate(fields, start=1):
+        name = field
+        if not field.strip():
+            name = f"column_{position}"
+            while name in fields:
+                name += "_"
+        names.append(name)
+    for name in names:
         if names.count(name) > 1:
             raise ValueError(f"{path}: column {name!r} stands twice; column names must differ")
+    return names
 
 
 def csv_rows(text: str, separator: str, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
@@ -49,20 +70,18 @@ def csv_rows(text: str, separator: str, *, strict: bool = False) -> Iterator[tup
         line = reader.line_num + 1
 
 
-def header_names(path: Path, text: str, separator: str) -> list[str]:
-    """Names of the columns, from the first row of a CSV text that is not blank.
+def header_fields(path: Path, text: str, separator: str) -> list[str]:
+    """Fields of the first row of a CSV text that is not blank.
 
     Raises
     ------
     ValueError
-        If that row is no CSV, or a column has no name, or two share one.
+        If that row is no CSV.
     """
     try:
-        names = next(csv_rows(text, separator))[1]
+        return next(csv_rows(text, separator))[1]
     except csv.Error as error:
         raise ValueError(f"{path}, line 1: is no CSV header ({error})") from None
-    check_names(path, names)
-    return names
 
 
 def inferred_separator(text: str) -> str:

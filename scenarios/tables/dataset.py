@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,8 +16,9 @@ from defenses.base.hierarchy import Hierarchy
 from defenses.base.microdata import Microdata
 from metrics.columns import require_column
 from metrics.domains import CategoricalDomain, Domain
-from scenarios.files.toml_file import read_bytes, read_toml
+from scenarios.files.toml_file import read_bytes
 from scenarios.tables.declared import declared_domain
+from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.inference import default_hierarchy, inferred_domain
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
@@ -111,10 +113,18 @@ def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
     return replace(dataset, records=restricted(roles), test=test, inferred=inferred, sha256=sha256, undecided=undecided)
 
 
-def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = None, *, name: str = "") -> Dataset:
+def load_table(
+    path: str | PathLike[str],
+    roles: str | PathLike[str] | None = None,
+    *,
+    name: str = "",
+    reading: Mapping[str, Any] | None = None,
+) -> Dataset:
     """Read records from a CSV or Parquet file.
 
-    An empty field is a missing value, and so is ``nan`` in a column of numbers. ``?`` and ``NA`` are ordinary text.
+    An empty field is a missing value. So are ``nan``, ``NA``, ``?`` and the like in a column that otherwise holds
+    numbers only. Elsewhere they are ordinary text unless declared. Decimal commas and thousands separators are
+    recognized; see `scenarios.tables.number_forms`.
 
     Parameters
     ----------
@@ -125,6 +135,8 @@ def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = No
         listed in the notes. Without a roles file every column is a quasi-identifier.
     name : str
         Name of the data set; by default that of the file.
+    reading : mapping of str, optional
+        How the file is read; see `scenarios.tables.declared_roles.read_roles`.
 
     Raises
     ------
@@ -145,12 +157,11 @@ def load_table(path: str | PathLike[str], roles: str | PathLike[str] | None = No
     path = Path(path)
     roles_path = None if roles is None else Path(roles)
     files = {path: read_bytes(path)}
-    declared = Roles()
     if roles_path is not None:
         files[roles_path] = read_bytes(roles_path)
-        declared = read_toml(roles_path, files[roles_path], Roles)
+    declared = read_roles(roles_path, reading, content=files.get(roles_path) if roles_path else None)
     _check_sum(path, files[path], declared.dataset.sha256)
-    columns, notes = text_table(path, files[path], declared.separator)
+    columns, notes = text_table(path, files[path], declared)
     check_named(declared, columns, path, roles_path)
     domains, inferred, domain_notes = column_domains(columns, declared)
     quasi_identifiers, left_out, role_notes = _quasi_identifiers(columns, declared)
@@ -293,7 +304,7 @@ def _read_test(
 ) -> pd.DataFrame:
     files[path] = read_bytes(path)
     _check_sum(path, files[path], declared.dataset.test_sha256)
-    test, _ = text_table(path, files[path], declared.separator)
+    test, _ = text_table(path, files[path], declared)
     if list(test) != list(columns):
         raise ValueError(f"{path}: the test part has columns {', '.join(test)}; the records have {', '.join(columns)}")
     return columns_frame(test, domains)

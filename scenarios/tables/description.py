@@ -13,8 +13,9 @@ import pandas as pd
 from metrics.domains import Domain
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.dataset import check_named, column_domains, columns_frame
-from scenarios.tables.released import read_roles
-from scenarios.tables.roles import Roles
+from scenarios.tables.declared_roles import read_roles
+from scenarios.tables.number_forms import MISSING
+from scenarios.tables.roles import CategoryColumn, Roles
 from scenarios.tables.roles_file import HEADER, roles_text
 from scenarios.tables.suggestions import (
     IDENTIFIER,
@@ -25,7 +26,8 @@ from scenarios.tables.suggestions import (
     suggested_roles,
 )
 from scenarios.tables.summary import type_and_domain
-from scenarios.tables.text_table import text_table
+from scenarios.tables.text_column import TextColumn
+from scenarios.tables.text_table import read_text_table
 from scenarios.tables.uniqueness import uniqueness
 
 WIDTH = 118
@@ -54,7 +56,9 @@ class Description:
     notes: tuple[str, ...]
 
 
-def describe_table(path: Path, roles: Path | None, output: Path) -> Description:
+def describe_table(
+    path: Path, roles: Path | None, output: Path, *, reading: Mapping[str, Any] | None = None
+) -> Description:
     """Describe a table by suggested roles and inferred domains, each with its reason as a comment.
 
     Parameters
@@ -66,6 +70,8 @@ def describe_table(path: Path, roles: Path | None, output: Path) -> Description:
         quasi-identifiers, all these are undecided.
     output : Path
         Where the roles file will be written; paths of other files become relative to its folder.
+    reading : mapping of str, optional
+        How the file is read; see `read_roles`. The description declares it.
 
     Raises
     ------
@@ -77,11 +83,12 @@ def describe_table(path: Path, roles: Path | None, output: Path) -> Description:
     Domains are read from the records, so the description shows bounds and categories. It shows no value of identifiers
     and free text, which get no domain.
     """
-    declared = read_roles(roles)
-    columns, notes = text_table(path, read_bytes(path), declared.separator)
+    columns, notes, declared = _read(path, read_roles(roles, reading))
     check_named(declared, columns, path, roles)
+    flags = [name for name, column in columns.items() if name not in declared.columns and _is_flag(column)]
+    kinds = {**declared.columns, **dict.fromkeys(flags, CategoryColumn(type="category"))}
     empty = [name for name, column in columns.items() if column.empty and name not in declared.columns]
-    unread = declared.model_copy(update={"identifiers": [*declared.identifiers, *empty]})
+    unread = declared.model_copy(update={"identifiers": [*declared.identifiers, *empty], "columns": kinds})
     domains, inferred, _ = column_domains(columns, unread)
     frame = columns_frame(columns, domains)
     with_role = {*declared.identifiers, *(declared.quasi_identifiers or ()), *declared.sensitive, declared.person}
@@ -120,6 +127,36 @@ def describe_table(path: Path, roles: Path | None, output: Path) -> Description:
     moved = (None if roles is None else roles.parent, output.parent)
     text = roles_text(header, described, list(columns), new_domains, comments, moved)
     return Description(text, described, tuple(notes))
+
+
+def _read(path: Path, declared: Roles) -> tuple[dict[str, TextColumn], list[str], Roles]:
+    """Columns of a file, notes, and the roles with the layout that was recognized.
+
+    Texts that mean a missing value among numbers are declared for all columns, unless a column of text holds them too.
+    """
+    data = read_bytes(path)
+    table = read_text_table(path, data, declared)
+    layout = dict(table.layout)
+    if layout.get("separator") == ",":
+        del layout["separator"]
+    notes = list(table.notes)
+    doubtful: dict[str, list[str]] = {}
+    for name, column in table.columns.items():
+        for text in set(column.texts.to_pylist()) & {*MISSING} if name not in declared.columns else ():
+            doubtful.setdefault(text, []).append(name)
+    notes += [
+        f"{', '.join(names)}: {text} is a category; if it means a missing value, give --na {text}"
+        for text, names in sorted(doubtful.items())
+    ]
+    if "na" in layout:
+        layout["na"] = [*declared.na, *(text for text in layout["na"] if text not in doubtful)]
+    described = declared.model_copy(update={key: value for key, value in layout.items() if value})
+    return table.columns, notes, described
+
+
+def _is_flag(column: TextColumn) -> bool:
+    """Whether a column holds 0 and 1 only."""
+    return sorted(column.texts.to_pylist()) == ["0", "1"] if len(column.texts) == 2 else False
 
 
 def _comment(

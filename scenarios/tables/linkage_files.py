@@ -19,7 +19,8 @@ from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats, Integers
 from scenarios.files.toml_file import read_bytes, read_text
 from scenarios.tables.candidate_table import candidates_beside
-from scenarios.tables.released import input_path, read_roles, text_frame
+from scenarios.tables.declared_roles import read_roles
+from scenarios.tables.released import input_path, text_frame
 from scenarios.tables.text_table import text_table
 
 # Pairs of rows and candidates up to which confidences are learned for attacks that state none; about 8 GB.
@@ -55,7 +56,9 @@ def read_release(
         If a file cannot be read, or the tables do not fit each other.
     """
     disclosed = None if channel is None else _read_channel(Path(channel))
-    columns, notes = text_table(input_path(released), read_bytes(input_path(released)), read_roles(roles).separator)
+    columns, notes = text_table(
+        input_path(released), read_bytes(input_path(released)), read_roles(roles), released=True
+    )
     frame = text_frame(columns)
     knowledge, candidate_notes = candidates_beside(frame, input_path(candidates), roles, disclosed)
     release = MicrodataRelease(frame, np.full(len(frame), -1), disclosed)

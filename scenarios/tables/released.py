@@ -7,13 +7,14 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from defenses.recoding.pseudonymization import is_pseudonym
 from metrics.files import PRIVATE, check_new_file, write_atomically
-from scenarios.files.toml_file import read_bytes, read_toml
-from scenarios.tables.roles import Roles
+from scenarios.files.toml_file import read_bytes
+from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
 
@@ -45,17 +46,12 @@ def input_path(name: str) -> Path:
     return Path("/dev/stdin") if name == STANDARD else Path(name)
 
 
-def read_roles(roles: Path | None) -> Roles:
-    """Content of a roles file; without a file, roles that declare nothing."""
-    return Roles() if roles is None else read_toml(roles, read_bytes(roles), Roles)
-
-
 def text_frame(columns: Mapping[str, TextColumn]) -> pd.DataFrame:
     """Columns of a file as text, None where missing."""
     return pd.DataFrame({name: column.text_values() for name, column in columns.items()})
 
 
-def read_released(path: Path, roles: Path | None) -> ReleasedTable:
+def read_released(path: Path, roles: Path | None, *, reading: Mapping[str, Any] | None = None) -> ReleasedTable:
     """Read a released table (CSV or Parquet) as cells.
 
     Parameters
@@ -65,14 +61,16 @@ def read_released(path: Path, roles: Path | None) -> ReleasedTable:
     roles : Path, optional
         The roles file of the original table. Identifiers that it names may be missing from the release. Without a
         roles file, every column is a quasi-identifier.
+    reading : mapping of str, optional
+        How the file is read; see `scenarios.tables.declared_roles.read_roles`.
 
     Raises
     ------
     ValueError
         If a file cannot be read, an identifier was released, or a quasi-identifier or sensitive column is missing.
     """
-    declared = read_roles(roles)
-    columns, notes = text_table(path, read_bytes(path), declared.separator)
+    declared = read_roles(roles, reading)
+    columns, notes = text_table(path, read_bytes(path), declared, released=True)
     frame = text_frame(columns)
     for name in declared.identifiers:
         if name in frame.columns and not frame[name].dropna().map(is_pseudonym).all():

@@ -5,10 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from scenarios.files.toml_file import TomlTable
+from scenarios.tables.encodings import check_encoding
 
 if TYPE_CHECKING:
     from defenses.base.hierarchy import Hierarchy
@@ -129,6 +130,12 @@ class Roles(TomlTable):
         Columns whose role is a guess that a person has not confirmed yet. It changes no role.
     separator : str, optional
         Separator of CSV fields.
+    encoding : str, optional
+        Encoding of CSV files that are not UTF-8, by its Python name, such as ``cp1252``.
+    decimal : {".", ","}, optional
+        Decimal mark of numbers in CSV files. The other mark, in groups of three digits, separates thousands.
+    na : list of str
+        Texts that mean a missing value, in all columns.
     dataset : DatasetTable
         Title, citation, licence, checksums, and the file of a test part.
     columns : dict of str to Column
@@ -142,6 +149,9 @@ class Roles(TomlTable):
     unprotected: list[str] = Field(default_factory=list)
     undecided: list[str] = Field(default_factory=list)
     separator: str | None = Field(default=None, pattern=r'^[^"\r\n]$')
+    encoding: Annotated[str, AfterValidator(check_encoding)] | None = None
+    decimal: Literal[".", ","] | None = None
+    na: list[str] = Field(default_factory=list)
     dataset: DatasetTable = Field(default_factory=DatasetTable)
     columns: dict[str, Annotated[Column, Field(discriminator="type")]] = Field(default_factory=dict)
 
@@ -151,6 +161,14 @@ class Roles(TomlTable):
         for column in roles:
             if roles.count(column) > 1:
                 raise ValueError(f"column {column!r} stands in two roles; give it one")
+        return self
+
+    @model_validator(mode="after")
+    def _missing_or_category(self) -> Self:
+        for name, column in self.columns.items():
+            for text in column.categories or [] if isinstance(column, CategoryColumn) else []:
+                if text.strip() in self.na:
+                    raise ValueError(f"{text!r} is in 'na' and a category of column {name!r}; it is one or the other")
         return self
 
     def named(self) -> dict[str, str]:

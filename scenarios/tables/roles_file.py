@@ -10,7 +10,7 @@ from typing import Any
 from metrics.domains import Domain, NumericDomain
 from metrics.printable import printable
 from scenarios.tables.dataset import Dataset
-from scenarios.tables.released import read_roles
+from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.roles import Roles
 
 HEADER = """\

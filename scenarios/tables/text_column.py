@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
@@ -45,6 +46,17 @@ class TextColumn:
         encoded = pa.chunked_array(column.chunks, type=pa.string()).dictionary_encode().combine_chunks()
         codes = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.intp)
         return cls(where, codes, encoded.dictionary)
+
+    def with_texts(self, texts: Any) -> Self:
+        """Return a column with other distinct texts, an Arrow array of shape (distinct,); null means missing."""
+        encoded = texts.dictionary_encode()
+        renumbered = pc.fill_null(encoded.indices, -1).to_numpy(zero_copy_only=False).astype(np.intp)
+        return replace(self, codes=np.append(renumbered, -1)[self.codes], texts=encoded.dictionary)
+
+    def without(self, missing: Sequence[str]) -> Self:
+        """Return a column in which some texts, compared without surrounding blanks, are missing values."""
+        is_missing = pc.is_in(self._trimmed, value_set=pa.array(missing, pa.string()))
+        return self.with_texts(pc.if_else(is_missing, None, self.texts)) if pc.any(is_missing).as_py() else self
 
     @property
     def empty(self) -> bool:

@@ -4,27 +4,57 @@ from __future__ import annotations
 
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from scenarios.files.toml_file import read_text
 from scenarios.tables.csv_text import (
     SEPARATORS,
-    check_names,
     check_rows,
+    column_names,
     csv_rows,
     decompressed,
-    header_names,
+    header_fields,
     inferred_separator,
+    refuse_workbook,
 )
+from scenarios.tables.encodings import table_text
+from scenarios.tables.number_forms import MISSING, recognized
+from scenarios.tables.roles import CategoryColumn, Roles
 from scenarios.tables.text_column import TextColumn
 
 
-def text_table(path: Path, data: bytes, separator: str | None = None) -> tuple[dict[str, TextColumn], list[str]]:
-    """Columns of a CSV (also gzip-compressed) or Parquet file; the format is recognized by the first bytes.
+class TextTable(NamedTuple):
+    """Columns of a file as text.
+
+    Parameters
+    ----------
+    columns : dict of str to TextColumn
+        The columns in the file's order; an empty field is a missing value.
+    notes : list of str
+        What was inferred.
+    layout : dict
+        What was recognized, as keys of a roles file: ``separator``, ``decimal`` and ``na``.
+    """
+
+    columns: dict[str, TextColumn]
+    notes: list[str]
+    layout: dict[str, Any]
+
+
+def text_table(
+    path: Path, data: bytes, declared: Roles | None = None, *, released: bool = False
+) -> tuple[dict[str, TextColumn], list[str]]:
+    """Columns of a file and notes on what was inferred; see `read_text_table`."""
+    table = read_text_table(path, data, declared, released=released)
+    return table.columns, table.notes
+
+
+def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, released: bool = False) -> TextTable:
+    """Read a CSV (also gzip-compressed) or Parquet file; the format is recognized by the first bytes.
 
     Parameters
     ----------
@@ -32,47 +62,88 @@ def text_table(path: Path, data: bytes, separator: str | None = None) -> tuple[d
         Named in errors.
     data : bytes
         The file's content.
-    separator : str, optional
-        Separator of CSV fields. By default it is inferred from comma, semicolon, tab and bar. It must
+    declared : Roles, optional
+        Separator, encoding, decimal mark and missing values, and columns of categories, whose texts stay as they are.
+        A separator that is not declared is inferred from comma, semicolon, tab and bar. It must
         split the first lines into equal numbers of fields; of those that do, the one with the most fields is taken.
-
-    Returns
-    -------
-    columns : dict of str to TextColumn
-        The columns in the file's order; an empty field is a missing value.
-    notes : list of str
-        What was inferred.
+        Numbers in other forms are recognized as `scenarios.tables.number_forms.recognized` says.
+    released : bool
+        Whether the table is a release, in which plain numbers stay so under a declared decimal comma.
 
     Raises
     ------
     ValueError
-        If the file is not such a table or has no record, or if column names are missing or repeated.
+        If the file is not such a table or has no record, or if column names are repeated.
     """
+    declared = Roles() if declared is None else declared
     notes: list[str] = []
+    layout: dict[str, Any] = {}
+    separator = ""
     if data.startswith(b"PAR1"):
         table = _read_parquet(path, data)
     else:
-        text = read_text(path, decompressed(path, data))
+        refuse_workbook(path, data)
+        text = table_text(path, decompressed(path, data), declared.encoding)
         if not text.strip():
             raise ValueError(f"{path}: is empty; the first line must name the columns")
-        if separator is None:
-            separator = inferred_separator(text)
+        separator = declared.separator or inferred_separator(text)
+        if declared.separator is None:
             notes.append(f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines")
+            layout["separator"] = separator
         table = _read_csv(path, text, separator)
     if table.num_rows == 0:
         raise ValueError(f"{path}: names columns but holds no record")
-    columns = {
-        name: TextColumn.from_arrow(f"{path}: column {name!r}", column)
-        for name, column in zip(table.column_names, table.columns, strict=True)
-    }
-    return columns, notes
+    columns: dict[str, TextColumn] = {}
+    texts: dict[str, TextColumn] = {}
+    names = column_names(path, table.column_names)
+    for position, (name, field, column) in enumerate(zip(names, table.column_names, table.columns, strict=True), 1):
+        where = f"{path}: column {name!r}"
+        text_column = TextColumn.from_arrow(where, text_of(where, column))
+        if not field.strip() and text_column.empty:
+            notes.append(f"column {position} has neither a name nor a value, and is left out")
+            continue
+        if not field.strip():
+            notes.append(f"column {position} has no name and is called {name!r}")
+        columns[name] = text_column
+        if _is_text(column.type):
+            texts[name] = columns[name] = text_column.without([*declared.na, *_missing_beside(declared, name)])
+    if not columns:
+        raise ValueError(f"{path}: has no column with a name or a value")
+    fixed = [name for name in texts if _fixed(declared, name)]
+    forms = recognized(texts, separator=separator, decimal=declared.decimal, fixed=fixed, plain_first=released)
+    columns |= forms.columns
+    if forms.decimal is not None and declared.decimal is None:
+        layout["decimal"] = forms.decimal
+    if forms.missing:
+        layout["na"] = list(forms.missing)
+    return TextTable(columns, [*notes, *forms.notes], layout)
+
+
+def _fixed(declared: Roles, name: str) -> bool:
+    """Whether a column's texts are no numbers: an identifier, or a declared category."""
+    return name in declared.identifiers or isinstance(declared.columns.get(name), CategoryColumn)
+
+
+def _missing_beside(declared: Roles, name: str) -> list[str]:
+    """Texts that mean a missing value beside declared categories that are all numbers, such as 0 and 1."""
+    column = declared.columns.get(name)
+    categories = (column.categories or []) if isinstance(column, CategoryColumn) else []
+    if not categories or not TextColumn("", np.empty(0, dtype=np.intp), pa.array(categories)).looks_numeric():
+        return []
+    return [text for text in MISSING if text not in categories]
+
+
+def _is_text(kind: Any) -> bool:
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return bool(pa.types.is_string(value) or pa.types.is_large_string(value))
 
 
 def _read_csv(path: Path, text: str, separator: str) -> Any:
-    names = header_names(path, text, separator)
+    fields = header_fields(path, text, separator)
+    column_names(path, fields)
     # The fast reader would take the rest of the file after an unclosed quote for one field.
     if text.count('"') % 2:
-        check_rows(path, text, separator, len(names))
+        check_rows(path, text, separator, len(fields))
     data = text.encode()
     try:
         return pa_csv.read_csv(
@@ -80,16 +151,16 @@ def _read_csv(path: Path, text: str, separator: str) -> Any:
             read_options=pa_csv.ReadOptions(block_size=len(data) + 1, use_threads=False),
             parse_options=pa_csv.ParseOptions(delimiter=separator, newlines_in_values=True),
             convert_options=pa_csv.ConvertOptions(
-                column_types=dict.fromkeys(names, pa.string()),
+                column_types=dict.fromkeys(fields, pa.string()),
                 null_values=[""],
                 strings_can_be_null=True,
                 quoted_strings_can_be_null=True,
             ),
         )
     except pa.ArrowInvalid:
-        check_rows(path, text, separator, len(names))
+        check_rows(path, text, separator, len(fields))
         if next(islice(csv_rows(text, separator), 1, None), None) is None:
-            return pa.table({name: pa.array([], pa.string()) for name in names})
+            return pa.table([pa.array([], pa.string()) for _ in fields], names=fields)
         raise ValueError(f"{path}: is no CSV table with {separator!r} between fields") from None
 
 
@@ -97,12 +168,9 @@ def _read_parquet(path: Path, data: bytes) -> Any:
     import pyarrow.parquet as pq
 
     try:
-        table = pq.read_table(pa.BufferReader(data), use_threads=False)
+        return pq.read_table(pa.BufferReader(data), use_threads=False)
     except (pa.ArrowException, OSError):
         raise ValueError(f"{path}: is a damaged or unsupported Parquet file") from None
-    check_names(path, table.column_names)
-    texts = [text_of(f"{path}: column {name!r}", table.column(name)) for name in table.column_names]
-    return pa.table(texts, names=table.column_names)
 
 
 def text_of(where: str, column: Any) -> Any:
