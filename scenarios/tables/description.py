@@ -22,6 +22,7 @@ from scenarios.tables.suggestions import (
     QUASI_IDENTIFIER,
     SENSITIVE_VALUE,
     Suggestion,
+    percent,
     quasi_identifier_reason,
     suggested_roles,
 )
@@ -91,7 +92,23 @@ def describe_table(
     unread = declared.model_copy(update={"identifiers": [*declared.identifiers, *empty], "columns": kinds})
     domains, inferred, _ = column_domains(columns, unread)
     frame = columns_frame(columns, domains)
-    with_role = {*declared.identifiers, *(declared.quasi_identifiers or ()), *declared.sensitive, declared.person}
+    described, suggestions, together = _with_suggestions(declared, frame)
+    hidden = {*described.identifiers}
+    new_domains = {name: domains[name] for name in inferred if name not in hidden}
+    comments = {
+        name: [*_comment(name, frame, domains, suggestions.get(name), described), *_review(name, new_domains)]
+        for name in columns
+    }
+    header = HEADER.format(name=" ".join(path.name.split()), command="describe") + DECIDE + together
+    moved = (None if roles is None else roles.parent, output.parent)
+    text = roles_text(header, described, list(columns), new_domains, comments, moved)
+    return Description(text, described, tuple(notes))
+
+
+def _with_suggestions(declared: Roles, frame: pd.DataFrame) -> tuple[Roles, dict[str, Suggestion], str]:
+    """Roles for all columns, the suggestions by column, and comment lines on all quasi-identifiers together."""
+    columns = list(map(str, frame.columns))
+    with_role = {*declared.named_roles(), declared.person}
     free = [name for name in columns if name not in with_role]
     suggestions = suggested_roles(frame[free]) if free else {}
     roles_of = {name: suggestions[name].role if name in suggestions else QUASI_IDENTIFIER for name in free}
@@ -100,11 +117,10 @@ def describe_table(
     ]
     measured = uniqueness(frame, quasi_identifiers)
     for name in quasi_identifiers:
-        reason = quasi_identifier_reason(name, frame[name], measured, len(frame))
-        suggestions[name] = reason if name in free else reason._replace(guess=False)
+        suggestions[name] = quasi_identifier_reason(name, frame[name], measured)
     # A person who listed the quasi-identifiers has left the other columns out.
     left_out = free if declared.quasi_identifiers is not None else []
-    guesses = {name for name in free if suggestions[name].guess} | {*left_out, *declared.undecided}
+    guesses = {*(name for name in free if suggestions[name].guess), *left_out, *declared.undecided}
 
     def with_suggested(names: list[str], role: str) -> list[str]:
         return [*names, *(name for name in free if roles_of[name] == role)]
@@ -117,16 +133,10 @@ def describe_table(
             "undecided": [name for name in columns if name in guesses],
         }
     )
-    hidden = {*described.identifiers}
-    new_domains = {name: domains[name] for name in inferred if name not in hidden}
-    comments = {
-        name: [*_comment(name, frame, domains, suggestions.get(name), described), *_review(name, new_domains)]
-        for name in columns
-    }
-    header = HEADER.format(name=" ".join(path.name.split()), command="describe") + DECIDE
-    moved = (None if roles is None else roles.parent, output.parent)
-    text = roles_text(header, described, list(columns), new_domains, comments, moved)
-    return Description(text, described, tuple(notes))
+    together = f"# All quasi-identifiers together make {percent(measured.together)} of the records unique.\n"
+    if measured.rows < len(frame):
+        together += f"# Shares of unique records are those of a sample of {measured.rows} of {len(frame)} records.\n"
+    return described, suggestions, together if quasi_identifiers else ""
 
 
 def _read(path: Path, declared: Roles) -> tuple[dict[str, TextColumn], list[str], Roles]:
@@ -142,7 +152,8 @@ def _read(path: Path, declared: Roles) -> tuple[dict[str, TextColumn], list[str]
     notes = list(table.notes)
     doubtful: dict[str, list[str]] = {}
     for name, column in table.columns.items():
-        for text in set(column.texts.to_pylist()) & {*MISSING} if name not in declared.columns else ():
+        texts = {text.strip() for text in column.texts.to_pylist()} if name not in declared.columns else set()
+        for text in texts & {*MISSING}:
             doubtful.setdefault(text, []).append(name)
     notes += [
         f"{', '.join(names)}: {text} is a category; if it means a missing value, give --na {text}"
@@ -188,6 +199,7 @@ def _role(name: str, described: Roles) -> str:
         IDENTIFIER: described.identifiers,
         QUASI_IDENTIFIER: described.quasi_identifiers or [],
         SENSITIVE_VALUE: described.sensitive,
+        "unprotected": described.unprotected,
         "person": [] if described.person is None else [described.person],
     }
     return next((role for role, names in by_role.items() if name in names), "no role")

@@ -157,7 +157,7 @@ class Roles(TomlTable):
 
     @model_validator(mode="after")
     def _one_role_each(self) -> Self:
-        roles = [*self.identifiers, *(self.quasi_identifiers or []), *self.sensitive, *self.unprotected]
+        roles = self.named_roles()
         for column in roles:
             if roles.count(column) > 1:
                 raise ValueError(f"column {column!r} stands in two roles; give it one")
@@ -170,6 +170,10 @@ class Roles(TomlTable):
                 if text.strip() in self.na:
                     raise ValueError(f"{text!r} is in 'na' and a category of column {name!r}; it is one or the other")
         return self
+
+    def named_roles(self) -> list[str]:
+        """Columns to which a list of the file gives a role."""
+        return [*self.identifiers, *(self.quasi_identifiers or []), *self.sensitive, *self.unprotected]
 
     def named(self) -> dict[str, str]:
         """Columns that the file names, each with the key that names it."""

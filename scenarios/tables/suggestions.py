@@ -18,7 +18,7 @@ from scenarios.tables.column_names import (
     SENSITIVE_JAPANESE,
     hints_at,
 )
-from scenarios.tables.uniqueness import MOST_ROWS, Uniqueness
+from scenarios.tables.uniqueness import Uniqueness
 
 IDENTIFIER, QUASI_IDENTIFIER, SENSITIVE_VALUE = "identifier", "quasi-identifier", "sensitive"
 LONG = 25
@@ -103,11 +103,11 @@ def _text_reason(distinct: Any, present: int, *, by_name: bool) -> tuple[str, bo
     if addresses >= 0.9:
         return "e-mail addresses", False
     if mean_length >= LONG and share >= 0.5:
-        return f"free text, {_percent(share)} of its values distinct; it is never released", True
+        return f"free text, {percent(share)} of its values distinct; it is never released", True
     if share == 1:
         return "text that differs in every record", present <= FEW
     if share >= 0.9 and present > FEW:
-        return f"text with {_percent(share)} of its values distinct", True
+        return f"text with {percent(share)} of its values distinct", True
     if by_name and len(texts) > FEW and share >= 0.2:
         return "by its name", True
     return "", False
@@ -155,24 +155,23 @@ def suggested_roles(frame: pd.DataFrame) -> dict[str, Suggestion]:
     return suggestions
 
 
-def quasi_identifier_reason(name: str, column: pd.Series[Any], measured: Uniqueness, rows: int) -> Suggestion:
+def quasi_identifier_reason(name: str, column: pd.Series[Any], measured: Uniqueness) -> Suggestion:
     """Describe how far a quasi-identifier makes records unique, by shares of records."""
     shares = measured.columns[name]
     if len(column.unique()) == 1:
         return Suggestion(QUASI_IDENTIFIER, "constant, so it tells no record from another", guess=False)
-    sample = f" in a sample of {measured.rows} of {rows} records" if rows > MOST_ROWS else ""
-    words = f"{_percent(shares.alone)} of records are unique by it alone{sample}"
+    words = f"{percent(shares.alone)} of records are unique by it alone"
     others = min(measured.set_size, len(measured.columns)) - 1
     if others:
-        words += f", {_percent(shares.in_sets)} by it and at most {others} other" + "s" * (others > 1)
-        words += f"; by all quasi-identifiers {_percent(measured.together)}, without it {_percent(shares.without)}"
+        words += f", {percent(shares.in_sets)} by it and at most {others} other" + "s" * (others > 1)
+        words += f"; without it {percent(shares.without)} are unique by all others"
     amount = column.dtype != object and column.nunique() >= RATHER_UNIQUE * column.count() and column.count() > FEW
     if amount:
-        words += "; if nobody else knows this amount, it is none or sensitive"
+        words += "; if nobody else knows this amount, it is sensitive or unprotected"
     return Suggestion(QUASI_IDENTIFIER, words, guess=bool(amount))
 
 
-def _percent(share: float) -> str:
+def percent(share: float) -> str:
     """A share in percent, without rounding up to 100 or down to 0."""
     if 0 < share < 0.001:
         return "below 0.1 %"
