@@ -18,6 +18,7 @@ EPILOG = """\b
 Examples:
   tokumei defend Mondrian -p k=5 people.csv --roles roles.toml -o released.csv
   tokumei defend GlobalRecoding -p 'levels={age=2, job=1}' people.csv --roles roles.toml -o released.csv
+  tokumei defend Mondrian -p k=5 people.csv --roles roles.toml -o released.parquet
   tokumei defend AdditiveNoise -p scale=0.5 people.csv --channel channel.toml --truth who.csv -o noisy.csv
   cat people.csv | tokumei defend Mondrian - | head
 """
@@ -30,7 +31,11 @@ Examples:
 @roles_option
 @reading_options
 @click.option(
-    "-o", "--output", default="-", show_default=True, help="File for the released table; - is standard output."
+    "-o",
+    "--output",
+    default="-",
+    show_default=True,
+    help="File for the released table: .csv, .csv.gz or .parquet; - is standard output.",
 )
 @click.option("--truth", help="File for the record of origin of each released row; only its owner can read the file.")
 @click.option("--channel", help="File for what is public about the mechanism, for attackers who know it.")
@@ -62,13 +67,16 @@ def defend(
     import pandas as pd
 
     from scenarios.tables.dataset import load_table
-    from scenarios.tables.released import STANDARD, as_csv, input_path, refuse_existing, write_text
+    from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
+    from scenarios.tables.table_output import check_table_name, write_table
 
     with bad_input():
         defense = _defense(method, parameters)
         if truth == STANDARD:
             raise ValueError("--truth is secret and must be a file of its own")
         refuse_existing([output, truth, channel], inputs=[table, roles], force=force)
+        check_table_name("-o", output)
+        check_table_name("--truth", truth)
         dataset = load_table(input_path(table), roles, reading=reading)
         records = dataset.records
         defense.check(records)
@@ -77,7 +85,6 @@ def defend(
         release = defense.apply(records, release_rng).shuffled(order_rng)
         if channel is not None and release.channel is None:
             raise ValueError(f"--channel: this release of {method} has none")
-        text = as_csv(release.frame, dataset.separator or ",")
     for note in dataset.notes:
         echo(f"note: {note}", err=True)
     if dataset.undecided:
@@ -87,10 +94,10 @@ def defend(
     with bad_input():
         if truth is not None:
             rows = pd.DataFrame({"released_row": np.arange(len(release.frame)), "record": release.origin})
-            write_text(as_csv(rows), truth, private=True)
+            write_table(rows, truth, private=True)
         if channel is not None and release.channel is not None:
             write_text(release.channel.to_toml(), channel)
-        write_text(text, output)
+        write_table(release.frame, output, dataset.separator or ",")
     echo(f"{len(release.frame)} of {len(records)} records; promised: {_in_words(promised)}", err=True)
     if release.remark:
         echo(f"note: {release.remark}", err=True)

@@ -1,5 +1,6 @@
 """``tokumei defend``, ``risk`` and ``utility`` on the user's own table."""
 
+import gzip
 import io
 import json
 import os
@@ -83,6 +84,38 @@ def test_outputs_are_not_overwritten_unless_told(folder):
     call(*arguments, "--force")
     assert "two outputs" in call(*arguments, "--truth", "released.csv", "--force", code=2).output
     assert "no folder" in call(*arguments[:-1], "none/released.csv", code=2).output
+
+
+@pytest.mark.parametrize("method", ["Identity", "Mondrian", "AdditiveNoise", "Pseudonymization"])
+def test_a_release_is_written_as_its_name_says(folder, method):
+    def written(name):
+        call("defend", method, "people.csv", "--roles", "roles.toml", "--seed", 5, "-o", name, "--truth", f"who-{name}")
+        return call("risk", name, "--roles", "roles.toml").stdout
+
+    text = written("released.csv")
+    assert written("released.csv.gz") == text == written("released.PARQUET")
+    assert gzip.decompress((folder / "released.csv.gz").read_bytes()) == (folder / "released.csv").read_bytes()
+    released = pd.read_parquet("released.PARQUET")
+    assert list(released) == pd.read_csv("released.csv", sep=";", dtype=str).columns.tolist()
+    assert released["grade"].isna().sum() == pd.read_csv("released.csv", sep=";", dtype=str)["grade"].isna().sum()
+    assert pd.read_parquet("who-released.PARQUET").equals(pd.read_csv("who-released.csv"))
+    assert stat.S_IMODE(os.stat("who-released.PARQUET").st_mode) == 0o600
+    arguments = ("--roles", "roles.toml", "--format", "json")
+    scores = [
+        call("utility", "people.csv", name, *arguments).stdout
+        for name in ("released.csv", "released.csv.gz", "released.PARQUET")
+    ]
+    assert len(set(scores)) == 1
+
+
+@pytest.mark.parametrize("name", ["released.xlsx", "released.json", "released.tsv", "released.gz", "released.2024"])
+def test_other_formats_are_refused_before_the_work(folder, name):
+    refused = call("defend", "Identity", "none.csv", "-o", name, code=2).output
+    assert f"-o {name}: tables are written as .csv, .csv.gz or .parquet, not as {name[8:]}" in refused
+    assert "--truth" in call("defend", "Identity", "none.csv", "--truth", name, code=2).output
+    assert not (folder / name).exists()
+    call("defend", "Identity", "people.csv", "--roles", "roles.toml", "-o", "released")
+    assert (folder / "released").read_text().count(";")
 
 
 def test_a_page_is_written_where_it_was_and_links_and_pipes_stay(tmp_path, monkeypatch):
