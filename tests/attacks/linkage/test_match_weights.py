@@ -7,7 +7,14 @@ import pandas as pd
 import pytest
 
 from attacks.linkage.agreement import Agreement
-from attacks.linkage.match_weights import LARGEST_WEIGHT, distinct_patterns, fitted_weights, latent_classes
+from attacks.linkage.match_weights import (
+    BLOCK,
+    LARGEST_WEIGHT,
+    MatchWeights,
+    distinct_patterns,
+    fitted_weights,
+    latent_classes,
+)
 from scenarios.seeds import generator
 
 
@@ -59,3 +66,13 @@ def test_the_weight_of_a_perfect_comparison_is_bounded():
     weights = fitted_weights(Agreement(("a", "b"), patterns), 1e-2)
     assert np.abs(weights.gains).max() <= 2 * LARGEST_WEIGHT
     assert (np.diff(weights.of_pairs(Agreement(("a", "b"), patterns))[[10, 9]]) > 0).all()
+
+
+@pytest.mark.parametrize("pairs", [0, 1, BLOCK, 2 * BLOCK + 3])
+def test_weights_of_many_pairs_are_those_of_each(pairs):
+    """Fewer pairs than a block, one block, and a rest."""
+    rng = np.random.default_rng(1)
+    patterns = rng.integers(2, size=(pairs, 3)).astype(np.int8)
+    weights = MatchWeights(0.25, ("a", "b", "c"), np.array([1.0, -2.0, 0.5]))
+    expected = 0.25 + patterns[:, 0] - 2.0 * patterns[:, 1] + 0.5 * patterns[:, 2]
+    np.testing.assert_array_equal(weights.of_pairs(Agreement(("a", "b", "c"), patterns)), expected)
