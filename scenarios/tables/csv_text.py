@@ -105,6 +105,9 @@ def check_rows(path: Path, text: str, separator: str, width: int) -> None:
         for line, row in csv_rows(text, separator, strict=True):
             if len(row) != width:
                 fields = f"{len(row)} field" + "s" * (len(row) != 1)
-                raise ValueError(f"{path}, line {line}: has {fields} where the header has {width}")
+                hint = (
+                    "; if it begins with a row name, the header needs a name for that" if len(row) == width + 1 else ""
+                )
+                raise ValueError(f"{path}, line {line}: has {fields} where the header has {width}{hint}")
     except csv.Error as error:
         raise ValueError(f"{path}, after line {line}: broken quotes ({error})") from None

@@ -20,7 +20,8 @@ def grouped_notes(dataset: Dataset) -> list[str]:
         if name in dataset.inferred and words.endswith(NOT_PUBLIC):
             words = NOT_PUBLIC
         columns.setdefault(words, []).extend([name] if name else [])
-    return [f"{words}: {', '.join(of)}" if of else words for words, of in columns.items()]
+    grouped = [f"{', '.join(of)}: {words}" if of else words for words, of in columns.items() if words != NOT_PUBLIC]
+    return [*grouped, *(f"{NOT_PUBLIC}: {', '.join(of)}" for words, of in columns.items() if words == NOT_PUBLIC)]
 
 
 def identifier_warnings(dataset: Dataset) -> list[str]:

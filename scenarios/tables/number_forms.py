@@ -29,7 +29,7 @@ MISSING = (
     "欠損",
     "欠測",
 )
-"""Texts that mean a missing value among numbers."""
+"""Texts that mean a missing value among numbers and truth values."""
 _SIGN = r"^[+-]?"
 _NUMBER_LIKE = _SIGN + r"[\d.,]*\d[\d.,]*([eE][+-]?\d+)?$"
 _PLAIN = _SIGN + r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
@@ -97,7 +97,11 @@ def recognized(
     column with other than three decimals shows the point.
     """
     free = {name: column for name, column in columns.items() if name not in fixed and not column.empty}
-    forms = {name: form for name, form in ((name, _Form(column)) for name, column in free.items()) if form.number_like}
+    forms = {
+        name: form
+        for name, form in ((name, _Form(column)) for name, column in free.items())
+        if form.number_like or form.flags
+    }
     if decimal is None:
         marks = {form.evident(separator) for form in forms.values()} - {None}
         known = marks.pop() if len(marks) == 1 else None
@@ -114,7 +118,7 @@ def recognized(
         if not converts and not form.missing:
             continue
         texts = form.converted(mark) if converts and mark is not None else form.rest
-        if not TextColumn("", np.empty(0, dtype=np.intp), texts.drop_null()).looks_numeric():
+        if not form.flags and not TextColumn("", np.empty(0, dtype=np.intp), texts.drop_null()).looks_numeric():
             continue
         if converts and mark is not None:
             used.add(mark)
@@ -122,7 +126,7 @@ def recognized(
                 by_note.setdefault(words, []).append(name)
         if form.missing:
             missing += form.missing
-            by_note.setdefault(f"{', '.join(form.missing)} counts as missing among numbers", []).append(name)
+            by_note.setdefault(f"{', '.join(form.missing)} counts as missing among {form.kind}", []).append(name)
         changed[name] = columns[name].with_texts(texts)
     notes = tuple(f"{', '.join(names)}: {words}" for words, names in by_note.items())
     return Recognized(changed, notes, used.pop() if len(used) == 1 else None, tuple(dict.fromkeys(missing)))
@@ -154,9 +158,15 @@ class _Form:
         self.missing: list[str] = pc.unique(pc.filter(trimmed, is_missing)).to_pylist()
         self.rest = pc.if_else(is_missing, None, trimmed)
         self._present = self.rest.drop_null()
+        self.flags = self._all("(?i)^(true|false)$")
         self.number_like = self._all(_NUMBER_LIKE)
         self.plain = self.number_like and self._all(_PLAIN)
         self.other = self.number_like and self._any("[.,]")
+
+    @property
+    def kind(self) -> str:
+        """What the texts are, in words."""
+        return "truth values" if self.flags else "numbers"
 
     def fits(self, mark: str) -> bool:
         """Return True if all texts are numbers with this decimal mark, in groups of three digits or without groups."""

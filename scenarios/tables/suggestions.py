@@ -117,8 +117,8 @@ def suggested_sensitive(name: str, column: pd.Series[Any]) -> Suggestion | None:
     """Suggest a column as sensitive by its name; otherwise return None."""
     if hints_at(name, SENSITIVE, SENSITIVE_JAPANESE):
         return Suggestion(SENSITIVE_VALUE, "by its name", guess=True)
-    if hints_at(name, OUTCOMES, OUTCOMES_JAPANESE) and 2 <= column.nunique() <= FEW_CATEGORIES:
-        return Suggestion(SENSITIVE_VALUE, "by its name, an outcome of few values", guess=True)
+    if hints_at(name, OUTCOMES, OUTCOMES_JAPANESE) and len(column.unique()) > 1:
+        return Suggestion(SENSITIVE_VALUE, "by its name, an outcome", guess=True)
     return None
 
 
@@ -164,6 +164,7 @@ def quasi_identifier_reason(name: str, column: pd.Series[Any], measured: Uniquen
     others = min(measured.set_size, len(measured.columns)) - 1
     if others:
         words += f", {percent(shares.in_sets)} by it and at most {others} other" + "s" * (others > 1)
+    if len(measured.columns) > 1:
         words += f"; without it {percent(shares.without)} are unique by all others"
     amount = column.dtype != object and column.nunique() >= RATHER_UNIQUE * column.count() and column.count() > FEW
     if amount:

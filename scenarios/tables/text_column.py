@@ -69,6 +69,10 @@ class TextColumn:
         other = self._matches(_NAN) | self._matches(_INFINITY)
         return bool(number.any() and (number | other).all() and not self.looks_coded())
 
+    def numeric_texts(self) -> int:
+        """Return the number of distinct texts that are numbers."""
+        return int(self._matches(_NUMBER).sum())
+
     def looks_coded(self) -> bool:
         """Return True if a text is a code: a number with a leading zero or with more digits than a float keeps."""
         return bool((self._matches(_CODE) & self._matches(_NUMBER)).any())

@@ -91,6 +91,7 @@ def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, r
             notes.append(f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines")
             layout["separator"] = separator
         table = _read_csv(path, text, separator)
+        notes += _header_notes(table.column_names)
     if table.num_rows == 0:
         raise ValueError(f"{path}: names columns but holds no record")
     columns: dict[str, TextColumn] = {}
@@ -119,18 +120,34 @@ def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, r
     return TextTable(columns, [*notes, *forms.notes], layout)
 
 
+def _header_notes(fields: list[str]) -> list[str]:
+    """Doubts about the first line."""
+    notes = []
+    if _distinct(fields).numeric_texts():
+        notes.append("names of columns are numbers; if the first line is a record, put a line with names before it")
+    if len(fields) == 1 and len(fields[0].split()) > 1:
+        notes.append("the table has one column; if blanks separate its fields, give --delimiter ' '")
+    return notes
+
+
 def _fixed(declared: Roles, name: str) -> bool:
     """Whether a column's texts are no numbers: an identifier, or a declared category."""
     return name in declared.identifiers or isinstance(declared.columns.get(name), CategoryColumn)
 
 
 def _missing_beside(declared: Roles, name: str) -> list[str]:
-    """Texts that mean a missing value beside declared categories that are all numbers, such as 0 and 1."""
+    """Texts that mean a missing value beside declared categories that are all numbers or truth values."""
     column = declared.columns.get(name)
     categories = (column.categories or []) if isinstance(column, CategoryColumn) else []
-    if not categories or not TextColumn("", np.empty(0, dtype=np.intp), pa.array(categories)).looks_numeric():
+    flags = {category.lower() for category in categories} <= {"true", "false"}
+    if not categories or not (flags or _distinct(categories).looks_numeric()):
         return []
     return [text for text in MISSING if text not in categories]
+
+
+def _distinct(texts: list[str]) -> TextColumn:
+    """A column of these texts without rows."""
+    return TextColumn("", np.empty(0, dtype=np.intp), pa.array(texts, pa.string()))
 
 
 def _is_text(kind: Any) -> bool:

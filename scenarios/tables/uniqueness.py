@@ -15,8 +15,10 @@ from scenarios.seeds import generator
 
 MOST_ROWS = 20_000
 """Number of rows beyond which a sample is measured."""
-MOST_SETS = 1_500
+MOST_SETS = 4_000
 """Number of sets of columns up to which larger sets are searched."""
+MOST_WORK = 30_000_000
+"""Number of sets times rows up to which larger sets are searched, a few seconds and 240 MB."""
 MOST_COLUMNS = 3
 """Largest number of columns in a set."""
 
@@ -87,7 +89,7 @@ def uniqueness(frame: pd.DataFrame, columns: Sequence[str]) -> Uniqueness:
     for column, last in zip(codes, reversed(codes), strict=True):
         before.append(_joint(before[-1], column))
         after.append(_joint(after[-1], last))
-    sizes = [size for size in range(1, MOST_COLUMNS + 1) if comb(len(names), size) <= MOST_SETS]
+    sizes = [size for size in range(1, MOST_COLUMNS + 1) if comb(len(names), size) <= min(MOST_SETS, MOST_WORK // n)]
     set_size = max(sizes, default=1)
     in_sets = {name: np.zeros(n, dtype=bool) for name in names}
     coded = pd.DataFrame(dict(zip(names, codes, strict=True)))

@@ -118,6 +118,24 @@ def test_missing_values_among_numbers(missing):
     assert read(f"x;y\n31;{missing}\n", na=[missing.strip()]).columns["y"].empty
 
 
+def test_missing_values_among_truth_values(tmp_path):
+    path = tmp_path / "t.csv"
+    path.write_text("smokes;answer;x\n" + "TRUE;yes;1\nFALSE;no;2\nNA;NA;3\n" * 5)
+    assert load_table(path).records.frame["smokes"].tolist()[:3] == ["TRUE", "FALSE", None]
+    assert load_table(path).records.frame["answer"].tolist()[:3] == ["yes", "no", "NA"]
+    (tmp_path / "r.toml").write_text(describe_table(path, None, tmp_path / "r.toml").text)
+    assert load_table(path, tmp_path / "r.toml").records.frame["smokes"].isna().sum() == 5
+
+
+def test_doubts_about_the_first_line():
+    assert "names of columns are numbers" in read("39;State;13\n50;Private;9\n").notes[0]
+    assert "if blanks separate its fields" in read("a b c\n1 2 3\n").notes[0]
+    assert read("a b c;x\n1 2 3;y\n").notes == []
+    assert list(read("a b c\n1 2 3\n", " ").columns) == ["a", "b", "c"]
+    with pytest.raises(ValueError, match="line 2: has 3 fields where the header has 2; if it begins with a row name"):
+        read('"a";"b"\n"1";3;4\n')
+
+
 def test_columns_declared_as_categories_stay_as_they_are(tmp_path):
     path, roles = tmp_path / "t.csv", tmp_path / "r.toml"
     path.write_text("grade;flag\n1;0\nNA;1\n2,5;NA\n")
