@@ -30,8 +30,11 @@ MISSING = (
     "欠測",
 )
 """Texts that mean a missing value among numbers and truth values."""
+HEAD = 256
+"""Number of texts that are looked at first."""
 _SIGN = r"^[+-]?"
 _NUMBER_LIKE = _SIGN + r"[\d.,]*\d[\d.,]*([eE][+-]?\d+)?$"
+_FLAG = r"^([Tt]rue|TRUE|[Ff]alse|FALSE)$"
 _PLAIN = _SIGN + r"(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _FRACTION = _SIGN + r"\d*\.\d+([eE][+-]?\d+)?$"
 _COMMA_FRACTION = _SIGN + r"(0|[1-9]\d*)?,\d+([eE][+-]?\d+)?$"
@@ -96,7 +99,7 @@ def recognized(
     marks, and a decimal comma with other than three digits in a file whose fields are not separated by commas. A plain
     column with other than three decimals shows the point.
     """
-    free = {name: column for name, column in columns.items() if name not in fixed and not column.empty}
+    free = {name: column for name, column in columns.items() if name not in fixed and _may_be_numbers(column)}
     forms = {
         name: form
         for name, form in ((name, _Form(column)) for name, column in free.items())
@@ -158,7 +161,7 @@ class _Form:
         self.missing: list[str] = pc.unique(pc.filter(trimmed, is_missing)).to_pylist()
         self.rest = pc.if_else(is_missing, None, trimmed)
         self._present = self.rest.drop_null()
-        self.flags = self._all("(?i)^(true|false)$")
+        self.flags = self._all(_FLAG)
         self.number_like = self._all(_NUMBER_LIKE)
         self.plain = self.number_like and self._all(_PLAIN)
         self.other = self.number_like and self._any("[.,]")
@@ -178,7 +181,7 @@ class _Form:
         """Decimal mark that the texts themselves show, or None."""
         if not self.other:
             return None
-        comma, point = self.fits(","), self.fits(".")
+        comma, point = self.fits(","), self.plain or self.fits(".")
         if comma == point:
             return None
         if point:
@@ -197,7 +200,20 @@ class _Form:
         return words + [f"{'points' if mark == ',' else 'commas'} separate thousands"] * groups
 
     def _all(self, pattern: str) -> bool:
-        return bool(pc.all(pc.match_substring_regex(self._present, pattern)).as_py())
+        return _matches_all(self._present.slice(0, HEAD), pattern) and _matches_all(self._present, pattern)
 
     def _any(self, pattern: str) -> bool:
-        return bool(pc.any(pc.match_substring_regex(self._present, pattern)).as_py())
+        head, rest = self._present.slice(0, HEAD), self._present.slice(HEAD)
+        return any(pc.any(pc.match_substring_regex(texts, pattern)).as_py() for texts in (head, rest))
+
+
+def _matches_all(texts: Any, pattern: str) -> bool:
+    """Return True if there are texts and all match."""
+    return bool(pc.all(pc.match_substring_regex(texts, pattern)).as_py())
+
+
+def _may_be_numbers(column: TextColumn) -> bool:
+    """Return False if the first texts show that a column holds neither numbers nor truth values."""
+    head = pc.utf8_trim_whitespace(column.texts.slice(0, HEAD))
+    present = pc.filter(head, pc.invert(pc.is_in(head, value_set=pa.array(MISSING))))
+    return len(present) == 0 or _matches_all(present, f"{_NUMBER_LIKE}|{_FLAG}")

@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from defenses.base.queries.columns import as_numbers, coded
 from metrics.domains import CategoricalDomain, NumericDomain
@@ -271,3 +273,36 @@ def test_queries_read_declared_forms_only():
         file.read(("column_1",), {"column_1": NumericDomain(0, 9)})
     plain = ColumnFile.of(PATH, b"x;y\n1,5;a\n2;b\n").read(("x",), domains)
     assert np.isnan(as_numbers(plain["x"])[0])
+
+
+@given(
+    values=st.lists(st.integers(-(10**11), 10**11), min_size=1, max_size=20),
+    decimals=st.integers(0, 4),
+    grouped=st.booleans(),
+    mark=st.sampled_from([".", ","]),
+    missing=st.booleans(),
+)
+@settings(max_examples=150, deadline=None)
+def test_numbers_in_a_declared_form_are_read_as_they_were_written(values, decimals, grouped, mark, missing):
+    numbers_written = [value / 10**decimals for value in values]
+    texts = [f"{number:,.{decimals}f}" if grouped else f"{number:.{decimals}f}" for number in numbers_written]
+    if mark == ",":
+        texts = [text.translate(str.maketrans(",.", ".,")) for text in texts]
+    rows = [*texts, "NA"] if missing else texts
+    column = read("x|y\n" + "".join(f"{text}|a\n" for text in rows), "|", decimal=mark).columns["x"]
+    assert column.number_rows()[: len(values)].tolist() == numbers_written
+    file = ColumnFile.of(PATH, ("x|y\n" + "".join(f"{text}|a\n" for text in rows)).encode(), "|", decimal=mark)
+    assert as_numbers(file.read(("x",), {"x": NumericDomain(-1e12, 1e12)})["x"])[: len(values)].tolist() == (
+        numbers_written
+    )
+
+
+@given(st.lists(st.text(alphabet="0123456789.,-+eE NA?x", min_size=1, max_size=12), min_size=1, max_size=8))
+@settings(max_examples=200, deadline=None)
+def test_recognition_never_fails_and_needs_no_order(texts):
+    content = "x|y\n" + "".join(f'"{text}"|a\n' for text in texts)
+    column = read(content, "|").columns["x"]
+    backwards = read("x|y\n" + "".join(f'"{text}"|a\n' for text in reversed(texts)), "|").columns["x"]
+    assert column.text_values().tolist() == backwards.text_values().tolist()[::-1]
+    if column.looks_numeric():
+        assert len(column.numbers()) == len(column.texts)
