@@ -64,8 +64,7 @@ def association(table: Profile) -> NDArray[np.float64]:
     Bergsma (2013), A bias-correction for Cramer's V and Tschuprow's T, section 3.
     """
     n, starts = table.rows, table.starts
-    joint = table.mass.T @ table.mass
-    counts = table.counts
+    joint, counts = table.joint, table.counts
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = joint**2 / np.outer(counts, counts)
     ratio[~np.isfinite(ratio)] = 0.0
@@ -114,8 +113,11 @@ class RangeQueries:
         return cls(tables[0], tables[1])
 
     def answers(self, table: Profile) -> NDArray[np.float64]:
-        """Expected share of rows in the ranges of each query, shape (queries,)."""
-        shares: NDArray[np.float64] = ((table.mass @ self.first) * (table.mass @ self.second)).mean(axis=0)
+        """Expected share of rows in the ranges of each query, shape (queries,).
+
+        The share is the sum of the rows in all pairs of bins, one of either range: (first' joint second) / rows.
+        """
+        shares: NDArray[np.float64] = ((table.joint @ self.second) * self.first).sum(axis=0) / table.rows
         return shares
 
 

@@ -2,56 +2,201 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from metrics.arrays import Floats, Integers
 from metrics.cells import escape_column, read_cells
 from metrics.domains import Domain
 
+_AT_ONCE = 1 << 22
+"""Most entries of a table of mass, or of pairs of cells, that is made for `Profile.joint`."""
 
-@dataclass(frozen=True)
-class Profile:
+
+class Profile(ABC):
     """A table as one block of bins per column.
 
     Attributes
     ----------
-    mass : ndarray of float, shape (rows, bins)
-        Share of each row in each bin; a row sums to 1 in every block. A generalized cell spreads evenly over the values
-        that it covers. The last bin of a block is the missing value.
     starts : ndarray of int, shape (columns,)
-        First bin of each block.
+        First bin of each block. The last bin of a block is the missing value.
     """
 
-    mass: NDArray[np.float64]
     starts: NDArray[np.intp]
+
+    @property
+    @abstractmethod
+    def mass(self) -> Floats:
+        """Share of each row in each bin, shape (rows, bins).
+
+        A row sums to 1 in every block. A generalized cell spreads evenly over the values that it covers.
+        """
+
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """Number of rows."""
+
+    @property
+    @abstractmethod
+    def bins(self) -> int:
+        """Number of bins of all columns."""
+
+    @property
+    @abstractmethod
+    def joint(self) -> Floats:
+        """Expected number of rows in each pair of bins, shape (bins, bins)."""
+
+    @cached_property
+    def counts(self) -> Floats:
+        """Expected number of rows in each bin, shape (bins,)."""
+        return np.asarray(self.mass.sum(axis=0))
+
+    def block(self, column: int) -> Floats:
+        """Mass of one column, shape (rows, bins of the column)."""
+        ends = np.append(self.starts[1:], self.bins)
+        return self.mass[:, self.starts[column] : ends[column]]
+
+    def without(self, column: int) -> Floats:
+        """Mass of all other columns, shape (rows, their bins)."""
+        ends = np.append(self.starts[1:], self.bins)
+        return np.delete(self.mass, np.s_[self.starts[column] : ends[column]], axis=1)
+
+
+class DenseProfile(Profile):
+    """A profile given by the mass of its rows.
+
+    Parameters
+    ----------
+    mass : ndarray of float, shape (rows, bins)
+        See `Profile`.
+    starts : ndarray of int, shape (columns,)
+        See `Profile`.
+    """
+
+    def __init__(self, mass: Floats, starts: NDArray[np.intp]) -> None:
+        self._mass = mass
+        self.starts = starts
+
+    @property
+    def mass(self) -> Floats:
+        """Share of each row in each bin, shape (rows, bins)."""
+        return self._mass
 
     @property
     def rows(self) -> int:
         """Number of rows."""
-        return int(self.mass.shape[0])
+        return int(self._mass.shape[0])
 
     @property
-    def counts(self) -> NDArray[np.float64]:
+    def bins(self) -> int:
+        """Number of bins of all columns."""
+        return int(self._mass.shape[1])
+
+    @cached_property
+    def joint(self) -> Floats:
+        """Expected number of rows in each pair of bins, shape (bins, bins)."""
+        return np.asarray(self._mass.T @ self._mass)
+
+
+class CodedProfile(Profile):
+    """A profile given by the distinct cells of each column, and the cell of each row.
+
+    Large tables have few distinct cells, and most measures need no more than `joint`.
+
+    Parameters
+    ----------
+    cells : sequence of ndarray of float, each of shape (distinct, bins of the column)
+        Mass of each column's distinct cells.
+    codes : sequence of ndarray of int, each of shape (rows,)
+        The distinct cell of each row, by column.
+    rows : int
+        Number of rows.
+    """
+
+    def __init__(self, cells: Sequence[Floats], codes: Sequence[Integers], rows: int) -> None:
+        plain = [_by_bin(block, column) for block, column in zip(cells, codes, strict=True)]
+        self.cells = tuple(block for block, _ in plain)
+        self.codes = tuple(column for _, column in plain)
+        self._rows = rows
+        ends = np.cumsum([0, *(block.shape[1] for block in cells)])
+        self.starts = ends[:-1].astype(np.intp)
+        self._bins = int(ends[-1])
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self._rows
+
+    @property
+    def bins(self) -> int:
+        """Number of bins of all columns."""
+        return self._bins
+
+    @cached_property
+    def mass(self) -> Floats:
+        """Share of each row in each bin, shape (rows, bins)."""
+        parts = [block[codes] for block, codes in zip(self.cells, self.codes, strict=True)]
+        return np.hstack(parts) if parts else np.zeros((self.rows, 0))
+
+    @cached_property
+    def counts(self) -> Floats:
         """Expected number of rows in each bin, shape (bins,)."""
-        total: NDArray[np.float64] = self.mass.sum(axis=0)
-        return total
+        by_column = [
+            np.bincount(codes, minlength=len(block)) @ block
+            for block, codes in zip(self.cells, self.codes, strict=True)
+        ]
+        return np.concatenate(by_column) if by_column else np.zeros(0)
 
-    def block(self, column: int) -> NDArray[np.float64]:
-        """Mass of one column, shape (rows, bins of the column)."""
-        ends = np.append(self.starts[1:], self.mass.shape[1])
-        return self.mass[:, self.starts[column] : ends[column]]
+    @cached_property
+    def joint(self) -> Floats:
+        """Expected number of rows in each pair of bins, shape (bins, bins).
 
-    def without(self, column: int) -> NDArray[np.float64]:
-        """Mass of all other columns, shape (rows, their bins)."""
-        ends = np.append(self.starts[1:], self.mass.shape[1])
-        return np.delete(self.mass, np.s_[self.starts[column] : ends[column]], axis=1)
+        Small tables multiply their mass. Large ones count pairs of distinct cells, column by column, which are fewer
+        than rows.
+        """
+        if self.rows * self.bins <= _AT_ONCE:
+            return np.asarray(self.mass.T @ self.mass)
+        joint = np.zeros((self.bins, self.bins))
+        ends = np.append(self.starts[1:], self.bins)
+        blocks = [slice(start, end) for start, end in zip(self.starts, ends, strict=True)]
+        for first, row in enumerate(blocks):
+            for second, column in enumerate(blocks[: first + 1]):
+                joint[row, column] = self._pairs(first, second)
+                joint[column, row] = joint[row, column].T
+        return joint
+
+    def _pairs(self, first: int, second: int) -> Floats:
+        """Expected number of rows in each pair of bins of two columns."""
+        cells, codes = self.cells, self.codes
+        kinds = len(cells[first]), len(cells[second])
+        if first == second:
+            return cells[first].T @ (np.bincount(codes[first], minlength=kinds[0])[:, None] * cells[first])
+        if kinds[0] * kinds[1] > max(_AT_ONCE, self.rows):
+            sums = np.zeros((kinds[0], cells[second].shape[1]))
+            np.add.at(sums, codes[first], cells[second][codes[second]])
+            return cells[first].T @ sums
+        counts = np.bincount(codes[first] * kinds[1] + codes[second], minlength=kinds[0] * kinds[1])
+        return cells[first].T @ (counts.reshape(kinds) @ cells[second])
+
+    def take(self, rows: Integers) -> CodedProfile:
+        """Profile of some rows, by their positions."""
+        return CodedProfile(self.cells, [codes[rows] for codes in self.codes], len(rows))
 
 
-def profile(released: pd.DataFrame, domains: Mapping[str, Domain]) -> Profile:
+def _by_bin(block: Floats, codes: Integers) -> tuple[Floats, Integers]:
+    """Cells and codes of a column; if each cell lies in one bin, the bins are its cells, which are fewer."""
+    if len(block) > block.shape[1] and (block.max(axis=1) == 1).all():
+        return np.eye(block.shape[1]), block.argmax(axis=1)[codes]
+    return block, codes
+
+
+def profile(released: pd.DataFrame, domains: Mapping[str, Domain]) -> CodedProfile:
     """Spread a released table over the bins of `domains`, with columns in the order of `domains`.
 
     Raises
@@ -59,18 +204,17 @@ def profile(released: pd.DataFrame, domains: Mapping[str, Domain]) -> Profile:
     ValueError
         If a column is missing or a cell cannot be read; names column, row and cell.
     """
-    blocks = []
+    cells, codes = [], []
     for name, domain in domains.items():
         if name not in released.columns:
             raise ValueError(f"the released table has no column {name!r}")
-        cells = read_cells(released[name], domain)
-        blocks.append(cells.mass()[cells.codes])
-    starts = np.cumsum([0, *(block.shape[1] for block in blocks)])[:-1]
-    mass = np.hstack(blocks) if blocks else np.zeros((len(released), 0))
-    return Profile(mass, starts.astype(np.intp))
+        column = read_cells(released[name], domain)
+        cells.append(column.mass())
+        codes.append(column.codes)
+    return CodedProfile(cells, codes, len(released))
 
 
-def original_profile(original: pd.DataFrame, domains: Mapping[str, Domain]) -> Profile:
+def original_profile(original: pd.DataFrame, domains: Mapping[str, Domain]) -> CodedProfile:
     """Spread an original table (values, not cells) over the bins of `domains`."""
     return profile(pd.DataFrame({name: escape_column(original[name], domains[name]) for name in domains}), domains)
 

@@ -10,12 +10,14 @@ from numpy.random import Generator
 
 from metrics.arrays import Floats
 from metrics.fidelity import association, relative_squared_distance
-from metrics.profile import Profile
+from metrics.profile import CodedProfile, DenseProfile, Profile
 
 DRAWS = 8
 """Random tables of each kind."""
 MARGIN = 4.0
 """Standard deviations between the mean fidelity of random tables and the best that they reach by luck."""
+MOST_DRAWN = 20_000
+"""Most rows of a random table. Larger tables reach less by luck, so that the floor is not too low for them."""
 SPLITS = 6
 SWEEPS = 4
 """Most sweeps over the columns in the search for the best choice of constant columns."""
@@ -24,20 +26,28 @@ COARSE, FINE = 32, 256
 ASSOCIATIONS = "associations"
 
 
-def constant_table(original: Profile) -> Profile:
+def constant_table(original: Profile) -> CodedProfile:
     """Table in which every column is constant at the original's most frequent bin."""
-    mass = np.zeros_like(original.mass)
+    row = np.zeros(original.bins)
     for start, end in _blocks(original):
-        mass[:, start + original.counts[start:end].argmax()] = 1.0
-    return Profile(mass, original.starts)
+        row[start + original.counts[start:end].argmax()] = 1.0
+    return _repeated(row, original)
 
 
-def suppressed_table(original: Profile) -> Profile:
+def suppressed_table(original: Profile) -> CodedProfile:
     """Table of ``*``: every cell spreads evenly over the values of its column, without the missing value."""
-    mass = np.zeros_like(original.mass)
+    row = np.zeros(original.bins)
     for start, end in _blocks(original):
-        mass[:, start : end - 1] = 1 / max(1, end - 1 - start)
-    return Profile(mass, original.starts)
+        row[start : end - 1] = 1 / max(1, end - 1 - start)
+    return _repeated(row, original)
+
+
+def _repeated(row: Floats, original: Profile) -> CodedProfile:
+    """Table of as many rows as the original, all with the same mass, of which one is stored."""
+    ends = np.append(original.starts[1:], original.bins)
+    cells = [row[None, start:end] for start, end in zip(original.starts, ends, strict=True)]
+    codes = np.zeros(original.rows, dtype=np.intp)
+    return CodedProfile(cells, [codes] * len(cells), original.rows)
 
 
 def uniform_table(original: Profile, rng: Generator, *, rows: int | None = None, copies: bool = False) -> Profile:
@@ -50,17 +60,17 @@ def uniform_table(original: Profile, rng: Generator, *, rows: int | None = None,
     rng : Generator
         Draws the cells.
     rows : int, optional
-        Another number of rows.
+        Another number of rows. By default the original's, at most `MOST_DRAWN`.
     copies : bool
         Whether one draw decides all cells of a row, so that all columns are associated as strongly as possible.
     """
-    count = original.rows if rows is None else rows
+    count = min(original.rows, MOST_DRAWN) if rows is None else rows
     shared = rng.random(count)
-    mass = np.zeros((count, original.mass.shape[1]))
+    mass = np.zeros((count, original.bins))
     for start, end in _blocks(original):
         draws = shared if copies else rng.random(count)
         mass[np.arange(count), start + np.floor(draws * max(1, end - 1 - start)).astype(np.intp)] = 1.0
-    return Profile(mass, original.starts)
+    return DenseProfile(mass, original.starts)
 
 
 def information_free_fidelity(
@@ -92,7 +102,7 @@ def information_free_fidelity(
     pair of columns likewise reaches any strength of association, if the others are left out. Hence the share of rows
     is chosen once, for all columns.
     """
-    rows = original.rows
+    rows = min(original.rows, MOST_DRAWN)
     best = dict.fromkeys(fidelity, 0.0)
     for count in (rows, max(2, rows // 3)):
         for name, values in _values([uniform_table(original, rng, rows=count) for _ in range(DRAWS)], fidelity).items():
@@ -125,11 +135,11 @@ def _equally_associated(original: Profile) -> float:
 
 def _best_columns(original: Profile, measure: Callable[[Profile], float]) -> float:
     """Best fidelity of tables whose columns are each constant or ``*``, by coordinate ascent from either."""
-    kinds = [table.mass[:1] for table in (constant_table(original), suppressed_table(original))]
+    kinds = [np.hstack(table.cells) for table in (constant_table(original), suppressed_table(original))]
     best = 0.0
     for start in kinds:
         mass = start
-        reached = measure(Profile(mass, original.starts))
+        reached = measure(DenseProfile(mass, original.starts))
         for _ in range(SWEEPS):
             before = reached
             for first, end in _blocks(original):
@@ -139,7 +149,7 @@ def _best_columns(original: Profile, measure: Callable[[Profile], float]) -> flo
                         continue
                     trial = mass.copy()
                     trial[:, first:end] = kind[:, first:end]
-                    if (value := measure(Profile(trial, original.starts))) > reached:
+                    if (value := measure(DenseProfile(trial, original.starts))) > reached:
                         mass, reached = trial, value
             if reached == before:
                 break
@@ -153,11 +163,11 @@ def _best_share(original: Profile, measure: Callable[[Profile], float], rng: Gen
     On average draws are no nearer than ``*``. They are tried at the best share, and as a few among constants, since
     single tables reach more by luck.
     """
-    constant, suppressed = constant_table(original).mass[:1], suppressed_table(original).mass[:1]
+    constant, suppressed = np.hstack(constant_table(original).cells), np.hstack(suppressed_table(original).cells)
     pair = np.vstack([constant, suppressed])
 
     def reached(count: int, rows: int) -> float:
-        return measure(Profile(np.repeat(pair, [count, rows - count], axis=0), original.starts))
+        return measure(DenseProfile(np.repeat(pair, [count, rows - count], axis=0), original.starts))
 
     coarse = [reached(count, COARSE) for count in range(COARSE + 1)]
     near, step = int(np.argmax(coarse)), FINE // COARSE
@@ -168,13 +178,13 @@ def _best_share(original: Profile, measure: Callable[[Profile], float], rng: Gen
         values = []
         for _ in range(DRAWS):
             mass = uniform_table(original, rng, copies=copies).mass
-            mass[: round(count / FINE * original.rows)] = constant
-            values.append(measure(Profile(mass, original.starts)))
+            mass[: round(count / FINE * len(mass))] = constant
+            values.append(measure(DenseProfile(mass, original.starts)))
         reaches.append(min(1.0, float(np.mean(values) + MARGIN * np.std(values, ddof=1))))
     return max(reaches)
 
 
-def association_noise(original: Profile, rng: Generator) -> float:
+def association_noise(original: CodedProfile, rng: Generator) -> float:
     r"""Mean `relative_squared_distance` of `association` of two samples of the original's size and population.
 
     It is relative to the original's sum of squares. Random halves of the original are two samples of n/2 rows. The
@@ -201,15 +211,12 @@ def association_noise(original: Profile, rng: Generator) -> float:
     distances = []
     for _ in range(SPLITS):
         order = rng.permutation(original.rows)
-        first, second = (
-            association(Profile(original.mass[part], original.starts))
-            for part in (order[:half], order[half : 2 * half])
-        )
+        first, second = (association(original.take(part)) for part in (order[:half], order[half : 2 * half]))
         distances.append(relative_squared_distance(first, second, strength))
     return float(np.mean(distances) / 2)
 
 
 def _blocks(table: Profile) -> Iterator[tuple[int, int]]:
     """First bin, and the bin after the last, of each column."""
-    ends = np.append(table.starts[1:], table.mass.shape[1])
+    ends = np.append(table.starts[1:], table.bins)
     return zip(table.starts.tolist(), ends.tolist(), strict=True)

@@ -41,7 +41,7 @@ class NaiveBayes:
             Total pseudo-count of each column under each label, above 0.
         """
         weight = labels.sum(axis=0)
-        sizes = np.diff(np.append(people.starts, people.mass.shape[1]))
+        sizes = np.diff(np.append(people.starts, people.bins))
         counts = people.mass.T @ labels + np.repeat(smoothing / sizes, sizes)[:, None]
         prior = (weight + smoothing / weight.size) / (weight.sum() + smoothing)
         return cls(prior, counts / (weight + smoothing))
@@ -49,7 +49,7 @@ class NaiveBayes:
     def posterior(self, people: Profile) -> Floats:
         """P(v | row), shape (n, d): P(v) times, for each column, the sum of mass P(bin | v), normalized."""
         log = np.broadcast_to(np.log(self.prior), (people.rows, self.prior.size)).copy()
-        ends = np.append(people.starts[1:], people.mass.shape[1])
+        ends = np.append(people.starts[1:], people.bins)
         for start, end in zip(people.starts, ends, strict=True):
             log += np.log(people.mass[:, start:end] @ self.bins[start:end])
         odds = np.exp(log - log.max(axis=1, keepdims=True))

@@ -18,7 +18,7 @@ from defenses.base.release import MicrodataRelease
 from leaderboard.utility import pooled_utility
 from metrics.arrays import Floats, Integers
 from metrics.domains import Domain
-from metrics.profile import Profile, original_profile, profile
+from metrics.profile import original_profile, profile
 from metrics.similarity import record_similarity
 from metrics.table_utility import TableUtility, anchored
 from scenarios.seeds import generator
@@ -86,7 +86,7 @@ class Originals:
         """Similarity of each original to a row without information: constants or ``*``, whichever is more similar."""
         original = original_profile(self.frame, self.domains)
         rows = [
-            record_similarity(original, Profile(table.mass[:1], table.starts), self.domains)[:, 0]
+            record_similarity(original, table.take(np.zeros(1, dtype=np.intp)), self.domains)[:, 0]
             for table in (self._utility.constant, self._utility.suppressed)
         ]
         return max(rows, key=lambda similarity: float(similarity.mean()))
