@@ -81,7 +81,7 @@ def named_categories(column: pd.Series[Any]) -> set[str]:
 
 def set_cell(categories: Iterable[str]) -> str:
     """Cell for a set of categories; a plain cell for a single category."""
-    names = [escape(name) for name in categories]
+    names = list(map(escape, categories))
     return names[0] if len(names) == 1 else "{" + "|".join(names) + "}"
 
 
@@ -165,8 +165,7 @@ class NumericCells(Cells):
         """Which distinct cells hold a single value (or a missing one), shape (distinct,)."""
         count = np.bincount(self.owner, minlength=self.missing.size)
         wide = np.bincount(self.owner, weights=self.low < self.high, minlength=self.missing.size)
-        plain: NDArray[np.bool_] = self.missing | ((count == 1) & (wide == 0) & ~self.or_missing)
-        return plain
+        return np.asarray(self.missing | ((count == 1) & (wide == 0) & ~self.or_missing))
 
     def hull(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Smallest and largest number of each distinct cell, two arrays of shape (distinct,); NaN where missing."""
@@ -193,8 +192,7 @@ class NumericCells(Cells):
         if starts.size < self.owner.size:
             inside = np.logical_or.reduceat(inside, starts, axis=0)
         covered[self.owner[starts]] = inside
-        absent = np.isnan(numbers)
-        covered |= (self.missing | self.or_missing | self.suppressed)[:, None] & absent
+        covered |= (self.missing | self.or_missing | self.suppressed)[:, None] & np.isnan(numbers)
         return covered
 
     def mass(self) -> NDArray[np.float64]:
@@ -213,9 +211,9 @@ class NumericCells(Cells):
         cumulative = np.column_stack([np.zeros(low.size), below, np.ones(low.size)])
         segment_mass = np.diff(cumulative, axis=1)
         weight = np.where(width > 0, width, 1.0)
-        total = np.bincount(self.owner, weights=weight, minlength=self.missing.size)
+        total = np.bincount(self.owner, weights=weight, minlength=self.missing.size)[self.owner]
         mass = np.zeros((self.missing.size, domain.size + 1))
-        np.add.at(mass[:, :-1], self.owner, segment_mass * (weight / total[self.owner])[:, None])
+        np.add.at(mass[:, :-1], self.owner, segment_mass * (weight / total)[:, None])
         mass[self.missing, -1] = 1.0
         # In a set, the missing value weighs as much as any other element.
         share = self.or_missing / (1 + np.bincount(self.owner, minlength=self.missing.size))
@@ -248,8 +246,7 @@ class CategoricalCells(Cells):
     @property
     def plain(self) -> NDArray[np.bool_]:
         """Which distinct cells hold a single value (or a missing one), shape (distinct,)."""
-        single: NDArray[np.bool_] = (self.member.sum(axis=1) == 1) & ~self.suppressed & ~self.or_missing
-        return self.missing | single
+        return self.missing | ((self.member.sum(axis=1) == 1) & ~self.suppressed & ~self.or_missing)
 
     def contains(self, values: ArrayLike) -> NDArray[np.bool_]:
         """Whether each distinct cell covers each value, shape (distinct, n); ``*`` covers missing values too."""
@@ -259,8 +256,7 @@ class CategoricalCells(Cells):
     def mass(self) -> NDArray[np.float64]:
         """Share of each distinct cell in each category, shape (distinct, domain.size + 1); rows sum to 1."""
         full = np.column_stack([self.member, self.missing | self.or_missing]).astype(float)
-        mass: NDArray[np.float64] = full / full.sum(axis=1, keepdims=True)
-        return mass
+        return np.asarray(full / full.sum(axis=1, keepdims=True))
 
 
 def read_cells(column: pd.Series[Any], domain: Domain) -> NumericCells | CategoricalCells:
