@@ -246,7 +246,7 @@ class CategoricalCells(Cells):
     @property
     def plain(self) -> NDArray[np.bool_]:
         """Which distinct cells hold a single value (or a missing one), shape (distinct,)."""
-        return self.missing | ((self.member.sum(axis=1) == 1) & ~self.suppressed & ~self.or_missing)
+        return np.asarray(self.missing | ((self.member.sum(axis=1) == 1) & ~self.suppressed & ~self.or_missing))
 
     def contains(self, values: ArrayLike) -> NDArray[np.bool_]:
         """Whether each distinct cell covers each value, shape (distinct, n); ``*`` covers missing values too."""

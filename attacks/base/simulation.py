@@ -77,5 +77,5 @@ def simulation(release: MicrodataRelease, knowledge: Knowledge, rows: int, numbe
 def _digest(release: MicrodataRelease) -> int:
     """An integer of 64 bits that follows from the released cells and their order."""
     rows = pd.util.hash_pandas_object(release.frame.astype(str), index=False).to_numpy()
-    places = np.arange(1, 2 * len(rows), 2, dtype=np.uint64)
-    return int((rows * places).sum(dtype=np.uint64))
+    odd_numbers = np.arange(1, 2 * len(rows), 2, dtype=np.uint64)
+    return int((rows * odd_numbers).sum(dtype=np.uint64))

@@ -83,9 +83,9 @@ class LearnedLinkage(Linkage):
         for simulated, truth in simulated_pairs(release, knowledge, self.simulations):
             learned = some_rows(truth.size, ROWS, rng)
             distance = gower_distance(simulated, learned)
-            places, candidates = chosen_pairs(distance, truth[learned], self.near, self.far, rng)
-            features.append(pair_features(simulated, learned, distance, places, candidates))
-            matches.append(truth[learned][places] == candidates)
+            pair_rows, candidates = chosen_pairs(distance, truth[learned], self.near, self.far, rng)
+            features.append(pair_features(simulated, learned, distance, pair_rows, candidates))
+            matches.append(truth[learned][pair_rows] == candidates)
             if sum(known.size for _, known in labelled_simulations) < TRUSTED_ROWS:
                 labelled_simulations.append((simulated, truth))
         scaler, classifier = StandardScaler(), LogisticRegression(C=self.penalty, max_iter=300)
@@ -156,7 +156,7 @@ def _trust(simulations: list[tuple[Floats, Integers]]) -> float:
 
 
 def pair_features(
-    columns: list[SharedColumn], learned: Integers, distance: Floats, places: Integers, candidates: Integers
+    columns: list[SharedColumn], learned: Integers, distance: Floats, pair_rows: Integers, candidates: Integers
 ) -> Floats:
     """Features of pairs for the classifier, shape (pairs, features).
 
@@ -168,12 +168,12 @@ def pair_features(
         Rows to learn from.
     distance : ndarray of float, shape (rows, candidates)
         Gower's distance of these rows.
-    places, candidates : ndarray of int, shape (pairs,)
+    pair_rows, candidates : ndarray of int, shape (pairs,)
         Place of each pair's row in `learned`, and its candidate.
     """
-    features = [distance[places, candidates], distance[places, candidates] - distance.min(axis=1)[places]]
+    features = [distance[pair_rows, candidates], distance[pair_rows, candidates] - distance.min(axis=1)[pair_rows]]
     for column in columns:
-        features += column_features(column, (column.cells.codes[learned][places], column.codes[candidates]))
+        features += column_features(column, (column.cells.codes[learned][pair_rows], column.codes[candidates]))
     return np.column_stack(features)
 
 

@@ -186,6 +186,6 @@ def _position(domain: NumericDomain, values: Floats) -> Floats:
 
 
 def _number(domain: NumericDomain, positions: Floats) -> Floats:
-    edges, places = _scale(domain)
-    values = np.interp(positions, places, edges)
+    edges, scaled = _scale(domain)
+    values = np.interp(positions, scaled, edges)
     return np.round(values) if domain.integer else values
