@@ -29,9 +29,9 @@ from scenarios.tables.csv_text import (
     decompressed,
     header_fields,
     inferred_separator,
-    refuse_workbook,
 )
 from scenarios.tables.encodings import table_text
+from scenarios.tables.workbook import refuse_workbook
 
 HEAD = 1 << 20
 """Number of bytes at the beginning of a file in which its header must end."""

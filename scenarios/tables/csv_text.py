@@ -30,14 +30,6 @@ def decompressed(path: Path, data: bytes) -> bytes:
         raise ValueError(f"{path}: the gzip compression is damaged ({error})") from None
 
 
-def refuse_workbook(path: Path, data: bytes) -> None:
-    """Raise ValueError if a file's content is an Excel workbook."""
-    new = data.startswith(b"PK\x03\x04") and (b"xl/" in data or b"[Content_Types].xml" in data)
-    old = data.startswith(b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")
-    if new or old:
-        raise ValueError(f"{path}: is an Excel workbook; save the sheet as CSV (UTF-8)")
-
-
 def column_names(path: Path, fields: Sequence[str]) -> list[str]:
     """Names of the columns; a column without a name is called by its position (from 1), such as ``column_3``.
 

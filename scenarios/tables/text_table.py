@@ -19,12 +19,12 @@ from scenarios.tables.csv_text import (
     decompressed,
     header_fields,
     inferred_separator,
-    refuse_workbook,
 )
 from scenarios.tables.encodings import table_text
 from scenarios.tables.number_forms import MISSING, recognized
 from scenarios.tables.roles import CategoryColumn, Roles
 from scenarios.tables.text_column import TextColumn
+from scenarios.tables.workbook import is_workbook, workbook_table
 
 
 class TextTable(NamedTuple):
@@ -54,7 +54,7 @@ def text_table(
 
 
 def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, released: bool = False) -> TextTable:
-    """Read a CSV (also gzip-compressed) or Parquet file; the format is recognized by the first bytes.
+    """Read a CSV (also gzip-compressed), Parquet file or Excel workbook; the format is recognized by the first bytes.
 
     Parameters
     ----------
@@ -81,8 +81,9 @@ def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, r
     separator = ""
     if data.startswith(b"PAR1"):
         table = _read_parquet(path, data)
+    elif is_workbook(path, data):
+        table, notes = workbook_table(path, data)
     else:
-        refuse_workbook(path, data)
         text = table_text(path, decompressed(path, data), declared.encoding)
         if not text.strip():
             raise ValueError(f"{path}: is empty; the first line must name the columns")

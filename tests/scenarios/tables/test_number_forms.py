@@ -1,9 +1,7 @@
-"""Numbers in other forms, missing values among numbers, columns without a name, encodings and workbooks."""
+"""Numbers in other forms, missing values among numbers, columns without a name, and encodings."""
 
 import gzip
-import io
 import tomllib
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -247,16 +245,6 @@ def test_describe_declares_what_it_recognized(tmp_path):
     assert "NA is a category" not in "".join(again.notes)
     path.write_text(path.read_text().replace(";NA;NA\n", ";NA;\n"))
     assert describe_table(path, None, tmp_path / "r.toml").roles.na == ["NA"]
-
-
-def test_workbooks_are_refused_as_what_they_are(tmp_path):
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w") as file:
-        file.writestr("[Content_Types].xml", "<Types/>")
-        file.writestr("xl/workbook.xml", "<workbook/>")
-    (tmp_path / "t.xlsx").write_bytes(buffer.getvalue())
-    output = call("validate", tmp_path / "t.xlsx", code=2).output
-    assert "is an Excel workbook; save the sheet as CSV" in output
 
 
 def test_queries_read_declared_forms_only():
