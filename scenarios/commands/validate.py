@@ -76,6 +76,6 @@ def validate(file: Path, roles: Path | None, write_roles: str | None, *, reading
         from scenarios.tables.roles_file import reviewable_roles
 
         with bad_input():
-            write_text(reviewable_roles(dataset, roles, Path(write_roles)), write_roles)
+            write_text(reviewable_roles(dataset, roles, Path(write_roles), reading=reading), write_roles)
         echo(f"roles written to {write_roles}; review every domain that was read from the data", err=True)
     echo(f"{file}: {len(dataset.records)} records, {len(dataset.records.frame.columns)} columns: valid")

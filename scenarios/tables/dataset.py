@@ -229,7 +229,7 @@ def column_domains(
     notes: list[str] = []
     for name, column in columns.items():
         described = declared.columns.get(name)
-        if described is None and name in declared.identifiers:
+        if described is None and (name in declared.identifiers or (column.empty and declared.leaves_out(name))):
             continue
         domain, additions = declared_domain(described)
         if domain is None:

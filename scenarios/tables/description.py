@@ -33,6 +33,7 @@ from scenarios.tables.uniqueness import uniqueness
 
 WIDTH = 118
 DECIDE = """\
+# It shows bounds and categories that occur in the table, so it is as confidential as the table until they are replaced.
 # `undecided` lists columns whose role is a guess. Correct the role, then delete the name from the list.
 # Columns that are no identifier and hold no sensitive value are quasi-identifiers: attackers may know them.
 """

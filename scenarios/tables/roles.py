@@ -171,6 +171,10 @@ class Roles(TomlTable):
                     raise ValueError(f"{text!r} is in 'na' and a category of column {name!r}; it is one or the other")
         return self
 
+    def leaves_out(self, name: str) -> bool:
+        """Return True if a column has no role, so that releases leave it out."""
+        return self.quasi_identifiers is not None and name not in self.named_roles() and name != self.person
+
     def named_roles(self) -> list[str]:
         """Columns to which a list of the file gives a role."""
         return [*self.identifiers, *(self.quasi_identifiers or []), *self.sensitive, *self.unprotected]

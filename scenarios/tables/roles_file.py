@@ -21,7 +21,9 @@ HEADER = """\
 REVIEW = "# Read from the data: review this domain.{}"
 
 
-def reviewable_roles(dataset: Dataset, roles: Path | None, output: Path) -> str:
+def reviewable_roles(
+    dataset: Dataset, roles: Path | None, output: Path, *, reading: Mapping[str, Any] | None = None
+) -> str:
     """Content of a roles file that declares all inferred domains of a data set, each with a comment to review it.
 
     Parameters
@@ -32,6 +34,8 @@ def reviewable_roles(dataset: Dataset, roles: Path | None, output: Path) -> str:
         The roles file with which it was loaded; its content is kept.
     output : Path
         Where the file will be written; paths of other files become relative to its folder.
+    reading : mapping of str, optional
+        How the table was read; see `read_roles`. The file declares it.
 
     Raises
     ------
@@ -39,7 +43,7 @@ def reviewable_roles(dataset: Dataset, roles: Path | None, output: Path) -> str:
         If `roles` cannot be read.
     """
     records = dataset.records
-    declared = read_roles(roles)
+    declared = read_roles(roles, reading)
     if declared.quasi_identifiers is None:
         declared = declared.model_copy(update={"quasi_identifiers": list(records.quasi_identifiers)})
     comments = {}

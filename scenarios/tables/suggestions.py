@@ -27,8 +27,8 @@ FEW = 20
 """Number of values up to which a column that differs in every record may do so by chance."""
 FEW_CATEGORIES = 10
 """Largest number of values of an outcome."""
-RATHER_UNIQUE = 0.5
-"""Share of distinct values from which a column of numbers is rather an exact amount than a trait that people share."""
+RATHER_UNIQUE = 0.3
+"""Share of distinct values from which a column is rather an exact amount or a name than a trait that people share."""
 
 
 class Suggestion(NamedTuple):
@@ -166,10 +166,13 @@ def quasi_identifier_reason(name: str, column: pd.Series[Any], measured: Uniquen
         words += f", {percent(shares.in_sets)} by it and at most {others} other" + "s" * (others > 1)
     if len(measured.columns) > 1:
         words += f"; without it {percent(shares.without)} are unique by all others"
-    amount = column.dtype != object and column.nunique() >= RATHER_UNIQUE * column.count() and column.count() > FEW
-    if amount:
-        words += "; if nobody else knows this amount, it is sensitive or unprotected"
-    return Suggestion(QUASI_IDENTIFIER, words, guess=bool(amount))
+    distinct, present = column.nunique(), column.count()
+    if distinct <= FEW or distinct < RATHER_UNIQUE * present:
+        return Suggestion(QUASI_IDENTIFIER, words, guess=False)
+    doubt = "if it names people, it is an identifier"
+    if column.dtype != object:
+        doubt = "if nobody else knows this amount, it is sensitive or unprotected"
+    return Suggestion(QUASI_IDENTIFIER, f"{words}; {doubt}", guess=True)
 
 
 def percent(share: float) -> str:

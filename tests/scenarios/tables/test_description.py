@@ -166,6 +166,15 @@ def test_names_of_columns_cannot_leave_their_comment(tmp_path):
     assert load_table(path, tmp_path / "r.toml").inferred == ()
 
 
+def test_names_that_repeat_are_for_a_person_to_decide(tmp_path):
+    rng = np.random.default_rng(0)
+    names = [f"Family{number}" for number in rng.integers(0, 600, 1000)]
+    pd.DataFrame({"who": names, "sex": rng.choice(["m", "f"], 1000), "x": 1}).to_csv(tmp_path / "t.csv", index=False)
+    description = describe_table(tmp_path / "t.csv", None, tmp_path / "r.toml")
+    assert description.roles.undecided == ["who"]
+    assert "if it names people" in description.text
+
+
 def test_notes_are_grouped_and_likely_identifiers_are_warned_of(folder):
     pd.read_csv("people.csv").drop(columns="void").to_csv("full.csv", index=False)
     dataset = load_table("full.csv")

@@ -219,6 +219,8 @@ def test_options_replace_keys_of_the_roles(tmp_path, monkeypatch):
     written = call("describe", "t.csv", *options).stdout
     roles = tomllib.loads(written)
     assert (roles["separator"], roles["decimal"], roles["na"]) == ("|", ",", ["none"])
+    call("validate", "t.csv", *options, "--write-roles", "written.toml")
+    assert load_table("t.csv", "written.toml").records.frame["y"].dropna().unique().tolist() == ["b"]
     Path("tab.csv").write_text("x\ty\n1\t2\n")
     call("validate", "tab.csv", "--delimiter", "tab")
     for wrong in (("--delimiter", "::"), ("--decimal", ";")):

@@ -134,6 +134,14 @@ def test_an_unprotected_column_has_no_other_role(tmp_path):
         load_table(*write(tmp_path, roles='unprotected = ["wage"]'))
 
 
+def test_an_empty_column_that_is_left_out_needs_no_domain(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,\n2,\n")
+    (tmp_path / "r.toml").write_text('quasi_identifiers = ["a"]\n')
+    dataset = load_table(tmp_path / "t.csv", tmp_path / "r.toml")
+    assert dataset.left_out == ("b",)
+    assert dataset.records.released_columns == ("a",)
+
+
 @pytest.mark.parametrize("level", [0, 1, 2])
 def test_categories_that_look_like_numbers_stay_categories(tmp_path, level):
     records = load_table(*write(tmp_path)).records
