@@ -60,7 +60,9 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @click.option("--na", multiple=True, metavar="TEXT", help="Text that means a missing value (repeatable).")
     @click.option("--decimal", type=click.Choice([".", ","]), help="Decimal mark; the other mark groups thousands.")
-    @click.option("--delimiter", metavar="CHARACTER", help="Separator of CSV fields; `tab` is a tab.")
+    @click.option(
+        "--delimiter", metavar="CHARACTER", callback=_delimiter, help="Separator of CSV fields; `tab` is a tab."
+    )
     @click.option("--encoding", metavar="NAME", help="Encoding of CSV files that are not UTF-8, such as cp1252.")
     @wraps(command)
     def with_reading(
@@ -74,7 +76,7 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         reading: dict[str, Any] = {
             "na": [text.strip() for text in na] or None,
             "decimal": decimal,
-            "separator": {"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter),
+            "separator": delimiter,
             "encoding": encoding,
         }
         return command(
@@ -82,6 +84,14 @@ def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
         )
 
     return with_reading
+
+
+def _delimiter(context: click.Context, option: click.Parameter, given: str | None) -> str | None:
+    """The delimiter, which must be one character."""
+    delimiter = "\t" if given in ("tab", "\\t") else given
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n'):
+        raise click.BadParameter(f"must be one character such as ';', or `tab`; got {given!r}", context, option)
+    return delimiter
 
 
 def parameter_option(method: str) -> Callable[[Any], Any]:

@@ -27,8 +27,8 @@ def describe(table: str, roles: Path | None, output: str, *, reading: dict[str, 
     """Describe TABLE (CSV or Parquet; - is standard input) as a roles file to be reviewed.
 
     Each column gets a suggested role, its type, and its bounds or categories, with a reason as a comment. The key
-    `undecided` lists the columns whose role is a guess. The file shows the bounds and categories that occur, so it is
-    for the owner of the table; it shows no value of identifiers and free text.
+    `undecided` lists the columns whose role is a guess. The file shows no value of identifiers and free text. It shows
+    the bounds and categories of other columns, so it is for the owner of the table.
     """
     from scenarios.tables.description import describe_table
     from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text

@@ -94,10 +94,10 @@ def recognized(
     Notes
     -----
     A column is read with a decimal mark if all of its texts fit it. The other mark must then separate groups of three
-    digits throughout. What fits both marks, such as ``1,234``, is read if the mark is known: declared, or evident in
-    one column and in none the other way. Evident are a text with two groups, such as ``1,234,567``, one with both
-    marks, and a decimal comma with other than three digits in a file whose fields are not separated by commas. A plain
-    column with other than three decimals shows the point.
+    digits throughout. What fits both marks, such as ``1,234``, is read if the mark is known. It is known if declared,
+    or if columns show one mark and none shows the other. A column shows its mark by a text with two groups, such as
+    ``1,234,567``, or with both marks. Decimal commas show it too, unless all have three digits or commas separate the
+    file's fields. A plain column with other than three decimals shows the point.
     """
     free = {name: column for name, column in columns.items() if name not in fixed and _may_be_numbers(column)}
     forms = {

@@ -27,7 +27,7 @@ def test_help_is_quick():
     assert min(b - a for a, b in pairwise(times)) < 0.3
 
 
-@pytest.mark.parametrize("command", ["run", "board", "list", "info", "validate", "check"])
+@pytest.mark.parametrize("command", ["run", "board", "list", "info", "validate", "describe", "check"])
 def test_every_command_has_examples(command):
     result = invoke(command, "--help")
     assert result.exit_code == 0

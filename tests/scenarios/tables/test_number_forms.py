@@ -223,8 +223,8 @@ def test_options_replace_keys_of_the_roles(tmp_path, monkeypatch):
     assert load_table("t.csv", "written.toml").records.frame["y"].dropna().unique().tolist() == ["b"]
     Path("tab.csv").write_text("x\ty\n1\t2\n")
     call("validate", "tab.csv", "--delimiter", "tab")
-    for wrong in (("--delimiter", "::"), ("--decimal", ";")):
-        assert call("validate", "t.csv", *wrong, code=2).output
+    for option, wrong in (("--delimiter", "::"), ("--delimiter", '"'), ("--delimiter", ""), ("--decimal", ";")):
+        assert option in call("validate", "t.csv", option, wrong, code=2).output
 
 
 def test_describe_declares_what_it_recognized(tmp_path):
