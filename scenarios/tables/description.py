@@ -179,6 +179,8 @@ def _comment(
     role = _role(name, described)
     guess = "?" if name in described.undecided else ""
     reason = f": {suggestion.reason}" if suggestion is not None else ", as declared"
+    if role == IDENTIFIER:
+        reason += "; never released"
     kind, words = type_and_domain(domains.get(name))
     if role != IDENTIFIER and words:
         # The domain of an identifier would show values.

@@ -103,7 +103,7 @@ def _text_reason(distinct: Any, present: int, *, by_name: bool) -> tuple[str, bo
     if addresses >= 0.9:
         return "e-mail addresses", False
     if mean_length >= LONG and share >= 0.5:
-        return f"free text, {percent(share)} of its values distinct; it is never released", True
+        return f"free text, {percent(share)} of its values distinct", True
     if share == 1:
         return "text that differs in every record", present <= FEW
     if share >= 0.9 and present > FEW:
@@ -138,9 +138,7 @@ def suggested_roles(frame: pd.DataFrame) -> dict[str, Suggestion]:
     for name in map(str, frame.columns):
         column = frame[name]
         if not column.notna().any():
-            suggestions[name] = Suggestion(
-                IDENTIFIER, "it has no value in any row; as an identifier it is left out of releases", guess=True
-            )
+            suggestions[name] = Suggestion(IDENTIFIER, "it has no value in any row", guess=True)
             continue
         suggestion = suggested_identifier(name, column) or suggested_sensitive(name, column)
         if suggestion is not None:

@@ -53,10 +53,9 @@ def test_roles_are_suggested_with_reasons_and_guesses_are_undecided(folder):
     assert set(roles["columns"]) == {"age", "zip", "constant", "height", "年収", "diagnosis"}
     flat = " ".join(line.removeprefix("#").strip() for line in text.splitlines())
     for words in (
-        "name: identifier: text that differs in every record category; 0 of 300 missing",
-        "row: identifier: it counts the rows",
-        "remark: identifier?: free text, 100 % of its values distinct; it is never released "
-        "category; 150 of 300 missing",
+        "name: identifier: text that differs in every record; never released category; 0 of 300 missing",
+        "row: identifier: it counts the rows; never released",
+        "remark: identifier?: free text, 100 % of its values distinct; never released category; 150 of 300 missing",
         "void: identifier?: it has no value in any row",
         "constant: quasi-identifier: constant, so it tells no record from another",
         "年収: sensitive?: by its name",
@@ -186,7 +185,7 @@ def test_notes_are_grouped_and_likely_identifiers_are_warned_of(folder):
     assert identifier_warnings(dataset) == [
         "name: no identifier by role, but text that differs in every record",
         "row: no identifier by role, but it counts the rows",
-        "remark: no identifier by role, but free text, 100 % of its values distinct; it is never released",
+        "remark: no identifier by role, but free text, 100 % of its values distinct",
     ]
     output = call("validate", "full.csv").stdout
     assert output.count("hence not public") == 1
