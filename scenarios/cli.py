@@ -20,6 +20,7 @@ from scenarios.commands.downtime import downtime
 from scenarios.commands.info import info
 from scenarios.commands.list import list_
 from scenarios.commands.publish import publish
+from scenarios.commands.rank import rank
 from scenarios.commands.risk import risk
 from scenarios.commands.run import run
 from scenarios.commands.secure import secure
@@ -75,6 +76,7 @@ for command in (
     describe,
     defend,
     attack,
+    rank,
     risk,
     utility,
     ask,

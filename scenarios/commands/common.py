@@ -284,9 +284,17 @@ def write_page(results: Sequence[Result], path: Path) -> None:
 
 
 def write_report(
-    title: str, about: Mapping[str, str], sections: Sequence[Section], form: str, html: Path | None
+    title: str,
+    about: Mapping[str, str],
+    sections: Sequence[Section],
+    form: str,
+    html: Path | None,
+    page: Sequence[Section] | None = None,
 ) -> None:
-    """Write a report to standard output in one of `FORMATS`, and as an HTML page if `html` is given."""
+    """Write a report to standard output in one of `FORMATS`, and as an HTML page if `html` is given.
+
+    The page has the same sections, unless `page` gives it others.
+    """
     import leaderboard as lb
     from leaderboard.version import version
 
@@ -294,7 +302,7 @@ def write_report(
     if html is not None:
         about = {**about, "version": f"tokumei {version()}"}
         with bad_input():
-            _write_html(lb.render_report(title, about, sections), html)
+            _write_html(lb.render_report(title, about, page or sections), html)
         echo(f"page written to {html}", err=True)
 
 

@@ -40,7 +40,7 @@ def utility(
     import numpy as np
 
     from metrics.information_loss import normalized_certainty_penalty
-    from metrics.table_utility import TableUtility, prediction_target
+    from metrics.table_utility import TableUtility, headline_utility, prediction_target
     from scenarios.tables.dataset import load_table
     from scenarios.tables.released import input_path, read_released
 
@@ -53,11 +53,8 @@ def utility(
         scorer = TableUtility(records.frame, domains, others.frame, target, np.random.default_rng(seed))
         scores = scorer.score(cells)
         loss = normalized_certainty_penalty(cells, {name: domains[name] for name in records.quasi_identifiers})
-    auc, best = scores.pop("classifier_auc"), scores.pop("classifier_auc_original")
-    if auc is not None and best is not None and best > 0.5:
-        scores["classifier"] = min(1.0, max(0.0, (auc - 0.5) / (best - 0.5)))
-    present = [value for value in scores.values() if value is not None]
-    result = {"utility": float(np.mean(present)), **scores, "normalized_certainty_penalty": loss, "rows": len(cells)}
+    value, components = headline_utility(scores)
+    result = {"utility": value, **components, "normalized_certainty_penalty": loss, "rows": len(cells)}
     if form == "json":
         echo(json.dumps(result, indent=2))
         return

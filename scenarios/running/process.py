@@ -95,6 +95,14 @@ def serve(connection: Connection, crashes: Connection, plan: bytes, folders: Seq
 
 
 def _become_worker(crashes: Connection) -> None:
+    """Become a process of its own (`leave_terminal`) whose tracebacks go to the supervisor."""
+    leave_terminal()
+    faulthandler.enable(file=crashes.fileno())
+    if WHERE is not None:
+        faulthandler.register(WHERE, file=crashes.fileno())
+
+
+def leave_terminal() -> None:
     """Ignore Ctrl-C, redirect standard output, use one thread for linear algebra, and end with the owner."""
     import threadpoolctl
 
@@ -105,9 +113,6 @@ def _become_worker(crashes: Connection) -> None:
     _die_with_owner()
     # Redirected to standard error, so that output of methods does not mix with the board.
     os.dup2(2, 1)
-    faulthandler.enable(file=crashes.fileno())
-    if WHERE is not None:
-        faulthandler.register(WHERE, file=crashes.fileno())
     threadpoolctl.threadpool_limits(1)
 
 

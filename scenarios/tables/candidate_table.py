@@ -80,7 +80,7 @@ def candidates_beside(
             domain = _with_released(domain, released[name])
             notes.append(f"{name}: {words}, inferred from the candidates")
         if name in stated:
-            domain = _with_candidates(domain, columns[name])
+            domain = with_values_of(domain, columns[name])
         values[name], domains[name] = columns[name].values(domain), domain
     frame = pd.DataFrame(values)
     for name in (name for name in shared if name in stated):
@@ -110,8 +110,8 @@ def _with_released(domain: Domain, cells: pd.Series[Any]) -> Domain:
     return replace(domain, categories=tuple(sorted({*domain.categories, *named_categories(cells)})))
 
 
-def _with_candidates(domain: Domain, column: TextColumn) -> Domain:
-    """A channel's domain, extended by values that only candidates have."""
+def with_values_of(domain: Domain, column: TextColumn) -> Domain:
+    """A domain, extended by the values of a column that lie outside it."""
     if isinstance(domain, NumericDomain):
         numbers = column.numbers()
         low, high = np.nanmin(numbers, initial=domain.low), np.nanmax(numbers, initial=domain.high)

@@ -72,9 +72,7 @@ def read_released(path: Path, roles: Path | None, *, reading: Mapping[str, Any] 
     declared = read_roles(roles, reading)
     columns, notes = text_table(path, read_bytes(path), declared, released=True)
     frame = text_frame(columns)
-    for name in declared.identifiers:
-        if name in frame.columns and not frame[name].dropna().map(is_pseudonym).all():
-            raise ValueError(f"{path}: column {name!r} is an identifier and was released")
+    refuse_identifiers(path, frame, declared.identifiers)
     other = [name for name in frame.columns if name not in declared.sensitive]
     quasi_identifiers = other if declared.quasi_identifiers is None else declared.quasi_identifiers
     for name in (*quasi_identifiers, *declared.sensitive):
@@ -83,6 +81,13 @@ def read_released(path: Path, roles: Path | None, *, reading: Mapping[str, Any] 
     if declared.quasi_identifiers is None:
         notes = [*notes, "no roles declared: every column is a quasi-identifier"]
     return ReleasedTable(frame, tuple(quasi_identifiers), tuple(declared.sensitive), tuple(notes))
+
+
+def refuse_identifiers(path: Path, frame: pd.DataFrame, identifiers: Sequence[str]) -> None:
+    """Raise ValueError if a released table holds an identifier in clear; pseudonyms may be released."""
+    for name in identifiers:
+        if name in frame.columns and not frame[name].dropna().map(is_pseudonym).all():
+            raise ValueError(f"{path}: column {name!r} is an identifier and was released")
 
 
 def refuse_existing(outputs: Sequence[str | None], *, inputs: Sequence[str | Path | None] = (), force: bool) -> None:

@@ -1,0 +1,152 @@
+"""``tokumei rank``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scenarios.commands.common import (
+    FAILED_TRIALS,
+    SIGNALLED,
+    BadInput,
+    bad_input,
+    check_page,
+    db_option,
+    echo,
+    format_option,
+    html_option,
+    reading_options,
+    roles_option,
+    write_report,
+)
+
+if TYPE_CHECKING:
+    from scenarios.finished.baseline_releases import ReleasedFile
+    from scenarios.finished.ranking import RankedRelease
+
+EPILOG = """\b
+Examples:
+  tokumei rank people.csv releases/*.csv --roles roles.toml --baseline
+  tokumei rank people.csv synthetic.csv masked.csv --roles roles.toml --control others.csv --html rank.html
+  tokumei rank people.csv releases/*.csv --roles roles.toml --format json > rank.json
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("table")
+@click.argument("releases", nargs=-1, metavar="RELEASE...")
+@roles_option
+@reading_options
+@click.option("--control", help="People of the same population who were not in TABLE, with the same columns.")
+@click.option("--baseline", is_flag=True, help="Add releases of built-in defenses of the same table.")
+@click.option(
+    "--targets", type=click.IntRange(min=1), default=500, show_default=True, help="People whom attacks are about."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of all random draws.")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(min=1), help="Number of worker processes.  [default: number of cores]"
+)
+@db_option
+@html_option
+@format_option
+@click.option("--quiet", is_flag=True, help="Show no progress.")
+def rank(
+    table: str,
+    releases: tuple[str, ...],
+    roles: Path | None,
+    control: str | None,
+    targets: int,
+    seed: int,
+    jobs: int | None,
+    db: str,
+    html: Path | None,
+    form: str,
+    *,
+    baseline: bool,
+    quiet: bool,
+    reading: dict[str, Any],
+) -> None:
+    """Rank finished releases of TABLE, from whatever tool, by utility and by what attacks find out.
+
+    A RELEASE is a CSV or Parquet file. Its columns may have any order, and some may be missing. Rows may be shuffled,
+    fewer, more or synthetic. Cells may be intervals ([20,29]), sets ({a|b}) or * (suppressed).
+
+    With --control, attacks on people who were not in TABLE give the chance level. Without it, less can be measured, and
+    the notes say what.
+
+    Results are stored: the same command goes on where it was interrupted. Exit code 3 says that a release failed.
+    """
+    from leaderboard.store import Store
+    from scenarios.finished.baseline_releases import baseline_releases
+    from scenarios.finished.evaluation_setting import EvaluationSetting, read_control
+    from scenarios.finished.ranking import Ranking
+    from scenarios.finished.ranking_report import ranking_sections
+    from scenarios.running.display import Display
+    from scenarios.running.fork_server import start_server
+    from scenarios.running.interrupts import signal_of, terminable
+    from scenarios.running.local import cores
+    from scenarios.tables.dataset import load_table
+    from scenarios.tables.declared_roles import read_roles
+    from scenarios.tables.released import input_path
+
+    display = Display(quiet=quiet)
+    workers = jobs or cores()
+    with bad_input():
+        check_page(html)
+        if not releases and not baseline:
+            raise ValueError("name at least one release, or --baseline")
+        if workers > 1:
+            start_server()
+        declared = read_roles(roles, reading)
+        dataset = load_table(input_path(table), roles, reading=reading)
+        people, sha256 = read_control(Path(control), dataset, declared) if control else (None, "")
+        setting = EvaluationSetting(dataset, declared, people, sha256, seed, targets)
+        notes = list(dataset.notes)
+        files, failed = _read_files(releases)
+        if baseline:
+            built_in, refused = baseline_releases(dataset.records, seed)
+            files += built_in
+            notes += refused
+    for note in notes:
+        display.say(f"note: {note}")
+    with bad_input(), Store(db) as store:
+        try:
+            with terminable():
+                lines = Ranking(setting, store, workers).ranked(files, display.say)
+        except KeyboardInterrupt as interrupt:
+            display.say("interrupted; the same command goes on where it was")
+            sys.exit(SIGNALLED + signal_of(interrupt))
+    lines += failed
+    reasons = [line.reason for line in lines if line.evaluation is None]
+    if len(reasons) == len(lines):
+        for reason in reasons[:-1]:
+            echo(f"Error: {reason}", err=True)
+        raise BadInput(reasons[-1])
+    about = {"table": Path(table).name, "control": Path(control).name if control else "none", "seed": str(seed)}
+    page = ranking_sections(lines, full=True) if html is not None else None
+    sections = ranking_sections(lines, full=form != "table")
+    write_report(f"Finished releases of {dataset.name}", about, sections, form, html, page)
+    for reason in reasons:
+        echo(f"failed: {reason}", err=True)
+    sys.exit(FAILED_TRIALS if reasons else 0)
+
+
+def _read_files(paths: tuple[str, ...]) -> tuple[list[ReleasedFile], list[RankedRelease]]:
+    """Content of the files, and lines for those that cannot be read."""
+    from scenarios.files.toml_file import read_bytes
+    from scenarios.finished.baseline_releases import ReleasedFile
+    from scenarios.finished.ranking import RankedRelease
+
+    for path in paths:
+        if paths.count(path) > 1:
+            raise ValueError(f"{path} is named twice")
+    files, failed = [], []
+    for path in paths:
+        try:
+            files.append(ReleasedFile(path, read_bytes(Path(path))))
+        except (ValueError, OSError) as error:
+            failed.append(RankedRelease(path, None, str(error)))
+    return files, failed

@@ -1,0 +1,1 @@
+"""Finished releases: tables that any tool released, evaluated beside the original table."""

@@ -1,0 +1,154 @@
+"""A finished release, read beside the original table."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+import pandas as pd
+
+from metrics.cells import SUPPRESSED, CategoricalCells, NumericCells, named_categories, read_cells
+from metrics.domains import CategoricalDomain, Domain
+from scenarios.finished.evaluation_setting import EvaluationSetting
+from scenarios.tables.released import refuse_identifiers, text_frame
+from scenarios.tables.roles import Roles
+from scenarios.tables.text_column import TextColumn
+from scenarios.tables.text_table import text_table
+
+LARGEST_TABLE = 500_000_000
+"""Largest number of pairs of a distinct cell and a category of one column, of one byte each."""
+
+
+@dataclass(frozen=True)
+class FinishedTable:
+    """A table that some tool released, with the columns that it shares with the original table.
+
+    Attributes
+    ----------
+    name : str
+        The file, or the built-in defense.
+    frame : DataFrame, shape (rows, columns)
+        Released cells as text, None where missing. Columns have the order of the original table.
+    lacking : tuple of str
+        Columns with a role that the release does not have.
+    domains : mapping of str to Domain
+        Domains of all columns of the original table except identifiers. An inferred domain also holds the categories
+        that only this release has.
+    sha256 : str
+        Checksum of the file.
+    notes : tuple of str
+        What was recognized, one sentence each.
+    """
+
+    name: str
+    frame: pd.DataFrame = field(repr=False)
+    lacking: tuple[str, ...]
+    domains: Mapping[str, Domain] = field(repr=False)
+    sha256: str
+    notes: tuple[str, ...]
+
+    @property
+    def suppressed(self) -> pd.DataFrame:
+        """The released cells with ``*`` in every column that is lacking."""
+        return self.frame.assign(**dict.fromkeys(self.lacking, SUPPRESSED))
+
+
+def read_finished(name: str, data: bytes, setting: EvaluationSetting) -> FinishedTable:
+    """Read a finished release.
+
+    Its columns may have any order. It may lack columns, and other columns are left out. Its rows may be more or fewer
+    than the records. A category that no record has is added to a domain that was inferred.
+
+    Parameters
+    ----------
+    name : str
+        The file, which errors name.
+    data : bytes
+        Its content: CSV (also gzip-compressed) or Parquet.
+    setting : EvaluationSetting
+        The original table.
+
+    Raises
+    ------
+    ValueError
+        If it is no such table or holds no row, an identifier was released, it shares no column with the original
+        table, or a cell cannot be read. The message names file, column and row.
+    """
+    records, domains = setting.records, setting.domains
+    columns, notes = _columns(name, data, domains, setting.roles)
+    refuse_identifiers(Path(name), text_frame(_among(columns, records.identifiers)), records.identifiers)
+    shared = [column for column in domains if column in columns]
+    if not shared:
+        raise ValueError(
+            f"{name}: has no column of the original table, which has {', '.join(domains)}; it has {', '.join(columns)}"
+        )
+    lacking = tuple(column for column in setting.columns if column not in columns)
+    extra = [column for column in columns if column not in domains and column not in records.identifiers]
+    if lacking:
+        notes.append(f"lacks {', '.join(lacking)}, which counts as suppressed")
+    if extra:
+        notes.append(f"{', '.join(extra)}: not in the original table, left out")
+    bare = [column for column in setting.dataset.left_out if column in columns]
+    if bare:
+        notes.append(f"{', '.join(bare)}: no role declared, but released; attackers use it, and utility leaves it out")
+    frame = text_frame(_among(columns, shared))
+    extended, cells = dict(domains), {}
+    for column in shared:
+        extended[column], unknown = _extended(domains[column], frame[column])
+        if unknown:
+            notes.append(f"{column}: {unknown} released categories that no record has")
+        _check_size(name, column, frame[column], extended[column])
+        try:
+            cells[column] = read_cells(frame[column], extended[column])
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
+    notes += _recognized(cells)
+    if len(frame) != len(records):
+        notes.append(f"{len(frame)} rows were released, and the original table has {len(records)}")
+    return FinishedTable(name, frame, lacking, extended, hashlib.sha256(data).hexdigest(), tuple(notes))
+
+
+def _columns(
+    name: str, data: bytes, domains: Mapping[str, Domain], roles: Roles
+) -> tuple[dict[str, TextColumn], list[str]]:
+    """Columns of the file; another tool may have written it with another separator than the roles declare."""
+    columns, notes = text_table(Path(name), data, roles, released=True)
+    if roles.separator is not None and not set(columns) & set(domains):
+        return text_table(Path(name), data, roles.model_copy(update={"separator": None}), released=True)
+    return columns, notes
+
+
+def _among(columns: Mapping[str, TextColumn], names: tuple[str, ...] | list[str]) -> dict[str, TextColumn]:
+    return {name: columns[name] for name in names if name in columns}
+
+
+def _extended(domain: Domain, column: pd.Series[str]) -> tuple[Domain, int]:
+    """An inferred domain with the categories that only the release has, and their number."""
+    if not isinstance(domain, CategoricalDomain) or not domain.inferred:
+        return domain, 0
+    unknown = sorted(named_categories(column) - set(domain.categories))
+    return (replace(domain, categories=(*domain.categories, *unknown)) if unknown else domain), len(unknown)
+
+
+def _check_size(name: str, column: str, cells: pd.Series[str], domain: Domain) -> None:
+    """Refuse a column of so many categories that a table of cells and categories does not fit into memory."""
+    distinct = cells.nunique()
+    if isinstance(domain, CategoricalDomain) and distinct * domain.size > LARGEST_TABLE:
+        raise ValueError(
+            f"{name}: column {column!r} has {distinct} different cells and {domain.size} categories, too many to "
+            "compare; declare it as an identifier, or leave it out"
+        )
+
+
+def _recognized(cells: Mapping[str, NumericCells | CategoricalCells]) -> list[str]:
+    """Notes on the columns that hold intervals, sets or suppressed cells."""
+    general = [name for name, column in cells.items() if (~column.plain & ~column.suppressed).any()]
+    starred = [name for name, column in cells.items() if column.suppressed.any()]
+    notes = []
+    if general:
+        notes.append(f"intervals or sets in {', '.join(general)}")
+    if starred:
+        notes.append(f"suppressed cells (*) in {', '.join(starred)}")
+    return notes

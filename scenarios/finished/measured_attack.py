@@ -1,0 +1,67 @@
+"""Outcome of one attack on a finished release, and its advantage with an interval over persons."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from metrics.control import risk_after_control
+from metrics.estimate import Estimate, wilson
+from metrics.score import Score, advantage
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, kw_only=True)
+class MeasuredAttack:
+    """Outcome of one attack on a finished release.
+
+    Attributes
+    ----------
+    attack : str
+        Class name of the attack.
+    goal : str
+        Its goal (see `leaderboard.goals`).
+    knows : str
+        What the attacker knows of its targets: ``everything``, ``quasi-identifiers``, ``nothing`` or ``two halves``.
+    column : str
+        The column whose values are inferred; empty for other goals.
+    score : Score or None
+        Success and chance level; None if the attack was skipped.
+    reason : str
+        Why the attack was skipped; empty if it was not.
+    """
+
+    attack: str
+    goal: str
+    knows: str
+    column: str = ""
+    score: Score | None = None
+    reason: str = ""
+
+    @property
+    def title(self) -> str:
+        """The attack with the column whose values it infers."""
+        return f"{self.attack} ({self.column})" if self.column else self.attack
+
+    def advantage(self, confidence: float = CONFIDENCE) -> Estimate | None:
+        """Advantage over guessing with its interval over persons; None if it was not measured.
+
+        The people are those of one table, and the release is taken as given: the interval is about other people of the
+        same table. If the chance level is that of a control group, its error is in the interval.
+        """
+        score = self.score
+        if score is None or score.advantage is None or score.rate is None or score.chance is None:
+            return None
+        if score.control_trials is not None:
+            trials, controls = score.trials, score.control_trials
+            return risk_after_control(
+                min(trials, score.rate * trials), trials, min(controls, score.chance * controls), controls, confidence
+            )
+        rate = wilson(min(score.trials, score.rate * score.trials), score.trials, confidence)
+        low, high = (advantage(end, score.chance) for end in (rate.low, rate.high))
+        return Estimate(score.advantage, low, high, score.trials)
+
+
+def joint_confidence(count: int) -> float:
+    """Confidence level of each of several intervals that hold together with 95 % (Bonferroni)."""
+    return 1 - (1 - CONFIDENCE) / max(1, count)

@@ -1,0 +1,130 @@
+"""Evaluation of one finished release: utility, risk measures, and the outcome of attacks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from metrics.classes import k_anonymity
+from metrics.diversity import l_diversity
+from metrics.estimate import Estimate
+from metrics.information_loss import normalized_certainty_penalty
+from metrics.table_utility import headline_utility
+from scenarios.finished.evaluation_setting import EvaluationSetting
+from scenarios.finished.finished_table import FinishedTable
+from scenarios.finished.measured_attack import MeasuredAttack, joint_confidence
+from scenarios.finished.posed_questions import PosedQuestions
+from scenarios.finished.row_origin import recognized_origin
+from scenarios.tables.released import ReleasedTable
+from scenarios.tables.risk import risk_report
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReleaseEvaluation:
+    """Utility and risk of one finished release.
+
+    Attributes
+    ----------
+    name : str
+        The file, or the built-in defense.
+    sha256 : str
+        Checksum of its content.
+    rows : int
+        Number of released rows.
+    origin : {"copies", "aligned", "unknown"}
+        How the origin of its rows was recognized (`scenarios.finished.row_origin`).
+    utility : float
+        Utility in [0, 1], as `tokumei utility` measures it; a column that is lacking counts as suppressed.
+    components : mapping of str to float or None
+        Its components.
+    information_loss : float
+        Normalized certainty penalty of the quasi-identifiers.
+    k : int or None
+        Size of the smallest equivalence class; None without quasi-identifiers.
+    l : mapping of str to int
+        Fewest distinct values of each released sensitive column in a class.
+    risks : mapping of str to float
+        Risks by model and class measures, as `tokumei risk` shows them.
+    outcomes : tuple of MeasuredAttack
+        Outcome of every attack.
+    notes : tuple of str
+        What was recognized, and what cannot be seen, one sentence each.
+    """
+
+    name: str
+    sha256: str
+    rows: int
+    origin: str
+    utility: float
+    components: Mapping[str, float | None]
+    information_loss: float
+    k: int | None
+    l: Mapping[str, int]  # noqa: E741 (the field's own name for it)
+    risks: Mapping[str, float]
+    outcomes: tuple[MeasuredAttack, ...] = field(repr=False)
+    notes: tuple[str, ...]
+
+    @cached_property
+    def advantages(self) -> list[tuple[MeasuredAttack, Estimate]]:
+        """Measured attacks with their advantage; all intervals hold together with 95 % (Bonferroni)."""
+        measured = [outcome for outcome in self.outcomes if outcome.score is not None]
+        pairs = ((outcome, outcome.advantage(joint_confidence(len(measured)))) for outcome in measured)
+        return [(outcome, estimate) for outcome, estimate in pairs if estimate is not None]
+
+    def worst(self, goal: str | None = None) -> tuple[MeasuredAttack, Estimate] | None:
+        """The attack of the largest advantage, in one goal or in all; None if nothing was measured.
+
+        Attacks that are not significantly better than guessing count only if no attack is.
+        """
+        pairs = [pair for pair in self.advantages if goal is None or pair[0].goal == goal]
+        eligible = [pair for pair in pairs if pair[1].low > 0] or pairs
+        return max(eligible, key=lambda pair: pair[1].value, default=None)
+
+    @property
+    def score(self) -> float | None:
+        """Utility x (1 - max(0, worst advantage)), as on boards; None if no attack was measured."""
+        worst = self.worst()
+        return None if worst is None else self.utility * (1 - max(0.0, worst[1].value))
+
+
+def evaluate(setting: EvaluationSetting, table: FinishedTable) -> ReleaseEvaluation:
+    """Evaluate a finished release.
+
+    Parameters
+    ----------
+    setting : EvaluationSetting
+        The original table, control people, seed and targets. What one release leaves behind there serves the next.
+    table : FinishedTable
+        The release.
+    """
+    records = setting.records
+    cells = table.suppressed[list(setting.columns)]
+    utility, components = headline_utility(setting.utility(table.domains).score(cells))
+    loss = normalized_certainty_penalty(cells, {name: table.domains[name] for name in records.quasi_identifiers})
+    origin = recognized_origin(table.frame, records.frame, table.domains)
+    questions = PosedQuestions(setting, table, origin)
+    quasi, sensitive = records.quasi_identifiers, [name for name in records.sensitive if name in table.frame]
+    risks = {}
+    if quasi:
+        report = risk_report(ReleasedTable(cells, quasi, tuple(sensitive), ()))
+        risks = {name: value for name, _, value in report.models}
+        risks["records alone in their class"] = float(report.uniques)
+        risks |= {f"{name}: {about}": value for name, about, value in report.measures}
+    notes = [*table.notes, *questions.notes()]
+    if origin.kind == "unknown":
+        notes.append("if rows are synthetic, classes (k, l) say little about risk")
+    return ReleaseEvaluation(
+        name=table.name,
+        sha256=table.sha256,
+        rows=len(table.frame),
+        origin=origin.kind,
+        utility=utility,
+        components=components,
+        information_loss=loss,
+        k=k_anonymity(cells, quasi) if quasi else None,
+        l={name: l_diversity(cells, quasi, name) for name in sensitive} if quasi else {},
+        risks=risks,
+        outcomes=tuple(questions.outcomes()),
+        notes=tuple(notes),
+    )
