@@ -21,6 +21,7 @@ from scenarios.commands.info import info
 from scenarios.commands.list import list_
 from scenarios.commands.publish import publish
 from scenarios.commands.rank import rank
+from scenarios.commands.report import report
 from scenarios.commands.risk import risk
 from scenarios.commands.run import run
 from scenarios.commands.secure import secure
@@ -78,6 +79,7 @@ for command in (
     attack,
     rank,
     risk,
+    report,
     utility,
     ask,
     list_,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -71,7 +72,7 @@ def defend(
     from scenarios.tables.table_output import check_table_name, write_table
 
     with bad_input():
-        defense = _defense(method, parameters)
+        defense = named_defense(method, given_parameters(parameters))
         if truth == STANDARD:
             raise ValueError("--truth is secret and must be a file of its own")
         refuse_existing([output, truth, channel], inputs=[table, roles], force=force)
@@ -103,12 +104,12 @@ def defend(
         echo(f"note: {release.remark}", err=True)
 
 
-def _defense(name: str, parameters: tuple[str, ...]) -> MicrodataDefense:
+def named_defense(name: str, parameters: Mapping[str, Any]) -> MicrodataDefense:
     """The defense of a name, which must release a table."""
     from defenses.base.defense import MicrodataDefense
     from scenarios.methods import build
 
-    defense = build({"use": name, **given_parameters(parameters)}, "defenses")
+    defense = build({"use": name, **parameters}, "defenses")
     if not isinstance(defense, MicrodataDefense):
         hint = "; `tokumei ask` answers queries about a table under a budget" if defense.kind == "statistics" else ""
         raise ValueError(f"{name} releases {defense.kind}, no table{hint}")

@@ -1,0 +1,159 @@
+"""``tokumei report``."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from scenarios.commands.common import (
+    GATE_FAILED,
+    bad_input,
+    echo,
+    given_parameters,
+    parameter_option,
+    reading_options,
+    roles_option,
+)
+
+if TYPE_CHECKING:
+    from defenses.base.defense import MicrodataDefense
+
+EPILOG = """\b
+Examples:
+  tokumei report people.csv released.csv --roles roles.toml -o report.html
+  tokumei report people.csv released.csv --roles roles.toml --control others.csv --profile wp29 --profile japan -o report.html
+  tokumei report people.csv released.csv --roles roles.toml --threshold 0.2 --defense Mondrian -p k=5 -o report.pdf
+"""
+_PROFILES = ("wp29", "japan", "health")
+
+
+def _share(context: click.Context, parameter: click.Parameter, value: float) -> float:
+    if not 0 < value < 1:
+        raise click.BadParameter(f"must lie between 0 and 1, got {value:g}")
+    return value
+
+
+@click.command(epilog=EPILOG)
+@click.argument("table")
+@click.argument("released")
+@roles_option
+@reading_options
+@click.option("--control", help="People of the same population who were not in TABLE, with the same columns.")
+@click.option(
+    "--threshold",
+    type=float,
+    default=0.09,
+    show_default=True,
+    callback=_share,
+    help="Largest acceptable risk of a person. Usual ones: 0.05, 0.09, 0.2, 0.33.",
+)
+@click.option(
+    "--profile", "profiles", multiple=True, type=click.Choice(_PROFILES), help="Criteria of a rule (repeatable)."
+)
+@click.option("--defense", "defense_name", help="The defense that made RELEASED; the report states what it promises.")
+@parameter_option("--defense")
+@click.option("-o", "--output", required=True, help="The report: .html, or .pdf with the extra `pdf`.")
+@click.option(
+    "--targets", type=click.IntRange(min=1), default=500, show_default=True, help="People whom attacks are about."
+)
+@click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of all random draws.")
+@click.option("--force", is_flag=True, help="Replace the report if it exists.")
+def report(
+    table: str,
+    released: str,
+    roles: Path | None,
+    control: str | None,
+    threshold: float,
+    profiles: tuple[str, ...],
+    defense_name: str | None,
+    parameters: tuple[str, ...],
+    output: str,
+    targets: int,
+    seed: int,
+    *,
+    force: bool,
+    reading: dict[str, Any],
+) -> None:
+    """Report on RELEASED, a finished release of TABLE: a verdict to sign, and the evidence for it.
+
+    The verdict compares each risk with the threshold, worst first: classes of people alike, and attacks with intervals.
+    With --control, attacks on people who were not in TABLE give the chance level. Exit code 1 says that the release is
+    not shown to keep within the threshold.
+    """
+    from scenarios.finished.evaluation_setting import EvaluationSetting, read_control
+    from scenarios.reporting.findings import ordered, verdict
+    from scenarios.reporting.profiles import unmeasured_goals
+    from scenarios.reporting.release_reading import report_content
+    from scenarios.reporting.release_report import report_sections
+    from scenarios.tables.dataset import load_table
+    from scenarios.tables.declared_roles import read_roles
+    from scenarios.tables.released import refuse_existing
+
+    with bad_input():
+        if Path(output).suffix not in (".html", ".pdf"):
+            raise ValueError(f"-o {output}: a report is an .html or a .pdf file")
+        refuse_existing([output], inputs=[table, released, roles, control], force=force)
+        defense = _defense(defense_name, parameters)
+        write = _writer(output)
+        declared = read_roles(roles, reading)
+        dataset = load_table(table, roles, reading=reading)
+        people, sha256 = read_control(Path(control), dataset, declared) if control else (None, "")
+        setting = EvaluationSetting(dataset, declared, people, sha256, seed, targets)
+        files = {"table": table, "released": released}
+        files |= {name: str(path) for name, path in (("--roles", roles), ("--control", control)) if path}
+        content = report_content(
+            setting, files, threshold, defense, " ".join([defense_name or "", *parameters]).strip()
+        )
+    about = _about(table, released, seed)
+    with bad_input():
+        write(f"Report on {Path(released).name}", about, report_sections(content, profiles))
+    measured = content.measured
+    findings = ordered(measured.findings)
+    echo(verdict(findings, unmeasured_goals(measured.evaluation), threshold))
+    echo(f"report written to {output}", err=True)
+    decisive = [one for one in findings if one.status != "says little"]
+    sys.exit(0 if decisive and all(one.status == "within" for one in decisive) else GATE_FAILED)
+
+
+def _defense(name: str | None, parameters: tuple[str, ...]) -> MicrodataDefense | None:
+    from scenarios.commands.defend import named_defense
+
+    if name is None:
+        if parameters:
+            raise ValueError("-p gives parameters of --defense; name it")
+        return None
+    return named_defense(name, given_parameters(parameters))
+
+
+def _about(table: str, released: str, seed: int) -> dict[str, str]:
+    """Facts in the report's head."""
+    from datetime import UTC, datetime
+
+    from leaderboard.version import version
+
+    return {
+        "original": Path(table).name,
+        "release": Path(released).name,
+        "date": datetime.now(UTC).date().isoformat(),
+        "version": f"tokumei {version()}",
+        "seed": str(seed),
+    }
+
+
+def _writer(output: str) -> Any:
+    """Function that writes the report; a PDF needs the extra `pdf`."""
+    from leaderboard.report import render_report
+    from metrics.files import write_atomically
+
+    if Path(output).suffix == ".html":
+        return lambda *parts: write_atomically(Path(output), render_report(*parts).encode())
+    try:
+        from weasyprint import HTML
+    except (ImportError, OSError):
+        raise ValueError(
+            f"-o {output}: needs the extra `pdf` (pip install 'tokumei[pdf]') and the library Pango; .html needs neither"
+        ) from None
+    return lambda *parts: write_atomically(Path(output), HTML(string=render_report(*parts)).write_pdf())

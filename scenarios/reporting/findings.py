@@ -1,0 +1,148 @@
+"""Findings on a release, each a risk between 0 and 1 beside a threshold, worst first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from leaderboard.goals import goal_meaning, goal_title
+from metrics.classes import class_sizes, equivalence_classes
+from scenarios.finished.release_evaluation import ReleaseEvaluation
+
+ABOVE, UNSURE, WITHIN, LITTLE = "above", "not sure", "within", "says little"
+"""How a finding compares with the threshold."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One risk of a release.
+
+    Attributes
+    ----------
+    title : str
+        What is at risk.
+    value : float
+        The risk in [0, 1]: 0 for a table that tells nothing, 1 for a person who is found out for sure.
+    low, high : float
+        Ends of its interval; both are the value if it is counted, not estimated.
+    status : str
+        `ABOVE`, `UNSURE` or `WITHIN` the threshold, or `LITTLE`: it says little about this kind of release.
+    how : str
+        How it was measured.
+    meaning : str
+        What it means for a person in the table.
+    """
+
+    title: str
+    value: float
+    low: float
+    high: float
+    status: str
+    how: str
+    meaning: str
+
+
+def class_findings(
+    cells: pd.DataFrame, quasi_identifiers: Sequence[str], sensitive: Sequence[str], threshold: float, *, counts: bool
+) -> list[Finding]:
+    """Risks of the smallest class, and of the class that says most about a sensitive value.
+
+    Parameters
+    ----------
+    cells : DataFrame, shape (rows, columns)
+        Released cells.
+    quasi_identifiers, sensitive : sequence of str
+        Columns with these roles; quasi-identifiers are not empty.
+    threshold : float
+        Largest acceptable risk.
+    counts : bool
+        Whether classes count: rows stem from people. Classes of synthetic rows say little.
+
+    Notes
+    -----
+    A class that holds one value of a sensitive column is as bad as a class of one person: its people are found out. The
+    risk of a class is (p - q) / (1 - q) for a value with share p in the class and q in the table, at its largest.
+    """
+    classes = equivalence_classes(cells, quasi_identifiers)
+    smallest = 1 / int(class_sizes(classes).min())
+    risks = [("Smallest class of people alike", smallest, _smallest_words(smallest))]
+    for column in sensitive:
+        excess, alone = _excess(classes, cells[column])
+        words = (
+            f"{alone:.1%} of the people stand in a class in which everybody has one value of {column}: whoever finds the "
+            "class knows the value."
+            if alone
+            else f"In the worst class a value of {column} is that much surer than in the whole table."
+        )
+        risks.append((f"Class that says most about {column}", excess, words))
+    return [
+        Finding(title, value, value, value, _status(value, value, threshold) if counts else LITTLE, "counted", words)
+        for title, value, words in risks
+    ]
+
+
+def attack_findings(evaluation: ReleaseEvaluation, threshold: float) -> Iterator[Finding]:
+    """The worst attack of each goal."""
+    for goal in dict.fromkeys(outcome.goal for outcome, _ in evaluation.advantages):
+        worst = evaluation.worst(goal)
+        if worst is not None:
+            outcome, estimate = worst
+            # The bound is that of every attack of the goal, not of the worst alone.
+            high = max(one.high for other, one in evaluation.advantages if other.goal == goal)
+            value = min(1.0, max(0.0, estimate.value))
+            low, high = max(0.0, estimate.low), min(1.0, max(0.0, high))
+            how = f"attack {outcome.title}, who knows {outcome.knows}"
+            yield Finding(goal_title(goal), value, low, high, _status(low, high, threshold), how, goal_meaning(goal))
+
+
+def ordered(findings: Sequence[Finding]) -> list[Finding]:
+    """Findings with the worst first; those that say little come last."""
+    rank = {ABOVE: 0, UNSURE: 1, WITHIN: 2, LITTLE: 3}
+    return sorted(findings, key=lambda one: (rank[one.status], -one.value, one.title))
+
+
+def verdict(findings: Sequence[Finding], unmeasured: Sequence[str], threshold: float) -> str:
+    """What the findings say together, in plain words."""
+    by_status = {status: [one for one in findings if one.status == status] for status in (ABOVE, UNSURE, WITHIN)}
+    if by_status[ABOVE]:
+        worst = by_status[ABOVE][0]
+        return f"The risk is above {threshold:g}. Worst: {worst.title.lower()}, {worst.value:.2f}."
+    if by_status[UNSURE]:
+        names = ", ".join(one.title.lower() for one in by_status[UNSURE])
+        return f"The risk is not shown to be within {threshold:g}: the interval is too wide for {names}."
+    if not by_status[WITHIN]:
+        return "No risk was measured, so nothing can be said."
+    missing = f" Not measured: {', '.join(unmeasured)}." if unmeasured else ""
+    return f"Every measured risk is within {threshold:g}.{missing}"
+
+
+def _status(low: float, high: float, threshold: float) -> str:
+    if low > threshold:
+        return ABOVE
+    return WITHIN if high <= threshold else UNSURE
+
+
+def _smallest_words(risk: float) -> str:
+    people = round(1 / risk)
+    if people == 1:
+        return "Somebody stands alone: whoever knows this person's quasi-identifiers finds the row."
+    return f"Whoever knows a person's quasi-identifiers finds {people} rows that fit, at the least."
+
+
+def _excess(classes: np.ndarray, values: pd.Series[str]) -> tuple[float, float]:
+    """Largest excess of a value's share in a class over the table's, and the share of people in classes of one value.
+
+    Cells that hold no single value (``*``, sets and missing values) are values of their own here.
+    """
+    codes, names = pd.factorize(values.astype(object).where(values.notna(), "").astype(str))
+    table = np.bincount(codes, minlength=len(names)) / codes.size
+    pairs, counts = np.unique(np.stack([classes, codes]), axis=1, return_counts=True)
+    sizes = np.bincount(classes)
+    share, overall = counts / sizes[pairs[0]], table[pairs[1]]
+    if len(names) < 2:
+        return 0.0, 0.0
+    excess = (share - overall) / (1 - overall)
+    return float(excess.max()), float(counts[share == 1].sum() / codes.size)

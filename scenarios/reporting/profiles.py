@@ -1,0 +1,153 @@
+"""Profiles: which criteria of a rule were measured, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from leaderboard.report import Section, Table, Value
+from leaderboard.tables import interval_text
+from scenarios.finished.release_evaluation import ReleaseEvaluation
+from scenarios.reporting.findings import Finding
+from scenarios.reporting.thresholds import THRESHOLDS
+
+NOT_MEASURED = "not measured"
+
+
+@dataclass(frozen=True)
+class Measured:
+    """What the criteria of profiles are answered from.
+
+    Attributes
+    ----------
+    evaluation : ReleaseEvaluation
+        The release.
+    findings : tuple of Finding
+        Its findings.
+    identifiers : tuple of str
+        Columns that the roles declare as identifiers; the reader refuses a release that holds one in the clear.
+    pseudonyms : tuple of str
+        Released columns that differ in every row, which could link this table with others.
+    alone : int
+        Number of released rows alone in their class.
+    threshold : float
+        Largest acceptable risk.
+    """
+
+    evaluation: ReleaseEvaluation
+    findings: tuple[Finding, ...]
+    identifiers: tuple[str, ...]
+    pseudonyms: tuple[str, ...]
+    alone: int
+    threshold: float
+
+
+def wp29(measured: Measured) -> Section:
+    """The three criteria of Article 29 Working Party, opinion 05/2014 on anonymisation techniques."""
+    criteria = (
+        ("Singling out: can a person's records be isolated?", "singling_out"),
+        ("Linkability: can records of one person be linked?", "linkability"),
+        ("Inference: can a value be deduced from others?", "attribute"),
+    )
+    rows = [(words, *_of_goal(measured.evaluation, goal)) for words, goal in criteria]
+    note = (
+        "Article 29 Working Party (2014), opinion 05/2014, section 2.2; measured after Giomi et al. (2023), section 4."
+    )
+    return Section(
+        "Profile: WP29 opinion 05/2014",
+        ("The opinion calls a technique sound if none of the three is possible. It names no numbers.",),
+        (Table("Three criteria", ("criterion", "advantage", "by", "compared with"), rows, 3, note),),
+    )
+
+
+def japan(measured: Measured) -> Section:
+    """The five criteria of article 34 of the enforcement rules of Japan's personal information protection law."""
+    identifiers = ", ".join(measured.identifiers) or "none is declared"
+    linking = ", ".join(measured.pseudonyms)
+    worst = measured.evaluation.worst()
+    rows: list[tuple[Value, ...]] = [
+        (
+            "1. Descriptions that identify a person are deleted or replaced",
+            "checked",
+            f"no declared identifier is released in the clear ({identifiers})",
+        ),
+        (
+            "2. Individual identification codes are deleted",
+            "by declaration",
+            "such codes (numbers of passports or insurance, features of the body) must be declared as identifiers",
+        ),
+        (
+            "3. Codes that link the information with other information are deleted",
+            "checked",
+            f"these columns differ in every row: {linking}" if linking else "no released column differs in every row",
+        ),
+        (
+            "4. Peculiar descriptions are deleted",
+            "measured",
+            f"{measured.alone} rows stand alone in their class of quasi-identifiers",
+        ),
+        (
+            "5. Other measures that the nature of the database calls for",
+            "measured" if worst else NOT_MEASURED,
+            f"worst attack: {worst[0].title}, advantage {interval_text(worst[1].value, worst[1].low, worst[1].high)}"
+            if worst
+            else "no attack was measured",
+        ),
+    ]
+    note = (
+        "Enforcement rules for the Act on the Protection of Personal Information, article 34, for anonymously processed "
+        "information (匿名加工情報). Whether a measure suffices is for a person to decide."
+    )
+    return Section(
+        "Profile: Japan, enforcement rules article 34",
+        (),
+        (Table("Five criteria", ("criterion", "how", "result"), rows, note=note),),
+    )
+
+
+def health(measured: Measured) -> Section:
+    """The usual thresholds of health data, and which of them the findings of the release keep."""
+    decisive = [one for one in measured.findings if one.status != "says little"]
+    rows: list[tuple[Value, ...]] = []
+    for one in THRESHOLDS:
+        over = [finding.title for finding in decisive if finding.high > one.value]
+        kept = "yes" if decisive and not over else f"no: {over[0]}" if over else NOT_MEASURED
+        rows.append((f"{one.value:g}", one.classes, one.use, kept, one.source))
+    columns = ("threshold", "class size", "usual use", "kept", "source")
+    return Section("Profile: health data", (), (Table("Usual thresholds", columns, rows),))
+
+
+PROFILES = {"wp29": wp29, "japan": japan, "health": health}
+"""Profiles by name."""
+
+
+def unmeasured_goals(evaluation: ReleaseEvaluation) -> list[str]:
+    """Criteria of WP29 and further goals that were not measured, as readers know them."""
+    names = {
+        "singling_out": "singling out",
+        "linkability": "linkability",
+        "attribute": "inference",
+        "membership": "membership",
+        "reidentification": "linkage of rows",
+    }
+    found = {outcome.goal for outcome, _ in evaluation.advantages}
+    return [words for goal, words in names.items() if goal not in found]
+
+
+def _of_goal(evaluation: ReleaseEvaluation, goal: str) -> tuple[Value, Value, Value]:
+    worst = evaluation.worst(goal)
+    if worst is None:
+        return NOT_MEASURED, "–", next(_reasons(evaluation, goal), "needs control people (--control)")
+    outcome, estimate = worst
+    controls = outcome.score.control_trials if outcome.score is not None else None
+    compared = f"{controls} control trials" if controls else "a bound without the release"
+    return interval_text(estimate.value, estimate.low, estimate.high), outcome.title, compared
+
+
+def _reasons(evaluation: ReleaseEvaluation, goal: str) -> Iterator[str]:
+    return (outcome.reason for outcome in evaluation.outcomes if outcome.goal == goal and outcome.reason)
+
+
+def chosen_profiles(names: Sequence[str], measured: Measured) -> list[Section]:
+    """Sections of the named profiles."""
+    return [PROFILES[name](measured) for name in dict.fromkeys(names)]

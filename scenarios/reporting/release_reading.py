@@ -1,0 +1,103 @@
+"""What a report shows, made from an original table and one finished release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+
+from defenses.base.defense import MicrodataDefense
+from defenses.base.release import MicrodataRelease
+from metrics.cells import read_cells
+from metrics.classes import class_sizes, equivalence_classes
+from scenarios.choosing.column_costs import column_costs
+from scenarios.files.toml_file import read_bytes
+from scenarios.finished.evaluation_setting import EvaluationSetting
+from scenarios.finished.finished_table import FinishedTable, read_finished
+from scenarios.finished.release_evaluation import evaluate
+from scenarios.finished.row_origin import recognized_origin
+from scenarios.reporting.findings import attack_findings, class_findings
+from scenarios.reporting.profiles import Measured
+from scenarios.reporting.release_report import ReportContent
+from scenarios.tables.released import ReleasedTable
+from scenarios.tables.risk import risk_report
+
+
+def report_content(
+    setting: EvaluationSetting,
+    files: Mapping[str, str],
+    threshold: float,
+    defense: MicrodataDefense | None,
+    defense_name: str,
+) -> ReportContent:
+    """Measure a release for its report.
+
+    Parameters
+    ----------
+    setting : EvaluationSetting
+        The original table, control people, seed and targets.
+    files : mapping of str to str
+        Files by option; ``released`` is the release.
+    threshold : float
+        Largest acceptable risk, in (0, 1).
+    defense : MicrodataDefense, optional
+        The defense that made the release, for its guarantee.
+    defense_name : str
+        Its name with parameters.
+
+    Raises
+    ------
+    ValueError
+        If the release cannot be read, or the defense does not fit the original table.
+    """
+    table = read_finished(files["released"], read_bytes(Path(files["released"])), setting)
+    evaluation = evaluate(setting, table)
+    records = setting.records
+    quasi = list(records.quasi_identifiers)
+    sensitive = [name for name in records.sensitive if name in table.frame.columns]
+    cells = table.suppressed[list(setting.columns)]
+    counts = evaluation.origin != "unknown" or _generalized(table)
+    findings = [*class_findings(cells, quasi, sensitive, threshold, counts=counts)] if quasi else []
+    findings += attack_findings(evaluation, threshold)
+    alone = int((class_sizes(equivalence_classes(cells, quasi)) == 1).sum()) if quasi else 0
+    measured = Measured(evaluation, tuple(findings), records.identifiers, _pseudonyms(table.frame), alone, threshold)
+    before = after = None
+    if quasi:
+        original = records.frame[list(setting.columns)]
+        before = risk_report(ReleasedTable(original, tuple(quasi), tuple(sensitive), ()))
+        after = risk_report(ReleasedTable(cells, tuple(quasi), tuple(sensitive), ()))
+    origin = recognized_origin(table.frame, records.frame, table.domains)
+    release = MicrodataRelease(table.frame, origin.origin)
+    people = replace(records, domains={**records.domains, **table.domains})
+    return ReportContent(
+        dataset=setting.dataset,
+        measured=measured,
+        before=before,
+        after=after,
+        costs=column_costs(people, release),
+        promised=None if defense is None else defense.guarantee(setting.dataset.records),
+        promised_by=defense_name,
+        files=files,
+        seed=setting.seed,
+        targets=setting.targets,
+    )
+
+
+def _generalized(table: FinishedTable) -> bool:
+    """Whether some cell is an interval, a set or suppressed: such rows stem from people."""
+    return any(not read_cells(table.frame[name], table.domains[name]).plain.all() for name in table.frame.columns)
+
+
+def _pseudonyms(frame: pd.DataFrame) -> tuple[str, ...]:
+    """Columns of text that differ in every row."""
+    return tuple(
+        str(name)
+        for name in frame.columns
+        if len(frame) > 1 and frame[name].notna().all() and frame[name].is_unique and not _numeric(frame[name])
+    )
+
+
+def _numeric(column: pd.Series[str]) -> bool:
+    return bool(pd.to_numeric(column, errors="coerce").notna().all())

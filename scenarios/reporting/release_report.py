@@ -1,0 +1,212 @@
+"""Sections of the report on one finished release: first a page to sign, then the evidence."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from defenses.base.guarantee import Guarantee
+from leaderboard.goals import goal_words
+from leaderboard.report import Section, Table, Value
+from leaderboard.tables import interval_text
+from scenarios.finished.release_evaluation import ReleaseEvaluation
+from scenarios.reporting.findings import Finding, ordered, verdict
+from scenarios.reporting.profiles import Measured, chosen_profiles, unmeasured_goals
+from scenarios.reporting.promise_words import promise_words
+from scenarios.reporting.thresholds import THRESHOLDS, threshold_words
+from scenarios.tables.dataset import Dataset
+from scenarios.tables.risk import RiskReport
+from scenarios.tables.summary import ColumnSummary, summary
+
+_UTILITY = {
+    "marginals": "counts of single columns: 1 - distance of the distributions",
+    "associations": "relations of pairs of columns (Cramer's V)",
+    "queries": "counts of people in ranges of two columns",
+    "classifier": "a classifier trained on the release, tested on control people",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportContent:
+    """Everything that the report shows.
+
+    Attributes
+    ----------
+    dataset : Dataset
+        The original table.
+    measured : Measured
+        The release, its findings and threshold.
+    before, after : RiskReport or None
+        Class measures of original and release; None without quasi-identifiers.
+    costs : mapping of str to str
+        What happened to each column, in words.
+    promised : Guarantee or None
+        The guarantee of the defense that made the release, if the user named it.
+    promised_by : str
+        The defense with its parameters.
+    files : mapping of str to str
+        Files by option: ``table``, ``released``, ``--roles`` and ``--control``.
+    seed, targets : int
+        Seed and number of targets.
+    """
+
+    dataset: Dataset
+    measured: Measured
+    before: RiskReport | None
+    after: RiskReport | None
+    costs: Mapping[str, str]
+    promised: Guarantee | None
+    promised_by: str
+    files: Mapping[str, str]
+    seed: int
+    targets: int
+
+
+def report_sections(content: ReportContent, profiles: Sequence[str]) -> list[Section]:
+    """The report, section by section."""
+    return [
+        _verdict(content),
+        _signature(),
+        _before_and_after(content),
+        _attacks(content.measured.evaluation),
+        *chosen_profiles(profiles, content.measured),
+        _guarantee(content),
+        _utility(content.measured.evaluation),
+        _table(content.dataset),
+        _reproduction(content),
+    ]
+
+
+def _verdict(content: ReportContent) -> Section:
+    """The verdict and the findings, worst first."""
+    measured = content.measured
+    findings = ordered(measured.findings)
+    says = verdict(findings, unmeasured_goals(measured.evaluation), measured.threshold)
+    text = (
+        says,
+        f"Threshold: {threshold_words(measured.threshold)}. A risk of 0 tells nothing about a person, 1 tells all. A class "
+        "with one sensitive value counts like a class of one person.",
+        *measured.evaluation.notes,
+    )
+    columns = ("finding", "risk", "interval", "threshold", "how measured", "meaning")
+    rows = [_finding_row(one) for one in findings]
+    note = (
+        f"Intervals of attacks hold together with 95 %. {len(measured.evaluation.outcomes)} attacks were tried; an attack "
+        "that nobody tried may do better."
+    )
+    return Section("Verdict", text, (Table("Findings, worst first", columns, rows, 2, note),))
+
+
+def _finding_row(one: Finding) -> tuple[Value, ...]:
+    interval = "counted" if one.low == one.high else f"[{one.low:.2f}, {one.high:.2f}]"
+    return one.title, one.value, interval, one.status, one.how, one.meaning
+
+
+def _signature() -> Section:
+    line = "_" * 24
+    rows = [
+        (name, line)
+        for name in ("Name", "Role", "Date", "Decision (release, release under conditions, refuse)", "Signature")
+    ]
+    return Section("Signature", (), (Table("Decision of the data steward", ("", "to be filled in"), rows),))
+
+
+def _before_and_after(content: ReportContent) -> Section:
+    tables = [Table("Columns", ("column", "what happened"), list(content.costs.items()))]
+    before, after = content.before, content.after
+    if before is not None and after is not None:
+        rows: list[tuple[Value, ...]] = [
+            ("records", before.rows, after.rows),
+            ("classes of people alike", before.classes, after.classes),
+            ("alone in their class", _share(before.uniques, before.rows), _share(after.uniques, after.rows)),
+            *(
+                (f"{name}: {about}", f"{old:.3g}", f"{new:.3g}")
+                for (name, about, old), (_, _, new) in zip(
+                    [*before.models, *before.measures], [*after.models, *after.measures], strict=False
+                )
+            ),
+        ]
+        note = "Classes say little about synthetic rows, which stem from nobody."
+        tables.insert(0, Table("Risk by classes", ("measure", "original", "release"), rows, note=note))
+    return Section("Before and after", (), tuple(tables))
+
+
+def _attacks(evaluation: ReleaseEvaluation) -> Section:
+    """Every attack, with what the attacker was assumed to know."""
+    estimates = {id(outcome): estimate for outcome, estimate in evaluation.advantages}
+    rows: list[tuple[Value, ...]] = []
+    for outcome in evaluation.outcomes:
+        estimate, score = estimates.get(id(outcome)), outcome.score
+        if score is None or estimate is None:
+            rows.append((outcome.title, goal_words(outcome.goal), outcome.knows, None, None, None, outcome.reason))
+        else:
+            advantage = interval_text(estimate.value, estimate.low, estimate.high)
+            numbers = (score.rate, score.chance, score.trials)
+            rows.append((outcome.title, goal_words(outcome.goal), outcome.knows, *numbers, advantage))
+    columns = ("attack", "goal", "attacker knows", "success", "chance", "trials", "advantage, or why not measured")
+    note = "Advantage: (success - chance) / (1 - chance). Chance is that of control people where there are some."
+    return Section("Attacks", (), (Table("All attacks", columns, rows, 3, note),))
+
+
+def _guarantee(content: ReportContent) -> Section:
+    if content.promised is None:
+        words = ["None is known of a finished file. --defense names the method that made it, for its promise."]
+    else:
+        words = [f"{content.promised_by} promises: {content.promised}.", *promise_words(content.promised)]
+    return Section("Guarantee", tuple(words))
+
+
+def _utility(evaluation: ReleaseEvaluation) -> Section:
+    rows: list[tuple[Value, ...]] = [("utility", evaluation.utility, "mean of the parts that were measured")]
+    rows += [(name, value, _UTILITY.get(name, "")) for name, value in evaluation.components.items()]
+    rows.append(
+        ("information loss", evaluation.information_loss, "share of the domain that a cell covers; lower is better")
+    )
+    notes = []
+    if evaluation.components.get("associations") is None:
+        notes.append("Associations are not measured where the original's are no stronger than chance in so few rows.")
+    if evaluation.components.get("associations") == 0:
+        notes.append("Associations 0: the release relates columns no better than constants or random draws.")
+    note = " ".join(["1 is the original table, 0 a table without information.", *notes])
+    return Section("Utility", (), (Table("Part by part", ("part", "value", "meaning"), rows, 3, note),))
+
+
+def _table(dataset: Dataset) -> Section:
+    rows = [tuple(row) for row in summary(dataset)]
+    return Section("Roles and domains", (), (Table("Original table", ColumnSummary._fields, rows),))
+
+
+def _reproduction(content: ReportContent) -> Section:
+    """The command that reproduces each number."""
+    files = {name: shlex.quote(path) for name, path in content.files.items()}
+    roles, control = (f" {option} {files[option]}" if option in files else "" for option in ("--roles", "--control"))
+    table, released = files["table"], files["released"]
+    settings = f"--seed {content.seed} --targets {content.targets}"
+    rows = [
+        ("attacks", f"tokumei rank {table} {released}{roles}{control} {settings} --format csv"),
+        ("classes", f"tokumei risk {released}{roles}"),
+        ("utility", f"tokumei utility {table} {released}{roles} --seed {content.seed}"),
+        (
+            "this report",
+            f"tokumei report {table} {released}{roles}{control} {settings} --threshold {content.measured.threshold:g} -o report.html",
+        ),
+    ]
+    facts = [
+        ("release", content.measured.evaluation.sha256),
+        ("original table and roles", content.dataset.sha256),
+    ]
+    thresholds = [(f"{one.value:g}", one.classes, one.use, one.source) for one in THRESHOLDS]
+    return Section(
+        "How to check",
+        (),
+        (
+            Table("Commands", ("numbers", "command"), rows),
+            Table("SHA-256 of the files", ("file", "sum"), facts),
+            Table("Thresholds in use", ("threshold", "class size", "use", "source"), thresholds),
+        ),
+    )
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count} ({count / max(1, total):.1%})"
