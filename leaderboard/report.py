@@ -92,6 +92,8 @@ class Section:
         Its histograms.
     lines : tuple of Lines
         Its line charts.
+    ends_page : bool
+        Whether the next section begins on a new page in print.
     """
 
     title: str
@@ -99,6 +101,7 @@ class Section:
     tables: tuple[Table, ...] = ()
     bars: tuple[Bars, ...] = field(default=(), repr=False)
     lines: tuple[Lines, ...] = field(default=(), repr=False)
+    ends_page: bool = False
 
 
 def render_report(title: str, about: Mapping[str, str], sections: Sequence[Section]) -> str:

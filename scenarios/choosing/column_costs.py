@@ -85,11 +85,20 @@ def column_costs(records: Microdata, release: MicrodataRelease) -> dict[str, str
 
 
 def _distribution(original: pd.Series[Any], cells: NumericCells | CategoricalCells) -> str:
-    """How far the distribution of values that belong to nobody is from the original's."""
-    domain = cells.domain
+    """What rows of unknown people hold, and how far their distribution is from the original's."""
+    domain, rows = cells.domain, cells.codes
     before = np.bincount(domain.codes(original), minlength=domain.size + 1) / len(original)
-    after = cells.mass()[cells.codes].mean(axis=0)
-    return f"drawn anew; {_percent(np.abs(before - after).sum() / 2)} of the distribution in other places"
+    distance = np.abs(before - cells.mass()[rows].mean(axis=0)).sum() / 2
+    general = ~cells.plain[rows] & ~cells.suppressed[rows]
+    parts = _general_parts(cells, general)
+    return "; ".join([*parts, f"distribution differs by {_percent(distance)}"])
+
+
+def _general_parts(cells: NumericCells | CategoricalCells, general: Booleans) -> list[str]:
+    """Shares of suppressed cells, and of ranges or sets."""
+    suppressed = cells.suppressed[cells.codes]
+    parts = [f"{_percent(suppressed.mean())} suppressed"] if suppressed.any() else []
+    return [*parts, f"{_percent(general.mean())} {_width(cells, general)}"] if general.any() else parts
 
 
 def _cells(original: pd.Series[Any], cells: NumericCells | CategoricalCells) -> str:
@@ -100,11 +109,7 @@ def _cells(original: pd.Series[Any], cells: NumericCells | CategoricalCells) -> 
     general, changed = ~plain & ~suppressed, plain & ~same
     if same.all():
         return "unchanged"
-    parts = []
-    if suppressed.any():
-        parts.append(f"{_percent(suppressed.mean())} suppressed")
-    if general.any():
-        parts.append(f"{_percent(general.mean())} {_width(cells, general)}")
+    parts = _general_parts(cells, general)
     if changed.any():
         parts.append(f"{_percent(changed.mean())} changed{_distance(original, cells, changed)}")
     return "; ".join(parts)

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EPILOG = """\b
 Examples:
   tokumei report people.csv released.csv --roles roles.toml -o report.html
-  tokumei report people.csv released.csv --roles roles.toml --control others.csv --profile wp29 --profile japan -o report.html
+  tokumei report people.csv released.csv --roles roles.toml --control others.csv --profile wp29 -o report.html
   tokumei report people.csv released.csv --roles roles.toml --threshold 0.2 --defense Mondrian -p k=5 -o report.pdf
 """
 _PROFILES = ("wp29", "japan", "health")
@@ -154,6 +154,6 @@ def _writer(output: str) -> Any:
         from weasyprint import HTML
     except (ImportError, OSError):
         raise ValueError(
-            f"-o {output}: needs the extra `pdf` (pip install 'tokumei[pdf]') and the library Pango; .html needs neither"
+            f"-o {output}: needs the extra `pdf` (pip install 'tokumei[pdf]') and Pango; .html needs neither"
         ) from None
     return lambda *parts: write_atomically(Path(output), HTML(string=render_report(*parts)).write_pdf())

@@ -39,8 +39,8 @@ def utility(
 
     import numpy as np
 
-    from metrics.information_loss import normalized_certainty_penalty
     from metrics.headline_utility import headline_utility
+    from metrics.information_loss import normalized_certainty_penalty
     from metrics.table_utility import TableUtility, prediction_target
     from scenarios.tables.dataset import load_table
     from scenarios.tables.released import input_path, read_released

@@ -9,8 +9,8 @@ from functools import cached_property
 from metrics.classes import k_anonymity
 from metrics.diversity import l_diversity
 from metrics.estimate import Estimate
-from metrics.information_loss import normalized_certainty_penalty
 from metrics.headline_utility import headline_utility
+from metrics.information_loss import normalized_certainty_penalty
 from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.finished.finished_table import FinishedTable
 from scenarios.finished.measured_attack import MeasuredAttack, joint_confidence

@@ -72,7 +72,7 @@ def class_findings(
     for column in sensitive:
         excess, alone = _excess(classes, cells[column])
         words = (
-            f"{alone:.1%} of the people stand in a class in which everybody has one value of {column}: whoever finds the "
+            f"{alone:.1%} of the people are in a class in which all have one value of {column}: whoever finds the "
             "class knows the value."
             if alone
             else f"In the worst class a value of {column} is that much surer than in the whole table."

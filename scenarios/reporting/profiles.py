@@ -95,7 +95,7 @@ def japan(measured: Measured) -> Section:
         ),
     ]
     note = (
-        "Enforcement rules for the Act on the Protection of Personal Information, article 34, for anonymously processed "
+        "Enforcement rules of the Act on the Protection of Personal Information, article 34, for anonymously processed "
         "information (匿名加工情報). Whether a measure suffices is for a person to decide."
     )
     return Section(

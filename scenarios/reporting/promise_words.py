@@ -26,15 +26,12 @@ def promise_words(promised: Guarantee) -> list[str]:
         words.append(f"t = {promised.t:g}: sensitive values of a class are distributed nearly as in the whole table.")
     if promised.epsilon is not None:
         words.append(
-            f"epsilon = {promised.epsilon:.3g}: whatever somebody believes about a person, the release changes the odds by "
-            f"a factor of at most {exp(min(promised.epsilon, 700)):.3g}"
+            f"epsilon = {promised.epsilon:.3g}: the release changes the odds of any belief about a person "
+            f"by a factor of at most {exp(min(promised.epsilon, 700)):.3g}"
             + (f", but for an event of probability {promised.delta:g}." if promised.delta else ".")
         )
     if promised.pk is not None and promised.pk > 1:
-        words.append(
-            f"Pk = {promised.pk:.3g}: nobody can be surer than 1/{promised.pk:.3g} which row of a table of that many is a "
-            "person's."
-        )
+        words.append(f"Pk = {promised.pk:.3g}: nobody can be surer than 1/{promised.pk:.3g} that a row is a person's.")
     if promised.statement:
         words.append(f"It refers to: {promised.statement}.")
     return words or ["The method promises nothing; the report rests on measurements alone."]

@@ -85,15 +85,14 @@ def _verdict(content: ReportContent) -> Section:
     says = verdict(findings, unmeasured_goals(measured.evaluation), measured.threshold)
     text = (
         says,
-        f"Threshold: {threshold_words(measured.threshold)}. A risk of 0 tells nothing about a person, 1 tells all. A class "
+        f"Threshold: {threshold_words(measured.threshold)}. Risk 0 tells nothing about a person, 1 tells all. A class "
         "with one sensitive value counts like a class of one person.",
-        *measured.evaluation.notes,
     )
     columns = ("finding", "risk", "interval", "threshold", "how measured", "meaning")
     rows = [_finding_row(one) for one in findings]
     note = (
-        f"Intervals of attacks hold together with 95 %. {len(measured.evaluation.outcomes)} attacks were tried; an attack "
-        "that nobody tried may do better."
+        f"Intervals of attacks hold together with 95 %. {len(measured.evaluation.outcomes)} attacks were tried; others "
+        "may do better. Notes on what was recognized, and what cannot be seen, follow the attacks."
     )
     return Section("Verdict", text, (Table("Findings, worst first", columns, rows, 2, note),))
 
@@ -109,7 +108,7 @@ def _signature() -> Section:
         (name, line)
         for name in ("Name", "Role", "Date", "Decision (release, release under conditions, refuse)", "Signature")
     ]
-    return Section("Signature", (), (Table("Decision of the data steward", ("", "to be filled in"), rows),))
+    return Section("Signature", (), (Table("Decision", ("", "to be filled in"), rows),), ends_page=True)
 
 
 def _before_and_after(content: ReportContent) -> Section:
@@ -117,8 +116,8 @@ def _before_and_after(content: ReportContent) -> Section:
     before, after = content.before, content.after
     if before is not None and after is not None:
         rows: list[tuple[Value, ...]] = [
-            ("records", before.rows, after.rows),
-            ("classes of people alike", before.classes, after.classes),
+            ("records", str(before.rows), str(after.rows)),
+            ("classes of people alike", str(before.classes), str(after.classes)),
             ("alone in their class", _share(before.uniques, before.rows), _share(after.uniques, after.rows)),
             *(
                 (f"{name}: {about}", f"{old:.3g}", f"{new:.3g}")
@@ -146,7 +145,8 @@ def _attacks(evaluation: ReleaseEvaluation) -> Section:
             rows.append((outcome.title, goal_words(outcome.goal), outcome.knows, *numbers, advantage))
     columns = ("attack", "goal", "attacker knows", "success", "chance", "trials", "advantage, or why not measured")
     note = "Advantage: (success - chance) / (1 - chance). Chance is that of control people where there are some."
-    return Section("Attacks", (), (Table("All attacks", columns, rows, 3, note),))
+    notes = Table("Notes", ("what was recognized, and what cannot be seen",), [(one,) for one in evaluation.notes])
+    return Section("Attacks", (), (Table("All attacks", columns, rows, 3, note), notes))
 
 
 def _guarantee(content: ReportContent) -> Section:
@@ -173,7 +173,7 @@ def _utility(evaluation: ReleaseEvaluation) -> Section:
 
 
 def _table(dataset: Dataset) -> Section:
-    rows = [tuple(row) for row in summary(dataset)]
+    rows: list[tuple[Value, ...]] = [tuple(row) for row in summary(dataset)]
     return Section("Roles and domains", (), (Table("Original table", ColumnSummary._fields, rows),))
 
 
@@ -189,7 +189,8 @@ def _reproduction(content: ReportContent) -> Section:
         ("utility", f"tokumei utility {table} {released}{roles} --seed {content.seed}"),
         (
             "this report",
-            f"tokumei report {table} {released}{roles}{control} {settings} --threshold {content.measured.threshold:g} -o report.html",
+            f"tokumei report {table} {released}{roles}{control} {settings} "
+            f"--threshold {content.measured.threshold:g} -o report.html",
         ),
     ]
     facts = [

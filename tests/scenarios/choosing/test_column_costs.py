@@ -70,9 +70,15 @@ def test_columns_that_are_gone_and_empty_tables(people):
 
 def test_invented_rows_are_compared_by_distribution(people):
     release = MicrodataRelease(FRAME, [-1] * 4)
-    assert column_costs(people, release)["job"] == "drawn anew; under 1 % of the distribution in other places"
+    assert column_costs(people, release)["job"] == "distribution differs by under 1 %"
     other = MicrodataRelease(FRAME.assign(job=["cook"] * 4), [-1] * 4)
-    assert column_costs(people, other)["job"] == "drawn anew; 75 % of the distribution in other places"
+    assert column_costs(people, other)["job"] == "distribution differs by 75 %"
+
+
+def test_cells_of_unknown_people_are_described(people):
+    release = MicrodataRelease(FRAME.assign(age=["[20,29]", "[40,49]", "*", "*"]), [-1] * 4)
+    words = column_costs(people, release)["age"]
+    assert words.startswith("50 % suppressed; 50 % ranges of 10 of the 100 values (median); distribution differs by ")
 
 
 @pytest.mark.parametrize("defense", [Mondrian(k=2), IndependentMarginals(), Constant()])

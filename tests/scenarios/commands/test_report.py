@@ -1,0 +1,163 @@
+"""`tokumei report` on finished releases."""
+
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from run_tools import invoke
+
+ROLES = """
+identifiers = ["name"]
+quasi_identifiers = ["age", "job"]
+sensitive = ["illness"]
+columns.age = { type = "number", integer = true, low = 0, high = 99, cuts = [20, 40, 60] }
+columns.job = { type = "category", categories = ["cook", "nurse", "pilot"] }
+columns.illness = { type = "category", categories = ["cold", "flu", "none"] }
+"""
+
+
+def people(rows, seed):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "name": [f"p{number}" for number in range(rows)],
+            "age": rng.integers(0, 100, rows),
+            "job": rng.choice(["cook", "nurse", "pilot"], rows),
+            "illness": rng.choice(["cold", "flu", "none"], rows),
+        }
+    )
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    people(240, 1).to_csv("people.csv", index=False)
+    people(240, 2).to_csv("others.csv", index=False)
+    (tmp_path / "roles.toml").write_text(ROLES)
+    return tmp_path
+
+
+def released(defense, *options):
+    arguments = (
+        "defend",
+        defense,
+        *options,
+        "people.csv",
+        "--roles",
+        "roles.toml",
+        "--seed",
+        "1",
+        "-o",
+        "released.csv",
+    )
+    assert invoke(*arguments, "--force").exit_code == 0
+
+
+def report(*options, output="report.html"):
+    return invoke("report", "people.csv", "released.csv", "--roles", "roles.toml", *options, "-o", output)
+
+
+def page(folder):
+    return re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", (folder / "report.html").read_text().partition("<main>")[2]))
+
+
+def test_a_release_of_everything_is_above_every_threshold(folder):
+    released("Identity")
+    done = report("--control", "others.csv", "--threshold", "0.33")
+    assert done.exit_code == 1
+    assert "The risk is above 0.33" in done.output
+    text = page(folder)
+    assert "Verdict" in text.split("Signature")[0]
+    assert "Somebody stands alone" in text
+    assert "Which row belongs to whom" in text
+
+
+def test_a_release_of_constants_is_not_above(folder):
+    released("Constant")
+    done = report("--control", "others.csv", "--threshold", "0.5")
+    assert "above" not in done.output
+    assert done.exit_code in (0, 1)
+
+
+def test_the_page_holds_profiles_promise_costs_and_commands(folder):
+    released("Mondrian", "-p", "k=8")
+    options = [part for name in ("wp29", "japan", "health") for part in ("--profile", name)]
+    assert report("--control", "others.csv", *options, "--defense", "Mondrian", "-p", "k=8").exit_code == 1
+    text = page(folder)
+    for words in (
+        "Three criteria",
+        "匿名加工情報",
+        "Usual thresholds",
+        "Mondrian k=8 promises: k=8",
+        "everybody looks like at least 7 others",
+        "of the 100 values (median)",
+        "tokumei rank people.csv released.csv --roles roles.toml --control others.csv --seed 1 --targets 500",
+        "Roles and domains",
+    ):
+        assert words in text
+    # No record is shown.
+    assert "p17" not in text
+
+
+def test_without_control_what_is_missing_is_said(folder):
+    released("Mondrian", "-p", "k=8")
+    assert report("--profile", "wp29").exit_code == 1
+    text = page(folder)
+    assert "needs control people (--control)" in text
+    assert "without control people (--control), membership and linkability are not measured" in text
+
+
+def test_synthetic_rows_are_not_judged_by_their_classes(folder):
+    released("PrivateMarginals", "-p", "epsilon=5")
+    report("--control", "others.csv")
+    assert "says little" in page(folder)
+
+
+def test_the_same_files_give_the_same_report(folder):
+    released("Mondrian", "-p", "k=8")
+    report("--control", "others.csv")
+    first = (folder / "report.html").read_text()
+    report("--control", "others.csv", "--force")
+    assert (folder / "report.html").read_text() == first
+
+
+@pytest.mark.parametrize(
+    ("options", "output", "message"),
+    [
+        ((), "report.docx", "a report is an .html or a .pdf file"),
+        ((), "people.csv", "a report is an .html or a .pdf file"),
+        (("--threshold", "0"), "report.html", "must lie between 0 and 1"),
+        (("--threshold", "nan"), "report.html", "must lie between 0 and 1"),
+        (("-p", "k=3"), "report.html", "-p gives parameters of --defense; name it"),
+        (("--defense", "Mondrain"), "report.html", "Mondrian"),
+        (("--profile", "gdpr"), "report.html", "'gdpr' is not one of"),
+        (("--control", "people.csv"), "report.html", "holds the people of the original table"),
+        (("--control", "no.csv"), "report.html", "no.csv"),
+    ],
+)
+def test_bad_input(folder, options, output, message):
+    released("Identity")
+    done = report(*options, output=output)
+    assert done.exit_code == 2
+    assert message in done.output
+    assert not (folder / "report.html").exists()
+
+
+def test_nothing_is_overwritten(folder):
+    released("Identity")
+    (folder / "report.html").write_text("mine")
+    assert "--force replaces it" in report().output
+    assert (folder / "report.html").read_text() == "mine"
+
+
+def test_a_pdf_is_written_or_its_extra_is_named(folder):
+    released("Mondrian", "-p", "k=8")
+    done = report(output="report.pdf")
+    try:
+        import weasyprint  # noqa: F401
+    except (ImportError, OSError):
+        assert done.exit_code == 2
+        assert "needs the extra `pdf`" in done.output
+    else:
+        assert (folder / "report.pdf").read_bytes().startswith(b"%PDF")

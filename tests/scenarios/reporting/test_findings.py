@@ -1,0 +1,75 @@
+"""Findings: what counts as a risk, in which order, and what they say together."""
+
+import pandas as pd
+import pytest
+
+from scenarios.reporting.findings import ABOVE, LITTLE, UNSURE, WITHIN, Finding, class_findings, ordered, verdict
+
+CELLS = pd.DataFrame(
+    {
+        "age": ["[20,39]"] * 10 + ["[40,59]"] * 10,
+        "illness": ["flu"] * 10 + ["flu", "cold"] * 5,
+        "ward": ["a", "b"] * 10,
+    }
+)
+
+
+def finding(title="risk", value=0.5, low=None, high=None, status=WITHIN):
+    return Finding(title, value, value if low is None else low, value if high is None else high, status, "", "")
+
+
+def test_a_class_of_one_value_is_as_bad_as_a_class_of_one_person():
+    crowd, values = class_findings(CELLS, ["age"], ["illness"], 0.09, counts=True)
+    assert (crowd.value, crowd.status) == (0.1, ABOVE)
+    assert (values.value, values.status) == (1.0, ABOVE)
+    assert values.meaning.startswith("50.0% of the people are in a class in which all have one value of illness")
+    [lonely] = class_findings(CELLS.assign(age=range(20)), ["age"], [], 0.09, counts=True)
+    assert (lonely.value, lonely.status) == (1.0, ABOVE)
+    assert [one.value for one in ordered([crowd, values])] == [1.0, 0.1]
+
+
+def test_values_spread_as_in_the_table_are_no_risk():
+    _, ward = class_findings(CELLS, ["age"], ["ward"], 0.09, counts=True)
+    assert (ward.value, ward.status) == (0.0, WITHIN)
+
+
+def test_the_excess_is_that_over_the_whole_table():
+    cells = CELLS.iloc[8:]
+    # In the second class 5 of 10 have a cold; in the whole 5 of 12. In the first all have flu; in the whole 7 of 12.
+    values = class_findings(cells, ["age"], ["illness"], 0.09, counts=True)[1]
+    assert values.value == 1.0
+    only = cells.iloc[1:]
+    mixed = class_findings(only.assign(age="*"), ["age"], ["illness"], 0.09, counts=True)[1]
+    assert mixed.value == 0.0
+
+
+def test_a_constant_column_gives_nothing_away():
+    assert class_findings(CELLS.assign(illness="flu"), ["age"], ["illness"], 0.09, counts=True)[1].value == 0.0
+
+
+def test_missing_values_and_suppressed_cells_are_values():
+    cells = CELLS.assign(illness=[None] * 10 + ["*"] * 10)
+    assert class_findings(cells, ["age"], ["illness"], 0.09, counts=True)[1].value == 1.0
+
+
+def test_classes_of_synthetic_rows_say_little():
+    assert {one.status for one in class_findings(CELLS, ["age"], ["illness"], 0.09, counts=False)} == {LITTLE}
+
+
+def test_the_worst_comes_first():
+    findings = [finding(value=0.9, status=LITTLE), finding(value=0.2, status=WITHIN), finding(value=0.1, status=ABOVE)]
+    assert [one.status for one in ordered(findings)] == [ABOVE, WITHIN, LITTLE]
+
+
+@pytest.mark.parametrize(
+    ("findings", "words"),
+    [
+        ([finding("Alone", 1.0, status=ABOVE), finding(status=UNSURE)], "The risk is above 0.09. Worst: alone, 1.00."),
+        ([finding("Links", status=UNSURE), finding(status=WITHIN)], "not shown to be within 0.09: the interval is too"),
+        ([finding(status=WITHIN)], "Every measured risk is within 0.09. Not measured: membership."),
+        ([finding(status=LITTLE)], "No risk was measured, so nothing can be said."),
+        ([], "No risk was measured, so nothing can be said."),
+    ],
+)
+def test_the_verdict_is_that_of_the_worst(findings, words):
+    assert words in verdict(findings, ["membership"], 0.09)

@@ -1,0 +1,28 @@
+"""Guarantees in plain words."""
+
+from defenses import Guarantee
+from scenarios.reporting.promise_words import promise_words
+from scenarios.reporting.thresholds import THRESHOLDS, threshold_words
+
+
+def test_every_part_has_a_sentence():
+    words = promise_words(Guarantee(k=5, l=2, t=0.2, epsilon=1.0, delta=1e-6, pk=3.0, statement="over age"))
+    starts = ["k = 5", "l = 2", "t = 0.2", "epsilon = 1", "Pk = 3", "It refers to: over age."]
+    assert [sentence.startswith(start) for sentence, start in zip(words, starts, strict=True)] == [True] * 6
+    assert "a factor of at most 2.72, but for an event of probability 1e-06." in words[3]
+
+
+def test_a_huge_epsilon_does_not_overflow():
+    assert "factor" in promise_words(Guarantee(epsilon=1e6))[0]
+
+
+def test_nothing_is_said_plainly():
+    assert promise_words(Guarantee()) == ["The method promises nothing; the report rests on measurements alone."]
+    # Pk = 1 allows a posterior of 1.
+    assert promise_words(Guarantee(pk=1.0)) == promise_words(Guarantee())
+
+
+def test_usual_thresholds_are_named():
+    assert threshold_words(0.09) == "0.09 (clinical reports that are published; classes of 11 people)"
+    assert threshold_words(0.123) == "0.123"
+    assert [round(1 / one.value) for one in THRESHOLDS] == [one.classes for one in THRESHOLDS]
