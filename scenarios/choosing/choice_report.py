@@ -77,8 +77,8 @@ def _best(choice: Choice, bound: float, people: int, source: Source) -> Section:
     columns = ("setting", "meets", "promise", "utility", "worst attack", "goal", "advantage", "at most")
     rows = [_row(one) for one in choice.finalists]
     note = (
-        f"Measured on {choice.plays} fresh plays, each with {people} released people. Some setting is said to meet the "
-        f"bound wrongly with probability at most {ERROR:g}."
+        f"Fresh plays: {choice.plays}, each with {people} released people. Some setting is wrongly said to meet "
+        f"the bound with probability at most {ERROR:g}."
     )
     commands = [f"{_label(one.entry)}: {source.command(one.entry)}" for one in choice.finalists]
     tables = (Table(f"Best settings within {bound:g}", columns, rows, digits=3, note=note),) if rows else ()
@@ -129,10 +129,14 @@ def _front(choice: Choice, bound: float) -> list[Section]:
         return []
     rows: list[list[Value]] = [[_name(one), _utility(one), _upper(one)] for one in best]
     series = [Series("front while choosing", [_upper(one) for one in best], [_utility(one) for one in best])]
-    fresh = sorted((one.exposure for one in choice.finalists if one.confirmed and one.exposure is not None), key=_upper)
+    fresh = sorted(
+        (one.upper, _utility(one.exposure))
+        for one in choice.finalists
+        if one.exposure is not None and one.upper is not None
+    )
     if fresh:
-        x, y = [_upper(one) for one in fresh], [_utility(one) for one in fresh]
-        series.append(Series("confirmed on fresh plays", x, y))
+        x, y = zip(*fresh, strict=True)
+        series.append(Series("finalists on fresh plays", x, y))
     inside = [one for one in best if _upper(one) <= bound]
     note = (
         f"{len(choice.measured)} settings were measured; {len(inside)} of the front lie within {bound:g}. Settings "

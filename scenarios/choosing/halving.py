@@ -97,17 +97,17 @@ def fresh_plays(chosen: Sequence[Exposure], plays: int, bound: float, most: int)
 
     Notes
     -----
-    u - a falls with the square root of the number of plays, so that plays ((u - a) / (b - a))² are expected to suffice.
-    u holds for all attacks together. The bounds of a confirmation hold for each attack and are smaller, which leaves
-    room for an advantage that was measured by luck.
+    u - a falls with the square root of the number of plays. The settings were chosen since a is small, partly by luck.
+    So a is taken to be a + (u - a)/2, and the number is plays ((u - a) / (b - (a + u)/2))², at least `plays`.
     """
-    needed = 1
+    needed = plays
     for one in chosen:
         worst = one.overall
         if worst is not None:
             advantage = max(0.0, worst.advantage)
-            ratio = max(0.0, worst.upper - advantage) / max(bound - advantage, bound / 100)
-            needed = max(needed, math.ceil(plays * ratio**2))
+            spread = max(0.0, worst.upper - advantage)
+            room = max(bound - advantage - spread / 2, bound / 100)
+            needed = max(needed, math.ceil(plays * (spread / room) ** 2))
     return min(most, needed)
 
 

@@ -51,14 +51,18 @@ def test_finalists_are_within_the_bound_as_measured():
     assert finalists([LIGHT], BOUND) == []
 
 
-@pytest.mark.parametrize(("plays", "most", "expected"), [(4, 1000, 484), (4, 40, 40)])
-def test_fresh_plays_shrink_the_widest_interval_to_the_bound(plays, most, expected):
-    # (0.3 - 0.08) / (0.1 - 0.08) = 11, and 4 x 11 squared is 484.
-    assert fresh_plays([LIKELY, SAFE], plays, BOUND, most) == expected
+@pytest.mark.parametrize("most", [1000, 40])
+def test_fresh_plays_shrink_the_widest_interval_to_the_bound(most):
+    # (u - a) / (b - (a + u) / 2) = 0.25 / 0.125 = 2, and 4 x 2 squared is 16.
+    wide = setting("Wide", 0.7, 0.25, 0.5)
+    assert fresh_plays([wide, SAFE], 4, 0.5, most) == 16
+    # 0.5 / 0.125 = 4, and 4 x 4 squared is 64.
+    assert fresh_plays([wide, setting("Wider", 0.7, 0.125, 0.625)], 4, 0.5, most) == min(most, 64)
 
 
-def test_one_fresh_play_suffices_for_what_is_sure():
-    assert fresh_plays([USELESS], 1, BOUND, 40) == 1
+def test_as_many_fresh_plays_as_the_last_round_at_least():
+    assert fresh_plays([USELESS], 4, BOUND, 40) == 4
+    assert fresh_plays([USELESS], 4, BOUND, 3) == 3
 
 
 def test_the_front_rises_in_utility_and_in_risk():

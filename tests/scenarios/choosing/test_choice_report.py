@@ -1,0 +1,58 @@
+"""The report of a choice."""
+
+from pathlib import Path
+
+import pytest
+
+from leaderboard.exposure import Exposure, WorstAttack
+from metrics import Estimate
+from scenarios.choosing.choice import Choice, Finalist
+from scenarios.choosing.choice_report import Source, choice_sections, verdict
+from scenarios.running.plan import NamedMethod
+
+
+def exposure(parameters, utility, upper):
+    worst = WorstAttack("membership", "Homer", {}, upper / 2, upper, 1)
+    return Exposure("mine", "", "Mondrian", parameters, "k=5", Estimate(utility, 0, 1, 5), {}, worst, 0, 0.0, 0.0)
+
+
+def finalist(k, upper, *, confirmed):
+    return Finalist(NamedMethod("Mondrian", None, {"k": k}), exposure({"k": k}, 0.5, upper), upper, confirmed)
+
+
+CHOICE = Choice(
+    (finalist(20, 0.08, confirmed=True), finalist(5, 0.3, confirmed=False)),
+    (exposure({"k": 5}, 0.7, 0.3), exposure({"k": 20}, 0.5, 0.08), exposure({"k": 2}, 0.4, 0.9)),
+    6,
+)
+
+
+def test_a_confirmed_setting_is_named():
+    assert verdict(CHOICE, 0.1) == "1 of 2 finalists keep within 0.1; the most useful is Mondrian k=20"
+
+
+@pytest.mark.parametrize("early", [False, True])
+def test_more_time_is_named_where_it_may_help(early):
+    unsure = Choice((finalist(5, 0.3, confirmed=False),), (), 2, early)
+    assert ("--budget" in verdict(unsure, 0.1)) == early
+    assert verdict(Choice((), (), 0), 0.1) == "none meets the bound 0.1"
+
+
+def test_sections_hold_what_is_to_be_decided_by():
+    source = Source("my people.csv", Path("roles.toml"))
+    costs = {"Mondrian k=20": {"age": "unchanged"}}
+    choice, cost, front = choice_sections(CHOICE, 0.1, 40, source, costs)
+    best, commands = choice.tables
+    assert [row[1] for row in best.rows] == ["yes", "not for sure"]
+    assert [row[-1] for row in best.rows] == [0.08, 0.3]
+    assert commands.rows[0][1] == ("tokumei defend Mondrian -p k=20 'my people.csv' --roles roles.toml -o released.csv")
+    assert cost.tables[0].rows == [["age", "unchanged"]]
+    # k = 2 is beaten by k = 5.
+    assert [row[0] for row in front.tables[0].rows] == ["Mondrian k=20", "Mondrian k=5"]
+    assert [line.name for line in front.lines[0].series] == ["front while choosing", "finalists on fresh plays"]
+
+
+def test_without_finalists_there_is_only_the_front():
+    sections = choice_sections(Choice((), CHOICE.measured, 0), 0.1, 40, Source("people.csv", None), {})
+    assert [section.title for section in sections] == ["Choice", "Front"]
+    assert sections[0].tables == ()
