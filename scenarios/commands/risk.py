@@ -19,6 +19,11 @@ Examples:
   tokumei defend Mondrian people.csv --roles roles.toml | tokumei risk - --roles roles.toml
 """
 
+PLAIN = (
+    "No cell is an interval, a set or *. If the rows are synthetic, classes mean little: see what attacks find with "
+    "`tokumei rank` or `tokumei report`."
+)
+
 
 @click.command(epilog=EPILOG)
 @click.argument("released")
@@ -70,15 +75,22 @@ def _text(report: RiskReport) -> str:
     def table(rows: list[tuple[object, ...]]) -> str:
         return tabulate(rows, tablefmt="plain", floatfmt=".4g")
 
-    heads = [("records", report.rows), ("classes", report.classes), ("alone in their class", report.uniques)]
+    heads = [
+        ("records", str(report.rows)),
+        ("classes", str(report.classes)),
+        ("alone in their class", _share(report.uniques, report.rows)),
+        *((f"in a class with one value of {name}", _share(count, report.rows)) for name, count in report.one_value),
+    ]
     parts = [
-        table(list(heads)),
+        table(list(heads)) + (f"\n{PLAIN}" if report.plain else ""),
         "risk by model\n" + table([(name, value, about) for name, about, value in report.models]),
         "measures\n" + table([(name, value, about) for name, about, value in report.measures]),
         "records by size of their class\n" + table(list(report.sizes.items())),
     ]
     if report.estimates:
-        parts.append("records unique in table and population, estimated\n" + table(list(report.estimates)))
+        rows = [(name, value, about) for name, about, value in report.estimates]
+        title = "records unique in table and population, estimated"
+        parts.append(f"{title}\n{table(list(rows))}\n{_fitting(report)}")
     parts.append("records singled out with the help of a column\n" + table(list(report.columns)))
     if report.sets:
         parts.append("smallest sets of columns that single out most\n" + table(list(report.sets)))
@@ -91,4 +103,20 @@ def _page(report: RiskReport, name: str) -> str:
 
     environment = Environment(loader=PackageLoader("scenarios"), autoescape=True, undefined=StrictUndefined)
     title = "a table" if name == "-" else Path(name).name
-    return environment.get_template("risk.html").render(report=report, title=title)
+    return environment.get_template("risk.html").render(
+        report=report, title=title, share=_share, plain=PLAIN, fitting=_fitting(report)
+    )
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count} ({count / total:.1%})"
+
+
+def _fitting(report: RiskReport) -> str:
+    """Which estimator of population uniques fits, and why."""
+    if report.fraction is None:
+        return ""
+    return (
+        f"{report.estimates[0][0]} fits: {report.fraction:.1%} of the population are in the table. Pitman fits up to "
+        "10 %, above it the smaller of Zayatz and SNB (Dankar, El Emam, Neisa and Roffey 2012)."
+    )

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from leaderboard.goals import goal_meaning, goal_title
 from metrics.classes import class_sizes, equivalence_classes
 from scenarios.finished.release_evaluation import ReleaseEvaluation
+from scenarios.tables.class_values import class_values
 
 ABOVE, UNSURE, WITHIN, LITTLE = "above", "not sure", "within", "says little"
 """How a finding compares with the threshold."""
@@ -70,11 +70,11 @@ def class_findings(
     smallest = 1 / int(class_sizes(classes).min())
     risks = [("Smallest class of people alike", smallest, _smallest_words(smallest))]
     for column in sensitive:
-        excess, alone = _excess(classes, cells[column])
+        excess, one_value = class_values(classes, cells[column])
         words = (
-            f"{alone:.1%} of the people are in a class in which all have one value of {column}: whoever finds the "
-            "class knows the value."
-            if alone
+            f"{one_value / classes.size:.1%} of the people are in a class in which all have one value of {column}: "
+            "whoever finds the class knows the value."
+            if one_value and excess
             else f"In the worst class a value of {column} is that much surer than in the whole table."
         )
         risks.append((f"Class that says most about {column}", excess, words))
@@ -130,19 +130,3 @@ def _smallest_words(risk: float) -> str:
     if people == 1:
         return "Somebody stands alone: whoever knows this person's quasi-identifiers finds the row."
     return f"Whoever knows a person's quasi-identifiers finds {people} rows that fit, at the least."
-
-
-def _excess(classes: np.ndarray, values: pd.Series[str]) -> tuple[float, float]:
-    """Largest excess of a value's share in a class over the table's, and the share of people in classes of one value.
-
-    Cells that hold no single value (``*``, sets and missing values) are values of their own here.
-    """
-    codes, names = pd.factorize(values.astype(object).where(values.notna(), "").astype(str))
-    table = np.bincount(codes, minlength=len(names)) / codes.size
-    pairs, counts = np.unique(np.stack([classes, codes]), axis=1, return_counts=True)
-    sizes = np.bincount(classes)
-    share, overall = counts / sizes[pairs[0]], table[pairs[1]]
-    if len(names) < 2:
-        return 0.0, 0.0
-    excess = (share - overall) / (1 - overall)
-    return float(excess.max()), float(counts[share == 1].sum() / codes.size)

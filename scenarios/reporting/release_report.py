@@ -120,6 +120,10 @@ def _before_and_after(content: ReportContent) -> Section:
             ("classes of people alike", str(before.classes), str(after.classes)),
             ("alone in their class", _share(before.uniques, before.rows), _share(after.uniques, after.rows)),
             *(
+                (f"in a class with one value of {name}", _share(old, before.rows), _share(new, after.rows))
+                for (name, old), (_, new) in zip(before.one_value, after.one_value, strict=True)
+            ),
+            *(
                 (f"{name}: {about}", f"{old:.3g}", f"{new:.3g}")
                 for (name, about, old), (_, _, new) in zip(
                     [*before.models, *before.measures], [*after.models, *after.measures], strict=False

@@ -10,10 +10,13 @@ import numpy as np
 import pandas as pd
 
 import metrics as m
+from scenarios.tables.class_values import class_values
 from scenarios.tables.released import ReleasedTable
 
 # Largest size of a set of columns in the search for unique records.
 SET_SIZE = 3
+# Sampling fraction up to which Pitman's estimator fits.
+SMALL_FRACTION = 0.1
 # A record is at risk above this risk, which means a class of fewer than five records.
 THRESHOLD = 0.2
 
@@ -32,9 +35,16 @@ class RiskReport:
         Risk under each attacker model: name, meaning, value in [0, 1].
     measures : list of (str, str, float)
         k, l, alpha and t: name, meaning, value.
-    estimates : list of (str, float)
-        Estimated number of records that are unique in both table and population, by estimator. Empty if the size of the
-        population is unknown.
+    one_value : list of (str, int)
+        For each sensitive column, the number of records in classes that hold one value of it. Classes of one record
+        count.
+    plain : bool
+        Whether no cell is an interval, a set or ``*``, as in synthetic tables.
+    estimates : list of (str, str, float)
+        Estimated number of records that are unique in both table and population: estimator, model, value. The one that
+        fits comes first. Empty if the size of the population is unknown.
+    fraction : float or None
+        Share of the population that is in the table, None if unknown.
     columns : list of (str, int)
         Number of records singled out by a minimal set of columns that contains this column, in descending order.
     sets : list of (str, int)
@@ -47,7 +57,10 @@ class RiskReport:
     sizes: dict[str, int]
     models: list[tuple[str, str, float]]
     measures: list[tuple[str, str, float]]
-    estimates: list[tuple[str, float]] = field(default_factory=list)
+    one_value: list[tuple[str, int]]
+    plain: bool
+    estimates: list[tuple[str, str, float]] = field(default_factory=list)
+    fraction: float | None = None
     columns: list[tuple[str, int]] = field(default_factory=list)
     sets: list[tuple[str, int]] = field(default_factory=list)
 
@@ -103,7 +116,10 @@ def risk_report(
         sizes=dict(_by_size(sizes)),
         models=models,
         measures=list(_measures(table, classes)),
+        one_value=[(name, class_values(classes, frame[name])[1]) for name in table.sensitive],
+        plain=_plain(frame[[*names, *table.sensitive]]),
         estimates=_estimates(table, classes, population_size, cells),
+        fraction=None if population_size is None else len(frame) / population_size,
         columns=columns,
         sets=sets,
     )
@@ -131,21 +147,45 @@ def _measures(table: ReleasedTable, classes: np.ndarray) -> Iterator[tuple[str, 
         yield "t, equal", f"largest distance {where} from the table's", distance
 
 
+def _plain(frame: pd.DataFrame) -> bool:
+    """Whether no cell is an interval, a set or ``*``."""
+    return not any(
+        str(cell).startswith(("[", "{", "*")) for name in frame.columns for cell in frame[name].dropna().unique()
+    )
+
+
 def _estimates(
     table: ReleasedTable, classes: np.ndarray, population: int | None, cells: int | None
-) -> list[tuple[str, float]]:
+) -> list[tuple[str, str, float]]:
+    """Estimates of population uniques, the fitting one first.
+
+    References
+    ----------
+    Dankar, El Emam, Neisa and Roffey (2012), Estimating the re-identification risk of clinical data sets, for the
+    choice: Pitman's up to a sampling fraction of a tenth, above it the smaller of Zayatz's and that of SNB.
+    """
     if population is None:
         return []
     frame, names = table.frame, table.quasi_identifiers
-    estimators = {"Zayatz": m.zayatz_uniques, "Pitman": m.pitman_uniques, "SNB": m.snb_uniques}
+    estimators = {
+        "Zayatz": ("classes are as large in the population as in the table; tends to be too high", m.zayatz_uniques),
+        "Pitman": ("people join classes one after the other, large classes more often", m.pitman_uniques),
+        "SNB": ("sizes of classes are shifted negative binomial numbers", m.snb_uniques),
+    }
     estimates = [
-        (name, float(estimate(frame, names, population=population, classes=classes)))
-        for name, estimate in estimators.items()
+        (name, about, float(estimate(frame, names, population=population, classes=classes)))
+        for name, (about, estimate) in estimators.items()
     ]
+    if len(frame) <= SMALL_FRACTION * population:
+        fitting = estimates[1]
+    else:
+        fitting = min(estimates[0], estimates[2], key=lambda one: one[2])
+    others = [one for one in estimates if one is not fitting]
     if cells is not None:
         value = m.poisson_gamma_uniques(frame, names, population=population, cells=cells, classes=classes)
-        estimates.insert(0, ("Poisson-gamma", float(value)))
-    return estimates
+        about = "sizes of the possible combinations are Poisson numbers with gamma distributed means"
+        others.insert(0, ("Poisson-gamma", about, float(value)))
+    return [fitting, *others]
 
 
 def _singled_out(table: ReleasedTable) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:

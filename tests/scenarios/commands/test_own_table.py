@@ -168,12 +168,42 @@ def test_risk_of_a_table_by_hand(folder):
     (folder / "t.csv").write_text("a,b,s\nx,1,u\nx,1,v\ny,1,u\ny,2,u\n")
     text = call("risk", "t.csv", "--roles", "r.toml").stdout
     assert re.search(r"records +4\n", text)
-    assert re.search(r"alone in their class +2\n", text)
+    assert re.search(r"alone in their class +2 \(50.0%\)\n", text)
+    assert re.search(r"in a class with one value of s +2 \(50.0%\)\n", text)
+    assert "If the rows are synthetic, classes mean little" in text
     # Classes of 2, 1 and 1: a mean risk of 3/4, three quarters of 4 records linked rightly.
     assert re.search(r"prosecutor, mean +0\.75 ", text)
     assert re.search(r"\nk +1 ", text)
     # Row 4 is singled out by b alone, row 3 by a and b together.
     assert re.search(r"\nb +2\na +1\n", text)
+
+
+def test_a_class_of_one_value_stands_beside_those_alone(folder):
+    (folder / "r.toml").write_text('quasi_identifiers = ["a"]\nsensitive = ["s", "t"]\n')
+    (folder / "t.csv").write_text("a,s,t\n" + "[1|2],u,p\n[1|2],u,q\n[1|2],u,p\n[3|4],u,p\n[3|4],v,q\n")
+    text = call("risk", "t.csv", "--roles", "r.toml", "--html", "risk.html").stdout
+    assert re.search(r"alone in their class +0 \(0.0%\)\n", text)
+    assert re.search(r"in a class with one value of s +3 \(60.0%\)\n", text)
+    assert re.search(r"in a class with one value of t +0 \(0.0%\)\n", text)
+    # Intervals are no synthetic rows.
+    assert "synthetic" not in text
+    page = (folder / "risk.html").read_text(encoding="utf-8")
+    assert "<b>3 (60.0%)</b>in a class with one value of s" in page
+    assert "synthetic" not in page
+
+
+@pytest.mark.parametrize(("population", "fitting"), [(2000, "Pitman"), (1999, "SNB")])
+def test_the_estimator_that_fits_the_sampling_fraction_comes_first(folder, population, fitting):
+    call("defend", "Identity", "people.csv", "--roles", "roles.toml", "-o", "released.csv", "--seed", 1)
+    given = ("risk", "released.csv", "--roles", "roles.toml", "--population-size", population)
+    text = call(*given, "--html", "risk.html").stdout.partition("population, estimated\n")[2]
+    lines = text.splitlines()
+    assert lines[0].startswith(f"{fitting} ")
+    assert sorted(line.split()[0] for line in lines[:3]) == ["Pitman", "SNB", "Zayatz"]
+    values = {line.split()[0]: float(line.split()[1]) for line in lines[:3]}
+    assert values["SNB"] < values["Zayatz"]
+    assert lines[3].startswith(f"{fitting} fits: 10.0% of the population are in the table.")
+    assert f"{fitting} ← fits" in (folder / "risk.html").read_text(encoding="utf-8")
 
 
 def test_the_report_is_one_page_without_cells(folder):

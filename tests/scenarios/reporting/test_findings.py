@@ -44,7 +44,9 @@ def test_the_excess_is_that_over_the_whole_table():
 
 
 def test_a_constant_column_gives_nothing_away():
-    assert class_findings(CELLS.assign(illness="flu"), ["age"], ["illness"], 0.09, counts=True)[1].value == 0.0
+    constant = class_findings(CELLS.assign(illness="flu"), ["age"], ["illness"], 0.09, counts=True)[1]
+    assert constant.value == 0.0
+    assert "that much surer" in constant.meaning
 
 
 def test_missing_values_and_suppressed_cells_are_values():
