@@ -98,7 +98,7 @@ def defend(
             write_table(rows, truth, private=True)
         if channel is not None and release.channel is not None:
             write_text(release.channel.to_toml(), channel)
-        write_table(release.frame, output, dataset.separator or ",")
+        write_table(dataset.written.write(release.frame), output, dataset.separator or ",")
     echo(f"{len(release.frame)} of {len(records)} records; promised: {_in_words(promised)}", err=True)
     if release.remark:
         echo(f"note: {release.remark}", err=True)

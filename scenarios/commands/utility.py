@@ -52,8 +52,12 @@ def utility(
         domains = {name: records.domain(name) for name in records.released_columns}
         target = prediction_target(records.sensitive, domains)
         scorer = TableUtility(records.frame, domains, others.frame, target, np.random.default_rng(seed))
-        scores = scorer.score(cells)
-        loss = normalized_certainty_penalty(cells, {name: domains[name] for name in records.quasi_identifiers})
+        try:
+            scores = scorer.score(cells)
+            loss = normalized_certainty_penalty(cells, {name: domains[name] for name in records.quasi_identifiers})
+        except ValueError as error:
+            hint = "; labels of a hierarchy need --roles, which declares it" if roles is None else ""
+            raise ValueError(f"{released}: {error}{hint}") from None
     value, components = headline_utility(scores)
     result = {"utility": value, **components, "normalized_certainty_penalty": loss, "rows": len(cells)}
     if form == "json":

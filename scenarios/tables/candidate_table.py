@@ -13,7 +13,7 @@ from attacks.base.attack import Knowledge
 from attacks.linkage.channel_likelihoods import outside, stated_domains
 from defenses.base.channel import Channel
 from defenses.base.microdata import Microdata
-from metrics.cells import named_categories
+from metrics.cells import named_categories, read_cells
 from metrics.domains import Domain, NumericDomain
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.declared import declared_domain
@@ -22,6 +22,7 @@ from scenarios.tables.inference import inferred_domain
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
+from scenarios.tables.written_cells import WrittenCells
 
 
 def candidates_beside(
@@ -70,6 +71,7 @@ def candidates_beside(
     if lacking:
         notes.append(f"the candidates lack {', '.join(lacking)}, which is therefore not compared")
     stated = stated_domains(channel)
+    written = WrittenCells.of(declared, roles)
     values, domains = {}, {}
     for name in shared:
         domain = stated.get(name)
@@ -77,7 +79,9 @@ def candidates_beside(
             domain, _ = declared_domain(declared.columns.get(name))
         if domain is None:
             domain, words = inferred_domain(name, columns[name], declared.columns.get(name))
-            domain = _with_released(domain, released[name])
+            if roles is None:
+                notes += _unexplained(name, released[name], domain)
+            domain = _with_released(written.extended(name, domain), released[name])
             notes.append(f"{name}: {words}, inferred from the candidates")
         if name in stated:
             domain = with_values_of(domain, columns[name])
@@ -101,6 +105,25 @@ def _check_named(declared: Roles, roles: Path | None, present: list[str], path: 
                 f"{roles}, {key}: there is no column {column!r} in {path} or the released table, "
                 f"which have {', '.join(present)}"
             )
+
+
+def _unexplained(name: str, cells: pd.Series[Any], domain: Domain) -> list[str]:
+    """A note on released categories that no candidate has.
+
+    Raises
+    ------
+    ValueError
+        If a released cell cannot be read as numbers.
+    """
+    hint = "labels of a hierarchy need --roles, which declares it"
+    if isinstance(domain, NumericDomain):
+        try:
+            read_cells(cells, domain)
+        except ValueError as error:
+            raise ValueError(f"released {error}; {hint}") from None
+        return []
+    unknown = len(named_categories(cells) - set(domain.categories))
+    return [f"{name}: {unknown} released categories are those of no candidate; {hint}"] if unknown else []
 
 
 def _with_released(domain: Domain, cells: pd.Series[Any]) -> Domain:

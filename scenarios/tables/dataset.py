@@ -23,6 +23,7 @@ from scenarios.tables.inference import default_hierarchy, inferred_domain
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
+from scenarios.tables.written_cells import WrittenCells
 
 NOT_PUBLIC = "inferred from the data, hence not public"
 """End of the note on an inferred domain."""
@@ -55,6 +56,8 @@ class Dataset:
         Columns whose role is still a guess, as the roles say.
     left_out : tuple of str
         Columns without a role, which no release holds; they are among the identifiers of `records`.
+    written : WrittenCells
+        Form in which cells of releases are written.
     """
 
     name: str
@@ -69,6 +72,7 @@ class Dataset:
     separator: str | None = None
     undecided: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
+    written: WrittenCells = field(default_factory=WrittenCells, repr=False)
 
 
 def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
@@ -163,7 +167,8 @@ def load_table(
     _check_sum(path, files[path], declared.dataset.sha256)
     columns, notes = text_table(path, files[path], declared)
     check_named(declared, columns, path, roles_path)
-    domains, inferred, domain_notes = column_domains(columns, declared)
+    written = WrittenCells.of(declared, roles_path)
+    domains, inferred, domain_notes = column_domains(columns, declared, written)
     quasi_identifiers, left_out, role_notes = _quasi_identifiers(columns, declared)
     hierarchies = {} if roles_path is None else _hierarchies(columns, declared, domains, roles_path, files)
     bare = [column for column in quasi_identifiers if column not in hierarchies]
@@ -190,7 +195,7 @@ def load_table(
         name or path.name.split(".")[0],
         records,
         test,
-        (*notes, *role_notes, *domain_notes),
+        (*notes, *role_notes, *domain_notes, *written.notes),
         inferred,
         _checksum(files),
         declared.dataset.title,
@@ -199,6 +204,7 @@ def load_table(
         declared.separator,
         tuple(declared.undecided),
         left_out,
+        written,
     )
 
 
@@ -221,7 +227,7 @@ def _checksum(files: dict[Path, bytes]) -> str:
 
 
 def column_domains(
-    columns: dict[str, TextColumn], declared: Roles
+    columns: dict[str, TextColumn], declared: Roles, written: WrittenCells | None = None
 ) -> tuple[dict[str, Domain], tuple[str, ...], list[str]]:
     """Domains of all columns except undeclared identifiers, names of those inferred, and notes."""
     domains: dict[str, Domain] = {}
@@ -234,6 +240,8 @@ def column_domains(
         domain, additions = declared_domain(described)
         if domain is None:
             domain, words = inferred_domain(name, column, described)
+            if written is not None and (extended := written.extended(name, domain)) != domain:
+                domain, words = extended, f"{words} and those of its hierarchy"
             inferred.append(name)
             additions = [f"{words}, {NOT_PUBLIC}"]
         domains[name] = domain

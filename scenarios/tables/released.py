@@ -17,6 +17,7 @@ from scenarios.files.toml_file import read_bytes
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
+from scenarios.tables.written_cells import WrittenCells
 
 STANDARD = "-"
 
@@ -28,7 +29,7 @@ class ReleasedTable:
     Attributes
     ----------
     frame : DataFrame, shape (rows, columns)
-        Released cells as text, None where missing.
+        Released cells as text, None where missing; labels of groups are replaced by the groups.
     quasi_identifiers, sensitive : tuple of str
         Columns with these roles.
     notes : tuple of str
@@ -67,11 +68,12 @@ def read_released(path: Path, roles: Path | None, *, reading: Mapping[str, Any] 
     Raises
     ------
     ValueError
-        If a file cannot be read, an identifier was released, or a quasi-identifier or sensitive column is missing.
+        If a file or hierarchy cannot be read, an identifier was released, or a quasi-identifier or sensitive column is
+        missing.
     """
     declared = read_roles(roles, reading)
     columns, notes = text_table(path, read_bytes(path), declared, released=True)
-    frame = text_frame(columns)
+    frame = text_frame(WrittenCells.of(declared, roles).read(columns))
     refuse_identifiers(path, frame, declared.identifiers)
     other = [name for name in frame.columns if name not in declared.sensitive]
     quasi_identifiers = other if declared.quasi_identifiers is None else declared.quasi_identifiers
@@ -143,7 +145,22 @@ def write_text(text: str, path: str, *, private: bool = False) -> None:
     if path == STANDARD:
         sys.stdout.write(text)
         return
-    write_atomically(Path(path), text.encode(), mode=PRIVATE if private else None)
+    write_file(path, text.encode(), private=private)
+
+
+def write_file(path: str, content: bytes, *, private: bool = False) -> None:
+    """Write a file atomically; devices and pipes, such as ``/dev/null``, are written in place and stay what they are.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written.
+    """
+    file = Path(path)
+    if file.exists() and not file.is_file():
+        file.write_bytes(content)
+    else:
+        write_atomically(file, content, mode=PRIVATE if private else None)
 
 
 def as_csv(frame: pd.DataFrame, separator: str = ",") -> str:

@@ -28,12 +28,15 @@ class HierarchyTable(TomlTable):
         File without header; each row holds a value and then its groups from fine to coarse.
     separator : str
         Separator of the fields in `csv`.
+    labels : bool
+        Whether releases name the groups in `rows` or `csv` as these do; otherwise they list each group's values.
     """
 
     intervals: list[list[float]] | None = None
     rows: list[list[str]] | None = None
     csv: str | None = None
     separator: str = Field(default=",", min_length=1, max_length=1)
+    labels: bool = True
 
     @model_validator(mode="after")
     def _one(self) -> Self:

@@ -9,8 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from metrics.files import PRIVATE, write_atomically
-from scenarios.tables.released import STANDARD, as_csv, write_text
+from scenarios.tables.released import STANDARD, as_csv, write_file, write_text
 
 COMPRESSED, PARQUET = ".csv.gz", ".parquet"
 
@@ -64,7 +63,7 @@ def write_table(frame: pd.DataFrame, path: str, separator: str = ",", *, private
     compressed = name.endswith(COMPRESSED)
     # The time of compression would differ from run to run.
     content = gzip.compress(as_csv(frame, separator).encode(), mtime=0) if compressed else _as_parquet(frame)
-    write_atomically(Path(path), content, mode=PRIVATE if private else None)
+    write_file(path, content, private=private)
 
 
 def _as_parquet(frame: pd.DataFrame) -> bytes:

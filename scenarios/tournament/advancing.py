@@ -82,7 +82,8 @@ def _publish_tables(tournament: Tournament, entries: Sequence[LogEntry], *, miss
     for team, submission in tournament.tables(entries).items():
         target = tournament.public / f"{team}_anonymized.csv"
         if not (missing and target.is_file()):
-            write_whole(target, csv_bytes(published(tournament, team, submission.content).frame))
+            frame = published(tournament, team, submission.content).frame
+            write_whole(target, csv_bytes(tournament.form(team).written.write(frame)))
 
 
 def published(tournament: Tournament, team: str, content: str) -> Sheet:

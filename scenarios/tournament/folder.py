@@ -26,7 +26,7 @@ from metrics.arrays import Integers
 from metrics.files import UNFINISHED, write_atomically
 from metrics.table_utility import prediction_target
 from scenarios.files.toml_file import read_bytes
-from scenarios.tables.dataset import load_table
+from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tournament.log import Log, LogEntry
 from scenarios.tournament.settings import Phase, Settings, read_settings
 from scenarios.tournament.sheets import Form
@@ -183,7 +183,7 @@ class Tournament:
 
     def form(self, team: str) -> Form:
         """Form that a team's table must have."""
-        return form_of(self.records(self.original_path(team)), self.settings)
+        return form_of(load_table(self.original_path(team), self.roles_path), self.settings)
 
     @cached_property
     def secret(self) -> dict[str, Any]:
@@ -196,11 +196,12 @@ class Tournament:
         return np.array(self.secret["answers"][team], dtype=np.intp)
 
 
-def form_of(records: Microdata, settings: Settings) -> Form:
+def form_of(originals: Dataset, settings: Settings) -> Form:
     """Form that a table of these originals must have."""
+    records = originals.records
     domains = {name: records.domain(name) for name in records.released_columns}
     missing = frozenset(name for name in domains if records.frame[name].isna().any())
-    return Form(domains, settings.originals, settings.decimals, missing)
+    return Form(domains, settings.originals, settings.decimals, missing, originals.written)
 
 
 def originals_of(records: Microdata, settings: Settings, others: Microdata | None) -> Originals:

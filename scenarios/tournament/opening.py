@@ -25,6 +25,8 @@ from metrics.files import PRIVATE
 from scenarios.games.decoys import NearGroups, group_size
 from scenarios.seeds import generator
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.group_labels import GroupLabels
+from scenarios.tables.written_cells import ColumnForm, WrittenCells
 from scenarios.tournament.folder import PUBLIC, csv_bytes, toml_bytes, write_whole
 from scenarios.tournament.guide import rules
 from scenarios.tournament.log import Log
@@ -146,7 +148,7 @@ def open_tournament(
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     try:
-        _fill(unfinished, settings, records, secret, now)
+        _fill(unfinished, settings, records, dataset.written, secret, now)
         if folder.exists():
             folder.rmdir()
         unfinished.rename(folder)
@@ -170,7 +172,9 @@ def _check_phases(settings: Settings, now: datetime) -> None:
         raise ValueError("--anonymize-again-until is for tournaments of two rounds (--rounds 2)")
 
 
-def _fill(folder: Path, settings: Settings, records: Microdata, secret: int, now: datetime) -> None:
+def _fill(
+    folder: Path, settings: Settings, records: Microdata, written: WrittenCells, secret: int, now: datetime
+) -> None:
     """Write the initial files of a tournament."""
     host, columns = folder / "host", list(records.released_columns)
     folder.mkdir(mode=0o755)
@@ -184,7 +188,7 @@ def _fill(folder: Path, settings: Settings, records: Microdata, secret: int, now
     resolved = folder.resolve()
     host = resolved / "host"
     own, decoys, others = _draw(records, settings, generator(secret, "tournament", "draw"))
-    roles = toml_bytes(_roles(records))
+    roles = toml_bytes(_roles(records, written))
     study = csv_bytes(records.take(others).frame[columns]) if others.size else b""
     settings_file = toml_bytes(settings.model_dump())
     page = rules(settings, records, classifier=bool(study)).encode()
@@ -271,26 +275,29 @@ def decimals(records: Microdata) -> dict[str, int]:
     return decimals_of
 
 
-def _roles(records: Microdata) -> dict[str, Any]:
+def _roles(records: Microdata, written: WrittenCells) -> dict[str, Any]:
     """Content of a roles file: roles, public domains and hierarchies."""
     return {
         "quasi_identifiers": list(records.quasi_identifiers),
         "sensitive": list(records.sensitive),
         "separator": ",",
         "columns": {
-            name: _column(records.domain(name)) | _hierarchy(records.hierarchies.get(name))
+            name: _column(records.domain(name)) | _hierarchy(records.hierarchies.get(name), written.columns.get(name))
             for name in records.released_columns
         },
     }
 
 
-def _hierarchy(hierarchy: Hierarchy | None) -> dict[str, Any]:
+def _hierarchy(hierarchy: Hierarchy | None, form: ColumnForm | None) -> dict[str, Any]:
     """A column's hierarchy as a part of its table in the roles file; nothing if the column has none."""
     if isinstance(hierarchy, IntervalHierarchy):
         return {"hierarchy": {"intervals": [list(cuts) for cuts in hierarchy.levels]}}
     if isinstance(hierarchy, TableHierarchy):
+        if isinstance(form, GroupLabels):
+            return {"hierarchy": {"rows": [list(row) for row in form.rows]}}
         groups = hierarchy.table[:, 1:].astype(str).tolist()
-        return {"hierarchy": {"rows": [[leaf, *row] for leaf, row in zip(hierarchy.leaves, groups, strict=True)]}}
+        rows = [[leaf, *row] for leaf, row in zip(hierarchy.leaves, groups, strict=True)]
+        return {"hierarchy": {"rows": rows, "labels": False}}
     return {}
 
 

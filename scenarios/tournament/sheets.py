@@ -12,7 +12,7 @@ import os
 import re
 import stat
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from attacks.base.claims import RankedAnswers
 from metrics.arrays import Integers
 from metrics.cells import SUPPRESSED, CategoricalCells, NumericCells, interval_cell, read_cells, set_cell, unescape
 from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
+from scenarios.tables.written_cells import WrittenCells
 
 ORIGINAL_ROW = "original_row"
 LARGEST = 4 << 20
@@ -55,12 +56,15 @@ class Form:
         Largest number of decimals in each column; 0 for columns that are not listed.
     with_missing : frozenset of str
         Columns in which a value may be missing (an empty cell).
+    written : WrittenCells
+        Labels by which cells may be written.
     """
 
     domains: Mapping[str, Domain]
     originals: int
     decimals: Mapping[str, int]
     with_missing: frozenset[str] = frozenset()
+    written: WrittenCells = field(default_factory=WrittenCells)
 
 
 @dataclass(frozen=True)
@@ -216,7 +220,8 @@ def _column(name: str, column: str, texts: Sequence[str], domain: Domain, form: 
     for row, text in enumerate(texts):
         if text not in canonical:
             try:
-                canonical[text] = _cell(text, domain, decimals, may_miss=column in form.with_missing)
+                cell = form.written.cell(column, text)
+                canonical[text] = _cell(cell, domain, decimals, may_miss=column in form.with_missing)
             except ValueError as error:
                 raise ValueError(f"{name}, row {row}, column {column!r}: {_quoted(text)} {error}") from None
     return pd.Series([canonical[text] for text in texts], dtype=object)

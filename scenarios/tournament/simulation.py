@@ -92,24 +92,26 @@ def simulate(
 def _anonymize(tournament: Tournament, team: str, defense: MicrodataDefense, seed: int) -> Path:
     """Anonymize as a team would: read its folder, and write a table into it."""
     team_folder = tournament.team_folder(team)
-    records = load_table(team_folder / f"{team}_original.csv", team_folder / "roles.toml").records
+    originals = load_table(team_folder / f"{team}_original.csv", team_folder / "roles.toml")
+    records = originals.records
     rng = generator(seed, "simulation", "anonymize", team)
     release = defense.apply(records, rng).shuffled(rng)
     origin = pd.Series(release.origin, dtype=object).where(release.origin >= 0, None)
     path = team_folder / f"{team}_anonymized.csv"
-    path.write_bytes(csv_bytes(release.frame.assign(**{ORIGINAL_ROW: origin})))
+    path.write_bytes(csv_bytes(originals.written.write(release.frame).assign(**{ORIGINAL_ROW: origin})))
     return path
 
 
 def _attack(tournament: Tournament, team: str, target: str, attack: Attack, seed: int) -> Path:
     """Attack as a team would: read the public folder, and write a correspondence table into its own folder."""
     team_folder, public = tournament.team_folder(team), tournament.public
-    people = load_table(public / f"{target}_candidate.csv", team_folder / "roles.toml").records
+    candidates = load_table(public / f"{target}_candidate.csv", team_folder / "roles.toml")
+    people = candidates.records
     text = pd.read_csv(public / f"{target}_anonymized.csv", dtype=str, keep_default_na=False, na_values=[""])
     others = team_folder / "others.csv"
     auxiliary = load_table(others, team_folder / "roles.toml").records if others.is_file() else people.take([])
     rng = generator(seed, "simulation", "attack", team, target)
-    release = MicrodataRelease(text, np.full(len(text), -1))
+    release = MicrodataRelease(candidates.written.read_frame(text), np.full(len(text), -1))
     claims = RankedAnswers.of(attack.run(release, Knowledge(people.frame, auxiliary), rng))
     path = team_folder / f"{team}_attack_{target}.csv"
     path.write_bytes(csv_bytes(correspondence(claims, rng)))

@@ -1,0 +1,155 @@
+"""Written form of cells: labels of a hierarchy's groups in files, sets and intervals inside the program."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from defenses.base.hierarchy import Hierarchy, TableHierarchy
+from metrics.domains import Domain, NumericDomain
+from metrics.values import distinct_values
+from scenarios.files.toml_file import read_bytes
+from scenarios.tables.group_labels import GroupLabels
+from scenarios.tables.number_forms import MISSING
+from scenarios.tables.roles import CategoryColumn, HierarchyTable, NumberColumn, Roles
+from scenarios.tables.text_column import TextColumn
+
+
+class ColumnForm(Protocol):
+    """Written form of the cells of a column."""
+
+    def write(self, cell: str) -> str:
+        """Text of a cell in a file."""
+
+    def read(self, text: str) -> str:
+        """Cell that a text in a file stands for; a text that stands for none is returned unchanged."""
+
+
+@dataclass(frozen=True)
+class WrittenCells:
+    """Written forms of a table's columns, to write released cells and to read them back.
+
+    Parameters
+    ----------
+    columns : mapping of str to ColumnForm
+        Columns whose cells are written in another form than the program's.
+    notes : tuple of str
+        What is not written by its label, with reasons.
+    """
+
+    columns: Mapping[str, ColumnForm] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, declared: Roles, roles: Path | None) -> WrittenCells:
+        """Written forms that a roles file declares: those of columns whose hierarchy lists groups.
+
+        Parameters
+        ----------
+        declared : Roles
+            Content of the roles file.
+        roles : Path, optional
+            The file, to whose folder the paths of hierarchies are relative.
+
+        Raises
+        ------
+        ValueError
+            If a hierarchy cannot be read; names file, table and key.
+        """
+        forms: dict[str, ColumnForm] = {}
+        notes: list[str] = []
+        for name, column in declared.columns.items():
+            if roles is None or column.hierarchy is None:
+                continue
+            try:
+                labels = _labels(column, column.hierarchy, roles.parent, declared.na)
+            except ValueError as error:
+                raise ValueError(f"{roles}, table [columns.{name}], key 'hierarchy': {error}") from None
+            if labels is not None:
+                forms[name] = labels
+                notes += [f"{name}: {note}" for note in labels.notes]
+        return cls(forms, tuple(notes))
+
+    def extended(self, name: str, domain: Domain) -> Domain:
+        """An inferred domain of categories with all values of the column's hierarchy, whose groups hold them."""
+        form = self.columns.get(name)
+        if isinstance(domain, NumericDomain) or not isinstance(form, GroupLabels):
+            return domain
+        return replace(domain, categories=tuple(sorted({*domain.categories, *(row[0] for row in form.rows)})))
+
+    def write(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Released cells in their written form.
+
+        Parameters
+        ----------
+        frame : DataFrame, shape (rows, columns)
+            Released cells of the program.
+        """
+        names = [name for name in self.columns if name in frame.columns and frame[name].dtype == object]
+        return frame.assign(**{name: _mapped(frame[name], self.columns[name].write) for name in names})
+
+    def read(self, columns: Mapping[str, TextColumn]) -> dict[str, TextColumn]:
+        """Columns of a released file, with cells in the form of the program.
+
+        Parameters
+        ----------
+        columns : mapping of str to TextColumn
+            Columns of the file; those without a written form stay as they are.
+        """
+        return {
+            name: column if (form := self.columns.get(name)) is None else _with_cells(column, form)
+            for name, column in columns.items()
+        }
+
+    def read_frame(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Released cells of the program, from texts of a file, shape (rows, columns); None where missing."""
+        names = [name for name in self.columns if name in frame.columns]
+        return frame.assign(**{name: _mapped(frame[name], self.columns[name].read) for name in names})
+
+    def cell(self, name: str, text: str) -> str:
+        """Cell of a column that a text stands for."""
+        form = self.columns.get(name)
+        return text if form is None else form.read(text)
+
+
+def _labels(
+    column: NumberColumn | CategoryColumn, table: HierarchyTable, folder: Path, na: list[str]
+) -> GroupLabels | None:
+    """Labels of a hierarchy that lists its groups; None for one of intervals."""
+    text = isinstance(column, CategoryColumn)
+    if table.csv is not None:
+        path = folder / table.csv
+        read_bytes(path)
+        hierarchy = Hierarchy.from_csv(path, table.separator, text=text)
+        with path.open(newline="", encoding="utf-8") as file:
+            rows = [row for row in csv.reader(file, delimiter=table.separator) if row]
+    elif table.rows is not None:
+        rows, hierarchy = table.rows, TableHierarchy(table.rows, text=text)
+    else:
+        return None
+    categories = (column.categories or []) if isinstance(column, CategoryColumn) else []
+    if not table.labels:
+        return GroupLabels(tuple(map(tuple, rows)), {}, {}, ())
+    return GroupLabels.of(rows, hierarchy, text=text, reserved={*categories, *na, *MISSING})
+
+
+def _mapped(column: pd.Series[Any], change: Callable[[str], str]) -> NDArray[np.object_]:
+    """Changed texts of a column; other values stay."""
+    codes, distinct = distinct_values(column)
+    cells = np.empty(len(distinct) + 1, dtype=object)
+    cells[:] = [*(change(cell) if isinstance(cell, str) else cell for cell in distinct), None]
+    return np.asarray(cells[codes], dtype=object)
+
+
+def _with_cells(column: TextColumn, form: ColumnForm) -> TextColumn:
+    texts = column.texts.to_pylist()
+    cells = [form.read(text) for text in texts]
+    return column if cells == texts else column.with_texts(pa.array(cells, pa.string()))

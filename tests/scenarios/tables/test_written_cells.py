@@ -1,0 +1,172 @@
+"""Releases name groups by the labels of their hierarchy, and every command reads the labels back."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from run_tools import invoke
+
+from defenses import GlobalRecoding, Incognito, Mondrian
+from scenarios.tables.dataset import load_table
+from scenarios.tables.released import read_released
+from scenarios.tables.table_output import write_table
+
+ROLES = """
+quasi_identifiers = ["zip", "age", "job"]
+sensitive = ["flu"]
+[columns.zip]
+type = "category"
+hierarchy = { csv = "zip.csv" }
+[columns.age]
+type = "number"
+integer = true
+low = 20
+high = 59
+cuts = [30, 40, 50]
+hierarchy = { rows = AGES }
+[columns.job]
+type = "category"
+categories = ["cook", "nurse", "pilot"]
+hierarchy = { rows = [["cook", "serves", "*"], ["nurse", "cares", "*"], ["pilot", "serves", "*"]] }
+"""
+ZIPS = [f"{area}{number:03}" for area in ("01", "02", "1x", "9{") for number in range(0, 300, 5)]
+HINT = "labels of a hierarchy need --roles"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    people = {
+        "zip": rng.choice(ZIPS, 300),
+        "age": rng.integers(20, 60, 300),
+        "job": np.where(np.arange(300) == 7, None, rng.choice(["cook", "nurse", "pilot"], 300)),
+        "flu": rng.choice(["yes", "no"], 300),
+    }
+    pd.DataFrame(people).to_csv("people.csv", index=False)
+    ages = [
+        [str(age), f"{age // 10 * 10}s", f"{age // 20 * 20} to {age // 20 * 20 + 19}", "*"] for age in range(20, 60)
+    ]
+    (tmp_path / "roles.toml").write_text(ROLES.replace("AGES", json.dumps(ages)))
+    (tmp_path / "zip.csv").write_text("".join(f"{code},{code[:3]}**,{code[:2]}***,*\n" for code in ZIPS))
+    return tmp_path
+
+
+def call(*arguments):
+    """Output of a command that succeeds."""
+    done = invoke(*arguments)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def recode(levels, output, roles="roles.toml"):
+    call("defend", "GlobalRecoding", "-p", f"levels={levels}", "people.csv", "--roles", roles, "-o", output)
+    return pd.read_csv(output, dtype=str)
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".parquet"])
+@pytest.mark.parametrize(
+    "defense",
+    [
+        GlobalRecoding(levels={"zip": 2, "age": 1, "job": 1}),
+        GlobalRecoding(levels={"zip": 1, "age": 2}),
+        GlobalRecoding(levels={"zip": 3}),
+        Incognito(k=5),
+        Mondrian(k=5),
+    ],
+    ids=str,
+)
+def test_a_release_read_back_equals_the_released_cells(folder, defense, suffix):
+    dataset = load_table("people.csv", "roles.toml")
+    frame = defense.apply(dataset.records, np.random.default_rng(1)).frame
+    write_table(dataset.written.write(frame), f"r{suffix}")
+    again = read_released(folder / f"r{suffix}", folder / "roles.toml").frame
+    for name in frame.columns:
+        cells = frame[name].astype(str).where(frame[name].notna(), None)
+        assert again[name].tolist() == cells.tolist(), name
+
+
+def test_the_file_holds_labels(folder):
+    released = recode("{zip=2, age=1, job=1}", "r.csv")
+    assert {*released["zip"]} == {"01***", "02***", "1x***", "9{***"}
+    assert {*released["age"]} == {"20s", "30s", "40s", "50s"}
+    assert {*released["job"].dropna()} == {"serves", "nurse"}
+    assert released["job"].isna().sum() == 1
+
+
+def test_default_hierarchies_and_labels_switched_off_leave_sets(folder):
+    roles = (folder / "roles.toml").read_text().replace('"zip.csv" }', '"zip.csv", labels = false }')
+    (folder / "other.toml").write_text(roles)
+    assert recode("{zip=2}", "r.csv", "other.toml")["zip"].str.startswith("{").all()
+    ordered = 'quasi_identifiers = ["job"]\n[columns.job]\ntype = "category"\nordered = true\n'
+    (folder / "ordered.toml").write_text(ordered + 'categories = ["cook", "nurse", "pilot"]\n')
+    assert {*recode("1", "o.csv", "ordered.toml")["job"].dropna()} == {"{cook|nurse}", "pilot"}
+
+
+def test_every_command_reads_labels_as_the_groups(folder):
+    """Risk, utility and attack give the same answers for labels as for sets."""
+    dataset = load_table("people.csv", "roles.toml")
+    release = GlobalRecoding(levels={"zip": 2, "age": 1, "job": 1}).apply(dataset.records, np.random.default_rng(1))
+    write_table(release.frame, "sets.csv")
+    write_table(dataset.written.write(release.frame), "labels.csv")
+    (folder / "channel.toml").write_text(release.channel.to_toml())
+    for arguments in (
+        ("risk", "{}"),
+        ("utility", "people.csv", "{}"),
+        ("attack", "AssignmentLinkage", "-c", "people.csv", "-r", "{}"),
+        ("attack", "LikelihoodAssignment", "-c", "people.csv", "--channel", "channel.toml", "-r", "{}"),
+    ):
+        sets, labels = (
+            call(*(argument.format(file) for argument in arguments), "--roles", "roles.toml")
+            for file in ("sets.csv", "labels.csv")
+        )
+        assert sets == labels
+
+
+def test_without_the_roles_a_label_is_an_ordinary_category(folder):
+    recode("{zip=2}", "r.csv")
+    assert "records               300" in call("risk", "r.csv")
+    refused = invoke("utility", "people.csv", "r.csv")
+    assert refused.exit_code == 2
+    assert "r.csv: column 'zip', row 0" in refused.stderr
+    assert HINT in refused.stderr
+    linked = invoke("attack", "NearestNeighbour", "-c", "people.csv", "-r", "r.csv")
+    assert f"zip: 4 released categories are those of no candidate; {HINT}" in linked.stderr
+    recode("{age=1}", "ages.csv")
+    refused = invoke("attack", "NearestNeighbour", "-c", "people.csv", "-r", "ages.csv")
+    assert refused.exit_code == 2
+    assert "column 'age', row 0" in refused.stderr
+    assert HINT in refused.stderr
+
+
+def test_validate_names_labels_that_are_not_used(folder):
+    roles = (folder / "roles.toml").read_text().replace('"cares"', '"[cares"').replace('"serves"', '"nurse"')
+    (folder / "other.toml").write_text(roles)
+    shown = call("validate", "people.csv", "--roles", "other.toml")
+    assert "job: releases do not use the hierarchy's label 'nurse', which is also a value" in shown
+    assert "label '[cares', which would be read as something else" in shown
+
+
+def test_a_hierarchy_that_cannot_be_read_is_named(folder):
+    (folder / "zip.csv").unlink()
+    (folder / "r.csv").write_text("zip,age,job,flu\n01***,20s,serves,yes\n")
+    for arguments in (("risk", "r.csv"), ("attack", "NearestNeighbour", "-c", "people.csv", "-r", "r.csv")):
+        refused = invoke(*arguments, "--roles", "roles.toml")
+        assert refused.exit_code == 2
+        assert "roles.toml, table [columns.zip], key 'hierarchy': zip.csv: there is no such file" in refused.stderr
+
+
+def test_devices_stay_devices(folder):
+    """A device that is named as output is written to, not replaced by a file."""
+    import os
+    import threading
+
+    os.mkfifo("pipe.csv")
+    texts = []
+    reader = threading.Thread(target=lambda: texts.append((folder / "pipe.csv").read_text()))
+    reader.start()
+    write_table(pd.DataFrame({"a": [1]}), "pipe.csv")
+    reader.join()
+    assert texts == ["a\n1\n"]
+    assert (folder / "pipe.csv").is_fifo()
