@@ -93,7 +93,7 @@ def read_finished(name: str, data: bytes, setting: EvaluationSetting) -> Finishe
     bare = [column for column in setting.dataset.left_out if column in columns]
     if bare:
         notes.append(f"{', '.join(bare)}: no role declared, but released; attackers use it, and utility leaves it out")
-    frame = text_frame(_among(columns, shared))
+    frame = text_frame(setting.dataset.written.read(_among(columns, shared)))
     extended, cells = dict(domains), {}
     for column in shared:
         extended[column], unknown = _extended(domains[column], frame[column])

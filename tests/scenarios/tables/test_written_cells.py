@@ -8,7 +8,10 @@ import pytest
 from run_tools import invoke
 
 from defenses import GlobalRecoding, Incognito, Mondrian
+from scenarios.finished.evaluation_setting import EvaluationSetting
+from scenarios.finished.finished_table import read_finished
 from scenarios.tables.dataset import load_table
+from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.released import read_released
 from scenarios.tables.table_output import write_table
 
@@ -122,6 +125,16 @@ def test_every_command_reads_labels_as_the_groups(folder):
             for file in ("sets.csv", "labels.csv")
         )
         assert sets == labels
+
+
+def test_finished_releases_are_read_with_their_labels(folder):
+    """`tokumei rank` and `tokumei report` read them by the data set."""
+    dataset = load_table("people.csv", "roles.toml")
+    release = GlobalRecoding(levels={"zip": 2, "age": 1}).apply(dataset.records, np.random.default_rng(1))
+    texts = dataset.written.write(release.frame)
+    setting = EvaluationSetting(dataset, read_roles(folder / "roles.toml"))
+    finished = read_finished("r.csv", texts.to_csv(index=False).encode(), setting)
+    assert finished.frame["zip"].tolist() == release.frame["zip"].tolist()
 
 
 def test_without_the_roles_a_label_is_an_ordinary_category(folder):
