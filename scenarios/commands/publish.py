@@ -31,6 +31,10 @@ Examples:
 """
 
 
+FILES = ("index.html", "board.csv", "matrix.csv", "summary.md")
+"""Files of a standing board beside its results and record."""
+
+
 @click.command(epilog=EPILOG)
 @click.argument("scenario")
 @click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
@@ -55,13 +59,14 @@ def publish(
     from scenarios.running.display import Display
     from scenarios.running.plan import read_plans
     from scenarios.running.runner import guarantees
-    from scenarios.running.standing_board import read_results, stale
+    from scenarios.running.standing_board import check_folder, read_results, stale
     from scenarios.running.units import Catalogue
 
     with bad_input():
         plans = [replace(plan, plays=plays or plan.plays) for plan in read_plans(scenario)]
         catalogues = [Catalogue(plan, tuple(map(str, guarantees(plan)))) for plan in plans]
         stored = read_results(folder)
+        check_folder(folder, [plan.name for plan in plans], FILES)
     if check:
         missing = [(catalogue.plan.name, stale(catalogue, stored)) for catalogue in catalogues]
         _show_stale(missing)
@@ -78,17 +83,20 @@ def publish(
 
 
 def _show_stale(missing: list[tuple[str, dict[tuple[str, str], int]]]) -> None:
-    """List the stale results of each defense, and of each attack on it if only some are stale."""
+    """List the stale attacks of each defense; defenses with the same ones share a line."""
     for name, cells in missing:
         if not cells:
             echo(f"{name}: every result is up to date")
             continue
         echo(f"{name}: {sum(cells.values())} results are missing or stale")
-        defenses: dict[str, list[str]] = {}
+        attacks: dict[str, set[str]] = {}
         for defense, attack in cells:
-            defenses.setdefault(defense, []).append(attack or "release")
-        for defense, attacks in sorted(defenses.items()):
-            echo(f"  {defense}: {', '.join(sorted(attacks))}")
+            attacks.setdefault(defense, set()).add(attack or "release")
+        alike: dict[str, list[str]] = {}
+        for defense, names in sorted(attacks.items()):
+            alike.setdefault(", ".join(sorted(names)), []).append(defense)
+        for written, defenses in alike.items():
+            echo(f"  {', '.join(defenses)}: {written}")
 
 
 def _played(

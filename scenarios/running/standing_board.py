@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,38 @@ RESULTS = "results.jsonl.gz"
 """File of all results of a standing board, one JSON object a line."""
 RECORD = "record.json"
 """File that says from which version, revision, packages, seeds and machine a standing board was made."""
+
+
+def check_folder(folder: Path, scenarios: Collection[str], files: Collection[str]) -> None:
+    """Refuse a folder whose files a new standing board would replace.
+
+    Parameters
+    ----------
+    folder : Path
+        The folder; it need not exist.
+    scenarios : collection of str
+        Names of the scenarios that will be published.
+    files : collection of str
+        Names of the files that will be written.
+
+    Raises
+    ------
+    ValueError
+        If the folder holds the board of other scenarios, or such a file without the record of a board.
+    """
+    record = folder / RECORD
+    if not record.exists():
+        present = sorted(name for name in files if (folder / name).exists())
+        # The record is written last: results without one are those of an interrupted command.
+        if present and not (folder / RESULTS).exists():
+            raise ValueError(f"{folder} holds {present[0]}, which no standing board wrote; name an empty folder")
+        return
+    try:
+        published = list(json.loads(record.read_text(encoding="utf-8"))["scenarios"])
+    except (ValueError, TypeError, KeyError, UnicodeDecodeError):
+        raise ValueError(f"{record}: is not the record of a standing board") from None
+    if not set(published) & set(scenarios):
+        raise ValueError(f"{folder} holds the standing board of {', '.join(map(str, published))}; name another folder")
 
 
 def write_results(folder: Path, results: Iterable[Result]) -> None:

@@ -123,3 +123,34 @@ def test_results_are_written_alike_in_any_order(tmp_path, folder):
     (tmp_path / "other").mkdir()
     write_results(tmp_path / "other", results[::-1])
     assert (tmp_path / "other" / RESULTS).read_bytes() == (folder / "board" / RESULTS).read_bytes()
+
+
+def test_a_board_of_another_scenario_is_not_replaced(folder):
+    publish(folder)
+    before = (folder / "board" / RESULTS).read_bytes()
+    (folder / "small.toml").write_text(SCENARIO.replace('"small"', '"other"'))
+    assert "holds the standing board of small; name another folder" in publish(folder, code=2).output
+    assert (folder / "board" / RESULTS).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("index.html", "mine", "board holds index.html, which no standing board wrote; name an empty folder"),
+        (RECORD, "{}", "is not the record of a standing board"),
+        (RECORD, "[", "is not the record of a standing board"),
+    ],
+)
+def test_files_of_others_are_not_replaced(folder, name, content, message):
+    (folder / "board").mkdir()
+    (folder / "board" / name).write_text(content)
+    assert message in publish(folder, code=2).output
+    assert (folder / "board" / name).read_text() == content
+
+
+def test_stale_attacks_are_listed_once_for_all_defenses(folder):
+    lines = publish(folder, "--check", code=1).output.splitlines()
+    assert (
+        lines[1]
+        == "  Identity, RetentionReplacement: DistanceToClosestRecord, NearestNeighbour, NearestRowLinkability, release"
+    )
