@@ -42,6 +42,7 @@ def utility(
     from metrics.headline_utility import headline_utility
     from metrics.information_loss import normalized_certainty_penalty
     from metrics.table_utility import TableUtility, prediction_target
+    from scenarios.reporting.utility_words import association_words
     from scenarios.tables.dataset import load_table
     from scenarios.tables.released import input_path, read_released
 
@@ -60,9 +61,12 @@ def utility(
             raise ValueError(f"{released}: {error}{hint}") from None
     value, components = headline_utility(scores)
     result = {"utility": value, **components, "normalized_certainty_penalty": loss, "rows": len(cells)}
+    if words := association_words(components["associations"], len(domains)):
+        echo(f"note: {words}", err=True)
     if form == "json":
         echo(json.dumps(result, indent=2))
         return
     from tabulate import tabulate
 
-    echo(tabulate([[name, value] for name, value in result.items()], tablefmt="plain", floatfmt=".4f"))
+    rows = [[name, value] for name, value in result.items()]
+    echo(tabulate(rows, tablefmt="plain", floatfmt=".4f", missingval="not measured"))

@@ -15,16 +15,10 @@ from scenarios.reporting.findings import Finding, ordered, verdict
 from scenarios.reporting.profiles import Measured, chosen_profiles, unmeasured_goals
 from scenarios.reporting.promise_words import promise_words
 from scenarios.reporting.thresholds import THRESHOLDS, threshold_words
+from scenarios.reporting.utility_words import PARTS, association_words
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.risk import RiskReport
 from scenarios.tables.summary import ColumnSummary, summary
-
-_UTILITY = {
-    "marginals": "counts of single columns: 1 - distance of the distributions",
-    "associations": "relations of pairs of columns (Cramer's V)",
-    "queries": "counts of people in ranges of two columns",
-    "classifier": "a classifier trained on the release, tested on control people",
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +66,7 @@ def report_sections(content: ReportContent, profiles: Sequence[str]) -> list[Sec
         _attacks(content.measured.evaluation),
         *chosen_profiles(profiles, content.measured),
         _guarantee(content),
-        _utility(content.measured.evaluation),
+        _utility(content.measured.evaluation, len(content.costs)),
         _table(content.dataset),
         _reproduction(content),
     ]
@@ -161,18 +155,14 @@ def _guarantee(content: ReportContent) -> Section:
     return Section("Guarantee", tuple(words))
 
 
-def _utility(evaluation: ReleaseEvaluation) -> Section:
+def _utility(evaluation: ReleaseEvaluation, columns: int) -> Section:
     rows: list[tuple[Value, ...]] = [("utility", evaluation.utility, "mean of the parts that were measured")]
-    rows += [(name, value, _UTILITY.get(name, "")) for name, value in evaluation.components.items()]
+    rows += [(name, value, PARTS.get(name, "")) for name, value in evaluation.components.items()]
     rows.append(
         ("information loss", evaluation.information_loss, "share of the domain that a cell covers; lower is better")
     )
-    notes = []
-    if evaluation.components.get("associations") is None:
-        notes.append("Associations are not measured where the original's are no stronger than chance in so few rows.")
-    if evaluation.components.get("associations") == 0:
-        notes.append("Associations 0: the release relates columns no better than constants or random draws.")
-    note = " ".join(["1 is the original table, 0 a table without information.", *notes])
+    words = association_words(evaluation.components.get("associations"), columns)
+    note = f"1 is the original table, 0 a table without information. {words}".strip()
     return Section("Utility", (), (Table("Part by part", ("part", "value", "meaning"), rows, 3, note),))
 
 

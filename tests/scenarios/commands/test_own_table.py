@@ -236,6 +236,22 @@ def test_utility_of_copy_and_of_generalized_table(folder):
     assert "classifier" in worse
 
 
+def test_utility_says_why_associations_are_missing_or_0(folder):
+    def utility(table, *columns):
+        lines = [",".join(columns), *(",".join(map(str, row)) for row in table)]
+        (folder / "t.csv").write_text("\n".join(lines) + "\n")
+        (folder / "c.csv").write_text("\n".join([lines[0], *[lines[1]] * len(table)]) + "\n")
+        return [call("utility", "t.csv", released) for released in ("t.csv", "c.csv")]
+
+    same, constant = utility([(a, a, b) for a in "xy" for b in "xy"] * 50, "a", "b", "c")
+    assert "Associations" not in same.output
+    assert "note: Associations 0: the release relates columns no better than constants" in constant.stderr
+    for one in utility([(a, b, c) for a in "xy" for b in "xy" for c in "xy"] * 3, "a", "b", "c"):
+        assert "a second sample of as many people would come no closer" in one.stderr
+        assert re.search(r"associations +not measured\n", one.stdout)
+    assert all("at least 3 columns" in one.stderr for one in utility([("x", "x"), ("y", "y")] * 20, "a", "b"))
+
+
 def test_it_works_in_a_pipe(folder):
     command = shlex.join(COMMAND)
     pipe = (
