@@ -102,7 +102,7 @@ def rank(
             start_server()
         declared = read_roles(roles, reading)
         dataset = load_table(input_path(table), roles, reading=reading)
-        people, sha256 = read_control(Path(control), dataset, declared) if control else (None, "")
+        people, sha256 = read_control(Path(control), dataset, declared) if control is not None else (None, "")
         setting = EvaluationSetting(dataset, declared, people, sha256, seed, targets)
         notes = list(dataset.notes)
         files, failed = _read_files(releases)

@@ -27,7 +27,7 @@ def baseline_successes(setting: EvaluationSetting, column: str, targets: int) ->
 
     The baseline learns from the other records in the clear, which say nothing about the targets themselves. Whatever it
     infers follows from statistics of the population. Of `BASELINES` and the most frequent value, the one that infers
-    most targets' values counts, so that an advantage over it is rather too small than too large.
+    most targets' values counts. An advantage over it is therefore rather too small than too large.
 
     Parameters
     ----------

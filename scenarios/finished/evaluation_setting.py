@@ -28,8 +28,8 @@ TARGETS = 500
 """Number of people in the table whom attacks are about, by default."""
 AUXILIARY = 1000
 """Largest number of the attacker's own people."""
-LARGEST_PROFILE = 300_000_000
-"""Largest number of rows times bins: tables of this size take 2.4 GB in memory."""
+MOST_BINS = 10_000
+"""Largest number of categories and bins of all columns: utility counts the records in each pair of them (800 MB)."""
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,11 @@ class EvaluationSetting:
         if not self.columns:
             raise ValueError("the original table has no column besides identifiers")
         bins = {name: self.domains[name].size + 1 for name in self.columns}
-        if sum(bins.values()) * len(self.records) > LARGEST_PROFILE:
+        if sum(bins.values()) > MOST_BINS:
             name = max(bins, key=bins.__getitem__)
             raise ValueError(
-                f"{len(self.records)} records in {sum(bins.values())} categories and bins are too many: column "
-                f"{name!r} has {bins[name] - 1}; declare it as an identifier, or declare its public bins or categories"
+                f"the original table has {sum(bins.values())} categories and bins, and at most {MOST_BINS} can be "
+                f"compared: column {name!r} has {bins[name] - 1}; declare it as an identifier, or its public categories"
             )
 
     @cached_property
@@ -140,10 +140,10 @@ class EvaluationSetting:
         """The first control people, at most half of all, who are non-members or strangers."""
         return self._controls(self.control_order[: min(count, (self.control_order.size + 1) // 2)])
 
-    def auxiliary(self, count: int) -> Microdata:
-        """The attacker's own people: at most `AUXILIARY` of the control people after the first `count`."""
+    def auxiliary(self, count: int, most: int = AUXILIARY) -> Microdata:
+        """The attacker's own people: at most `most` of the control people after the first `count`."""
         first = len(self.others(count))
-        return self._controls(self.control_order[first : first + AUXILIARY])
+        return self._controls(self.control_order[first : first + most])
 
     def _controls(self, positions: Integers) -> Microdata:
         return self._public(self.records.take([]) if self.control is None else self.control.take(positions))
@@ -204,10 +204,27 @@ def read_control(path: Path, dataset: Dataset, roles: Roles) -> tuple[Microdata,
             domain = wide
         values[name], domains[name] = columns[name].values(wide), domain
     frame = pd.DataFrame(values)
-    names = list(records.released_columns)
-    if len(frame) == len(records) and frame.astype(object).equals(records.frame[names].astype(object)):
-        raise ValueError(f"{path}: holds the people of the original table; control people are those who were not in it")
+    _check_others(path, frame, records)
     for name in records.identifiers:
         frame[name] = None
     people = replace(records.with_frame(frame[list(records.frame.columns)]), domains=domains)
     return people, hashlib.sha256(data).hexdigest()
+
+
+def _check_others(path: Path, control: pd.DataFrame, records: Microdata) -> None:
+    """Refuse control people whose rows are those of the original table, in any order."""
+    rows = [
+        np.sort(pd.util.hash_pandas_object(frame[list(control.columns)].astype(str), index=False).to_numpy())
+        for frame in (control, records.frame)
+    ]
+    if np.array_equal(*rows) and np.unique(rows[0]).size > 1:
+        raise ValueError(f"{path}: holds the people of the original table; control people are those who were not in it")
+
+
+def records_among(control: Microdata, records: Microdata) -> int:
+    """Number of control people who equal a record in every column."""
+    first, second = (
+        pd.util.hash_pandas_object(people.frame[list(people.released_columns)].astype(str), index=False)
+        for people in (control, records)
+    )
+    return int(first.isin(second).sum())

@@ -32,7 +32,7 @@ from scenarios.finished.attack_sets import (
     attempted,
 )
 from scenarios.finished.attribute_baseline import baseline_successes, inferred, true_codes, with_first_sensitive
-from scenarios.finished.evaluation_setting import AUXILIARY, EvaluationSetting
+from scenarios.finished.evaluation_setting import AUXILIARY, EvaluationSetting, records_among
 from scenarios.finished.finished_table import FinishedTable
 from scenarios.finished.measured_attack import MeasuredAttack
 from scenarios.finished.row_origin import RowOrigin
@@ -48,8 +48,8 @@ from scenarios.seeds import generator
 
 PAIRS = 30_000_000
 """Largest number of pairs of a row and a person that an attack compares."""
-FEWEST = 50
-"""Number of targets down to which they are reduced for large tables."""
+FEWEST = 100
+"""Number of people down to which they are reduced for large tables."""
 COSTLY = 100
 """Number of rows about which the costly linkage attack is asked."""
 
@@ -82,8 +82,7 @@ class PosedQuestions:
     @property
     def targets(self) -> int:
         """Number of people in the table whom attacks are about."""
-        affordable = max(FEWEST, PAIRS // (2 * len(self.table.frame)))
-        return min(self.setting.targets, len(self.setting.records), affordable)
+        return min(self.setting.targets, len(self.setting.records), self._affordable(2 * self.setting.targets) // 2)
 
     def outcomes(self) -> Iterator[MeasuredAttack]:
         """Outcome of every attack on every question that can be asked."""
@@ -116,6 +115,12 @@ class PosedQuestions:
             notes.append(
                 f"control people: {len(setting.control)}, of whom {len(setting.others(self.targets))} are asked"
             )
+            equal = records_among(setting.control, records)
+            if equal:
+                notes.append(
+                    f"{equal} of {len(setting.control)} control people equal a record in every column; if they were in "
+                    "the table, advantages are understated"
+                )
             if len(setting.control) < len(records):
                 notes.append(
                     f"singling out is compared with {bound(len(records)):.2f}, the most that a predicate isolates "
@@ -136,7 +141,11 @@ class PosedQuestions:
     @cached_property
     def _own_people(self) -> Microdata:
         """The attacker's own people."""
-        return self._public(self.setting.auxiliary(self.targets))
+        return self._public(self.setting.auxiliary(self.targets, self._affordable(AUXILIARY)))
+
+    def _affordable(self, people: int) -> int:
+        """Number of people who are compared with all rows, fewer than wanted for large tables."""
+        return min(people, max(FEWEST, PAIRS // len(self.table.frame)))
 
     def _people(self, members: Microdata, others: Microdata, own: Microdata) -> People:
         rng = generator(self.setting.seed, "rank", "order", len(members), len(others))
@@ -195,7 +204,7 @@ class PosedQuestions:
     def _attributes_without_control(self, column: str, members: Microdata) -> Iterator[MeasuredAttack]:
         """Attribute inference compared with what the other records predict (`baseline_successes`)."""
         rest = with_first_sensitive(self._public(self.setting.rest(len(members))), column)
-        own = rest.take(np.arange(min(AUXILIARY, len(rest))))
+        own = rest.take(np.arange(min(self._affordable(AUXILIARY), len(rest))))
         truth = true_codes(members, column)
         known = int((truth < members.domains[column].size).sum())
 

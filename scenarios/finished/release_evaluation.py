@@ -38,8 +38,8 @@ class ReleaseEvaluation:
         Utility in [0, 1], as `tokumei utility` measures it; a column that is lacking counts as suppressed.
     components : mapping of str to float or None
         Its components.
-    information_loss : float
-        Normalized certainty penalty of the quasi-identifiers.
+    information_loss : float or None
+        Normalized certainty penalty of the quasi-identifiers; None without any.
     k : int or None
         Size of the smallest equivalence class; None without quasi-identifiers.
     l : mapping of str to int
@@ -58,7 +58,7 @@ class ReleaseEvaluation:
     origin: str
     utility: float
     components: Mapping[str, float | None]
-    information_loss: float
+    information_loss: float | None
     k: int | None
     l: Mapping[str, int]  # noqa: E741 (the field's own name for it)
     risks: Mapping[str, float]
@@ -101,10 +101,10 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable) -> ReleaseEvaluat
     records = setting.records
     cells = table.suppressed[list(setting.columns)]
     utility, components = headline_utility(setting.utility(table.domains).score(cells))
-    loss = normalized_certainty_penalty(cells, {name: table.domains[name] for name in records.quasi_identifiers})
+    quasi, sensitive = records.quasi_identifiers, [name for name in records.sensitive if name in table.frame]
+    loss = normalized_certainty_penalty(cells, {name: table.domains[name] for name in quasi}) if quasi else None
     origin = recognized_origin(table.frame, records.frame, table.domains)
     questions = PosedQuestions(setting, table, origin)
-    quasi, sensitive = records.quasi_identifiers, [name for name in records.sensitive if name in table.frame]
     risks = {}
     if quasi:
         report = risk_report(ReleasedTable(cells, quasi, tuple(sensitive), ()))

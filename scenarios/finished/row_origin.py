@@ -16,6 +16,8 @@ from metrics.values import distinct_values
 
 FALSE_ALARM = 0.001
 """Probability that rows in an order of their own are taken for rows in the records' order."""
+LEAST = 1e-15
+"""Smallest p-value that is shown."""
 SAME = 1e-9
 """Largest difference of two distances that counts as a tie."""
 SORTED_DEVIATIONS = 6.0
@@ -70,8 +72,9 @@ def recognized_origin(released: pd.DataFrame, records: pd.DataFrame, domains: Ma
     p_value = order_p_value(released, records[names], domains)
     if p_value is None or p_value > FALSE_ALARM:
         return RowOrigin("unknown", unknown, f"the rows are not seen to be in the order of the records, {cannot}")
+    evidence = f"p = {p_value:.1g}" if p_value > LEAST else f"p < {LEAST:g}"
     note = (
-        f"the rows are in the order of the records (p = {p_value:.1g}; rows in an order of their own pass in "
+        f"the rows are in the order of the records ({evidence}; rows in an order of their own pass in "
         f"{FALSE_ALARM:.1%} of cases): row i is taken to stem from record i"
     )
     return RowOrigin("aligned", np.arange(len(released)), note)
@@ -143,8 +146,8 @@ def order_p_value(released: pd.DataFrame, records: pd.DataFrame, domains: Mappin
     Notes
     -----
     Let D(i, j) be the distance of row i to record j, summed over columns. For the disjoint pairs of neighbours (i, i +
-    1), let d = D(i, i + 1) + D(i + 1, i) - D(i, i) - D(i + 1, i + 1). If the order of the rows says nothing about the
-    records, the two rows of a pair are as likely to be exchanged, which changes the sign of d. The signs are then
+    1), let d = D(i, i + 1) + D(i + 1, i) - D(i, i) - D(i + 1, i + 1). Exchanging the two rows of a pair changes the sign of d.
+    If the order of the rows says nothing about the records, both orders are equally likely. The signs are then
     independent fair coins, whatever the tables hold. The test is the exact one-sided sign test of those that are not 0.
 
     Two tables that were sorted in the same way are in the same order, although no row need stem from its record.

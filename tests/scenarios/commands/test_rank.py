@@ -78,6 +78,8 @@ def test_a_failing_file_is_a_line_and_the_others_stay(folder):
 
 def test_bad_input_ends_in_one_line(folder):
     (folder / "bad.csv").write_text("weight\n3\n")
+    lines = (folder / "people.csv").read_text().splitlines()
+    (folder / "mixed.csv").write_text("\n".join([lines[0], *lines[:0:-1]]))
     (folder / "few.csv").write_text("age,city\n30,x\n")
     for arguments, words in (
         (("bad.csv",), "bad.csv: has no column"),
@@ -85,6 +87,7 @@ def test_bad_input_ends_in_one_line(folder):
         (("mondrian.csv", "mondrian.csv"), "is named twice"),
         (("mondrian.csv", "--control", "few.csv"), "few.csv: control people need the columns"),
         (("mondrian.csv", "--control", "people.csv"), "holds the people of the original table"),
+        (("mondrian.csv", "--control", "mixed.csv"), "holds the people of the original table"),
         (("mondrian.csv", "--control", "missing.csv"), "missing.csv: there is no such file"),
         (("mondrian.csv", "--html", "no/page.html"), "--html"),
     ):
@@ -94,7 +97,7 @@ def test_bad_input_ends_in_one_line(folder):
 
 
 def test_a_high_cardinality_column_is_refused_by_name(folder, monkeypatch):
-    monkeypatch.setattr("scenarios.finished.evaluation_setting.LARGEST_PROFILE", 1000)
+    monkeypatch.setattr("scenarios.finished.evaluation_setting.MOST_BINS", 10)
     assert "column" in rank("mondrian.csv", code=2).stderr
 
 

@@ -167,3 +167,41 @@ def test_an_advantage_has_the_error_of_its_control_group():
         assert outcome.advantage().value == pytest.approx(0.5)
     assert control.advantage().low < exact.advantage().low < 0.5 < exact.advantage().high < control.advantage().high
     assert exact.advantage(0.999).low < exact.advantage().low
+
+
+def test_a_table_without_quasi_identifiers_has_no_classes(folder, tmp_path):
+    (tmp_path / "bare.toml").write_text('identifiers = ["name"]\nquasi_identifiers = []\nunprotected = ["age", "city"]')
+    roles = read_roles(tmp_path / "bare.toml")
+    setting = EvaluationSetting(load_table(folder / "people.csv", tmp_path / "bare.toml"), roles)
+    result = evaluated(setting, released_by(setting, Identity()), folder)
+    assert (result.k, result.l, result.risks, result.information_loss) == (None, {}, {}, None)
+    assert result.worst("reidentification")[1].value > 0.9
+
+
+def test_columns_without_a_role_are_used_by_attackers_and_left_out_of_utility(folder, tmp_path):
+    """The release shows all incomes beside constants: the roles forgot them, and they name everybody."""
+    text = (folder / "roles.toml").read_text().replace('unprotected = ["income"]', "")
+    (tmp_path / "forgotten.toml").write_text(text)
+    roles = read_roles(tmp_path / "forgotten.toml")
+    dataset = load_table(folder / "people.csv", tmp_path / "forgotten.toml")
+    setting = EvaluationSetting(dataset, roles, *read_control(folder / "others.csv", dataset, roles))
+    frame = released_by(setting_of(folder), Constant()).assign(income=setting.records.frame["income"])
+    result = evaluated(setting, frame, folder)
+    assert result.utility == 0
+    assert result.worst("reidentification")[1].low > 0.5
+    assert any(note.startswith("income: no role declared, but released") for note in result.notes)
+
+
+def test_control_people_who_equal_records_are_counted(setting, folder):
+    mixed = pd.concat([setting.control.frame.iloc[:20], setting.records.frame.iloc[:7]], ignore_index=True)
+    suspicious = replace(setting, control=setting.control.with_frame(mixed))
+    result = evaluated(suspicious, released_by(setting, Mondrian(k=5)), folder)
+    assert any(note.startswith("7 of 27 control people equal a record") for note in result.notes)
+
+
+def test_large_tables_have_fewer_targets_and_say_so(setting, folder, monkeypatch):
+    monkeypatch.setattr("scenarios.finished.posed_questions.PAIRS", 150)
+    monkeypatch.setattr("scenarios.finished.posed_questions.FEWEST", 10)
+    result = evaluated(setting, released_by(setting, Mondrian(k=5)), folder)
+    assert any(note.startswith("attacks are about 5 of 150 people") for note in result.notes)
+    assert {outcome.score.trials for outcome in result.outcomes if outcome.goal == "membership"} == {5}
