@@ -213,11 +213,11 @@ def read_control(path: Path, dataset: Dataset, roles: Roles) -> tuple[Microdata,
 
 def _check_others(path: Path, control: pd.DataFrame, records: Microdata) -> None:
     """Refuse control people whose rows are those of the original table, in any order."""
-    rows = [
+    first, second = (
         np.sort(pd.util.hash_pandas_object(frame[list(control.columns)].astype(str), index=False).to_numpy())
         for frame in (control, records.frame)
-    ]
-    if np.array_equal(*rows) and np.unique(rows[0]).size > 1:
+    )
+    if np.array_equal(first, second) and np.unique(first).size > 1:
         raise ValueError(f"{path}: holds the people of the original table; control people are those who were not in it")
 
 
