@@ -145,10 +145,11 @@ def order_p_value(released: pd.DataFrame, records: pd.DataFrame, domains: Mappin
 
     Notes
     -----
-    Let D(i, j) be the distance of row i to record j, summed over columns. For the disjoint pairs of neighbours (i, i +
-    1), let d = D(i, i + 1) + D(i + 1, i) - D(i, i) - D(i + 1, i + 1). Exchanging the two rows of a pair changes the sign of d.
-    If the order of the rows says nothing about the records, both orders are equally likely. The signs are then
-    independent fair coins, whatever the tables hold. The test is the exact one-sided sign test of those that are not 0.
+    Let D(i, j) be the distance of row i to record j, summed over columns. For the disjoint pairs of neighbours
+    (i, i + 1), let d = D(i, i + 1) + D(i + 1, i) - D(i, i) - D(i + 1, i + 1). Exchanging the two rows of a pair changes
+    the sign of d. If the order of the rows says nothing about the records, both orders are equally likely. The signs
+    are then independent fair coins, whatever the tables hold. The test is the exact one-sided sign test of those d that
+    are not 0.
 
     Two tables that were sorted in the same way are in the same order, although no row need stem from its record.
     Columns in which neighbouring records are closer than in random order are therefore left out.
