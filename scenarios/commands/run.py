@@ -25,6 +25,7 @@ from scenarios.commands.common import (
 from scenarios.commands.run_options import RunOptions, run_options
 
 if TYPE_CHECKING:
+    from defenses.base.guarantee import Guarantee
     from leaderboard.result import Result
     from leaderboard.store import Store
     from scenarios.running.display import Display
@@ -80,6 +81,8 @@ def run(**given: Any) -> None:
     from scenarios.commands.experiment import run_experiment, sole_experiment
     from scenarios.running.display import Display
     from scenarios.running.fork_server import start_server
+    from scenarios.running.promise_notes import promise_notes
+    from scenarios.running.runner import guarantees
 
     options = RunOptions(**given)
     display = Display(quiet=options.quiet)
@@ -95,7 +98,12 @@ def run(**given: Any) -> None:
             start_server()
         plans = _plans(options, display)
         backend = _backend(options)
-        catalogues = _catalogues(plans)
+        promised = [guarantees(plan) for plan in plans]
+        catalogues = _catalogues(plans, promised)
+    if options.data is not None:
+        for plan, promises in zip(plans, promised, strict=True):
+            for line in promise_notes(plan, promises):
+                display.say(line)
     if options.explain:
         _explain(catalogues, options)
         return
@@ -157,14 +165,13 @@ def _backend(options: RunOptions) -> Backend:
     return LocalProcesses(options.jobs or cores())
 
 
-def _catalogues(plans: list[Plan]) -> list[Catalogue]:
+def _catalogues(plans: list[Plan], promised: list[tuple[Guarantee, ...]]) -> list[Catalogue]:
     """Every trial of every plan."""
-    from scenarios.running.runner import guarantees
     from scenarios.running.units import Catalogue
 
     # Modules and data stay in memory until the end: the garbage collector need not visit them again and again.
     gc.freeze()
-    return [Catalogue(plan, tuple(str(guarantee) for guarantee in guarantees(plan))) for plan in plans]
+    return [Catalogue(plan, tuple(map(str, promises))) for plan, promises in zip(plans, promised, strict=True)]
 
 
 def _explain(catalogues: list[Catalogue], options: RunOptions) -> None:
