@@ -20,6 +20,7 @@ from scenarios.commands.common import (
     echo,
     html_option,
     roles_option,
+    share,
     write_report,
 )
 
@@ -45,12 +46,6 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> 
     return float(written[1]) * _UNITS[written[2]]
 
 
-def _bound(context: click.Context, parameter: click.Parameter, value: float) -> float:
-    if not 0 < value < 1:
-        raise click.BadParameter(f"must lie between 0 and 1, got {value:g}")
-    return value
-
-
 @click.command(epilog=EPILOG)
 @click.argument("table")
 @roles_option
@@ -59,7 +54,7 @@ def _bound(context: click.Context, parameter: click.Parameter, value: float) -> 
     "bound",
     type=float,
     required=True,
-    callback=_bound,
+    callback=share,
     help="Bound of the worst attack's advantage: 0 is guessing, 1 is always right.",
 )
 @click.option(

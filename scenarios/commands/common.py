@@ -94,6 +94,13 @@ def _delimiter(context: click.Context, option: click.Parameter, given: str | Non
     return delimiter
 
 
+def share(context: click.Context, parameter: click.Parameter, value: float) -> float:
+    """Callback of an option: a share between 0 and 1, neither of both; NaN is refused."""
+    if not 0 < value < 1:
+        raise click.BadParameter(f"must lie between 0 and 1, got {value:g}")
+    return value
+
+
 def parameter_option(method: str) -> Callable[[Any], Any]:
     """The option ``-p NAME=VALUE`` for the parameters of a method, which the help names `method`."""
     return click.option(

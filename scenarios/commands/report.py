@@ -16,6 +16,7 @@ from scenarios.commands.common import (
     parameter_option,
     reading_options,
     roles_option,
+    share,
 )
 
 if TYPE_CHECKING:
@@ -30,12 +31,6 @@ Examples:
 _PROFILES = ("wp29", "japan", "health")
 
 
-def _share(context: click.Context, parameter: click.Parameter, value: float) -> float:
-    if not 0 < value < 1:
-        raise click.BadParameter(f"must lie between 0 and 1, got {value:g}")
-    return value
-
-
 @click.command(epilog=EPILOG)
 @click.argument("table")
 @click.argument("released")
@@ -47,7 +42,7 @@ def _share(context: click.Context, parameter: click.Parameter, value: float) -> 
     type=float,
     default=0.09,
     show_default=True,
-    callback=_share,
+    callback=share,
     help="Largest acceptable risk of a person. Usual ones: 0.05, 0.09, 0.2, 0.33.",
 )
 @click.option(

@@ -1,8 +1,7 @@
 """The portfolio fits the table, or says why not."""
 
-import numpy as np
-import pandas as pd
 import pytest
+from own_table_tools import ROLES, write_table
 
 from scenarios.choosing.choice import CHEAP
 from scenarios.choosing.portfolio import FEWEST, read_portfolio
@@ -10,27 +9,9 @@ from scenarios.files.scenario_file import scenario_path, scenario_tables
 from scenarios.methods import find
 from scenarios.tables.dataset import load_table
 
-ROLES = """
-quasi_identifiers = ["age", "job"]
-sensitive = ["illness"]
-columns.age = { type = "number", integer = true, low = 0, high = 99, cuts = [20, 40, 60] }
-columns.job = { type = "category", categories = ["cook", "nurse", "pilot"] }
-columns.illness = { type = "category", categories = ["cold", "flu", "none"] }
-"""
 
-
-def written(folder, rows=100, roles=ROLES, seed=1):
-    rng = np.random.default_rng(seed)
-    people = pd.DataFrame(
-        {
-            "age": rng.integers(0, 100, rows),
-            "job": rng.choice(["cook", "nurse", "pilot"], rows),
-            "illness": rng.choice(["cold", "flu", "none"], rows, p=[0.2, 0.2, 0.6]),
-        }
-    )
-    people.to_csv(folder / "people.csv", index=False)
-    (folder / "roles.toml").write_text(roles)
-    return load_table(folder / "people.csv", folder / "roles.toml")
+def written(folder, rows=100, roles=ROLES):
+    return load_table(*write_table(folder, rows, roles))
 
 
 def labels(portfolio):

@@ -3,29 +3,16 @@
 import json
 import signal
 
-import numpy as np
-import pandas as pd
 import pytest
+from own_table_tools import write_table
 from run_tools import ended, invoke, read_until, start, tokumei
 
-ROLES = """
-quasi_identifiers = ["age", "job"]
-sensitive = ["illness"]
-columns.age = { type = "number", integer = true, low = 0, high = 99, cuts = [20, 40, 60] }
-columns.job = { type = "category", categories = ["cook", "nurse", "pilot"] }
-columns.illness = { type = "category", categories = ["cold", "flu", "none"] }
-"""
 GOALS = ("--goal", "members")
 
 
 @pytest.fixture
 def folder(tmp_path):
-    rng = np.random.default_rng(3)
-    rows = 120
-    people = {"age": rng.integers(0, 100, rows), "job": rng.choice(["cook", "nurse", "pilot"], rows)}
-    people["illness"] = rng.choice(["cold", "flu", "none"], rows)
-    pd.DataFrame(people).to_csv(tmp_path / "people.csv", index=False)
-    (tmp_path / "roles.toml").write_text(ROLES)
+    write_table(tmp_path, 120)
     return tmp_path
 
 

@@ -2,39 +2,21 @@
 
 import re
 
-import numpy as np
-import pandas as pd
 import pytest
+from own_table_tools import ROLES, people
 from run_tools import invoke
 
-ROLES = """
-identifiers = ["name"]
-quasi_identifiers = ["age", "job"]
-sensitive = ["illness"]
-columns.age = { type = "number", integer = true, low = 0, high = 99, cuts = [20, 40, 60] }
-columns.job = { type = "category", categories = ["cook", "nurse", "pilot"] }
-columns.illness = { type = "category", categories = ["cold", "flu", "none"] }
-"""
 
-
-def people(rows, seed):
-    rng = np.random.default_rng(seed)
-    return pd.DataFrame(
-        {
-            "name": [f"p{number}" for number in range(rows)],
-            "age": rng.integers(0, 100, rows),
-            "job": rng.choice(["cook", "nurse", "pilot"], rows),
-            "illness": rng.choice(["cold", "flu", "none"], rows),
-        }
-    )
+def named(rows, seed):
+    return people(rows, seed).assign(name=[f"p{number}" for number in range(rows)])
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    people(240, 1).to_csv("people.csv", index=False)
-    people(240, 2).to_csv("others.csv", index=False)
-    (tmp_path / "roles.toml").write_text(ROLES)
+    named(240, 1).to_csv("people.csv", index=False)
+    named(240, 2).to_csv("others.csv", index=False)
+    (tmp_path / "roles.toml").write_text('identifiers = ["name"]' + ROLES)
     return tmp_path
 
 
