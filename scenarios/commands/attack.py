@@ -23,6 +23,7 @@ Examples:
   tokumei attack AssignmentLinkage -r released.csv -c people.csv -o correspondence.csv
   tokumei attack LikelihoodAssignment --channel channel.toml -r noisy.csv -c people.csv -o correspondence.csv
   tokumei attack NearestNeighbour -p metric=euclidean -r released.csv -c people.csv --truth who.csv > answers.csv
+  tokumei attack FellegiSunter --targets 100 -r released.csv -c people.csv -o correspondence.csv
 """
 
 
@@ -35,7 +36,10 @@ Examples:
 @click.option("--channel", help="What is public about the mechanism, as `tokumei defend --channel` writes it.")
 @click.option("-o", "--output", default="-", show_default=True, help="File for the answer; - is standard output.")
 @click.option("--truth", help="Score the answer by the true records, as `tokumei defend --truth` writes them.")
-@click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed that breaks ties.")
+@click.option("--targets", type=click.IntRange(min=1), help="Ask about so many released rows, drawn at random.")
+@click.option(
+    "--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Seed that breaks ties and draws targets."
+)
 @click.option("--force", is_flag=True, help="Replace the output file if it exists.")
 def attack(
     assignment: str,
@@ -46,6 +50,7 @@ def attack(
     channel: str | None,
     output: str,
     truth: str | None,
+    targets: int | None,
     seed: int,
     *,
     force: bool,
@@ -65,11 +70,16 @@ def attack(
     lies outside it, no released row stems from that candidate; a note counts such candidates. The domain in --channel
     comes from the roles file given to `tokumei defend`. Without it, it comes from the records, and then sets them apart
     from other people. A candidate outside a domain that --roles declares is refused.
+
+    Most attacks compare all pairs of rows and candidates. By default they answer for as many rows as make 25 million
+    pairs, drawn at random if these are not all. They compare them with all candidates, and the score is that of the
+    drawn rows. --targets sets the number of rows. The default of LikelihoodAssignment is 100,000 rows or more.
     """
     import numpy as np
 
     from scenarios.tables.linkage_files import answer_table, read_release, read_truth
     from scenarios.tables.released import STANDARD, as_csv, refuse_existing, write_text
+    from scenarios.tables.sampled_release import drawn_rows, sampled_release, sampling_notes
 
     with bad_input():
         refuse_existing([output], inputs=[released, candidates, roles, channel, truth], force=force)
@@ -77,21 +87,28 @@ def attack(
         release, knowledge, notes = read_release(released, candidates, roles, channel)
         rows, people = len(release.frame), len(knowledge.candidates)
         origin = None if truth is None else read_truth(Path(truth), rows, people)
+        drawn = drawn_rows(method, rows, people, targets, seed)
+        if drawn.size < rows:
+            release = sampled_release(release, drawn)
+            notes += sampling_notes(method, drawn.size, rows, people, asked=targets is not None)
+            if origin is not None:
+                origin = np.where(np.isin(np.arange(rows), drawn), origin, -1)
         rng = np.random.default_rng(seed)
         claims = _claims(assignment, method, release, knowledge, rng)
         answer = answer_table(claims, release, knowledge, rng)
+        answer["released_row"] = drawn[answer["released_row"].to_numpy()]
         write_text(as_csv(answer), output)
     if claims.confidence is None and answer["confidence"].notna().any():
         notes.append(f"{assignment} states no confidence; it is what ExpectationMaximizationLinkage learned")
     if rows > people:
         notes.append(
             f"{rows} released rows outnumber {people} candidates: if nobody has two rows, {rows - people} or more "
-            "stem from no candidate. Confidences assume that every candidate has a row, which may be wrong"
+            f"stem from no candidate. Confidences assume that {_assumed(drawn.size, people)}, which may be wrong"
         )
     for note in notes:
         echo(f"note: {note}", err=True)
     to_error = output == STANDARD
-    echo(_confidence_line(answer, rows, people), err=to_error)
+    echo(_confidence_line(answer, drawn.size, rows, people), err=to_error)
     if origin is not None:
         echo(_score_line(answer, origin, people), err=to_error)
 
@@ -120,16 +137,24 @@ def _claims(
         hint = "; `tokumei defend --channel` writes one" if "no channel" in str(reason) else ""
         raise ValueError(f"{name} does not fit: {reason}{hint}") from None
     except MemoryError:
-        raise ValueError(f"{name}: too many pairs of rows and candidates for this machine") from None
+        pairs = f"{len(release.frame)} rows and {len(knowledge.candidates)} candidates"
+        raise ValueError(
+            f"{name}: too many pairs of {pairs} for this machine's memory; --targets asks about fewer rows"
+        ) from None
     try:
         return RankedAnswers.of(claims)
     except TypeError as error:
         raise ValueError(f"{name}: {error}") from None
 
 
-def _confidence_line(answer: pd.DataFrame, rows: int, candidates: int) -> str:
+def _assumed(targets: int, candidates: int) -> str:
+    """What confidences assume where released rows outnumber candidates."""
+    return "every candidate has a row" if targets > candidates else "every drawn row stems from a candidate"
+
+
+def _confidence_line(answer: pd.DataFrame, targets: int, rows: int, candidates: int) -> str:
     """How many rows are answered, and the expected share of right answers."""
-    answered = f"{len(answer)} of {rows} released rows answered"
+    answered = f"{len(answer)} of {targets} {'released' if targets == rows else 'drawn'} rows answered"
     if answer["confidence"].isna().any():
         return f"{answered}; no confidence can be stated"
     if not len(answer):
@@ -144,7 +169,7 @@ def _score_line(answer: pd.DataFrame, origin: Integers, candidates: int) -> str:
     """Share of rows that are answered rightly, among those that stem from a candidate."""
     from metrics.estimate import wilson
 
-    linkable = int((origin >= 0).sum())
+    linkable = int((origin >= 0).sum())  # rows that were not drawn are marked as stemming from nobody
     right = int((answer["candidate_row"] == origin[answer["released_row"].to_numpy()]).sum())
     if not linkable:
         return "right: 0 of 0, since no released row stems from a candidate"

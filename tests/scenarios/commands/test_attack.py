@@ -3,6 +3,7 @@
 import re
 import tomllib
 
+import numpy as np
 import pandas as pd
 import pytest
 from run_tools import invoke
@@ -293,6 +294,48 @@ def test_no_confidence_is_said_where_there_is_none(folder, monkeypatch):
     assert "no confidence can be stated" in output
 
 
+def test_a_sample_of_rows_is_drawn_by_the_seed_and_scored_alone(folder):
+    whole, _ = attack(folder, "NearestNeighbour")
+    answers, output = attack(folder, "NearestNeighbour", "--targets", 20)
+    rows = answers["released_row"].to_numpy()
+    assert rows.size == 20
+    assert (np.diff(rows) > 0).all()
+    # Nobody's row depends on other rows, and no two candidates are alike.
+    assert answers["candidate_row"].tolist() == whole["candidate_row"].to_numpy()[rows].tolist()
+    assert "note: answers are about 20 of 80 released rows, drawn at random by --seed\n" in output
+    assert "20 of 20 drawn rows answered" in output
+    assert re.search(r"right: \d+ of 20 rows", output)
+    assert "alone" not in output
+    assert attack(folder, "NearestNeighbour", "--targets", 20)[0].equals(answers)
+    assert attack(folder, "NearestNeighbour", "--targets", 20, "--seed", 1)[0]["released_row"].tolist() != rows.tolist()
+    everything, output = attack(folder, "NearestNeighbour", "--targets", 80)
+    assert everything.equals(whole)
+    assert "drawn" not in output
+
+
+@pytest.mark.parametrize("name", ["AssignmentLinkage", "ExpectationMaximizationLinkage", "FellegiSunter"])
+def test_too_many_pairs_are_answered_for_a_sample_that_names_the_limit(folder, monkeypatch, name):
+    monkeypatch.setattr("scenarios.tables.sampled_release.MOST_PAIRS", 80 * 30)
+    answers, output = attack(folder, name)
+    assert len(answers) == 30
+    assert answers["candidate_row"].is_unique
+    assert "answers are about 30 of 80 released rows, drawn at random by --seed: all rows and candidates" in output
+    assert "6,400 pairs, more than the limit of 2,400; --targets N asks about N rows" in output
+    assert f"{name} matches the drawn rows alone" in output
+    right = answers["candidate_row"] == pd.read_csv(folder / "copy-who.csv")["record"][answers["released_row"]].values
+    assert right.mean() > 0.9
+
+
+def test_rows_that_outnumber_candidates_are_no_surer_in_a_sample(folder):
+    pd.read_csv(folder / "people.csv").head(20).to_csv(folder / "few.csv", index=False)
+    given = ("-r", folder / "copy.csv", "-c", folder / "few.csv", "--targets", 10)
+    done = invoke("attack", "ExpectationMaximizationLinkage", *given)
+    assert done.exit_code == 0, done.output
+    assert "80 released rows outnumber 20 candidates" in done.stderr
+    assert "assume that every drawn row stems from a candidate, which may be wrong" in done.stderr
+    assert "10 of 10 drawn rows answered; no expected share" in done.stderr
+
+
 def assert_refused(done, words):
     assert done.exit_code == 2, done.output
     errors = [line for line in done.stderr.splitlines() if line.startswith("Error")]
@@ -322,6 +365,7 @@ def assert_refused(done, words):
         (["AssignmentLinkage", "-c", "empty.csv"], "no record"),
         (["AssignmentLinkage", "--truth", "sample-who.csv"], "40 released rows"),
         (["LikelihoodAssignment", "--channel", "none.toml"], "Error: none.toml: there is no such file"),
+        (["NearestNeighbour", "--targets", "0"], "--targets"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(folder, monkeypatch, arguments, words):
