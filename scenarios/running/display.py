@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from leaderboard.result import FAILURES, label
 from metrics.printable import printable
 from scenarios.running.standing import RunProgress
+from scenarios.running.time_left import TimeLeft
 
 if TYPE_CHECKING:
     from leaderboard.result import Result
@@ -71,7 +72,7 @@ class RunDisplay:
         self.display, self.plan, self.catalogue, self.store = display, plan, catalogue, store
         self.live: Any = None
         self.bar: Any = None
-        self.standing = RunProgress()
+        self.standing, self.pace = RunProgress(), TimeLeft()
         self.total = self.done = self.done_before = self.failures = 0
         self.board_shown = False
         self.first_play: list[Result] = []
@@ -80,17 +81,16 @@ class RunDisplay:
     def __enter__(self) -> Self:
         if self.display.console.is_terminal and not self.display.console.quiet:
             from rich.live import Live
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
             self.bar = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(),
                 MofNCompleteColumn(),
-                TimeRemainingColumn(),
-                TextColumn("left"),
+                TextColumn("{task.fields[left]}"),
                 console=self.display.console,
             )
-            self.task = self.bar.add_task(self.plan.name, total=None)
+            self.task = self.bar.add_task(self.plan.name, total=None, left="")
             self.live = Live(self.bar, console=self.display.console, transient=True, redirect_stdout=False)
             self.live.start()
         return self
@@ -121,6 +121,7 @@ class RunDisplay:
         """Count results, show each failure at once, and update the progress at fixed intervals."""
         self.done += len(results)
         self.standing.add(results)
+        self.pace.add(results)
         for result in results:
             if result.status in FAILURES:
                 self.failures += 1
@@ -133,15 +134,14 @@ class RunDisplay:
         if not (self.board_shown or self.done_before) and now - self.began > EARLY:
             self._early_board()
         if self.bar is not None:
-            self.bar.update(self.task, completed=self.done)
+            self.bar.update(self.task, completed=self.done, left=self._time_left(now))
             if now - self.last_update > TABLE_INTERVAL:
                 self.last_update = now
                 self.live.update(self._table())
         elif now - self.last_update > LINE_INTERVAL or self.done == self.total:
             self.last_update = now
-            self.display.say(
-                f"{self.plan.name}: {self.done} of {self.total} results{self._time_left(now)}{self._worst_so_far()}"
-            )
+            time_left = f", {left}" if (left := self._time_left(now)) else ""
+            self.display.say(f"{self.plan.name}: {self.done} of {self.total} results{time_left}{self._worst_so_far()}")
 
     def first_board(self, plays: int) -> None:
         """Print the board of the first plays."""
@@ -172,9 +172,10 @@ class RunDisplay:
         self.display.console.print(printable(f"{title} ({seconds:.1f} s):\n\n{table}\n"), markup=False)
 
     def _time_left(self, now: float) -> str:
-        played = self.done - self.done_before
-        seconds = (self.total - self.done) * (now - self.began) / max(1, played)
-        return f", about {seconds:.0f} s left" if played and self.done < self.total else ""
+        if not self.done_before < self.done < self.total:
+            return ""
+        kinds = self.total // max(1, self.plan.plays)
+        return f"about {self.pace.seconds(now - self.began, self.total - self.done, kinds):.0f} s left"
 
     def _worst_so_far(self) -> str:
         """The defense with the largest advantage of an attack so far."""

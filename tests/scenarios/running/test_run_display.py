@@ -104,8 +104,37 @@ def test_lines_off_a_terminal_say_progress_time_left_failures_and_who_is_worst()
     assert "small: 3 of 3 results done after 0 s, 1 of them failed" in text
 
 
+@pytest.mark.parametrize("terminal", [False, True])
+def test_the_time_left_is_right_within_a_factor_of_2_after_a_fifth(monkeypatch, terminal):
+    clock = [1000.0]
+    monkeypatch.setattr("scenarios.running.display.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr(Plan, "plays", 10)
+    # Ten plays of four defenses, the last of which costs thirty times the others; workers take 10 s to start.
+    costs = [1, 1, 1, 30] * 10
+    display, text = Display(), io.StringIO()
+    display.console = Console(file=text, force_terminal=terminal, width=200, color_system=None)
+    estimates = []
+    with RunDisplay(display, Plan, Catalogue, Store()) as listener:
+        listener.started(len(costs), 0)
+        clock[0] += 10
+        for number, cost in enumerate(costs):
+            clock[0] += cost
+            listener.last_update = 0.0
+            listener.ended([result(number // 4, key=str(number), defense=f"D{number % 4}", seconds=float(cost))])
+            if terminal:
+                estimates.append(listener.bar.tasks[0].fields["left"])
+        if not terminal:
+            estimates = [line for line in text.getvalue().splitlines() if re.search("of 40 results[,;]", line)]
+    assert len(estimates) == len(costs)
+    assert "left" not in estimates[-1]
+    for done in range(len(costs) // 5, len(costs)):
+        seconds = int(re.search(r"about (\d+) s left", estimates[done - 1])[1])
+        assert 0.5 < seconds / sum(costs[done:]) < 2, (done, seconds)
+
+
 def test_a_terminal_shows_a_table_and_a_bar():
     text = shown([result(0), result(1)], terminal=True)
+    assert re.search(r"1/2 about \d+ s left|2/2", text)
     assert "worst attack so far" in text
     assert re.search(r"Mondrian k=2 +NearestNeighbour +rows +50% +10\.0% +2", text)
     assert "2/2" in text
