@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -21,7 +22,7 @@ from scenarios.asking.grammar import Schema, read_query
 from scenarios.files.toml_file import read_bytes, read_toml
 from scenarios.tables.column_file import ColumnFile
 from scenarios.tables.declared import declared_domain
-from scenarios.tables.roles import Roles
+from scenarios.tables.roles import DateColumn, Roles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -112,7 +113,7 @@ class PaidQuery:
         domains = public_domains(declared)
         where = "a roles file (--roles)" if roles is None else str(roles)
         schema = Schema(file.columns, domains, tuple(declared.identifiers), where)
-        self.query: Query = read_query(text, schema)
+        self.query: Query = _read(text, schema, declared)
         self.epsilon = epsilon
         self.mechanism = mechanism
         self.path = account
@@ -191,7 +192,22 @@ class PaidQuery:
         return CuratorSession(self.records, np.random.default_rng(), self._terms, account)
 
 
+def _read(text: str, schema: Schema, declared: Roles) -> Query:
+    """Read a query; one about dates is refused in words."""
+    try:
+        return read_query(text, schema)
+    except ValueError:
+        for name, column in declared.columns.items():
+            if isinstance(column, DateColumn) and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text):
+                raise ValueError(f"column {name!r} holds dates, and queries about dates are not answered") from None
+        raise
+
+
 def public_domains(declared: Roles) -> dict[str, Domain]:
-    """Domains that a roles file declares, by column."""
-    described = {name: declared_domain(column)[0] for name, column in declared.columns.items()}
+    """Domains that a roles file declares, by column, except those of dates."""
+    described = {
+        name: declared_domain(column)[0]
+        for name, column in declared.columns.items()
+        if not isinstance(column, DateColumn)
+    }
     return {name: domain for name, domain in described.items() if domain is not None}

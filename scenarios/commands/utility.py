@@ -47,9 +47,10 @@ def utility(
     from scenarios.tables.released import input_path, read_released
 
     with bad_input():
-        records = load_table(input_path(original), roles, reading=reading).records
+        dataset = load_table(input_path(original), roles, reading=reading)
+        records = dataset.records
         others = load_table(input_path(held_out), roles, reading=reading).records if held_out else records.take([])
-        cells = read_released(input_path(released), roles, reading=reading).frame
+        cells = read_released(input_path(released), roles, reading=reading, written=dataset.written).frame
         domains = {name: records.domain(name) for name in records.released_columns}
         target = prediction_target(records.sensitive, domains)
         scorer = TableUtility(records.frame, domains, others.frame, target, np.random.default_rng(seed))

@@ -27,7 +27,7 @@ from scenarios.tables.written_cells import WrittenCells
 
 def candidates_beside(
     released: pd.DataFrame, path: Path, roles: Path | None, channel: Channel | None
-) -> tuple[Knowledge, list[str]]:
+) -> tuple[pd.DataFrame, Knowledge, list[str]]:
     """Read the candidates that a released table is compared with.
 
     A column's domain is that of the channel. Without one, it is that of the roles file. Without either, it is inferred
@@ -38,7 +38,7 @@ def candidates_beside(
     Parameters
     ----------
     released : DataFrame, shape (rows, columns)
-        Released cells.
+        Released cells as they are written in the file.
     path : Path
         The candidates' CSV or Parquet file; only released columns are read.
     roles : Path, optional
@@ -49,6 +49,8 @@ def candidates_beside(
 
     Returns
     -------
+    cells : DataFrame, shape (rows, columns)
+        Released cells; dates and labels of groups are replaced by what they stand for.
     knowledge : Knowledge
         The candidates, no further people, and no way to repeat the defense.
     notes : list of str
@@ -71,7 +73,8 @@ def candidates_beside(
     if lacking:
         notes.append(f"the candidates lack {', '.join(lacking)}, which is therefore not compared")
     stated = stated_domains(channel)
-    written = WrittenCells.of(declared, roles)
+    written = WrittenCells.of(declared, roles).with_dates(columns)
+    released = written.read_frame(released)
     values, domains = {}, {}
     for name in shared:
         domain = stated.get(name)
@@ -94,7 +97,7 @@ def candidates_beside(
                 f"{name}: {outsiders} of {len(frame)} candidates lie outside the domain that the channel states; "
                 "by the channel no released row stems from them"
             )
-    return Knowledge(frame, Microdata(frame.iloc[:0], domains=domains)), notes
+    return released, Knowledge(frame, Microdata(frame.iloc[:0], domains=domains)), notes
 
 
 def _check_named(declared: Roles, roles: Path | None, present: list[str], path: Path) -> None:

@@ -15,12 +15,13 @@ import pandas as pd
 from defenses.base.hierarchy import Hierarchy
 from defenses.base.microdata import Microdata
 from metrics.columns import require_column
-from metrics.domains import CategoricalDomain, Domain
+from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from scenarios.files.toml_file import read_bytes
+from scenarios.tables.date_form import DateForm
 from scenarios.tables.declared import declared_domain
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.inference import default_hierarchy, inferred_domain
-from scenarios.tables.roles import Roles
+from scenarios.tables.roles import DateColumn, Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
 from scenarios.tables.written_cells import WrittenCells
@@ -167,10 +168,16 @@ def load_table(
     _check_sum(path, files[path], declared.dataset.sha256)
     columns, notes = text_table(path, files[path], declared)
     check_named(declared, columns, path, roles_path)
-    written = WrittenCells.of(declared, roles_path)
+    written = WrittenCells.of(declared, roles_path).with_dates(columns)
     domains, inferred, domain_notes = column_domains(columns, declared, written)
     quasi_identifiers, left_out, role_notes = _quasi_identifiers(columns, declared)
     hierarchies = {} if roles_path is None else _hierarchies(columns, declared, domains, roles_path, files)
+    written = _with_levels(written, declared, domains)
+    hierarchies |= {
+        name: form.hierarchy(domain)
+        for name, form in written.columns.items()
+        if isinstance(form, DateForm) and form.levels and isinstance(domain := domains.get(name), NumericDomain)
+    }
     bare = [column for column in quasi_identifiers if column not in hierarchies]
     hierarchies |= {column: default_hierarchy(domains[column]) for column in bare}
     if bare:
@@ -281,7 +288,7 @@ def _hierarchies(
 ) -> dict[str, Hierarchy]:
     hierarchies: dict[str, Hierarchy] = {}
     for name, described in declared.columns.items():
-        if described.hierarchy is None:
+        if described.hierarchy is None or isinstance(described, DateColumn):
             continue
         try:
             if described.hierarchy.csv is not None:
@@ -293,6 +300,17 @@ def _hierarchies(
             raise ValueError(f"{roles_path}, table [columns.{name}], key 'hierarchy': {error}") from None
         hierarchies[name] = hierarchy
     return hierarchies
+
+
+def _with_levels(written: WrittenCells, declared: Roles, domains: Mapping[str, Domain]) -> WrittenCells:
+    """Default calendar levels of the columns of dates that declare neither a hierarchy nor bins."""
+    forms = dict(written.columns)
+    for name, form in written.columns.items():
+        column, domain = declared.columns.get(name), domains.get(name)
+        free = not isinstance(column, DateColumn) or (column.hierarchy is None and column.cuts is None)
+        if isinstance(form, DateForm) and isinstance(domain, NumericDomain) and free:
+            forms[name] = replace(form, levels=form.default_levels(int(domain.low), int(domain.high)))
+    return replace(written, columns=forms)
 
 
 def _possible_values(column: TextColumn, domain: Domain) -> np.ndarray[tuple[int], np.dtype[np.object_]]:

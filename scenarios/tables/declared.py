@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
-from scenarios.tables.roles import Column, NumberColumn
+from scenarios.tables.roles import Column, DateColumn, NumberColumn
 
 BINS = 10
 """Number of bins of numbers without declared cuts."""
@@ -15,6 +15,11 @@ BINS = 10
 
 def declared_domain(declared: Column | None) -> tuple[Domain | None, list[str]]:
     """Domain that a roles file declares, or None, and notes on what was added to the declaration."""
+    if isinstance(declared, DateColumn):
+        domain = declared.domain()
+        if domain is None or declared.cuts is not None:
+            return domain, []
+        return domain, [f"no cuts declared: {domain.size} bin{'s' * (domain.size > 1)} of the calendar"]
     if isinstance(declared, NumberColumn):
         return _declared_numbers(declared)
     if declared is None or declared.categories is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ import pandas as pd
 from metrics.domains import Domain
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.dataset import check_named, column_domains, columns_frame
+from scenarios.tables.date_form import DateForm
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.number_forms import MISSING
 from scenarios.tables.roles import CategoryColumn, Roles
@@ -93,25 +94,33 @@ def describe_table(
     unread = declared.model_copy(update={"identifiers": [*declared.identifiers, *empty], "columns": kinds})
     domains, inferred, _ = column_domains(columns, unread)
     frame = columns_frame(columns, domains)
-    described, suggestions, together = _with_suggestions(declared, frame)
+    dates = {name: column.dates for name, column in columns.items() if column.dates is not None}
+    described, suggestions, together = _with_suggestions(declared, frame, dates)
     hidden = {*described.identifiers}
+    forms = {name: (domains.get(name), dates.get(name)) for name in columns}
     new_domains = {name: domains[name] for name in inferred if name not in hidden}
     comments = {
-        name: [*_comment(name, frame, domains, suggestions.get(name), described), *_review(name, new_domains)]
+        name: [*_comment(name, frame, forms[name], suggestions.get(name), described), *_review(name, new_domains)]
         for name in columns
     }
     header = HEADER.format(name=" ".join(path.name.split()), command="describe") + DECIDE + together
     moved = (None if roles is None else roles.parent, output.parent)
-    text = roles_text(header, described, list(columns), new_domains, comments, moved)
+    text = roles_text(header, described, list(columns), new_domains, comments, moved, dates)
     return Description(text, described, tuple(notes))
 
 
-def _with_suggestions(declared: Roles, frame: pd.DataFrame) -> tuple[Roles, dict[str, Suggestion], str]:
+def _with_suggestions(
+    declared: Roles, frame: pd.DataFrame, dates: Collection[str]
+) -> tuple[Roles, dict[str, Suggestion], str]:
     """Roles for all columns, the suggestions by column, and comment lines on all quasi-identifiers together."""
     columns = list(map(str, frame.columns))
     with_role = {*declared.named_roles(), declared.person}
     free = [name for name in columns if name not in with_role]
     suggestions = suggested_roles(frame[free]) if free else {}
+    # Dates that differ in every record are known to others all the same, and identify by combination.
+    for name in dates:
+        if name in suggestions and suggestions[name].role == IDENTIFIER and frame[name].notna().any():
+            del suggestions[name]
     roles_of = {name: suggestions[name].role if name in suggestions else QUASI_IDENTIFIER for name in free}
     quasi_identifiers = [
         name for name in columns if name in (declared.quasi_identifiers or ()) or roles_of.get(name) == QUASI_IDENTIFIER
@@ -172,7 +181,11 @@ def _is_flag(column: TextColumn) -> bool:
 
 
 def _comment(
-    name: str, frame: pd.DataFrame, domains: Mapping[str, Domain], suggestion: Suggestion | None, described: Roles
+    name: str,
+    frame: pd.DataFrame,
+    domain: tuple[Domain | None, DateForm | None],
+    suggestion: Suggestion | None,
+    described: Roles,
 ) -> list[str]:
     """Role, reason, type and missing values of a column as comment lines."""
     column = frame[name]
@@ -181,7 +194,7 @@ def _comment(
     reason = f": {suggestion.reason}" if suggestion is not None else ", as declared"
     if role == IDENTIFIER:
         reason += "; never released"
-    kind, words = type_and_domain(domains.get(name))
+    kind, words = type_and_domain(*domain)
     if role != IDENTIFIER and words:
         # The domain of an identifier would show values.
         kind = f"{kind}, {words}"

@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -85,9 +86,9 @@ class GroupLabels:
                 unused.setdefault(reason, []).append(label)
         return cls(tuple(tuple(map(str, row)) for row in rows), usable, labels, tuple(_unused_notes(unused)))
 
-    def write(self, cell: str) -> str:
+    def write(self, cell: Any) -> Any:
         """Label of a cell that equals a group, and other cells as they are."""
-        return self.labels.get(_key(cell), cell)
+        return self.labels.get(_key(cell), cell) if isinstance(cell, str) else cell
 
     def read(self, text: str) -> str:
         """Cell that a label stands for, and other texts as they are."""

@@ -24,6 +24,11 @@ def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> t
     """
     if column.empty:
         raise ValueError(f"{column.where} has no value in any row; declare its domain in a roles file or remove it")
+    if column.dates is not None:
+        days = column.numbers()
+        low, high = int(days.min()), int(days.max())
+        dates = NumericDomain(low, high, True, column.dates.domain_cuts(low, high), inferred=True)
+        return dates, f"dates {column.dates.bounds(dates)}"
     if isinstance(declared, NumberColumn) or (declared is None and column.looks_numeric()):
         rows = pd.Series(column.number_rows(), name=name)
         if rows.isna().all():

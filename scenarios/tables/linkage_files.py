@@ -22,7 +22,6 @@ from scenarios.tables.candidate_table import candidates_beside
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.released import input_path, text_frame
 from scenarios.tables.text_table import text_table
-from scenarios.tables.written_cells import WrittenCells
 
 # Pairs of rows and candidates up to which confidences are learned for attacks that state none; about 8 GB.
 MOST_LEARNED = 50_000_000
@@ -59,8 +58,7 @@ def read_release(
     disclosed = None if channel is None else _read_channel(Path(channel))
     declared = read_roles(roles)
     columns, notes = text_table(input_path(released), read_bytes(input_path(released)), declared, released=True)
-    frame = text_frame(WrittenCells.of(declared, roles).read(columns))
-    knowledge, candidate_notes = candidates_beside(frame, input_path(candidates), roles, disclosed)
+    frame, knowledge, candidate_notes = candidates_beside(text_frame(columns), input_path(candidates), roles, disclosed)
     release = MicrodataRelease(frame, np.full(len(frame), -1), disclosed)
     return release, knowledge, [*notes, *candidate_notes, *_rows_without_candidate(release, knowledge)]
 

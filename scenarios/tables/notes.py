@@ -28,7 +28,7 @@ def identifier_warnings(dataset: Dataset) -> list[str]:
     """Warnings of released columns that look like identifiers or free text, one line a reason."""
     columns: dict[str, list[str]] = {}
     for name in dataset.records.released_columns:
-        if name == dataset.records.person:
+        if name == dataset.records.person or dataset.written.dates(name) is not None:
             continue
         suggestion = suggested_identifier(name, dataset.records.frame[name])
         if suggestion is not None:

@@ -52,7 +52,13 @@ def text_frame(columns: Mapping[str, TextColumn]) -> pd.DataFrame:
     return pd.DataFrame({name: column.text_values() for name, column in columns.items()})
 
 
-def read_released(path: Path, roles: Path | None, *, reading: Mapping[str, Any] | None = None) -> ReleasedTable:
+def read_released(
+    path: Path,
+    roles: Path | None,
+    *,
+    reading: Mapping[str, Any] | None = None,
+    written: WrittenCells | None = None,
+) -> ReleasedTable:
     """Read a released table (CSV or Parquet) as cells.
 
     Parameters
@@ -64,6 +70,8 @@ def read_released(path: Path, roles: Path | None, *, reading: Mapping[str, Any] 
         roles file, every column is a quasi-identifier.
     reading : mapping of str, optional
         How the file is read; see `scenarios.tables.declared_roles.read_roles`.
+    written : WrittenCells, optional
+        Written form of the cells, as of the original table. By default, what the roles file declares.
 
     Raises
     ------
@@ -73,7 +81,7 @@ def read_released(path: Path, roles: Path | None, *, reading: Mapping[str, Any] 
     """
     declared = read_roles(roles, reading)
     columns, notes = text_table(path, read_bytes(path), declared, released=True)
-    frame = text_frame(WrittenCells.of(declared, roles).read(columns))
+    frame = text_frame((WrittenCells.of(declared, roles) if written is None else written).read(columns))
     refuse_identifiers(path, frame, declared.identifiers)
     other = [name for name in frame.columns if name not in declared.sensitive]
     quasi_identifiers = other if declared.quasi_identifiers is None else declared.quasi_identifiers

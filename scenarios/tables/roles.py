@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import datetime
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 from scenarios.files.toml_file import TomlTable
+from scenarios.tables.calendar_periods import checked_levels, default_period
+from scenarios.tables.calendar_periods import cuts as calendar_cuts
+from scenarios.tables.date_format import DAY, ISO, DateFormat, declared_number
 from scenarios.tables.encodings import check_encoding
 
 if TYPE_CHECKING:
     from defenses.base.hierarchy import Hierarchy
+    from scenarios.tables.date_form import DateForm
 
 
 class HierarchyTable(TomlTable):
@@ -30,6 +36,8 @@ class HierarchyTable(TomlTable):
         Separator of the fields in `csv`.
     labels : bool
         Whether releases name the groups in `rows` or `csv` as these do; otherwise they list each group's values.
+    calendar : list of str, optional
+        Levels of dates, each nested in the next: hour, day, week, month, quarter, year, decade; ``*`` follows.
     """
 
     intervals: list[list[float]] | None = None
@@ -37,11 +45,12 @@ class HierarchyTable(TomlTable):
     csv: str | None = None
     separator: str = Field(default=",", min_length=1, max_length=1)
     labels: bool = True
+    calendar: list[str] | None = None
 
     @model_validator(mode="after")
     def _one(self) -> Self:
-        if sum(source is not None for source in (self.intervals, self.rows, self.csv)) != 1:
-            raise ValueError("a hierarchy is given by one of 'intervals', 'rows' and 'csv'")
+        if sum(source is not None for source in (self.intervals, self.rows, self.csv, self.calendar)) != 1:
+            raise ValueError("a hierarchy is given by one of 'intervals', 'rows' and 'csv', or for dates by 'calendar'")
         return self
 
     def read(self, folder: Path, domain: Domain) -> Hierarchy:
@@ -54,6 +63,8 @@ class HierarchyTable(TomlTable):
         """
         from defenses.base.hierarchy import Hierarchy, TableHierarchy
 
+        if self.calendar is not None:
+            raise ValueError("'calendar' is for dates; declare type = \"date\"")
         text = not isinstance(domain, NumericDomain)
         if self.rows is not None:
             return TableHierarchy(self.rows, text=text)
@@ -102,7 +113,77 @@ class CategoryColumn(TomlTable):
         return self
 
 
-Column = NumberColumn | CategoryColumn
+DateText = Annotated[
+    str, BeforeValidator(lambda value: value.isoformat() if isinstance(value, datetime.date) else value)
+]
+"""A date in a roles file: a TOML date, or its text in ISO 8601 or in the column's format."""
+
+
+class DateColumn(TomlTable):
+    """A column of dates, which are numbers of days since 1970-01-01, or of seconds with a time of day.
+
+    Parameters
+    ----------
+    low, high : date, optional
+        Public bounds. An upper bound without a time of day includes the day.
+    format : str
+        Format of the dates; see `scenarios.tables.date_format.DateFormat`.
+    cuts : list of date, optional
+        Interior cut points of the public bins. By default bins are months, quarters or years; see
+        `scenarios.tables.calendar_periods.default_period`.
+    hierarchy : HierarchyTable, optional
+        Levels of the calendar.
+    """
+
+    type: Literal["date"]
+    low: DateText | None = None
+    high: DateText | None = None
+    format: str = ISO.pattern
+    cuts: list[DateText] | None = None
+    hierarchy: HierarchyTable | None = None
+
+    @model_validator(mode="after")
+    def _domain(self) -> Self:
+        DateFormat(self.format)
+        if (self.low is None) != (self.high is None):
+            raise ValueError("'low' and 'high' come together")
+        if self.cuts is not None and self.low is None:
+            raise ValueError("'cuts' need 'low' and 'high'")
+        self.domain()
+        if self.hierarchy is not None and self.hierarchy.calendar is None:
+            raise ValueError('the hierarchy of dates is a \'calendar\', such as ["month", "quarter", "year"]')
+        self.form()
+        return self
+
+    def form(self) -> DateForm:
+        """Form in which the dates are written."""
+        from scenarios.tables.date_form import DateForm
+
+        form = DateFormat(self.format)
+        levels = [] if self.hierarchy is None else checked_levels(self.hierarchy.calendar or [], has_time=form.has_time)
+        domain = self.domain()
+        low, high = (None, None) if domain is None else (int(domain.low), int(domain.high))
+        return DateForm(form, low, high, tuple(levels))
+
+    def domain(self) -> NumericDomain | None:
+        """Declared bounds and bins as numbers, or None without bounds."""
+        if self.low is None or self.high is None:
+            return None
+        form = DateFormat(self.format)
+        low, high = declared_number(self.low, form), declared_number(self.high, form, end=True)
+        unit = DAY if form.has_time else 1
+        if low > high:
+            raise ValueError(f"low ({self.low}) is later than high ({self.high})")
+        if self.cuts is None:
+            cuts = calendar_cuts(default_period(low, high, unit), low, high, unit)
+        else:
+            cuts = [declared_number(cut, form) for cut in self.cuts]
+            if any(a >= b for a, b in pairwise([low, *cuts])) or max(cuts, default=high) > high:
+                raise ValueError(f"cuts must ascend after {self.low} and not beyond {self.high}")
+        return NumericDomain(low, high, True, tuple(cuts))
+
+
+Column = NumberColumn | CategoryColumn | DateColumn
 
 
 class DatasetTable(TomlTable):

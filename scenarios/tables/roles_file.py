@@ -10,6 +10,8 @@ from typing import Any
 from metrics.domains import Domain, NumericDomain
 from metrics.printable import printable
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.date_form import DateForm
+from scenarios.tables.date_format import ISO
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.roles import Roles
 
@@ -54,7 +56,8 @@ def reviewable_roles(
     columns = list(map(str, records.frame.columns))
     moved = (None if roles is None else roles.parent, output.parent)
     inferred = {name: domain for name, domain in records.domains.items() if domain.inferred}
-    return roles_text(header, declared, columns, inferred, {name: comments[name] for name in inferred}, moved)
+    dates = {name: form for name in inferred if (form := dataset.written.dates(name)) is not None}
+    return roles_text(header, declared, columns, inferred, {name: comments[name] for name in inferred}, moved, dates)
 
 
 def roles_text(
@@ -64,6 +67,7 @@ def roles_text(
     inferred: Mapping[str, Domain],
     comments: Mapping[str, Sequence[str]],
     moved: tuple[Path | None, Path],
+    dates: Mapping[str, DateForm],
 ) -> str:
     """Content of a roles file with comments.
 
@@ -81,6 +85,8 @@ def roles_text(
         Comment lines that precede a column's table; they may stand without a table.
     moved : tuple
         Folder to which paths of `declared` are relative, or None if it has none, and the folder of the new file.
+    dates : mapping of str to DateForm
+        Forms of the columns of dates among `inferred`.
     """
     import tomli_w
 
@@ -94,15 +100,18 @@ def roles_text(
     for name in columns:
         lines = list(comments.get(name, ()))
         if name in inferred:
-            tables[name] = {**tables.get(name, {}), **_declaration(inferred[name])}
+            tables[name] = {**tables.get(name, {}), **_declaration(inferred[name], dates.get(name))}
         text = tomli_w.dumps({"columns": {name: tables[name]}}) if name in tables else ""
         if lines or text:
             parts.append("\n".join([*map(printable, lines), text]))
     return "\n".join(parts)
 
 
-def _declaration(domain: Domain) -> dict[str, Any]:
-    """A domain as the table of a roles file."""
+def _declaration(domain: Domain, dates: DateForm | None) -> dict[str, Any]:
+    """A domain as the table of a roles file; the bins of dates are those of the calendar."""
+    if dates is not None and isinstance(domain, NumericDomain):
+        other = {} if dates.format == ISO else {"format": dates.format.pattern}
+        return {"type": "date", **other, "low": dates.iso(domain.low), "high": dates.iso(domain.high)}
     if isinstance(domain, NumericDomain):
         cuts = [_number(cut) for cut in domain.cuts]
         low, high = _number(domain.low), _number(domain.high)

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from metrics.domains import Domain, NumericDomain, format_number
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.date_form import DateForm
 
 
 class ColumnSummary(NamedTuple):
@@ -17,7 +18,7 @@ class ColumnSummary(NamedTuple):
         Name of the column, and its role: ``identifier``, ``quasi-identifier``, ``sensitive``,
         ``left out`` or ``none``.
     type : str
-        ``number``, ``category``, or ``text`` if the column has no domain.
+        ``number``, ``date``, ``category``, or ``text`` if the column has no domain.
     domain : str
         Bounds and number of bins, or number of categories; marked if inferred.
     levels : int
@@ -46,7 +47,7 @@ def summary(dataset: Dataset) -> list[ColumnSummary]:
     }
     rows = []
     for name in map(str, records.frame.columns):
-        kind, words = type_and_domain(records.domains.get(name))
+        kind, words = type_and_domain(records.domains.get(name), dataset.written.dates(name))
         rows.append(
             ColumnSummary(
                 name,
@@ -61,10 +62,12 @@ def summary(dataset: Dataset) -> list[ColumnSummary]:
     return rows
 
 
-def type_and_domain(domain: Domain | None) -> tuple[str, str]:
-    """Type of a column, and its domain in words."""
+def type_and_domain(domain: Domain | None, dates: DateForm | None = None) -> tuple[str, str]:
+    """Type of a column, and its domain in words; `dates` is the form of a column of dates."""
     if domain is None:
         return "text", ""
+    if dates is not None and isinstance(domain, NumericDomain):
+        return "date", f"{dates.bounds(domain)}, {domain.size} bin" + "s" * (domain.size > 1)
     if isinstance(domain, NumericDomain):
         integers = "integers " if domain.integer else ""
         bins = f"{domain.size} bin" + "s" * (domain.size > 1)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 from metrics.arrays import Booleans, Floats, Integers
 from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
+
+if TYPE_CHECKING:
+    from scenarios.tables.date_form import DateForm
 
 _NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$"
 _NAN = r"^[+-]?[nN][aA][nN]$"
@@ -34,11 +37,14 @@ class TextColumn:
         Position of each row's text in `texts`, -1 where missing.
     texts : pyarrow.StringArray, shape (distinct,)
         The distinct texts.
+    dates : DateForm, optional
+        Form of the dates that the numbers in `texts` stand for.
     """
 
     where: str
     codes: Integers
     texts: Any
+    dates: DateForm | None = None
 
     @classmethod
     def from_arrow(cls, where: str, column: Any) -> Self:
@@ -117,7 +123,8 @@ class TextColumn:
         if domain.integer:
             self._refuse(np.isfinite(distinct) & (distinct != np.round(distinct)), "is not an integer")
         outside = (distinct < domain.low) | (distinct > domain.high)
-        self._refuse(outside, f"lies outside {format_number(domain.low)} to {format_number(domain.high)}")
+        bounds = f"{format_number(domain.low)} to {format_number(domain.high)}"
+        self._refuse(outside, f"lies outside {bounds if self.dates is None else self.dates.bounds(domain)}")
         rows = np.append(distinct, np.nan)[self.codes]
         exact = domain.integer and np.isfinite(rows).all() and np.abs(rows).max() <= 2**53
         return rows.astype(np.int64) if exact else rows
@@ -140,7 +147,9 @@ class TextColumn:
         """Raise ValueError that names the first row (from 1, without the header) whose distinct text is `wrong`."""
         if wrong.any():
             row = int(np.flatnonzero(np.append(wrong, False)[self.codes])[0])
-            raise ValueError(f"{self.where}, row {row + 1}: {self.texts[int(self.codes[row])].as_py()!r} {why}")
+            text = self.texts[int(self.codes[row])].as_py()
+            text = text if self.dates is None else self.dates.write(text)
+            raise ValueError(f"{self.where}, row {row + 1}: {text!r} {why}")
 
     def _matches(self, pattern: str) -> Booleans:
         matches: Booleans = pc.match_substring_regex(self._trimmed, pattern).to_numpy(zero_copy_only=False)

@@ -20,9 +20,10 @@ from scenarios.tables.csv_text import (
     header_fields,
     inferred_separator,
 )
+from scenarios.tables.date_columns import dated_columns, native_dates
 from scenarios.tables.encodings import table_text
 from scenarios.tables.number_forms import MISSING, recognized
-from scenarios.tables.roles import CategoryColumn, Roles
+from scenarios.tables.roles import CategoryColumn, DateColumn, Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.workbook import is_workbook, workbook_table
 
@@ -97,9 +98,15 @@ def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, r
         raise ValueError(f"{path}: names columns but holds no record")
     columns: dict[str, TextColumn] = {}
     texts: dict[str, TextColumn] = {}
+    native: list[str] = []
     names = column_names(path, table.column_names)
     for position, (name, field, column) in enumerate(zip(names, table.column_names, table.columns, strict=True), 1):
         where = f"{path}: column {name!r}"
+        dates = native_dates(name, column)
+        if dates is not None:
+            column, words = dates
+            native.append(name)
+            notes += words
         text_column = TextColumn.from_arrow(where, text_of(where, column))
         if not field.strip() and text_column.empty:
             notes.append(f"column {position} has neither a name nor a value, and is left out")
@@ -107,10 +114,17 @@ def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, r
         if not field.strip():
             notes.append(f"column {position} has no name and is called {name!r}")
         columns[name] = text_column
-        if _is_text(column.type):
+        if name in native:
+            texts[name] = text_column
+        elif _is_text(column.type):
             texts[name] = columns[name] = text_column.without([*declared.na, *_missing_beside(declared, name)])
     if not columns:
         raise ValueError(f"{path}: has no column with a name or a value")
+    if not released:
+        dated = dated_columns(texts, declared, MISSING, native)
+        notes += dated.notes
+        columns |= dated.columns
+        texts = {name: column for name, column in dated.columns.items() if column.dates is None}
     fixed = [name for name in texts if _fixed(declared, name)]
     forms = recognized(texts, separator=separator, decimal=declared.decimal, fixed=fixed, plain_first=released)
     columns |= forms.columns
@@ -133,7 +147,7 @@ def _header_notes(fields: list[str]) -> list[str]:
 
 def _fixed(declared: Roles, name: str) -> bool:
     """Whether a column's texts are no numbers: an identifier, or a declared category."""
-    return name in declared.identifiers or isinstance(declared.columns.get(name), CategoryColumn)
+    return name in declared.identifiers or isinstance(declared.columns.get(name), CategoryColumn | DateColumn)
 
 
 def _missing_beside(declared: Roles, name: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Written form of cells: labels of a hierarchy's groups in files, sets and intervals inside the program."""
+"""Written form of cells: dates and labels of groups in files, numbers, intervals and sets inside the program."""
 
 from __future__ import annotations
 
@@ -17,17 +17,18 @@ from defenses.base.hierarchy import Hierarchy, TableHierarchy
 from metrics.domains import Domain, NumericDomain
 from metrics.values import distinct_values
 from scenarios.files.toml_file import read_bytes
+from scenarios.tables.date_form import DateForm
 from scenarios.tables.group_labels import GroupLabels
 from scenarios.tables.number_forms import MISSING
-from scenarios.tables.roles import CategoryColumn, HierarchyTable, NumberColumn, Roles
+from scenarios.tables.roles import CategoryColumn, DateColumn, HierarchyTable, NumberColumn, Roles
 from scenarios.tables.text_column import TextColumn
 
 
 class ColumnForm(Protocol):
     """Written form of the cells of a column."""
 
-    def write(self, cell: str) -> str:
-        """Text of a cell in a file."""
+    def write(self, cell: Any) -> Any:
+        """Text of a cell in a file; a cell without a written form is returned unchanged."""
 
     def read(self, text: str) -> str:
         """Cell that a text in a file stands for; a text that stands for none is returned unchanged."""
@@ -50,7 +51,7 @@ class WrittenCells:
 
     @classmethod
     def of(cls, declared: Roles, roles: Path | None) -> WrittenCells:
-        """Written forms that a roles file declares: those of columns whose hierarchy lists groups.
+        """Written forms that a roles file declares: dates, and labels of groups that hierarchies list.
 
         Parameters
         ----------
@@ -67,6 +68,9 @@ class WrittenCells:
         forms: dict[str, ColumnForm] = {}
         notes: list[str] = []
         for name, column in declared.columns.items():
+            if isinstance(column, DateColumn):
+                forms[name] = column.form()
+                continue
             if roles is None or column.hierarchy is None:
                 continue
             try:
@@ -85,6 +89,16 @@ class WrittenCells:
             return domain
         return replace(domain, categories=tuple(sorted({*domain.categories, *(row[0] for row in form.rows)})))
 
+    def with_dates(self, columns: Mapping[str, TextColumn]) -> WrittenCells:
+        """Add the forms of columns in which dates were recognized."""
+        found = {name: column.dates for name, column in columns.items() if column.dates is not None}
+        return replace(self, columns={**found, **self.columns})
+
+    def dates(self, name: str) -> DateForm | None:
+        """Form of a column of dates; None for another column."""
+        form = self.columns.get(name)
+        return form if isinstance(form, DateForm) else None
+
     def write(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Released cells in their written form.
 
@@ -93,8 +107,17 @@ class WrittenCells:
         frame : DataFrame, shape (rows, columns)
             Released cells of the program.
         """
-        names = [name for name in self.columns if name in frame.columns and frame[name].dtype == object]
+        names = [
+            name
+            for name, form in self.columns.items()
+            if name in frame.columns and (frame[name].dtype == object or isinstance(form, DateForm))
+        ]
         return frame.assign(**{name: _mapped(frame[name], self.columns[name].write) for name in names})
+
+    def plain(self, frame: pd.DataFrame) -> pd.DataFrame:
+        """Original values in their written form: dates as texts of their format, and other columns as they are."""
+        forms = {name: form for name in map(str, frame.columns) if (form := self.dates(name)) is not None}
+        return frame.assign(**{name: _mapped(frame[name], form.format.text) for name, form in forms.items()})
 
     def read(self, columns: Mapping[str, TextColumn]) -> dict[str, TextColumn]:
         """Columns of a released file, with cells in the form of the program.
@@ -141,11 +164,11 @@ def _labels(
     return GroupLabels.of(rows, hierarchy, text=text, reserved={*categories, *na, *MISSING})
 
 
-def _mapped(column: pd.Series[Any], change: Callable[[str], str]) -> NDArray[np.object_]:
-    """Changed texts of a column; other values stay."""
+def _mapped(column: pd.Series[Any], change: Callable[[Any], Any]) -> NDArray[np.object_]:
+    """A column with changed cells; missing ones stay."""
     codes, distinct = distinct_values(column)
     cells = np.empty(len(distinct) + 1, dtype=object)
-    cells[:] = [*(change(cell) if isinstance(cell, str) else cell for cell in distinct), None]
+    cells[:] = [*map(change, distinct), None]
     return np.asarray(cells[codes], dtype=object)
 
 

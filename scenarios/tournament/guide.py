@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from defenses.base.microdata import Microdata
-from metrics.domains import CategoricalDomain, Domain, format_number
+from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
 from metrics.table_utility import prediction_target
+from scenarios.tables.date_form import DateForm
+from scenarios.tables.written_cells import WrittenCells
 from scenarios.tournament.settings import Settings
 
 
-def rules(settings: Settings, records: Microdata, *, classifier: bool) -> str:
+def rules(settings: Settings, records: Microdata, written: WrittenCells, *, classifier: bool) -> str:
     """The rules of a tournament as Markdown: files, phases, scoring, columns.
 
     Parameters
@@ -17,6 +19,8 @@ def rules(settings: Settings, records: Microdata, *, classifier: bool) -> str:
         The public settings.
     records : Microdata
         Gives roles and public domains.
+    written : WrittenCells
+        Form of dates.
     classifier : bool
         Whether there are other people, who test a classifier.
     """
@@ -25,7 +29,7 @@ def rules(settings: Settings, records: Microdata, *, classifier: bool) -> str:
         ends.insert(1, ("anonymize again", str(settings.anonymize_again_until)))
     phases = "\n".join(f"| {name} | {end.replace('T', ' ')} |" for name, end in ends)
     columns = "\n".join(
-        f"| `{name}` | {_described(records.domain(name), settings.decimals.get(name, 0))} |"
+        f"| `{name}` | {_described(records.domain(name), settings.decimals.get(name, 0), written.dates(name))} |"
         for name in records.released_columns
     )
     again = (
@@ -66,7 +70,9 @@ def _classifier(records: Microdata) -> str:
     )
 
 
-def _described(domain: Domain, decimals: int) -> str:
+def _described(domain: Domain, decimals: int, dates: DateForm | None) -> str:
+    if dates is not None and isinstance(domain, NumericDomain):
+        return f"dates from {dates.bounds(domain)}; ranges as `[...,...]`, or by their names such as `2024-03`"
     if isinstance(domain, CategoricalDomain):
         order = ", in this order" if domain.ordered else ""
         return "one of " + ", ".join(f"`{category}`" for category in domain.categories) + order

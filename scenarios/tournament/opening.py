@@ -25,6 +25,7 @@ from metrics.files import PRIVATE
 from scenarios.games.decoys import NearGroups, group_size
 from scenarios.seeds import generator
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.date_form import DateForm
 from scenarios.tables.group_labels import GroupLabels
 from scenarios.tables.written_cells import ColumnForm, WrittenCells
 from scenarios.tournament.folder import PUBLIC, csv_bytes, toml_bytes, write_whole
@@ -189,12 +190,12 @@ def _fill(
     host = resolved / "host"
     own, decoys, others = _draw(records, settings, generator(secret, "tournament", "draw"))
     roles = toml_bytes(_roles(records, written))
-    study = csv_bytes(records.take(others).frame[columns]) if others.size else b""
+    study = csv_bytes(written.plain(records.take(others).frame[columns])) if others.size else b""
     settings_file = toml_bytes(settings.model_dump())
-    page = rules(settings, records, classifier=bool(study)).encode()
+    page = rules(settings, records, written, classifier=bool(study)).encode()
     answers: dict[str, list[int]] = {}
     for number, team in enumerate(settings.teams):
-        table = csv_bytes(records.take(own[number]).frame[columns])
+        table = csv_bytes(written.plain(records.take(own[number]).frame[columns]))
         if len(table) > settings.quota:
             raise ValueError(
                 f"--quota must hold at least one table: the originals of {team} have {len(table)} bytes, "
@@ -204,7 +205,7 @@ def _fill(
         answers[team] = np.argsort(order)[: settings.originals].tolist()
         mixed = np.concatenate([own[number], decoys[number]])[order]
         write_whole(host / "originals" / f"{team}_original.csv", table, mode=PRIVATE)
-        candidates = csv_bytes(records.take(mixed).frame[columns])
+        candidates = csv_bytes(written.plain(records.take(mixed).frame[columns]))
         write_whole(host / "candidates" / f"{team}_candidate.csv", candidates, mode=PRIVATE)
         team_folder = resolved / "teams" / team
         team_folder.mkdir(mode=0o750)
@@ -282,7 +283,8 @@ def _roles(records: Microdata, written: WrittenCells) -> dict[str, Any]:
         "sensitive": list(records.sensitive),
         "separator": ",",
         "columns": {
-            name: _column(records.domain(name)) | _hierarchy(records.hierarchies.get(name), written.columns.get(name))
+            name: _column(records.domain(name), written.columns.get(name))
+            | _hierarchy(records.hierarchies.get(name), written.columns.get(name))
             for name in records.released_columns
         },
     }
@@ -290,6 +292,8 @@ def _roles(records: Microdata, written: WrittenCells) -> dict[str, Any]:
 
 def _hierarchy(hierarchy: Hierarchy | None, form: ColumnForm | None) -> dict[str, Any]:
     """A column's hierarchy as a part of its table in the roles file; nothing if the column has none."""
+    if isinstance(form, DateForm):
+        return {"hierarchy": {"calendar": list(form.levels)}} if hierarchy is not None and form.levels else {}
     if isinstance(hierarchy, IntervalHierarchy):
         return {"hierarchy": {"intervals": [list(cuts) for cuts in hierarchy.levels]}}
     if isinstance(hierarchy, TableHierarchy):
@@ -301,7 +305,11 @@ def _hierarchy(hierarchy: Hierarchy | None, form: ColumnForm | None) -> dict[str
     return {}
 
 
-def _column(domain: Domain) -> dict[str, Any]:
+def _column(domain: Domain, form: ColumnForm | None) -> dict[str, Any]:
+    if isinstance(form, DateForm) and isinstance(domain, NumericDomain):
+        cuts = [form.iso(cut) for cut in domain.cuts]
+        ends = {"low": form.iso(domain.low), "high": form.iso(domain.high)}
+        return {"type": "date", "format": form.format.pattern, **ends, "cuts": cuts}
     if isinstance(domain, CategoricalDomain):
         return {"type": "category", "categories": list(domain.categories), "ordered": domain.ordered}
     return {

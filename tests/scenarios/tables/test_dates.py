@@ -1,0 +1,409 @@
+"""Dates are read as numbers and written as dates: formats, bounds, calendar levels, and every command."""
+
+import datetime
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from run_tools import invoke
+
+from defenses import GlobalRecoding, Incognito, Mondrian, RetentionReplacement
+from defenses.base.hierarchy import IntervalHierarchy
+from metrics.domains import CategoricalDomain, NumericDomain
+from scenarios.tables import calendar_periods
+from scenarios.tables.calendar_periods import PERIODS
+from scenarios.tables.dataset import load_table
+from scenarios.tables.date_form import DateForm
+from scenarios.tables.date_format import DAY, FIRST, ISO, ISO_TIME, LAST, DateFormat
+from scenarios.tables.released import read_released
+from scenarios.tables.summary import summary
+from scenarios.tables.table_output import write_table
+
+ROLES = """
+quasi_identifiers = ["admitted", "age"]
+sensitive = ["flu"]
+[columns.admitted]
+type = "date"
+low = 2020-01-15
+high = "2024-12-31"
+hierarchy = { calendar = ["month", "quarter", "year"] }
+[columns.age]
+type = "number"
+integer = true
+low = 20
+high = 59
+cuts = [30, 40, 50]
+[columns.flu]
+type = "category"
+categories = ["no", "yes"]
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rng = np.random.default_rng(0)
+    days = np.datetime64("2020-01-15") + rng.integers(0, 1800, 200)
+    people = {
+        "admitted": days.astype(str),
+        "age": rng.integers(20, 60, 200),
+        "flu": rng.choice(["yes", "no"], 200),
+    }
+    pd.DataFrame(people).to_csv("people.csv", index=False)
+    (tmp_path / "roles.toml").write_text(ROLES)
+    return tmp_path
+
+
+def call(*arguments):
+    """Output of a command that succeeds."""
+    done = invoke(*arguments)
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
+def refused(folder, texts, roles=ROLES):
+    """The line that refuses a table with these dates."""
+    table = pd.DataFrame({"admitted": texts, "age": 30, "flu": "yes"})
+    table.to_csv(folder / "bad.csv", index=False)
+    (folder / "bad.toml").write_text(roles)
+    with pytest.raises(ValueError, match=r"^[^\n]+\Z") as caught:
+        load_table(folder / "bad.csv", folder / "bad.toml")
+    return str(caught.value).replace(f"{folder}/", "")
+
+
+def loaded(folder, texts, roles=None):
+    pd.DataFrame({"day": texts, "x": ["a", "b"] * (len(texts) // 2) + ["a"] * (len(texts) % 2)}).to_csv(
+        folder / "t.csv", index=False
+    )
+    if roles is not None:
+        (folder / "t.toml").write_text(f'[columns.day]\ntype = "date"\n{roles}')
+    return load_table(folder / "t.csv", None if roles is None else folder / "t.toml")
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern", "number"),
+    [
+        ("1970-01-01", "%Y-%m-%d", 0),
+        ("1969-12-31", "%Y-%m-%d", -1),
+        ("2024-02-29", "%Y-%m-%d", 19782),
+        ("2023-02-29", "%Y-%m-%d", None),
+        ("2000-02-29", "%Y-%m-%d", 11016),
+        ("1900-02-29", "%Y-%m-%d", None),
+        ("1900-01-01", "%Y-%m-%d", -25567),
+        ("2023-02-30", "%Y-%m-%d", None),
+        ("2024-13-01", "%Y-%m-%d", None),
+        ("0000-01-01", "%Y-%m-%d", None),
+        (" 3/4/2020 ", "%d/%m/%Y", 18355),
+        ("31/12/68", "%d/%m/%y", 36159),
+        ("01/01/69", "%d/%m/%y", -365),
+        ("Mar 3, 2020", "%b %d, %Y", 18324),
+        ("3 march 2020", "%d %B %Y", 18324),
+        ("2020年3月3日", "%Y年%m月%d日", 18324),
+        ("1970-01-02T00:00:01", "%Y-%m-%dT%H:%M:%S", DAY + 1),
+        ("1970-01-01 24:00", "%Y-%m-%d %H:%M", None),
+        ("1970-01-01 23:59:60", "%Y-%m-%d %H:%M:%S", None),
+        ("1970-01-01T00:00:00Z", "%Y-%m-%dT%H:%M:%S", None),
+        ("२०२०-०१-०१", "%Y-%m-%d", None),
+        ("", "%Y-%m-%d", None),
+    ],
+)
+def test_a_date_is_a_number_of_days_or_seconds(text, pattern, number):
+    assert DateFormat(pattern).number(text) == number
+
+
+@pytest.mark.parametrize(
+    "pattern", ["%Y-%m", "%d", "", "%Y-%m-%d%z", "%Y-%m-%d %M", "%Y-%m-%d %d", "%Y%", "%Y-%j-%m-%d"]
+)
+def test_formats_that_are_refused(pattern):
+    with pytest.raises(ValueError, match="format"):
+        DateFormat(pattern)
+
+
+@pytest.mark.parametrize("bounds", [(None, None), (18275, 20000)])
+@pytest.mark.parametrize("form", [ISO, ISO_TIME, DateFormat("%d/%m/%Y"), DateFormat("%b %d, %Y")])
+def test_every_cell_is_read_back_as_it_was(form, bounds):
+    """Periods, other ranges, half-open ranges, sets and single dates, also at the ends of the calendar."""
+    rng, unit = np.random.default_rng(0), DAY if form.has_time else 1
+    low, high = (None if bound is None else bound * unit for bound in bounds)
+    dates = DateForm(form, low, high)
+    first, last = (FIRST * unit, LAST * unit + unit - 1) if low is None else (low, high)
+    numbers = [first, last, *rng.integers(first, last + 1, 200).tolist()]
+    for start, end in zip(numbers, numbers[1:], strict=False):
+        a, b = sorted((start, end))
+        for cell in ("*", str(a), f"{{{a}|{b}}}", f"[{a},{b})" if a < b else str(a), f"[{a},{b}]" if a < b else str(a)):
+            assert dates.read(dates.write(cell)) == cell
+        for period in PERIODS:
+            if unit == 1 and period in ("hour", "day"):
+                continue
+            position = calendar_periods.index(period, a, unit)
+            ends = (
+                calendar_periods.first(period, position, unit),
+                calendar_periods.first(period, position + 1, unit) - 1,
+            )
+            one, two = max(ends[0], first), min(ends[1], last)
+            assert one <= a <= two
+            cell = f"[{one},{two}]" if one < two else str(one)
+            assert dates.read(dates.write(cell)) == cell
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        ("[18322,18352]", "2020-03"),
+        ("[18262,18352]", "2020-Q1"),
+        ("[18262,18627]", "2020"),
+        ("[18262,21914]", "2020s"),
+        ("[18323,18329]", "2020-W10"),
+        ("[18322,18351]", "[2020-03-01,2020-03-30]"),
+        ("[18322,18353)", "[2020-03-01,2020-04-01)"),
+        ("18322.4", "2020-03-01"),
+        ("nonsense", "nonsense"),
+    ],
+)
+def test_the_names_of_periods(cell, text):
+    assert DateForm(ISO).write(cell) == text
+
+
+@pytest.mark.parametrize("text", ["2023-02-30", "2020-W54", "2020-13", "2020-Q5", "20200", "[2020-01-01,x]", "", "x"])
+def test_texts_that_are_no_dates_stay(text):
+    assert DateForm(ISO).read(text) == text
+
+
+def test_values_beyond_the_calendar_become_its_ends():
+    assert DateForm(ISO).write(-1e9) == "0001-01-01"
+    assert DateForm(ISO_TIME).write(1e15) == "9999-12-31T23:59:59"
+    assert np.isnan(DateForm(ISO).write(np.nan))
+
+
+def test_declared_dates(folder):
+    dataset = load_table("people.csv", "roles.toml")
+    domain = dataset.records.domain("admitted")
+    assert (domain.low, domain.high, domain.integer) == (18276, 20088, True)
+    assert domain.size == 60
+    assert not domain.inferred
+    hierarchy = dataset.records.hierarchies["admitted"]
+    assert isinstance(hierarchy, IntervalHierarchy)
+    assert [len(level) for level in hierarchy.levels] == [59, 19, 4, 0]
+    texts = pd.read_csv("people.csv")["admitted"].to_numpy(dtype="datetime64[D]")
+    assert dataset.records.frame["admitted"].tolist() == texts.astype(int).tolist()
+    assert summary(dataset)[0][2:4] == ("date", "2020-01-15 to 2024-12-31, 60 bins")
+    assert "admitted: no cuts declared: 60 bins of the calendar" in dataset.notes
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+@pytest.mark.parametrize(
+    "defense",
+    [
+        *(GlobalRecoding(levels={"admitted": level}) for level in range(1, 5)),
+        Incognito(k=5),
+        Mondrian(k=5),
+        RetentionReplacement(retention=0.5),
+    ],
+    ids=str,
+)
+def test_a_release_read_back_equals_the_released_cells(folder, defense, suffix):
+    dataset = load_table("people.csv", "roles.toml")
+    frame = defense.apply(dataset.records, np.random.default_rng(1)).frame
+    write_table(dataset.written.write(frame), f"r{suffix}")
+    again = read_released(folder / f"r{suffix}", folder / "roles.toml").frame
+    assert again["admitted"].tolist() == frame["admitted"].astype(str).tolist()
+
+
+@pytest.mark.parametrize(
+    "method", ["GlobalRecoding", "Mondrian", "Incognito", "RetentionReplacement", "PrivateMarginals"]
+)
+def test_every_command_takes_dates(folder, method):
+    parameters = {
+        "GlobalRecoding": "levels={admitted=2}",
+        "RetentionReplacement": "retention=0.7",
+        "PrivateMarginals": "epsilon=5",
+    }
+    given = ("-p", parameters.get(method, "k=5"), "people.csv", "--roles", "roles.toml", "--seed", 1)
+    files = ("-o", "r.csv", "--truth", "who.csv") + (("--channel", "c.toml") if method == "GlobalRecoding" else ())
+    call("defend", method, *given, *files)
+    assert not pd.read_csv("r.csv", dtype=str)["admitted"].str.fullmatch(r"-?\d+(\.\d+)?").any()
+    with_roles = ("--roles", "roles.toml")
+    assert "records" in call("risk", "r.csv", *with_roles)
+    assert call("utility", "people.csv", "r.csv", *with_roles)
+    attack = ("NearestNeighbour",) if method != "GlobalRecoding" else ("LikelihoodAssignment", "--channel", "c.toml")
+    done = invoke("attack", *attack, "-r", "r.csv", "-c", "people.csv", "-o", "a.csv", *with_roles)
+    assert done.exit_code == 0, done.stderr
+
+
+def test_without_roles_dates_are_recognized_by_every_command(folder):
+    call("defend", "Mondrian", "-p", "k=5", "people.csv", "-o", "r.csv")
+    assert "utility" in call("utility", "people.csv", "r.csv")
+    assert invoke("attack", "NearestNeighbour", "-r", "r.csv", "-c", "people.csv").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("2023-02-30", "'2023-02-30' is no possible date"),
+        ("2019-12-31", "'2019-12-31' lies outside 2020-01-15 to 2024-12-31"),
+        ("31/12/2020", "is no date of the format %Y-%m-%d, such as 1970-01-01; it looks like %d/%m/%Y"),
+        ("2020-03-01 10:00", "it looks like %Y-%m-%d %H:%M"),
+        ("2020-03-01T10:00:00+09:00", "has a time zone; times with a time zone are not read as dates"),
+        ("soon", "'soon' is no date of the format %Y-%m-%d"),
+        ("18322", "'18322' is no date of the format %Y-%m-%d"),
+    ],
+)
+def test_a_wrong_date_is_named_with_its_row(folder, text, words):
+    message = refused(folder, ["2020-03-01", "2020-03-02", text])
+    assert message.startswith("bad.csv: column 'admitted', row 3: ")
+    assert words in message
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("low = 2020-01-15\n", "", "'low' and 'high' come together"),
+        ("2024-12-31", "2019-12-31", "is later than high"),
+        ("2024-12-31", "2024-12-32", "'2024-12-32' is no date such as 2024-12-31"),
+        ('["month", "quarter", "year"]', '["week", "month"]', "weeks do not nest in months"),
+        ('["month", "quarter", "year"]', '["year", "month"]', "must ascend"),
+        ('["month", "quarter", "year"]', '["hour"]', "'hour' needs dates with a time of day"),
+        ('["month", "quarter", "year"]', '["fortnight"]', "no level 'fortnight'"),
+        ('calendar = ["month", "quarter", "year"]', "intervals = [[]]", "the hierarchy of dates is a 'calendar'"),
+        ("hierarchy = { cal", 'format = "%Y-%m"\nhierarchy = { cal', "must hold year, month and day"),
+        ("hierarchy = { cal", 'format = "%Y-%m-%d%z"\nhierarchy = { cal', "convert dates to one time zone"),
+        ("hierarchy = { cal", "cuts = [2019-01-01]\nhierarchy = { cal", "cuts must ascend after 2020-01-15"),
+        ("low = 2020-01-15", "low = 2020-01-15T10:00:00", "has a time of day, which the column's format lacks"),
+        ("low = 2020-01-15", "low = 18276", "low"),
+    ],
+)
+def test_wrong_declarations_are_named(folder, old, new, words):
+    assert old in ROLES
+    message = refused(folder, ["2020-03-01"], ROLES.replace(old, new, 1))
+    assert message.startswith("bad.toml: ")
+    assert words in message
+
+
+@pytest.mark.parametrize(
+    ("texts", "pattern"),
+    [
+        (["2020-03-01", "2020-12-31"], "%Y-%m-%d"),
+        (["31/12/2020", "03/04/2020"], "%d/%m/%Y"),
+        (["12/31/2020", "03/04/2020"], "%m/%d/%Y"),
+        (["31.12.2020", "03.04.2020"], "%d.%m.%Y"),
+        (["2020/03/01", "2020/12/31"], "%Y/%m/%d"),
+        (["2020年3月1日", "2020年12月31日"], "%Y年%m月%d日"),
+        (["2020-03-01 10:00", "2020-12-31 23:59"], "%Y-%m-%d %H:%M"),
+        (["2020-03-01", "NA", "2020-12-31"], "%Y-%m-%d"),
+        (["2020-03-01", "2020-03-01"], "%Y-%m-%d"),
+    ],
+)
+def test_dates_are_recognized_and_said(folder, texts, pattern):
+    dataset = loaded(folder, texts)
+    assert dataset.written.dates("day").format.pattern == pattern
+    assert f"day: dates of the format {pattern}, inferred from all values" in dataset.notes
+    domain = dataset.records.domain("day")
+    assert isinstance(domain, NumericDomain)
+    assert domain.inferred
+    assert dataset.records.frame["day"].isna().sum() == texts.count("NA")
+
+
+@pytest.mark.parametrize(
+    ("texts", "words"),
+    [
+        (["03/04/2020", "05/06/2020"], "declare type = \"date\" and format = '%d/%m/%Y' or '%m/%d/%Y'"),
+        (["2020-03-01T10:00:00Z", "2020-03-02T10:00:00Z"], "times with a time zone are not read as dates"),
+        ([*(f"2020-03-{day:02}" for day in range(1, 31)), "2023-02-30"], "1 of 31 distinct texts are no date"),
+        (["2020-03-01", "01/03/2020"], ""),
+        (["1-2-3", "4-5-6"], ""),
+        (["20200301", "20201231"], None),
+    ],
+)
+def test_what_may_be_something_else_stays_as_it_is(folder, texts, words):
+    dataset = loaded(folder, texts)
+    assert dataset.written.dates("day") is None
+    if words is None:
+        assert dataset.records.domain("day").integer
+        return
+    assert isinstance(dataset.records.domain("day"), CategoricalDomain)
+    assert any(words in note for note in dataset.notes)
+
+
+def test_missing_empty_and_constant_dates(folder):
+    dataset = loaded(folder, ["2020-03-01", None, "2020-03-02"], "low = 2020-01-01\nhigh = 2020-12-31\n")
+    assert dataset.records.frame["day"].isna().tolist() == [False, True, False]
+    assert dataset.written.write(dataset.records.frame)["day"].tolist() == ["2020-03-01", None, "2020-03-02"]
+    with pytest.raises(ValueError, match="has no value in any row"):
+        loaded(folder, [None, None], "")
+    empty = loaded(folder, [None, None], "low = 2020-01-01\nhigh = 2020-12-31\n")
+    assert empty.records.frame["day"].isna().all()
+    constant = loaded(folder, ["2020-03-01"] * 4)
+    assert constant.records.domain("day").size == 1
+    frame = GlobalRecoding(levels={"day": 1}).apply(constant.records, np.random.default_rng(0)).frame
+    assert {*constant.written.write(frame)["day"]} == {"*"}
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "period", "bins"),
+    [
+        ("2020-01-01", "2024-12-31", "month", 60),
+        ("2020-01-01", "2025-01-01", "quarter", 21),
+        ("1900-01-01", "2024-12-31", "year", 125),
+        ("0001-01-01", "9999-12-31", "decade", 1000),
+        ("2024-02-28", "2024-03-01", "day", 3),
+    ],
+)
+def test_default_bins_follow_the_calendar(low, high, period, bins):
+    ends = ISO.number(low), ISO.number(high)
+    assert calendar_periods.default_period(*ends, 1) == period
+    assert len(calendar_periods.cuts(period, *ends, 1)) + 1 == bins
+
+
+def test_times_of_day(folder):
+    roles = (
+        'format = "%Y-%m-%d %H:%M"\nlow = 2024-02-28\nhigh = 2024-03-01\nhierarchy = { calendar = ["hour", "day"] }\n'
+    )
+    dataset = loaded(folder, ["2024-02-28 00:00", "2024-02-29 12:30", "2024-03-01 23:59"], roles)
+    domain = dataset.records.domain("day")
+    assert domain.high - domain.low == 3 * DAY - 1
+    for level, written in ((1, "2024-02-29T12"), (2, "2024-02-29"), (3, "*")):
+        frame = GlobalRecoding(levels={"day": level}).apply(dataset.records, np.random.default_rng(0)).frame
+        assert dataset.written.write(frame)["day"][1] == written
+
+
+def test_dates_of_parquet_files(folder):
+    days = [datetime.date(2020, 3, 1), None, datetime.date(2024, 2, 29)]
+    zone = pa.timestamp("us", "Asia/Tokyo")
+    times = [datetime.datetime(2020, 3, 1, 9, 0, 0, 500, tzinfo=datetime.UTC)] * 3
+    midnights = pa.array([datetime.datetime(2020, 3, 1)] * 3)
+    table = {"a": pa.array(days), "b": pa.array(times).cast(zone), "c": midnights, "x": pa.array([1, 2, 3])}
+    pq.write_table(pa.table(table), "t.parquet")
+    (folder / "t.toml").write_text(
+        '[columns.a]\ntype = "date"\nformat = "%d/%m/%Y"\nlow = 2020-01-01\nhigh = 2024-12-31\n'
+    )
+    dataset = load_table("t.parquet", "t.toml")
+    written = dataset.written.write(dataset.records.frame)
+    assert written["a"].tolist() == ["01/03/2020", None, "29/02/2024"]
+    assert written["b"].tolist() == ["2020-03-01T09:00:00"] * 3
+    assert written["c"].tolist() == ["2020-03-01"] * 3
+    assert "b: times of the zone Asia/Tokyo were converted to UTC" in dataset.notes
+    assert "b: fractions of seconds were cut off" in dataset.notes
+
+
+def test_described_and_written_roles_declare_dates(folder):
+    call("describe", "people.csv", "-o", "d.toml")
+    text = (folder / "d.toml").read_text()
+    assert 'type = "date"\nlow = "2020-01' in text
+    assert "admitted: quasi-identifier" in text
+    call("validate", "people.csv", "--write-roles", "w.toml")
+    for roles in ("d.toml", "w.toml"):
+        dataset = load_table("people.csv", roles)
+        assert dataset.inferred == ()
+        assert dataset.written.dates("admitted").format == ISO
+
+
+def test_queries_about_dates_are_refused_in_words(folder):
+    for query in ("mean admitted", "count where admitted<2021-01-01"):
+        done = invoke("ask", "people.csv", query, "--roles", "roles.toml", "--epsilon", "1", "--dry-run")
+        assert done.exit_code == 2
+        assert "column 'admitted' holds dates, and queries about dates are not answered" in done.stderr
+    assert (
+        invoke("ask", "people.csv", "mean age", "--roles", "roles.toml", "--epsilon", "1", "--dry-run").exit_code == 0
+    )
