@@ -52,3 +52,27 @@ def test_groups_without_labels_have_none(labelled):
     """The default hierarchy of an ordered column numbers its groups; these numbers are no cells."""
     with pytest.raises(ValueError, match="row 0, column 'job': '0' is not a cell of this column"):
         labelled.hand_in("kyoto", labelled.frame("kyoto").assign(job="0"))
+
+
+def test_dates_are_read_and_published(tmp_path):
+    """Originals and candidates hold dates, and teams write dates, months and ranges."""
+    days = np.datetime64("2020-01-01") + np.random.default_rng(0).integers(0, 700, 200)
+    pd.DataFrame({"day": days.astype(str), "flu": ["yes", "no"] * 100}).to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "roles.toml").write_text(
+        'quasi_identifiers = ["day"]\nsensitive = ["flu"]\n'
+        '[columns.day]\ntype = "date"\nlow = 2020-01-01\nhigh = 2021-12-31\n'
+    )
+    cup = opened(tmp_path / "cup", dataset=load_table(tmp_path / "people.csv", tmp_path / "roles.toml"))
+    for team in ("kyoto", "osaka"):
+        original = pd.read_csv(cup.tournament.team_folder(team) / f"{team}_original.csv", dtype=str)
+        assert original["day"].str.fullmatch(r"202[01]-\d\d-\d\d").all()
+        cells = original["day"] if team == "osaka" else original["day"].str[:7]
+        cup.hand_in(team, original.assign(day=cells, original_row=range(len(original))))
+    with pytest.raises(ValueError, match="row 0, column 'day': '2020-02-30'"):
+        cup.hand_in("osaka", original.assign(day="2020-02-30", original_row=range(len(original))))
+    cup.publish()
+    published = pd.read_csv(cup.tournament.public / "kyoto_anonymized.csv", dtype=str)
+    assert published["day"].str.fullmatch(r"202[01]-\d\d").all()
+    candidates = pd.read_csv(cup.tournament.public / "kyoto_candidate.csv", dtype=str)
+    assert candidates["day"].str.fullmatch(r"202[01]-\d\d-\d\d").all()
+    assert "dates from 2020-01-01 to 2021-12-31" in (cup.tournament.team_folder("kyoto") / "RULES.md").read_text()
