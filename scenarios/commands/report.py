@@ -79,7 +79,7 @@ def report(
     not shown to keep within the threshold.
     """
     from scenarios.finished.evaluation_setting import EvaluationSetting, read_control
-    from scenarios.reporting.findings import ordered, verdict
+    from scenarios.reporting.findings import passes, verdict
     from scenarios.reporting.profiles import unmeasured_goals
     from scenarios.reporting.release_reading import report_content
     from scenarios.reporting.release_report import report_sections
@@ -99,18 +99,28 @@ def report(
         setting = EvaluationSetting(dataset, declared, people, sha256, seed, targets)
         files = {"table": table, "released": released}
         files |= {name: str(path) for name, path in (("--roles", roles), ("--control", control)) if path}
-        content = report_content(
-            setting, files, threshold, defense, " ".join([defense_name or "", *parameters]).strip()
-        )
+        name = " ".join([defense_name or "", *parameters]).strip()
+        options = _options(profiles, defense_name, parameters)
+        content = report_content(setting, files, threshold, defense, name, options)
     about = _about(table, released, seed)
     with bad_input():
         write(f"Report on {Path(released).name}", about, report_sections(content, profiles))
     measured = content.measured
-    findings = ordered(measured.findings)
-    echo(verdict(findings, unmeasured_goals(measured.evaluation), threshold))
+    echo(verdict(measured.findings, unmeasured_goals(measured.evaluation), measured.unknown, threshold))
+    for warning in content.warnings:
+        echo(f"warning: {warning}", err=True)
     echo(f"report written to {output}", err=True)
-    decisive = [one for one in findings if one.status != "says little"]
-    sys.exit(0 if decisive and all(one.status == "within" for one in decisive) else GATE_FAILED)
+    sys.exit(0 if passes(measured.findings, measured.unknown) else GATE_FAILED)
+
+
+def _options(profiles: tuple[str, ...], defense: str | None, parameters: tuple[str, ...]) -> str:
+    """Options of the command that have no place of their own in the report."""
+    import shlex
+
+    given = [("--profile", profile) for profile in profiles]
+    given += [("--defense", defense)] if defense is not None else []
+    given += [("-p", parameter) for parameter in parameters]
+    return "".join(f" {option} {shlex.quote(value)}" for option, value in given)
 
 
 def _defense(name: str | None, parameters: tuple[str, ...]) -> MicrodataDefense | None:

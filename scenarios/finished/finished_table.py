@@ -33,6 +33,8 @@ class FinishedTable:
         Released cells as text, None where missing. Columns have the order of the original table.
     lacking : tuple of str
         Columns with a role that the release does not have.
+    unknown : DataFrame, shape (rows, further columns)
+        Released columns that the original table does not have, which nothing is compared with.
     domains : mapping of str to Domain
         Domains of all columns of the original table except identifiers. An inferred domain also holds the categories
         that only this release has.
@@ -45,6 +47,7 @@ class FinishedTable:
     name: str
     frame: pd.DataFrame = field(repr=False)
     lacking: tuple[str, ...]
+    unknown: pd.DataFrame = field(repr=False)
     domains: Mapping[str, Domain] = field(repr=False)
     sha256: str
     notes: tuple[str, ...]
@@ -107,7 +110,10 @@ def read_finished(name: str, data: bytes, setting: EvaluationSetting) -> Finishe
     notes += _recognized(cells)
     if len(frame) != len(records):
         notes.append(f"{len(frame)} rows were released, and the original table has {len(records)}")
-    return FinishedTable(name, frame, lacking, extended, hashlib.sha256(data).hexdigest(), tuple(notes))
+    unknown_columns = text_frame(_among(columns, extra))
+    return FinishedTable(
+        name, frame, lacking, unknown_columns, extended, hashlib.sha256(data).hexdigest(), tuple(notes)
+    )
 
 
 def _columns(

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
 import pandas as pd
 
 from leaderboard.goals import goal_meaning, goal_title
+from metrics.cells import NumericCells, read_cells
 from metrics.classes import class_sizes, equivalence_classes
+from metrics.domains import Domain, NumericDomain
 from scenarios.finished.release_evaluation import ReleaseEvaluation
 from scenarios.tables.class_values import class_values
 
 ABOVE, UNSURE, WITHIN, LITTLE = "above", "not sure", "within", "says little"
 """How a finding compares with the threshold."""
+COUNTED = "counted"
+"""How findings are measured that are no estimates."""
+COPIED = 0.5
+"""Share of a column's values that are those of an identifier, above which it holds the identifier."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +53,12 @@ class Finding:
 
 
 def class_findings(
-    cells: pd.DataFrame, quasi_identifiers: Sequence[str], sensitive: Sequence[str], threshold: float, *, counts: bool
+    cells: pd.DataFrame,
+    quasi_identifiers: Sequence[str],
+    sensitive: Mapping[str, Domain],
+    threshold: float,
+    *,
+    counts: bool,
 ) -> list[Finding]:
     """Risks of the smallest class, and of the class that says most about a sensitive value.
 
@@ -54,8 +66,10 @@ def class_findings(
     ----------
     cells : DataFrame, shape (rows, columns)
         Released cells.
-    quasi_identifiers, sensitive : sequence of str
-        Columns with these roles; quasi-identifiers are not empty.
+    quasi_identifiers : sequence of str
+        Columns that an attacker may know, at least one.
+    sensitive : mapping of str to Domain
+        Sensitive columns with their domains. Numbers are compared by their public bins: cents do not protect a salary.
     threshold : float
         Largest acceptable risk.
     counts : bool
@@ -69,8 +83,8 @@ def class_findings(
     classes = equivalence_classes(cells, quasi_identifiers)
     smallest = 1 / int(class_sizes(classes).min())
     risks = [("Smallest class of people alike", smallest, _smallest_words(smallest))]
-    for column in sensitive:
-        excess, one_value = class_values(classes, cells[column])
+    for column, domain in sensitive.items():
+        excess, one_value = class_values(classes, by_bins(cells[column], domain))
         words = (
             f"{one_value / classes.size:.1%} of the people are in a class in which all have one value of {column}: "
             "whoever finds the class knows the value."
@@ -79,9 +93,40 @@ def class_findings(
         )
         risks.append((f"Class that says most about {column}", excess, words))
     return [
-        Finding(title, value, value, value, _status(value, value, threshold) if counts else LITTLE, "counted", words)
+        Finding(title, value, value, value, _status(value, value, threshold) if counts else LITTLE, COUNTED, words)
         for title, value, words in risks
     ]
+
+
+def by_bins(column: pd.Series[str], domain: Domain) -> pd.Series[str]:
+    """Released cells in which a plain number is its public bin."""
+    cells = read_cells(column, domain)
+    if not isinstance(cells, NumericCells) or not isinstance(domain, NumericDomain):
+        return column
+    bins = np.array(domain.cells())[np.minimum(domain.codes(cells.midpoint()), domain.size - 1)]
+    plain = cells.plain & ~cells.missing
+    return column.astype(object).where(~plain[cells.codes], bins[cells.codes])
+
+
+def identifier_findings(unknown: pd.DataFrame, identifiers: pd.DataFrame) -> list[Finding]:
+    """Released columns under other names that hold the values of an identifier.
+
+    Parameters
+    ----------
+    unknown : DataFrame, shape (rows, columns)
+        Released columns that the original table does not have.
+    identifiers : DataFrame, shape (records, columns)
+        Identifiers of the original records.
+    """
+    findings = []
+    for name in unknown.columns:
+        for identifier in identifiers.columns:
+            cells = unknown[name].dropna().astype(str)
+            share = float(cells.isin(set(identifiers[identifier].dropna().astype(str))).mean()) if len(cells) else 0.0
+            if share > COPIED:
+                words = f"{share:.0%} of the values of this column are values of {identifier!r}: people are named."
+                findings.append(Finding(f"Identifier in column {name!r}", 1.0, 1.0, 1.0, ABOVE, COUNTED, words))
+    return findings
 
 
 def attack_findings(evaluation: ReleaseEvaluation, threshold: float) -> Iterator[Finding]:
@@ -94,28 +139,53 @@ def attack_findings(evaluation: ReleaseEvaluation, threshold: float) -> Iterator
             high = max(one.high for other, one in evaluation.advantages if other.goal == goal)
             value = min(1.0, max(0.0, estimate.value))
             low, high = max(0.0, estimate.low), min(1.0, max(0.0, high))
-            how = f"attack {outcome.title}, who knows {outcome.knows}"
+            trials = "" if outcome.score is None else f", {outcome.score.trials} trials"
+            how = f"attack {outcome.title}, who knows {outcome.knows}{trials}"
             yield Finding(goal_title(goal), value, low, high, _status(low, high, threshold), how, goal_meaning(goal))
 
 
 def ordered(findings: Sequence[Finding]) -> list[Finding]:
-    """Findings with the worst first; those that say little come last."""
+    """Findings above the threshold first, then those not sure and within; the worst first, counted before estimated."""
     rank = {ABOVE: 0, UNSURE: 1, WITHIN: 2, LITTLE: 3}
-    return sorted(findings, key=lambda one: (rank[one.status], -one.value, one.title))
+    return sorted(findings, key=lambda one: (rank[one.status], -round(one.value, 2), one.how != COUNTED, one.title))
 
 
-def verdict(findings: Sequence[Finding], unmeasured: Sequence[str], threshold: float) -> str:
-    """What the findings say together, in plain words."""
+def passes(findings: Sequence[Finding], unchecked: Sequence[str]) -> bool:
+    """Whether something was measured, all of it is within the threshold, and no released column was left unchecked."""
+    decisive = [one for one in findings if one.status != LITTLE]
+    return bool(decisive) and all(one.status == WITHIN for one in decisive) and not unchecked
+
+
+def verdict(findings: Sequence[Finding], unmeasured: Sequence[str], unchecked: Sequence[str], threshold: float) -> str:
+    """What the findings say together, in plain words.
+
+    Parameters
+    ----------
+    findings : sequence of Finding
+        Findings in the order of `ordered`.
+    unmeasured : sequence of str
+        Goals of attacks that were not measured.
+    unchecked : sequence of str
+        Released columns that the original table does not have.
+    threshold : float
+        Largest acceptable risk.
+    """
+    missing = f" Not measured: {', '.join(unmeasured)}." if unmeasured else ""
+    if unchecked:
+        missing = f" Not in the original table, and not checked: {', '.join(unchecked)}.{missing}"
     by_status = {status: [one for one in findings if one.status == status] for status in (ABOVE, UNSURE, WITHIN)}
     if by_status[ABOVE]:
-        worst = by_status[ABOVE][0]
-        return f"The risk is above {threshold:g}. Worst: {worst.title.lower()}, {worst.value:.2f}."
+        worst, *others = by_status[ABOVE]
+        also = f" Also above: {', '.join(one.title.lower() for one in others)}." if others else ""
+        return f"The risk is above {threshold:g}. Worst: {worst.title.lower()}, {worst.value:.2f}.{also}{missing}"
     if by_status[UNSURE]:
         names = ", ".join(one.title.lower() for one in by_status[UNSURE])
-        return f"The risk is not shown to be within {threshold:g}: the interval is too wide for {names}."
+        words = f"the interval is too wide for {names}"
+        return f"The risk is not shown to be within {threshold:g}: {words}.{missing}"
     if not by_status[WITHIN]:
-        return "No risk was measured, so nothing can be said."
-    missing = f" Not measured: {', '.join(unmeasured)}." if unmeasured else ""
+        return f"No risk was measured, so nothing can be said.{missing}"
+    if unchecked:
+        return f"The release is not shown to be within {threshold:g}.{missing}"
     return f"Every measured risk is within {threshold:g}.{missing}"
 
 

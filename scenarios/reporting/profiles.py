@@ -14,7 +14,7 @@ from scenarios.reporting.thresholds import THRESHOLDS
 NOT_MEASURED = "not measured"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Measured:
     """What the criteria of profiles are answered from.
 
@@ -28,18 +28,24 @@ class Measured:
         Columns that the roles declare as identifiers; the reader refuses a release that holds one in the clear.
     pseudonyms : tuple of str
         Released columns that differ in every row, which could link this table with others.
+    unknown : tuple of str
+        Released columns that the original table does not have.
     alone : int
         Number of released rows alone in their class.
     threshold : float
         Largest acceptable risk.
+    control : bool
+        Whether there were control people.
     """
 
     evaluation: ReleaseEvaluation
     findings: tuple[Finding, ...]
     identifiers: tuple[str, ...]
     pseudonyms: tuple[str, ...]
+    unknown: tuple[str, ...]
     alone: int
     threshold: float
+    control: bool
 
 
 def wp29(measured: Measured) -> Section:
@@ -49,7 +55,7 @@ def wp29(measured: Measured) -> Section:
         ("Linkability: can records of one person be linked?", "linkability"),
         ("Inference: can a value be deduced from others?", "attribute"),
     )
-    rows = [(words, *_of_goal(measured.evaluation, goal)) for words, goal in criteria]
+    rows = [(words, *_of_goal(measured, goal)) for words, goal in criteria]
     note = (
         "Article 29 Working Party (2014), opinion 05/2014, section 2.2; measured after Giomi et al. (2023), section 4."
     )
@@ -64,12 +70,13 @@ def japan(measured: Measured) -> Section:
     """The five criteria of article 34 of the enforcement rules of Japan's personal information protection law."""
     identifiers = ", ".join(measured.identifiers) or "none is declared"
     linking = ", ".join(measured.pseudonyms)
+    named = [one.title for one in measured.findings if one.title.startswith("Identifier in column")]
     worst = measured.evaluation.worst()
     rows: list[tuple[Value, ...]] = [
         (
             "1. Descriptions that identify a person are deleted or replaced",
             "checked",
-            f"no declared identifier is released in the clear ({identifiers})",
+            f"in the clear: {', '.join(named)}" if named else f"no declared identifier is in the clear ({identifiers})",
         ),
         (
             "2. Individual identification codes are deleted",
@@ -134,13 +141,16 @@ def unmeasured_goals(evaluation: ReleaseEvaluation) -> list[str]:
     return [words for goal, words in names.items() if goal not in found]
 
 
-def _of_goal(evaluation: ReleaseEvaluation, goal: str) -> tuple[Value, Value, Value]:
+def _of_goal(measured: Measured, goal: str) -> tuple[Value, Value, Value]:
+    evaluation = measured.evaluation
     worst = evaluation.worst(goal)
     if worst is None:
         return NOT_MEASURED, "–", next(_reasons(evaluation, goal), "needs control people (--control)")
     outcome, estimate = worst
     controls = outcome.score.control_trials if outcome.score is not None else None
-    compared = f"{controls} control trials" if controls else "a bound without the release"
+    compared = "the most that a predicate isolates without the release"
+    if controls:
+        compared = f"{controls} control trials" if measured.control else "what the other records predict"
     return interval_text(estimate.value, estimate.low, estimate.high), outcome.title, compared
 
 

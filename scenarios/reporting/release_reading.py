@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from defenses.base.defense import MicrodataDefense
+from defenses.base.guarantee import Guarantee
 from defenses.base.release import MicrodataRelease
 from metrics.cells import read_cells
 from metrics.classes import class_sizes, equivalence_classes
@@ -16,9 +17,9 @@ from scenarios.choosing.column_costs import column_costs
 from scenarios.files.toml_file import read_bytes
 from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.finished.finished_table import FinishedTable, read_finished
-from scenarios.finished.release_evaluation import evaluate
+from scenarios.finished.release_evaluation import ReleaseEvaluation, evaluate
 from scenarios.finished.row_origin import recognized_origin
-from scenarios.reporting.findings import attack_findings, class_findings
+from scenarios.reporting.findings import attack_findings, class_findings, identifier_findings, ordered
 from scenarios.reporting.profiles import Measured
 from scenarios.reporting.release_report import ReportContent
 from scenarios.tables.released import ReleasedTable
@@ -31,6 +32,7 @@ def report_content(
     threshold: float,
     defense: MicrodataDefense | None,
     defense_name: str,
+    options: str,
 ) -> ReportContent:
     """Measure a release for its report.
 
@@ -46,23 +48,40 @@ def report_content(
         The defense that made the release, for its guarantee.
     defense_name : str
         Its name with parameters.
+    options : str
+        Further options of the command, which the report repeats.
 
     Raises
     ------
     ValueError
-        If the release cannot be read, or the defense does not fit the original table.
+        If the release cannot be read, or the defense does not fit the original table or promises more than the release
+        keeps.
     """
     table = read_finished(files["released"], read_bytes(Path(files["released"])), setting)
-    evaluation = evaluate(setting, table)
     records = setting.records
+    promised = None if defense is None else defense.guarantee(setting.dataset.records)
+    evaluation = evaluate(setting, table)
+    if promised is not None:
+        _check_promise(promised, evaluation, defense_name)
     quasi = list(records.quasi_identifiers)
     sensitive = [name for name in records.sensitive if name in table.frame.columns]
+    domains = {name: table.domains[name] for name in sensitive}
     cells = table.suppressed[list(setting.columns)]
     counts = evaluation.origin != "unknown" or _generalized(table)
-    findings = [*class_findings(cells, quasi, sensitive, threshold, counts=counts)] if quasi else []
+    findings = [*class_findings(cells, quasi, domains, threshold, counts=counts)] if quasi else []
+    findings += identifier_findings(table.unknown, records.frame[list(records.identifiers)])
     findings += attack_findings(evaluation, threshold)
     alone = int((class_sizes(equivalence_classes(cells, quasi)) == 1).sum()) if quasi else 0
-    measured = Measured(evaluation, tuple(findings), records.identifiers, _pseudonyms(table.frame), alone, threshold)
+    measured = Measured(
+        evaluation=evaluation,
+        findings=tuple(ordered(findings)),
+        identifiers=records.identifiers,
+        pseudonyms=_pseudonyms(pd.concat([table.frame, table.unknown], axis=1)),
+        unknown=tuple(map(str, table.unknown.columns)),
+        alone=alone,
+        threshold=threshold,
+        control=setting.control is not None,
+    )
     before = after = None
     if quasi:
         original = records.frame[list(setting.columns)]
@@ -77,12 +96,34 @@ def report_content(
         before=before,
         after=after,
         costs=column_costs(people, release),
-        promised=None if defense is None else defense.guarantee(setting.dataset.records),
+        promised=promised,
         promised_by=defense_name,
+        warnings=_warnings(setting, table),
         files=files,
+        options=options,
         seed=setting.seed,
         targets=setting.targets,
     )
+
+
+def _check_promise(promised: Guarantee, evaluation: ReleaseEvaluation, name: str) -> None:
+    """Refuse a promise that the release does not keep: another defense made it."""
+    if promised.k is not None and evaluation.k is not None and evaluation.k < promised.k:
+        raise ValueError(
+            f"--defense: {name} promises k = {promised.k}, but the release has k = {evaluation.k}: it was not made so"
+        )
+
+
+def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ...]:
+    """What the reader must know before the verdict."""
+    warnings = []
+    if table.lacking:
+        warnings.append(f"Not in the release: {', '.join(table.lacking)}. Is it a release of this table?")
+    if setting.dataset.undecided:
+        warnings.append(f"Roles that nobody has decided yet: {', '.join(setting.dataset.undecided)}.")
+    if setting.dataset.inferred:
+        warnings.append(f"Domains read from the records: {', '.join(setting.dataset.inferred)}.")
+    return tuple(warnings)
 
 
 def _generalized(table: FinishedTable) -> bool:

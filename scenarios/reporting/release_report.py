@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from defenses.base.guarantee import Guarantee
 from leaderboard.goals import goal_words
 from leaderboard.report import Section, Table, Value
 from leaderboard.tables import interval_text
 from scenarios.finished.release_evaluation import ReleaseEvaluation
-from scenarios.reporting.findings import Finding, ordered, verdict
+from scenarios.reporting.findings import COUNTED, Finding, verdict
 from scenarios.reporting.profiles import Measured, chosen_profiles, unmeasured_goals
 from scenarios.reporting.promise_words import promise_words
 from scenarios.reporting.thresholds import THRESHOLDS, threshold_words
@@ -39,8 +41,12 @@ class ReportContent:
         The guarantee of the defense that made the release, if the user named it.
     promised_by : str
         The defense with its parameters.
+    warnings : tuple of str
+        What the reader must know before the verdict.
     files : mapping of str to str
         Files by option: ``table``, ``released``, ``--roles`` and ``--control``.
+    options : str
+        Further options of the command.
     seed, targets : int
         Seed and number of targets.
     """
@@ -52,7 +58,9 @@ class ReportContent:
     costs: Mapping[str, str]
     promised: Guarantee | None
     promised_by: str
+    warnings: tuple[str, ...]
     files: Mapping[str, str]
+    options: str
     seed: int
     targets: int
 
@@ -75,24 +83,28 @@ def report_sections(content: ReportContent, profiles: Sequence[str]) -> list[Sec
 def _verdict(content: ReportContent) -> Section:
     """The verdict and the findings, worst first."""
     measured = content.measured
-    findings = ordered(measured.findings)
-    says = verdict(findings, unmeasured_goals(measured.evaluation), measured.threshold)
+    says = verdict(measured.findings, unmeasured_goals(measured.evaluation), measured.unknown, measured.threshold)
     text = (
         says,
+        *content.warnings,
         f"Threshold: {threshold_words(measured.threshold)}. Risk 0 tells nothing about a person, 1 tells all. A class "
         "with one sensitive value counts like a class of one person.",
     )
     columns = ("finding", "risk", "interval", "threshold", "how measured", "meaning")
-    rows = [_finding_row(one) for one in findings]
+    rows = [_finding_row(one) for one in measured.findings]
     note = (
         f"Intervals of attacks hold together with 95 %. {len(measured.evaluation.outcomes)} attacks were tried; others "
         "may do better. Notes on what was recognized, and what cannot be seen, follow the attacks."
     )
-    return Section("Verdict", text, (Table("Findings, worst first", columns, rows, 2, note),))
+    return Section(
+        "Verdict",
+        text,
+        (Table("Findings: above, not sure, within; worst first", columns, rows, 2, note),),
+    )
 
 
 def _finding_row(one: Finding) -> tuple[Value, ...]:
-    interval = "counted" if one.low == one.high else f"[{one.low:.2f}, {one.high:.2f}]"
+    interval = "–" if one.how == COUNTED else f"[{one.low:.2f}, {one.high:.2f}]"
     return one.title, one.value, interval, one.status, one.how, one.meaning
 
 
@@ -142,7 +154,10 @@ def _attacks(evaluation: ReleaseEvaluation) -> Section:
             numbers = (score.rate, score.chance, score.trials)
             rows.append((outcome.title, goal_words(outcome.goal), outcome.knows, *numbers, advantage))
     columns = ("attack", "goal", "attacker knows", "success", "chance", "trials", "advantage, or why not measured")
-    note = "Advantage: (success - chance) / (1 - chance). Chance is that of control people where there are some."
+    note = (
+        "Advantage: (success - chance) / (1 - chance). Chance is the success on control people, or what can be said "
+        "without the release. An attack that does not answer is counted as wrong."
+    )
     notes = Table("Notes", ("what was recognized, and what cannot be seen",), [(one,) for one in evaluation.notes])
     return Section("Attacks", (), (Table("All attacks", columns, rows, 3, note), notes))
 
@@ -184,13 +199,10 @@ def _reproduction(content: ReportContent) -> Section:
         (
             "this report",
             f"tokumei report {table} {released}{roles}{control} {settings} "
-            f"--threshold {content.measured.threshold:g} -o report.html",
+            f"--threshold {content.measured.threshold:g}{content.options} -o report.html",
         ),
     ]
-    facts = [
-        ("release", content.measured.evaluation.sha256),
-        ("original table and roles", content.dataset.sha256),
-    ]
+    facts = [(path, hashlib.sha256(Path(path).read_bytes()).hexdigest()) for path in content.files.values()]
     thresholds = [(f"{one.value:g}", one.classes, one.use, one.source) for one in THRESHOLDS]
     return Section(
         "How to check",

@@ -2,6 +2,7 @@
 
 import re
 
+import pandas as pd
 import pytest
 from own_table_tools import ROLES, people
 from run_tools import invoke
@@ -80,6 +81,38 @@ def test_the_page_holds_profiles_promise_costs_and_commands(folder):
         assert words in text
     # No record is shown.
     assert "p17" not in text
+
+
+def test_a_promise_that_the_release_does_not_keep_is_refused(folder):
+    released("Mondrian", "-p", "k=8")
+    done = report("--defense", "Mondrian", "-p", "k=50")
+    assert done.exit_code == 2
+    assert "Mondrian k=50 promises k = 50, but the release has k = " in done.output
+    assert not (folder / "report.html").exists()
+
+
+def test_names_under_another_column_name_are_found(folder):
+    released("Constant")
+    release = pd.read_csv("released.csv", dtype=str)
+    release.assign(**{"full name": pd.read_csv("people.csv")["name"]}).to_csv("released.csv", index=False)
+    done = report("--threshold", "0.9", "--profile", "japan")
+    assert done.exit_code == 1
+    assert "Worst: identifier in column 'full name', 1.00" in done.output
+    assert "Not in the original table, and not checked: full name." in done.output
+    assert "in the clear: Identifier in column" in page(folder)
+
+
+def test_what_must_be_known_comes_first(folder):
+    released("Mondrian", "-p", "k=8")
+    pd.read_csv("released.csv", dtype=str).drop(columns="job").to_csv("released.csv", index=False)
+    roles = (folder / "roles.toml").read_text()
+    (folder / "roles.toml").write_text('undecided = ["age"]\n' + roles)
+    done = report("--profile", "wp29")
+    assert "warning: Not in the release: job. Is it a release of this table?" in done.output
+    assert "warning: Roles that nobody has decided yet: age." in done.output
+    first = page(folder).split("Signature")[0]
+    assert "Not in the release: job." in first
+    assert "--threshold 0.09 --profile wp29 -o report.html" in page(folder)
 
 
 def test_without_control_what_is_missing_is_said(folder):
