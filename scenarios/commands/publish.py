@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,6 +59,7 @@ def publish(
 
     from scenarios.running.display import Display
     from scenarios.running.plan import read_plans
+    from scenarios.running.provenance import provenance
     from scenarios.running.runner import guarantees
     from scenarios.running.standing_board import check_folder, read_results, stale
     from scenarios.running.units import Catalogue
@@ -72,12 +74,14 @@ def publish(
         _show_stale(missing)
         sys.exit(GATE_FAILED if any(cells for _, cells in missing) else 0)
     with bad_input():
+        # The files that are written below would make a clean checkout look changed.
+        about = provenance([plan.name for plan in plans], Path.cwd())
         folder.mkdir(parents=True, exist_ok=True)
         results, interrupted = _played(catalogues, stored, db, jobs, Display(quiet=quiet))
         if interrupted:
             echo("interrupted; the same command plays what is missing", err=True)
             sys.exit(SIGNALLED + interrupted)
-        _write(folder, results, catalogues)
+        _write(folder, results, catalogues, about)
     echo(f"{len(results)} results published in {folder}", err=True)
     sys.exit(FAILED_TRIALS if any(result.status not in ("ok", "skipped") for result in results) else 0)
 
@@ -121,10 +125,9 @@ def _played(
     return results, interrupted
 
 
-def _write(folder: Path, results: list[Result], catalogues: list[Catalogue]) -> None:
+def _write(folder: Path, results: list[Result], catalogues: list[Catalogue], about: Mapping[str, Any]) -> None:
     """Write the files of the board."""
     from metrics.files import write_atomically
-    from scenarios.running.provenance import provenance
     from scenarios.running.standing_board import write_record, write_results
 
     write_results(folder, results)
@@ -140,5 +143,4 @@ def _write(folder: Path, results: list[Result], catalogues: list[Catalogue]) -> 
     seeds = {plan.name: plan.seed for plan in plans}
     plays = {plan.name: plan.plays for plan in plans}
     played = max((result.created for result in results), default="")
-    about = provenance([plan.name for plan in plans], Path.cwd())
     write_record(folder, {**about, "seeds": seeds, "plays": plays, "played": played})
