@@ -176,7 +176,11 @@ class Chooser:
         self.ended_early = self.ended_early or plays < plan.plays
         if plays > 1 and not self.interrupted:
             catalogue = self._played(replace(plan, plays=plays), promises)
-        return self.store.results(plan.name, catalogue.keys)
+        goals = self.portfolio.goals
+        return [
+            replace(result, scores={goal: score for goal, score in result.scores.items() if goal in goals})
+            for result in self.store.results(plan.name, catalogue.keys)
+        ]
 
     def _played(self, plan: Plan, promises: tuple[str, ...]) -> Catalogue:
         """Play what is missing of a plan."""

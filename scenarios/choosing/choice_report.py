@@ -16,6 +16,11 @@ from scenarios.choosing.confirmation import ERROR
 from scenarios.choosing.halving import front
 from scenarios.running.plan import NamedMethod
 
+COMMANDS = "Commands"
+"""Title of the section of commands, which a terminal shows unbroken."""
+USELESS = 0.05
+"""Utility below which a setting keeps nearly nothing."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -57,7 +62,13 @@ def choice_sections(
     costs : mapping of str to mapping
         What each finalist costs, by its label and by column.
     """
-    return [_best(choice, bound, people, source), *_costs(choice.finalists, costs), *_front(choice, bound)]
+    best = _best(choice, bound, people)
+    return [best, *_commands(choice, source), *_costs(choice.finalists, costs), *_front(choice, bound)]
+
+
+def commands(choice: Choice, source: Source) -> list[tuple[str, str]]:
+    """Label of each finalist, and the command that releases the whole table by it."""
+    return [(_label(one.entry), source.command(one.entry)) for one in choice.finalists]
 
 
 def verdict(choice: Choice, bound: float) -> str:
@@ -65,29 +76,34 @@ def verdict(choice: Choice, bound: float) -> str:
     confirmed = [one for one in choice.finalists if one.confirmed]
     if confirmed:
         best = _label(confirmed[0].entry)
-        return f"{len(confirmed)} of {len(choice.finalists)} finalists keep within {bound:g}; the most useful is {best}"
+        kept = _utility(confirmed[0].exposure)
+        useless = f", but it keeps nearly nothing (utility {kept:.2f})" if kept < USELESS else ""
+        within = f"{len(confirmed)} of {len(choice.finalists)} finalists keep within {bound:g}"
+        return f"{within}; the most useful is {best}{useless}"
     if choice.finalists:
         more = "; more time (--budget) means more plays" if choice.ended_early else ""
         return f"none meets the bound {bound:g} for sure{more}"
-    return f"none meets the bound {bound:g}"
+    early = "; the budget ended the choice early, and --budget gives more" if choice.ended_early else ""
+    return f"none meets the bound {bound:g}{early}"
 
 
-def _best(choice: Choice, bound: float, people: int, source: Source) -> Section:
-    """Table of the finalists on fresh plays, with the command of each."""
+def _best(choice: Choice, bound: float, people: int) -> Section:
+    """Table of the finalists on fresh plays."""
     columns = ("setting", "meets", "promise", "utility", "worst attack", "goal", "advantage", "at most")
     rows = [_row(one) for one in choice.finalists]
     note = (
-        f"Fresh plays: {choice.plays}, each with {people} released people. Some setting is wrongly said to meet "
-        f"the bound with probability at most {ERROR:g}."
+        f"Fresh plays: {choice.plays}, each with {people} released people. The probability that a setting is said to "
+        f"meet the bound and does not is at most {ERROR:g}."
     )
-    commands = [f"{_label(one.entry)}: {source.command(one.entry)}" for one in choice.finalists]
     tables = (Table(f"Best settings within {bound:g}", columns, rows, digits=3, note=note),) if rows else ()
-    commands_table = (
-        (Table("Commands", ("setting", "command"), [line.split(": ", 1) for line in commands]),) if rows else ()
-    )
-    return Section(
-        "Choice", (f"{verdict(choice, bound)[0].upper()}{verdict(choice, bound)[1:]}.",), tables + commands_table
-    )
+    says = verdict(choice, bound)
+    return Section("Choice", (f"{says[0].upper()}{says[1:]}.",), tables)
+
+
+def _commands(choice: Choice, source: Source) -> list[Section]:
+    rows = commands(choice, source)
+    title = "Release of the whole table"
+    return [Section(COMMANDS, tables=(Table(title, ("setting", "command"), rows),))] if rows else []
 
 
 def _row(one: Finalist) -> list[Value]:
@@ -139,8 +155,8 @@ def _front(choice: Choice, bound: float) -> list[Section]:
         series.append(Series("finalists on fresh plays", x, y))
     inside = [one for one in best if _upper(one) <= bound]
     note = (
-        f"{len(choice.measured)} settings were measured; {len(inside)} of the front lie within {bound:g}. Settings "
-        "that were dropped early have few plays, hence high upper bounds."
+        f"{len(choice.measured)} settings were measured while choosing, most in few plays, which makes their upper "
+        f"bounds high; {len(inside)} of this front lie within {bound:g}. Fresh plays confirm the finalists."
     )
     return [
         Section(
@@ -163,8 +179,8 @@ def _name(exposure: Exposure) -> str:
     return label(exposure.defense, exposure.parameters)
 
 
-def _utility(exposure: Exposure) -> float:
-    return 0.0 if exposure.utility is None else exposure.utility.value
+def _utility(exposure: Exposure | None) -> float:
+    return 0.0 if exposure is None or exposure.utility is None else exposure.utility.value
 
 
 def _upper(exposure: Exposure) -> float:

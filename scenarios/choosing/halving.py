@@ -60,10 +60,11 @@ def survivors(exposures: Sequence[Exposure], bound: float, count: int) -> list[E
     Returns
     -------
     list of Exposure
-        In descending order of utility. Settings without a measurement, or with failures, are left out. The safest one
-        is the most useful that meets the bound already, or else that of the smallest upper bound.
+        In descending order of utility. Settings without utility, or with failures, are left out; those that no attack
+        was judged on stay. The safest one is the most useful that meets the bound already, or else that of the smallest
+        upper bound.
     """
-    measured = [one for one in exposures if one.utility is not None and one.overall is not None and not one.failures]
+    measured = [one for one in exposures if one.utility is not None and not one.failures]
     if not measured:
         return []
     by_utility = sorted(measured, key=_usefulness)

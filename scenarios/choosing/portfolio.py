@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from leaderboard.result import label
 from scenarios.choosing.column_costs import unchanged_cells
 from scenarios.choosing.goals import QUESTIONS
 from scenarios.files.scenario_file import scenario_path, scenario_tables
@@ -34,6 +35,11 @@ class Portfolio:
 
     plan: Plan
     notes: tuple[str, ...]
+
+    @property
+    def goals(self) -> frozenset[str]:
+        """Goals that are asked about; attacks may be scored for others beside."""
+        return frozenset(goal for game in self.plan.games for goal in game.takes)
 
     @property
     def people(self) -> int:
@@ -92,10 +98,10 @@ def _class_attribute(name: str, package: str, attribute: str) -> Any:
 
 def _sizes(rows: int, people: int | None) -> dict[str, int]:
     """Parameters of the game for a table; what originals and others leave is halved for the two other groups."""
+    if rows < FEWEST * 5 // 2:
+        raise ValueError(f"the table has {rows} rows; {FEWEST * 5 // 2} are needed to release one part of them")
     if people is None:
         people = min(MOST, 2 * rows // 5)
-        if people < FEWEST:
-            raise ValueError(f"the table has {rows} rows; {FEWEST * 5 // 2} are needed to release one part of them")
     elif not FEWEST <= people <= rows // 2:
         raise ValueError(
             f"--people must be from {FEWEST} to {rows // 2}, half of the table's {rows} rows, got {people}"
@@ -137,10 +143,10 @@ def _fitting(plan: Plan, keep: Sequence[str]) -> tuple[tuple[NamedMethod, ...], 
             entry.method.guarantee(secret.records)
             changed = _changed(entry, secret.records, keep, plan) if keep else []
         except ValueError as error:
-            reasons[str(error)].add(entry.name)
+            reasons[str(error)].add(label(entry.name, entry.parameters))
             continue
         if changed:
-            reasons[f"changes {', '.join(changed)}"].add(entry.name)
+            reasons[f"changes {', '.join(changed)}"].add(label(entry.name, entry.parameters))
         else:
             fitting.append(entry)
     left_out = [f"not played: {', '.join(sorted(names))}: {why}" for why, names in sorted(reasons.items())]

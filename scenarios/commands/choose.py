@@ -102,11 +102,11 @@ def choose(
     """
     from leaderboard.store import Store
     from scenarios.choosing.choice import Chooser
-    from scenarios.choosing.choice_report import Source, choice_sections, verdict
+    from scenarios.choosing.choice_report import COMMANDS, Source, choice_sections, commands, verdict
     from scenarios.choosing.portfolio import read_portfolio
     from scenarios.running.display import Display
     from scenarios.running.fork_server import start_server
-    from scenarios.running.interrupts import terminable
+    from scenarios.running.interrupts import signal_of, terminable
     from scenarios.running.local import LocalProcesses, cores
     from scenarios.tables.dataset import load_table
 
@@ -119,16 +119,36 @@ def choose(
         portfolio = read_portfolio(dataset, goals=goals, people=people, keep=keep, seed=seed)
     for note in (*dataset.notes, *portfolio.notes):
         display.say(f"note: {note}")
+    if dataset.undecided:
+        display.say(f"warning: roles that nobody has decided yet: {', '.join(dataset.undecided)}")
     display.say(_in_words(portfolio, len(dataset.records), budget))
-    with bad_input(), Store(db) as store, terminable():
-        backend = LocalProcesses(jobs or cores())
-        choice = Chooser(portfolio, bound, store, backend, display, budget).choose()
-    if choice.interrupted:
+    with bad_input(), Store(db) as store:
+        chooser = Chooser(portfolio, bound, store, LocalProcesses(jobs or cores()), display, budget)
+        try:
+            with terminable():
+                choice = chooser.choose()
+            interrupted = choice.interrupted
+        except KeyboardInterrupt as interrupt:
+            interrupted = signal_of(interrupt)
+    if interrupted:
         display.say("interrupted; the same command goes on where it was")
-        sys.exit(SIGNALLED + choice.interrupted)
-    sections = choice_sections(choice, bound, portfolio.people, Source(table, roles), _costs(choice, dataset, seed))
-    about = {"table": dataset.name, "bound": f"{bound:g}", "seed": str(seed)}
-    write_report(f"Choice for {dataset.name}", about, sections, form, html)
+        sys.exit(SIGNALLED + interrupted)
+    source = Source(table, roles)
+    sections = choice_sections(choice, bound, portfolio.people, source, _costs(choice, dataset, seed))
+    about = {
+        "table": dataset.name,
+        "bound": f"{bound:g}",
+        "goals": ", ".join(goals) or "all",
+        "people": str(portfolio.people),
+        "kept": ", ".join(keep) or "none",
+        "seed": str(seed),
+    }
+    # Tables of a terminal are wrapped, and a command must stay in one line.
+    shown = [section for section in sections if section.title != COMMANDS] if form == "table" else sections
+    write_report(f"Choice for {dataset.name}", about, shown, form, html, sections)
+    if form == "table":
+        for name, command in commands(choice, source):
+            echo(f"# {name}\n{command}")
     echo(f"{table}: {verdict(choice, bound)}", err=True)
     sys.exit(0 if any(one.confirmed for one in choice.finalists) else GATE_FAILED)
 
@@ -138,7 +158,7 @@ def _in_words(portfolio: Portfolio, rows: int, budget: float) -> str:
     game = portfolio.plan.games[0]
     counts = f"{len(portfolio.plan.defenses)} settings, {len(portfolio.plan.attacks)} attacks"
     people = f"each play releases {portfolio.people} of {rows} people beside {game.others} others"  # type: ignore[attr-defined]
-    return f"{counts}; {people}; at most about {budget / 60:.3g} minutes"
+    return f"{counts}; {people}; about {budget:.0f} s at most"
 
 
 def _costs(choice: Choice, dataset: Dataset, seed: int) -> dict[str, dict[str, str]]:

@@ -46,6 +46,12 @@ def test_failed_settings_are_never_chosen():
     assert finalists([replace(SAFE, failures=1), replace(MIDDLE, utility=None)], BOUND) == []
 
 
+def test_settings_that_nothing_is_known_of_are_played_on():
+    unknown = replace(LIKELY, overall=None)
+    assert names(survivors([unknown, LIGHT, SAFE], BOUND, 3)) == ["Likely", "Safe"]
+    assert finalists([unknown], BOUND) == []
+
+
 def test_finalists_are_within_the_bound_as_measured():
     assert names(finalists([USELESS, SAFE, LIGHT, MIDDLE, LIKELY], BOUND)) == ["Likely", "Middle", "Safe"]
     assert finalists([LIGHT], BOUND) == []

@@ -81,6 +81,8 @@ def test_bad_input(tmp_path, changes, message):
 def test_a_small_table_is_refused(tmp_path):
     with pytest.raises(ValueError, match="the table has 49 rows; 50 are needed"):
         read_portfolio(written(tmp_path, rows=49))
+    with pytest.raises(ValueError, match="the table has 1 rows; 50 are needed"):
+        read_portfolio(written(tmp_path, rows=1), people=20)
     assert read_portfolio(written(tmp_path, rows=50)).people == FEWEST
 
 

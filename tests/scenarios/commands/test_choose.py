@@ -34,7 +34,7 @@ def test_a_choice_ends_with_confirmed_settings_and_their_commands(folder):
     row = dict(zip(best["columns"], best["rows"][0], strict=True))
     assert row["meets"] == "yes"
     assert 0 <= row["advantage"] <= row["at most"] <= 0.5
-    command = found["Commands"]["rows"][0][1]
+    command = found["Release of the whole table"]["rows"][0][1]
     assert command.startswith("tokumei defend ")
     assert command.endswith("people.csv --roles roles.toml -o released.csv")
     release = tokumei(*command.split()[1:], cwd=folder, check=0)
@@ -50,6 +50,17 @@ def test_a_choice_ends_with_confirmed_settings_and_their_commands(folder):
     assert again.stdout == done.stdout
 
 
+def test_only_the_named_goal_counts_and_commands_stay_in_one_line(folder):
+    long_name = folder / ("a table with a long name " * 3 + ".csv")
+    (folder / "people.csv").rename(long_name)
+    arguments = ("choose", long_name.name, "--roles", "roles.toml", "--db", "c.db", "--max-advantage", "0.9")
+    done = tokumei(*arguments, "--goal", "rows", "--budget", "3s", "-j", "2", cwd=folder)
+    assert done.returncode in (0, 1), done.stderr
+    assert "membership" not in done.stdout
+    [command] = [line for line in done.stdout.splitlines() if line.startswith("tokumei defend")][:1]
+    assert command.endswith("--roles roles.toml -o released.csv")
+
+
 def test_none_meets_an_impossible_bound(folder):
     done = choose(folder, "--max-advantage", "0.001", *GOALS, "--budget", "1s", "-j", "2", check=1)
     assert "none meets the bound 0.001" in done.stderr
@@ -58,7 +69,7 @@ def test_none_meets_an_impossible_bound(folder):
 def test_an_interrupted_choice_goes_on(folder):
     arguments = ("choose", "people.csv", "--roles", "roles.toml", "--db", "c.db", "--max-advantage", "0.5", *GOALS)
     process = start(*arguments, "-j", "1", cwd=folder)
-    read_until(process, "first board")
+    read_until(process, "round 2")
     process.send_signal(signal.SIGINT)
     ended(process, code=128 + signal.SIGINT)
     again = start(*arguments, "-j", "1", cwd=folder)
