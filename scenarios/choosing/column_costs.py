@@ -126,7 +126,8 @@ def _width(cells: NumericCells | CategoricalCells, general: Booleans) -> str:
         half_open[cells.owner[cells.closed]] = False
         # A closed range of integers holds both ends.
         widths = ends + (numeric.integer & ~half_open)
-        width = format_number(float(np.median(widths[cells.codes][general])))
+        # Four digits, since sums of decimals have seventeen.
+        width = format_number(float(f"{np.median(widths[cells.codes][general]):.4g}"))
         span = f"the {format_number(numeric.high - numeric.low + 1)} values" if numeric.integer else _span(numeric)
         return f"ranges of {width} of {span} (median)"
     sizes = cells.member.sum(axis=1)[cells.codes][general]

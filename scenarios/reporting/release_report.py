@@ -177,7 +177,8 @@ def _utility(evaluation: ReleaseEvaluation, columns: int) -> Section:
         ("information loss", evaluation.information_loss, "share of the domain that a cell covers; lower is better")
     )
     words = association_words(evaluation.components.get("associations"), columns)
-    note = f"1 is the original table, 0 a table without information. {words}".strip()
+    scale = "Each part is rescaled: 1 is the original table, 0 the best that a table without information reaches."
+    note = f"{scale} {words}".strip()
     return Section("Utility", (), (Table("Part by part", ("part", "value", "meaning"), rows, 3, note),))
 
 

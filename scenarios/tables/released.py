@@ -128,6 +128,8 @@ def refuse_existing(outputs: Sequence[str | None], *, inputs: Sequence[str | Pat
             raise ValueError(f"{output} is an input and would be lost")
         if path == STANDARD:
             continue
+        if Path(path).is_dir():
+            raise ValueError(f"{output} is a folder; name a file")
         if Path(path).exists() and not force:
             raise ValueError(f"{output} exists; --force replaces it")
         check_new_file(Path(path))

@@ -88,6 +88,8 @@ def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, r
         text = table_text(path, decompressed(path, data), declared.encoding)
         if not text.strip():
             raise ValueError(f"{path}: is empty; the first line must name the columns")
+        if text.lstrip()[:9].lower().startswith(("<!doctype", "<html")):
+            raise ValueError(f"{path}: is a web page (HTML) and no table; save its table as CSV")
         separator = declared.separator or inferred_separator(text)
         if declared.separator is None:
             notes.append(f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines")

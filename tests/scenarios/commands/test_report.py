@@ -176,3 +176,9 @@ def test_a_pdf_is_written_or_its_extra_is_named(folder):
         assert "needs the extra `pdf`" in done.output
     else:
         assert (folder / "report.pdf").read_bytes().startswith(b"%PDF")
+
+
+def test_a_folder_is_no_report(folder):
+    released("Identity")
+    (folder / "report.html").mkdir()
+    assert "report.html is a folder; name a file" in report("--force").output

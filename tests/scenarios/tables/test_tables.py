@@ -375,3 +375,10 @@ def test_a_large_table_is_read_fast(tmp_path):
     dataset = load_table(tmp_path / "t.csv")
     assert time.process_time() - started < 1
     pd.testing.assert_frame_equal(dataset.records.frame, frame)
+
+
+@pytest.mark.parametrize("text", ["<!DOCTYPE html>\n<html></html>", "\n<html><body>a;b</body></html>\nx"])
+def test_a_web_page_is_refused_as_one(tmp_path, text):
+    (tmp_path / "people.csv").write_text(text)
+    with pytest.raises(ValueError, match=r"people.csv: is a web page \(HTML\) and no table"):
+        load_table(tmp_path / "people.csv")
