@@ -50,7 +50,7 @@ class FailureLog:
         ]
         if not failed and not repaired:
             return
-        with self._store.transaction() as connection:
+        with self._store.transaction_alone() as connection:
             _schema.create_all(connection)
             for result in repaired:
                 unrepaired = (_failures.c.trial == _trial(result)) & (_failures.c.repaired == "")

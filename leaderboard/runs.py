@@ -73,7 +73,7 @@ def record_run(store: Store, started: str, about: Mapping[str, Any], keys: Colle
     """
     ordered = sorted(set(keys))
     plan = hashlib.sha256("\n".join(ordered).encode()).hexdigest()
-    with store.transaction() as connection:
+    with store.transaction_alone() as connection:
         _schema.create_all(connection)
         stored = connection.execute(sql.select(_plans.c.plan).where(_plans.c.plan == plan).limit(1)).first()
         if stored is None and ordered:

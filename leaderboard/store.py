@@ -104,10 +104,7 @@ class Store:
             raise
 
     def _open(self) -> None:
-        with self.transaction() as connection:
-            if connection.dialect.name == "postgresql":
-                # Two hosts may create the tables at the same time.
-                connection.execute(sql.select(sql.func.pg_advisory_xact_lock(sql.func.hashtext(results_table.name))))
+        with self.transaction_alone() as connection:
             inspector = sql.inspect(connection)
             tables = inspector.get_table_names()
             if results_table.name in tables:
@@ -273,6 +270,15 @@ class Store:
         except sql.exc.DBAPIError as error:
             why = " ".join(str(error.orig).split())
             raise ValueError(f"{self._name}: {why}") from error
+
+    @contextmanager
+    def transaction_alone(self) -> Iterator[sql.Connection]:
+        """A transaction that waits for all others of this kind: for creating tables, and for rows that must be new."""
+        with self.transaction() as connection:
+            if connection.dialect.name == "postgresql":
+                # Two hosts may create the tables, or record the same plan, at the same time.
+                connection.execute(sql.select(sql.func.pg_advisory_xact_lock(sql.func.hashtext(results_table.name))))
+            yield connection
 
 
 def _make_private(path: str) -> None:

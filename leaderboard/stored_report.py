@@ -53,7 +53,7 @@ def keep_report(store: Store, report: StoredReport) -> None:
         "about": canonical(dict(report.about)),
         "sections": canonical([asdict(section) for section in report.sections]),
     }
-    with store.transaction() as connection:
+    with store.transaction_alone() as connection:
         _schema.create_all(connection)
         connection.execute(_reports.delete().where(_reports.c.scenario == report.scenario))
         connection.execute(_reports.insert(), row)
