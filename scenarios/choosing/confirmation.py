@@ -25,10 +25,13 @@ def confirmed_bounds(results: Sequence[Result], settings: int) -> dict[tuple[str
 
     Notes
     -----
-    A setting meets a bound b if the upper bounds of all its attacks do, each of level 1 - `ERROR` / settings. If some
-    attack has an advantage above b, then its own upper bound is at most b with probability at most `ERROR` / settings,
-    however many attacks there are (an intersection-union test: Berger 1982, Multiparameter hypothesis testing and
-    acceptance sampling). Over all settings this adds up to `ERROR`.
+    A setting meets a bound b if the upper bounds of all its attacks do, each of level 1 - `ERROR` / settings. Suppose
+    that some attack has an advantage above b. Its own upper bound is then at most b with probability at most `ERROR` /
+    settings. This holds however many attacks there are. Over all settings the probabilities add up to `ERROR`.
+
+    References
+    ----------
+    Berger (1982), Multiparameter hypothesis testing and acceptance sampling, for this intersection-union test.
     """
     pairs = matrix(results)
     effects = design_effects(pairs)

@@ -7,6 +7,8 @@ import pytest
 from own_table_tools import write_table
 from run_tools import ended, invoke, read_until, start, tokumei
 
+from leaderboard import Store
+
 GOALS = ("--goal", "members")
 
 
@@ -45,6 +47,15 @@ def test_a_choice_ends_with_confirmed_settings_and_their_commands(folder):
         "illness",
     ]
     assert "Utility against risk" in (folder / "c.html").read_text()
+    # The people who confirm are not those by whom the settings were chosen.
+    with Store(folder / "c.db") as store:
+        chosen, fresh = store.results("portfolio on people"), store.results("portfolio on people, confirmation")
+    assert fresh
+    assert not {result.key for result in chosen} & {result.key for result in fresh}
+    utilities = {(one.defense, str(one.parameters), one.play): one.values for one in chosen if one.attack is None}
+    for one in fresh:
+        if one.attack is None and one.defense != "Identity":
+            assert one.values != utilities.get((one.defense, str(one.parameters), one.play))
     # Stored results: the same command plays nothing, and says the same.
     again = choose(folder, *options, check=0)
     assert again.stdout == done.stdout
