@@ -167,6 +167,43 @@ def load_table(
     declared = read_roles(roles_path, reading, content=files.get(roles_path) if roles_path else None)
     _check_sum(path, files[path], declared.dataset.sha256)
     columns, notes = text_table(path, files[path], declared)
+    return described_table(path, columns, notes, declared, roles_path, files, name=name)
+
+
+def described_table(
+    path: Path,
+    columns: dict[str, TextColumn],
+    notes: Sequence[str],
+    declared: Roles,
+    roles_path: Path | None,
+    files: dict[Path, bytes],
+    *,
+    name: str = "",
+) -> Dataset:
+    """Records of columns of text, with roles, domains and hierarchies.
+
+    Parameters
+    ----------
+    path : Path
+        Their file; named in errors.
+    columns : dict of str to TextColumn
+        The columns.
+    notes : sequence of str
+        What was inferred so far.
+    declared : Roles
+        Content of the roles file.
+    roles_path : Path, optional
+        The roles file; None without one.
+    files : dict of Path to bytes
+        Files that were read; files of hierarchies and of a test part are added.
+    name : str
+        Name of the data set; by default that of the file.
+
+    Raises
+    ------
+    ValueError
+        As `load_table`.
+    """
     check_named(declared, columns, path, roles_path)
     written = WrittenCells.of(declared, roles_path).with_dates(columns)
     domains, inferred, domain_notes = column_domains(columns, declared, written)

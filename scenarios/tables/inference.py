@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 
 from defenses.base.hierarchy import Hierarchy, IntervalHierarchy, TableHierarchy
+from metrics.arrays import Floats, Integers
 from metrics.cells import SUPPRESSED
 from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number, infer_domain
 from scenarios.tables.declared import BINS
@@ -35,6 +37,8 @@ def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> t
             raise ValueError(f"{column.where} has no number in any row; declare its domain or remove it")
         domain = infer_domain(rows, BINS)
         assert isinstance(domain, NumericDomain)  # noqa: S101
+        if column.weights is not None:
+            domain = replace(domain, cuts=_weighted_cuts(column.number_rows(), column.weights, domain))
         if declared is not None and declared.integer is not None:
             domain = replace(domain, integer=declared.integer)
         numbers = "integers" if domain.integer else "numbers"
@@ -43,6 +47,16 @@ def inferred_domain(name: str, column: TextColumn, declared: Column | None) -> t
     coded = declared is None and column.looks_coded()
     reason = " (not all plain numbers: leading zeros or more than 15 digits make codes)" if coded else ""
     return categories, f"{categories.size} categories{reason}"
+
+
+def _weighted_cuts(rows: Floats, weights: Integers, domain: NumericDomain) -> tuple[float, ...]:
+    """Cuts of `metrics.domains.infer_domain` where each row stands for so many records."""
+    known = ~np.isnan(rows)
+    order = np.argsort(rows[known], kind="stable")
+    numbers, reach = rows[known][order], np.cumsum(weights[known][order])
+    ranks = np.ceil(np.linspace(0, 1, BINS + 1)[1:-1] * (reach[-1] - 1))
+    quantiles = np.unique(numbers[np.searchsorted(reach, ranks, side="right")])
+    return tuple(cut for cut in quantiles.tolist() if domain.low < cut <= domain.high)
 
 
 def default_hierarchy(domain: Domain) -> Hierarchy:

@@ -25,6 +25,26 @@ _INFINITY = r"^[+-]?[iI][nN][fF]([iI][nN][iI][tT][yY])?$"
 _CODE = r"^[+-]?(0\d|\d{16,}$)"
 
 
+class TextError(ValueError):
+    """A text that does not fit its column.
+
+    Parameters
+    ----------
+    where : str
+        File and column.
+    row : int
+        The first row that holds it, from 0.
+    text : str
+        The text.
+    why : str
+        The reason.
+    """
+
+    def __init__(self, where: str, row: int, text: str, why: str) -> None:
+        super().__init__(f"{where}, row {row + 1}: {text!r} {why}")
+        self.where, self.row, self.text, self.why = where, row, text, why
+
+
 @dataclass(frozen=True)
 class TextColumn:
     """A column of text: its distinct texts and one code a row.
@@ -39,12 +59,15 @@ class TextColumn:
         The distinct texts.
     dates : DateForm, optional
         Form of the dates that the numbers in `texts` stand for.
+    weights : ndarray of int, shape (n,), optional
+        Number of records that each row stands for; by default one.
     """
 
     where: str
     codes: Integers
     texts: Any
     dates: DateForm | None = None
+    weights: Integers | None = None
 
     @classmethod
     def from_arrow(cls, where: str, column: Any) -> Self:
@@ -149,7 +172,7 @@ class TextColumn:
             row = int(np.flatnonzero(np.append(wrong, False)[self.codes])[0])
             text = self.texts[int(self.codes[row])].as_py()
             text = text if self.dates is None else self.dates.write(text)
-            raise ValueError(f"{self.where}, row {row + 1}: {text!r} {why}")
+            raise TextError(self.where, row, text, why)
 
     def _matches(self, pattern: str) -> Booleans:
         matches: Booleans = pc.match_substring_regex(self._trimmed, pattern).to_numpy(zero_copy_only=False)

@@ -98,6 +98,35 @@ def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, r
         notes += _header_notes(table.column_names)
     if table.num_rows == 0:
         raise ValueError(f"{path}: names columns but holds no record")
+    return arrow_text_table(path, table, declared, TextTable({}, notes, layout), separator, released=released)
+
+
+def arrow_text_table(
+    path: Path, table: Any, declared: Roles, opened: TextTable, separator: str = "", *, released: bool = False
+) -> TextTable:
+    """Read the columns of an Arrow table as text.
+
+    Parameters
+    ----------
+    path : Path
+        Named in errors.
+    table : pyarrow.Table
+        Its columns.
+    declared : Roles
+        As in `read_text_table`.
+    opened : TextTable
+        Notes and layout so far.
+    separator : str
+        Separator of the CSV file that it comes from; empty for other files.
+    released : bool
+        As in `read_text_table`.
+
+    Raises
+    ------
+    ValueError
+        As `read_text_table`.
+    """
+    notes, layout = list(opened.notes), dict(opened.layout)
     columns: dict[str, TextColumn] = {}
     texts: dict[str, TextColumn] = {}
     native: list[str] = []

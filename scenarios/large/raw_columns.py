@@ -1,0 +1,186 @@
+"""Distinct values of the columns of a table in files, as stored there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from metrics.arrays import Integers
+from scenarios.large.table_files import TableFiles, quoted
+
+LIMIT = 1 << 20
+"""Largest number of distinct values that a column is coded by."""
+SAMPLE = 1 << 12
+"""Number of distinct values that describe a column with more of them."""
+_WHOLE = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+_NUMBERS = (*_WHOLE, "UBIGINT", "HUGEINT", "FLOAT", "DOUBLE")
+
+
+@dataclass(frozen=True)
+class RawColumn:
+    """A column by its distinct stored values.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    values : pyarrow.Array, shape (distinct,)
+        The distinct values, ascending, without the missing one.
+    counts : ndarray of int, shape (distinct,)
+        Number of rows with each value.
+    missing : int
+        Number of rows without a value.
+    code : str
+        SQL expression of a row's code, an integer from 0 to `size` - 1.
+    size : int
+        Number of codes.
+    of_code : ndarray of int, shape (size,)
+        Position of each code's value in `values`; -1 for the code of a missing value, and for codes without rows.
+    join : str
+        SQL that joins what `code` needs to the table; see `coded_source`.
+    sampled : bool
+        Whether there are more than `LIMIT` distinct values. `values` is then a sample with the extremes, and there are
+        no codes: `code` is the SQL expression of a row's number.
+    """
+
+    name: str
+    values: Any = field(repr=False)
+    counts: Integers = field(repr=False)
+    missing: int
+    code: str
+    size: int
+    of_code: Integers = field(repr=False)
+    join: str = ""
+    sampled: bool = False
+
+
+def raw_columns(files: TableFiles, names: Sequence[str]) -> dict[str, RawColumn]:
+    """Read the distinct values of some columns.
+
+    Parameters
+    ----------
+    files : TableFiles
+        The table.
+    names : sequence of str
+        Its columns.
+
+    Raises
+    ------
+    ValueError
+        If a column has more than `LIMIT` distinct values that are not stored as numbers.
+    """
+    if not names:
+        return {}
+    estimates = ", ".join(f"approx_count_distinct({quoted(name)})" for name in names)
+    (sizes,) = files.fetch(f"SELECT {estimates} FROM source")
+    return {name: _raw_column(files, name, size) for name, size in zip(names, sizes, strict=True)}
+
+
+def _raw_column(files: TableFiles, name: str, estimate: int) -> RawColumn:
+    column = quoted(name)
+    kind = files.type_of(name) if files.rows else ""
+    # The estimate may be off by a few percent.
+    if estimate <= 1.2 * LIMIT:
+        table = files.arrow(f"SELECT {column} AS value, count(*) AS n FROM source GROUP BY 1 ORDER BY 1 NULLS LAST")
+        values, counts = table.column("value"), table.column("n").to_numpy().astype(np.int64)
+        missing = int(counts[-1]) if len(values) and not values[len(values) - 1].is_valid else 0
+        present = len(values) - bool(missing)
+        if present <= LIMIT:
+            return _coded(files, name, kind, values.slice(0, present), counts[:present], missing)
+    return _sampled(files, name, kind)
+
+
+def _coded(files: TableFiles, name: str, kind: str, values: Any, counts: Integers, missing: int) -> RawColumn:
+    column, distinct = quoted(name), len(values)
+    positions = np.arange(distinct)
+    if kind in _WHOLE and distinct:
+        numbers = values.to_numpy().astype(np.int64)
+        low, high = int(numbers[0]), int(numbers[-1])
+        if high - low < LIMIT:
+            of_code = np.full(high - low + 2, -1)
+            of_code[numbers - low + 1] = positions
+            code = f"coalesce({column}::BIGINT - ({low}) + 1, 0)"
+            return RawColumn(name, values, counts, missing, code, of_code.size, of_code)
+    if not distinct:
+        return RawColumn(name, values, counts, missing, "0", 1, np.array([-1]))
+    # Names of types and tables are numbered, since columns may be called anything.
+    number = files.columns.index(name)
+    of_code = np.append(-1, positions)
+    if kind == "VARCHAR":
+        type_name = f"values_{number}"
+        files.fetch(f"CREATE OR REPLACE TYPE {type_name} AS ENUM (SELECT unnest($1))", [values.to_pylist()])
+        code = f"coalesce(enum_code({column}::{type_name})::BIGINT + 1, 0)"
+        return RawColumn(name, values, counts, missing, code, of_code.size, of_code)
+    lookup, value, code = f"lookup_{number}", f"value_{number}", f"code_{number}"
+    files.store(lookup, pa.table([values, pa.array(of_code[1:] + 1)], names=[value, code]))
+    join = f" LEFT JOIN {lookup} ON source.{column} = {lookup}.{value}"
+    return RawColumn(name, values, counts, missing, f"coalesce({code}, 0)", of_code.size, of_code, join)
+
+
+def coded_source(columns: Iterable[RawColumn]) -> str:
+    """SQL of the table with what the codes of some columns need."""
+    return "source" + "".join(dict.fromkeys(column.join for column in columns))
+
+
+def _sampled(files: TableFiles, name: str, kind: str) -> RawColumn:
+    """A column of numbers, nearly all distinct, by a sample of them that depends on the numbers alone."""
+    column = quoted(name)
+    if kind not in _NUMBERS and not kind.startswith("DECIMAL"):
+        raise ValueError(
+            f"{files.path}: column {name!r} has more than {LIMIT:,} distinct texts; declare it among the 'identifiers' "
+            "of the roles file, leave it without a role, or store its numbers as numbers (Parquet)"
+        )
+    number = f"{column}::DOUBLE"
+    ((infinite, missing, fractions, low, high, fraction),) = files.fetch(
+        f"SELECT count(*) FILTER (isinf({number})), count(*) FILTER ({column} IS NULL OR isnan({number})), "
+        f"count(*) FILTER ({number} <> round({number})), min({number}) FILTER (NOT isnan({number})), "
+        f"max({number}) FILTER (NOT isnan({number})), min({number}) FILTER ({number} <> round({number})) FROM source"
+    )
+    if infinite:
+        raise ValueError(f"{files.path}: column {name!r} holds an infinity; numbers must be finite")
+    every = max(1, files.rows // SAMPLE)
+    table = files.arrow(
+        f"SELECT {number} AS value, count(*) AS n FROM source "
+        f"WHERE {column} IS NOT NULL AND NOT isnan({number}) AND hash({number}) % {every} = 0 GROUP BY 1 ORDER BY 1"
+    )
+    numbers, counts = table.column("value").to_numpy(), table.column("n").to_numpy().astype(np.int64)
+    extremes = [low, high, *([fraction] if fractions else [])]
+    values, where = np.unique(np.concatenate([numbers, extremes]), return_inverse=True)
+    weights = np.bincount(where, np.concatenate([counts, np.zeros(len(extremes))]), minlength=values.size)
+    return RawColumn(
+        name,
+        pa.chunked_array([pa.array(values)]),
+        np.maximum(weights, 1).astype(np.int64),
+        int(missing),
+        number,
+        0,
+        np.empty(0, dtype=np.int64),
+        sampled=True,
+    )
+
+
+def value_table(raw: Mapping[str, RawColumn]) -> Any:
+    """Arrow table that holds the distinct values of each column, whatever stands beside them.
+
+    Row i of a column is its value number i. Shorter columns end with a missing value, where one occurs, and with
+    repetitions of their first value.
+
+    Parameters
+    ----------
+    raw : mapping of str to RawColumn
+        The columns.
+    """
+    length = max(len(column.values) + bool(column.missing) for column in raw.values())
+    arrays = {}
+    for name, column in raw.items():
+        distinct = len(column.values)
+        rows = np.arange(length)
+        absent = (rows == distinct) & bool(column.missing) if distinct else np.ones(length, dtype=bool)
+        positions = pa.array(np.where(rows < distinct, rows, 0), mask=absent)
+        values = column.values if distinct else pa.chunked_array([pa.nulls(1, column.values.type)])
+        arrays[name] = values.take(positions)
+    return pa.table(list(arrays.values()), names=list(arrays))

@@ -1,0 +1,295 @@
+"""Records that are read in parts, with roles, domains and hierarchies."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from defenses.base.columns import code_column, code_values
+from defenses.base.microdata import Microdata
+from metrics.arrays import Integers
+from metrics.domains import NumericDomain
+from scenarios.files.toml_file import read_bytes
+from scenarios.large.raw_columns import RawColumn, coded_source, raw_columns, value_table
+from scenarios.large.table_files import TableFiles, quoted
+from scenarios.tables.dataset import Dataset, described_table
+from scenarios.tables.declared_roles import read_roles
+from scenarios.tables.text_column import TextError
+from scenarios.tables.text_table import TextTable, arrow_text_table
+
+BLOCK = 1 << 18
+"""Number of rows of a block; random numbers are drawn block by block."""
+
+
+@dataclass(frozen=True)
+class LargeColumn:
+    """A column of a table that is read in parts.
+
+    Attributes
+    ----------
+    raw : RawColumn
+        Its values as stored.
+    values : ndarray, shape (size,)
+        Distinct values of the records, in the order of `defenses.base.columns.code_column`, a missing one last. Empty
+        where `raw.sampled`.
+    missing : int
+        Code of a missing value; `size` if none is missing.
+    of_raw : ndarray of int, shape (raw codes,)
+        Code of each stored value's code.
+    """
+
+    raw: RawColumn
+    values: NDArray[Any] = field(repr=False)
+    missing: int
+    of_raw: Integers = field(repr=False)
+
+    @property
+    def numbers_only(self) -> bool:
+        """Whether rows hold numbers instead of codes, since nearly all are distinct."""
+        return self.raw.sampled
+
+
+@dataclass(frozen=True)
+class Block:
+    """Consecutive rows of a table.
+
+    Attributes
+    ----------
+    number : int
+        Number of the block, from 0.
+    start : int
+        Position of its first row in the table.
+    columns : mapping of str to ndarray, each of shape (rows,)
+        Code of each row, int32; its number, float, in a column of `numbers_only`.
+    """
+
+    number: int
+    start: int
+    columns: Mapping[str, NDArray[Any]]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
+
+
+@dataclass(frozen=True)
+class LargeRecords:
+    """Records of a publisher that are read in parts.
+
+    Attributes
+    ----------
+    files : TableFiles
+        The table.
+    dataset : Dataset
+        Roles, domains, hierarchies and notes. Its records are no records: they hold the distinct values of each column,
+        whatever stands beside them.
+    columns : mapping of str to LargeColumn
+        The columns that a release may hold, in the order of the table.
+    """
+
+    files: TableFiles
+    dataset: Dataset
+    columns: Mapping[str, LargeColumn]
+
+    @property
+    def rows(self) -> int:
+        """Number of records."""
+        return self.files.rows
+
+    @property
+    def roles(self) -> Microdata:
+        """Distinct values of each column, with roles, domains and hierarchies."""
+        return self.dataset.records
+
+    def blocks(self, names: Sequence[str] | None = None) -> Iterator[Block]:
+        """Blocks of `BLOCK` rows in the order of the table; the last one may be shorter.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            The columns to read; by default all.
+        """
+        chosen = {name: self.columns[name] for name in (self.columns if names is None else names)}
+        expressions = ", ".join(
+            f"{column.raw.code} AS {quoted(name)}"
+            if column.numbers_only
+            else f"({column.raw.code})::INTEGER AS {quoted(name)}"
+            for name, column in chosen.items()
+        )
+        source = coded_source(column.raw for column in chosen.values())
+        query = f"SELECT {expressions or '0 AS nothing'} FROM {source}"
+        start = 0
+        for number, batch in enumerate(_rows_of(self.files.batches(query, BLOCK), BLOCK)):
+            columns: dict[str, NDArray[Any]] = {}
+            for name, column in chosen.items():
+                stored = batch.column(name).combine_chunks()
+                if column.numbers_only:
+                    columns[name] = stored.to_numpy(zero_copy_only=False)
+                else:
+                    columns[name] = column.of_raw[stored.to_numpy()]
+            yield Block(number, start, columns or {"": np.zeros(len(batch), dtype=np.int8)})
+            start += len(batch)
+        self.files.check_unchanged()
+
+    def frame(self, block: Block) -> pd.DataFrame:
+        """Values of the rows of a block, typed as in the whole table."""
+        cells = {}
+        for name, stored in block.columns.items():
+            kind = self.roles.frame[name].to_numpy().dtype
+            if self.columns[name].numbers_only:
+                cells[name] = pd.Series(stored).astype(kind)
+            else:
+                cells[name] = pd.Series(self.columns[name].values.astype(kind)[stored])
+        return pd.DataFrame(cells, copy=False)
+
+    def records(self, block: Block) -> Microdata:
+        """Rows of a block as records with the roles of the table, identifiers left out."""
+        frame = self.frame(block)
+        roles = self.roles
+        return Microdata(
+            frame,
+            (),
+            roles.quasi_identifiers,
+            roles.sensitive,
+            {name: domain for name, domain in roles.domains.items() if name in frame.columns},
+            {name: levels for name, levels in roles.hierarchies.items() if name in frame.columns},
+            roles.person if roles.person in frame.columns else None,
+        )
+
+
+@contextmanager
+def large_records(
+    path: Path,
+    roles: Path | None = None,
+    *,
+    reading: Mapping[str, Any] | None = None,
+    memory: int | None = None,
+) -> Iterator[LargeRecords]:
+    """Open records that are read in parts.
+
+    Parameters
+    ----------
+    path : Path
+        A Parquet file, a folder of Parquet files, or a CSV file.
+    roles : Path, optional
+        TOML file of roles, domains and hierarchies.
+    reading : mapping of str, optional
+        How the file is read; see `scenarios.tables.declared_roles.read_roles`.
+    memory : int, optional
+        Bytes that DuckDB may use.
+
+    Raises
+    ------
+    ValueError
+        As `scenarios.tables.dataset.load_table`, and if a text column has too many distinct values.
+    """
+    files_read = {} if roles is None else {roles: read_bytes(roles)}
+    declared = read_roles(roles, reading, content=files_read.get(roles) if roles else None)
+    with TableFiles.of(path, declared, memory=memory) as files:
+        _check_sum(files, declared.dataset.sha256)
+        left_out = [name for name in files.columns if name in declared.identifiers or declared.leaves_out(name)]
+        raw = raw_columns(files, [name for name in files.columns if name not in left_out])
+        if not raw:
+            raise ValueError(f"{path}: has no column that a release may hold; look at the identifiers in {roles}")
+        with _true_rows(files, raw):
+            opened = TextTable({}, list(files.notes), {})
+            table = _with_empty(value_table(raw), files.columns)
+            text = arrow_text_table(path, table, declared, opened, files.separator)
+            length = table.num_rows
+            columns = {
+                name: replace(column, weights=_weights(raw[name], length)) if name in raw else column
+                for name, column in text.columns.items()
+            }
+            dataset = described_table(path, columns, text.notes, declared, roles, files_read)
+        dataset = replace(dataset, sha256="")
+        yield LargeRecords(files, dataset, {name: _large_column(dataset, raw[name]) for name in raw if name in columns})
+
+
+def _with_empty(table: Any, names: Sequence[str]) -> Any:
+    """The table with columns of missing values for the names that it lacks, in the order of the names."""
+    empty = pa.nulls(table.num_rows, pa.string())
+    arrays = [table.column(name) if name in table.column_names else pa.chunked_array([empty]) for name in names]
+    return pa.table(arrays, names=list(names))
+
+
+def _weights(raw: RawColumn, length: int) -> Integers:
+    """Number of records of each row of `value_table`; repetitions stand for none."""
+    weights = np.zeros(length, dtype=np.int64)
+    weights[: raw.counts.size] = raw.counts
+    if raw.missing and raw.counts.size < length:
+        weights[raw.counts.size] = raw.missing
+    return weights
+
+
+def _large_column(dataset: Dataset, raw: RawColumn) -> LargeColumn:
+    """Codes of a column's values, as a defense in memory would give them."""
+    if raw.sampled:
+        return LargeColumn(raw, np.empty(0), 0, np.empty(0, dtype=np.int32))
+    records = dataset.records
+    column, domain = records.frame[raw.name], records.domains.get(raw.name)
+    coded = code_values(column) if domain is None else code_column(column, domain)
+    distinct = len(raw.values)
+    of_value: Integers = np.append(coded.codes[:distinct], coded.missing).astype(np.int32)
+    values = coded.values
+    if isinstance(domain, NumericDomain) and coded.missing == values.size:
+        values = values.astype(column.to_numpy().dtype)
+    return LargeColumn(raw, values, coded.missing, of_value[raw.of_code])
+
+
+def _check_sum(files: TableFiles, expected: str | None) -> None:
+    """Refuse a file that is not the declared one."""
+    if expected is None or len(files.parts) > 1:
+        return
+    with files.parts[0].open("rb") as file:
+        actual = hashlib.file_digest(file, "sha256").hexdigest()
+    if actual != expected.lower():
+        raise ValueError(
+            f"{files.path}: its sha256 is {actual}, not {expected} as declared; the file was damaged or changed"
+        )
+
+
+@contextmanager
+def _true_rows(files: TableFiles, raw: Mapping[str, RawColumn]) -> Iterator[None]:
+    """Name the table's row instead of the row among distinct values in refusals."""
+    try:
+        yield
+    except TextError as refusal:
+        for name, column in raw.items():
+            if refusal.where == f"{files.path}: column {name!r}" and not column.sampled:
+                code = int(np.flatnonzero(column.of_code == min(refusal.row, len(column.values) - 1))[0])
+                raise TextError(refusal.where, _first_row(files, column, code), refusal.text, refusal.why) from None
+        raise
+
+
+def _first_row(files: TableFiles, column: RawColumn, code: int) -> int:
+    """Position of the first row with a code."""
+    start = 0
+    for batch in files.batches(f"SELECT ({column.code})::INTEGER AS code FROM {coded_source([column])}", BLOCK):
+        rows = np.flatnonzero(batch.column("code").to_numpy() == code)
+        if rows.size:
+            return start + int(rows[0])
+        start += len(batch)
+    raise ValueError(f"{files.path}: was changed while it was read; start again when it is complete")
+
+
+def _rows_of(batches: Iterator[Any], size: int) -> Iterator[Any]:
+    """Tables of `size` rows each from record batches of any size; the last one may be shorter."""
+    waiting: list[Any] = []
+    count = 0
+    for batch in batches:
+        waiting.append(batch)
+        count += len(batch)
+        while count >= size:
+            table = pa.Table.from_batches(waiting)
+            yield table.slice(0, size)
+            waiting, count = table.slice(size).to_batches(), count - size
+    if count:
+        yield pa.Table.from_batches(waiting)

@@ -1,0 +1,306 @@
+"""Parquet and CSV files as one table that DuckDB reads in parts."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self
+
+from scenarios.large.private_folder import private_folder
+from scenarios.tables.csv_text import SEPARATORS, column_names, header_fields, inferred_separator
+from scenarios.tables.encodings import table_text
+from scenarios.tables.roles import Roles
+
+if TYPE_CHECKING:
+    import duckdb
+
+HEAD = 1 << 20
+"""Number of bytes of a CSV file in which its header must end."""
+LEAST_MEMORY = 1 << 28
+"""Least memory in bytes."""
+
+
+def machine_memory() -> int:
+    """Bytes of memory of this machine."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+
+
+def cores() -> int:
+    """Number of cores that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def quoted(name: str) -> str:
+    """A column's name in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text in SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+@dataclass
+class TableFiles:
+    """A table in one or several files, which is never held in memory as a whole.
+
+    Rows are numbered from 0 through all parts, which are taken in the order of their names.
+
+    Parameters
+    ----------
+    path : Path
+        A Parquet file, a CSV file (also gzip-compressed), or a folder of Parquet files.
+    parts : tuple of Path
+        The files.
+    fields : tuple of str
+        Header of the columns, as in the files.
+    columns : tuple of str
+        Names of the columns; one without a name in the files is called by its position.
+    separator : str
+        Separator of CSV fields; empty for Parquet.
+    memory : int
+        Bytes that DuckDB may use.
+    notes : list of str
+        What was inferred.
+    """
+
+    path: Path
+    parts: tuple[Path, ...]
+    fields: tuple[str, ...]
+    columns: tuple[str, ...]
+    separator: str
+    memory: int
+    notes: list[str] = field(default_factory=list)
+    _stack: ExitStack = field(default_factory=ExitStack, repr=False)
+    _connection: duckdb.DuckDBPyConnection | None = field(default=None, repr=False)
+    _states: tuple[tuple[int, int, int], ...] = field(default=(), repr=False)
+    _rows: int | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, path: Path, declared: Roles | None = None, *, memory: int | None = None) -> Self:
+        """Look at the files: their columns and types, but no row.
+
+        Parameters
+        ----------
+        path : Path
+            The file or folder.
+        declared : Roles, optional
+            Separator of CSV fields; by default inferred from the first lines.
+        memory : int, optional
+            Bytes that DuckDB may use; by default a quarter of the machine's.
+
+        Raises
+        ------
+        ValueError
+            If there is no such file, it is no such table, or parts differ in their columns or types.
+        """
+        declared = Roles() if declared is None else declared
+        memory = machine_memory() // 4 if memory is None else max(LEAST_MEMORY, memory)
+        parts = _parts(path)
+        states = tuple(_state(part) for part in parts)
+        notes: list[str] = []
+        if _begins_as_parquet(parts[0]):
+            fields, separator = _parquet_fields(parts), ""
+        else:
+            fields, separator, notes = _csv_fields(parts[0], declared)
+        if len(parts) > 1:
+            notes.append(f"{len(parts)} parts, in the order of their names")
+        return cls(path, parts, fields, tuple(column_names(path, fields)), separator, memory, notes, _states=states)
+
+    def __enter__(self) -> Self:
+        import duckdb
+
+        folder = self._stack.enter_context(private_folder())
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "memory_limit": f"{self.memory}B",
+            "temp_directory": str(folder),
+            "threads": str(cores()),
+            "autoinstall_known_extensions": "false",
+            "autoload_known_extensions": "false",
+            "preserve_insertion_order": "true",
+        }
+        self._connection = self._stack.enter_context(duckdb.connect(config=settings))
+        self._connection.execute("SET enable_progress_bar = false")
+        pairs = zip(self.fields, self.columns, strict=True)
+        with self.plain_errors():
+            if self.separator:
+                self.connection.execute(f"CREATE VIEW source AS SELECT * FROM {self._csv()}")
+            else:
+                names = ", ".join(f"{quoted(stored)} AS {quoted(name)}" for stored, name in pairs)
+                files = ", ".join(literal(str(part)) for part in self.parts)
+                self.connection.execute(f"CREATE VIEW source AS SELECT {names} FROM read_parquet([{files}])")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stack.close()
+
+    @property
+    def connection(self) -> duckdb.DuckDBPyConnection:
+        """Connection whose view `source` is the table."""
+        assert self._connection is not None, "enter the table first"  # noqa: S101
+        return self._connection
+
+    @property
+    def rows(self) -> int:
+        """Number of rows.
+
+        Raises
+        ------
+        ValueError
+            If there is none.
+        """
+        if self._rows is None:
+            ((self._rows,),) = self.fetch("SELECT count(*) FROM source")
+        if not self._rows:
+            raise ValueError(f"{self.path}: names columns but holds no record")
+        return self._rows
+
+    def fetch(self, query: str, values: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+        """Rows of a small result; `values` replace ``$1``, ``$2``, … in the query."""
+        with self.plain_errors():
+            return self.connection.execute(query, list(values)).fetchall()
+
+    def store(self, name: str, table: Any) -> None:
+        """Keep an Arrow table in DuckDB, in place of one of that name."""
+        with self.plain_errors():
+            self.connection.register("arriving", table)
+            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM arriving")
+            self.connection.unregister("arriving")
+
+    def arrow(self, query: str) -> Any:
+        """Result of a query as an Arrow table."""
+        with self.plain_errors():
+            return self.connection.sql(query).to_arrow_table()
+
+    def batches(self, query: str, rows: int) -> Iterator[Any]:
+        """Result of a query in the order of the rows, as Arrow record batches of `rows` rows at most."""
+        with self.plain_errors():
+            yield from self.connection.sql(query).to_arrow_reader(rows)
+
+    def type_of(self, column: str) -> str:
+        """DuckDB's type of a column."""
+        ((kind,),) = self.fetch(f"SELECT typeof({quoted(column)}) FROM source LIMIT 1")
+        return str(kind)
+
+    def check_unchanged(self) -> None:
+        """Raise ValueError if a file was changed since it was looked at."""
+        for part, state in zip(self.parts, self._states, strict=True):
+            if _state(part) != state:
+                raise ValueError(f"{part}: was changed while it was read; start again when it is complete")
+
+    @contextmanager
+    def plain_errors(self) -> Iterator[None]:
+        """Turn errors of DuckDB into one line that names the file."""
+        import duckdb
+
+        try:
+            yield
+        except duckdb.OutOfMemoryException:
+            raise ValueError(
+                f"{self.path}: reading needs more memory than {self.memory / 2**30:.1f} GB; raise --memory"
+            ) from None
+        except duckdb.Error as error:
+            self.check_unchanged()
+            raise ValueError(f"{self.path}{_reason(str(error))}") from None
+
+    def _csv(self) -> str:
+        types = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in self.columns)
+        return (
+            f"read_csv({literal(str(self.path))}, columns={{{types}}}, auto_detect=false, header=true, "
+            f"delim={literal(self.separator)}, quote='\"', escape='\"', nullstr='', allow_quoted_nulls=true, "
+            "null_padding=false, strict_mode=true)"
+        )
+
+
+def _parts(path: Path) -> tuple[Path, ...]:
+    if not path.exists():
+        raise ValueError(f"{path}: there is no such file")
+    if not path.is_dir():
+        return (path,)
+    parts = tuple(sorted(part for part in path.glob("*.parquet") if part.is_file()))
+    if not parts:
+        raise ValueError(f"{path}: is a folder without Parquet files (*.parquet); name one with the parts of a table")
+    return parts
+
+
+def _state(part: Path) -> tuple[int, int, int]:
+    try:
+        status = part.stat()
+    except OSError as error:
+        raise ValueError(f"{part}: cannot be read ({error.strerror})") from None
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def _begins_as_parquet(part: Path) -> bool:
+    try:
+        with part.open("rb") as file:
+            return file.read(4) == b"PAR1"
+    except OSError as error:
+        raise ValueError(f"{part}: cannot be read ({error.strerror})") from None
+
+
+def _parquet_fields(parts: Sequence[Path]) -> tuple[str, ...]:
+    """Names of the columns, which all parts must share with their types."""
+    schemas = [_schema(part) for part in parts]
+    for part, schema in zip(parts[1:], schemas[1:], strict=True):
+        for name in schemas[0].names:
+            if name not in schema.names:
+                raise ValueError(f"{part}: lacks the column {name!r} that {parts[0].name} has; parts must agree")
+            first, other = schemas[0].field(name).type, schema.field(name).type
+            if first != other:
+                raise ValueError(f"{part}: column {name!r} holds {other}, but {first} in {parts[0].name}")
+        for name in schema.names:
+            if name not in schemas[0].names:
+                raise ValueError(f"{part}: has the column {name!r} that {parts[0].name} lacks; parts must agree")
+    return tuple(schemas[0].names)
+
+
+def _schema(part: Path) -> Any:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        return parquet.read_schema(part)
+    except (pa.ArrowException, OSError):
+        raise ValueError(f"{part}: is a damaged or unsupported Parquet file") from None
+
+
+def _csv_fields(path: Path, declared: Roles) -> tuple[tuple[str, ...], str, list[str]]:
+    """Header, separator and notes of a CSV file, from its beginning."""
+    import gzip
+
+    try:
+        with path.open("rb") as file:
+            compressed = file.read(2) == b"\x1f\x8b"
+        with gzip.open(path) if compressed else path.open("rb") as file:
+            head = file.read(HEAD)
+    except (OSError, EOFError) as error:
+        raise ValueError(f"{path}: cannot be read ({error})") from None
+    end = head.rfind(b"\n") if len(head) == HEAD else len(head) - 1
+    text = table_text(path, head[: end + 1])
+    if not text.strip():
+        raise ValueError(f"{path}: is empty; the first line must name the columns")
+    notes = []
+    separator = declared.separator or inferred_separator(text)
+    if declared.separator is None:
+        notes.append(f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines")
+    return tuple(header_fields(path, text, separator)), separator, notes
+
+
+def _reason(message: str) -> str:
+    """What DuckDB complains about, after the file's name."""
+    line = re.search(r"Error on Line: (\d+)", message)
+    counts = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
+    if line and counts:
+        return f", line {line[1]}: has {counts[2]} fields where the header has {counts[1]}"
+    if line and "not utf-8" in message.lower():
+        return f", line {line[1]}: is not UTF-8; save the file as UTF-8"
+    if line:
+        return f", line {line[1]}: is no CSV row"
+    if "No space left" in message:
+        return ": the disk is full; free some space, or set TMPDIR to another disk"
+    return f": cannot be read ({message.splitlines()[0]})"

@@ -1,0 +1,83 @@
+"""Records that are read in parts equal those that are read at once."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from scenarios.large.records import large_records
+from scenarios.tables.dataset import load_table
+
+ROLES = """
+identifiers = ["name"]
+quasi_identifiers = ["age", "town", "born", "size", "member"]
+sensitive = ["illness"]
+unprotected = ["wage"]
+na = ["unknown"]
+[columns.age]
+type = "number"
+low = 0
+high = 120
+integer = true
+"""
+
+
+def people(rows=1000, seed=1):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "name": [f"person {row}" for row in range(rows)],
+            "age": rng.integers(0, 100, rows),
+            "town": np.where(rng.random(rows) < 0.1, None, rng.choice(["Ōtsu", "a,b", 'say "x"', "unknown"], rows)),
+            "born": rng.choice(np.arange("1950-01-01", "1951-01-01", dtype="datetime64[D]"), rows).astype(str),
+            "size": rng.choice([1.5, 2.0, -0.0, 0.0, 1e-7, np.nan], rows),
+            "member": rng.choice([True, False], rows),
+            "illness": rng.choice(["flu", "none", None], rows),
+            "wage": rng.normal(3000, 500, rows).round(2),
+            "shoe": rng.integers(30, 50, rows),
+        }
+    )
+
+
+def written(frame, folder, form):
+    """The table as one file, or as two parts."""
+    if form == "csv":
+        path = folder / "people.csv"
+        frame.to_csv(path, index=False)
+    elif form == "parquet":
+        path = folder / "people.parquet"
+        frame.to_parquet(path)
+    else:
+        path = folder / "people"
+        path.mkdir()
+        frame[:300].to_parquet(path / "part-0.parquet")
+        frame[300:].to_parquet(path / "part-1.parquet")
+    return path
+
+
+@pytest.mark.parametrize("form", ["csv", "parquet", "parts"])
+def test_records_equal_those_that_are_read_at_once(tmp_path, form, monkeypatch):
+    monkeypatch.setattr("scenarios.large.records.BLOCK", 64)
+    frame = people()
+    roles = tmp_path / "roles.toml"
+    roles.write_text(ROLES)
+    path = written(frame, tmp_path, form)
+    whole = path
+    if form == "parts":
+        whole = tmp_path / "whole.parquet"
+        frame.to_parquet(whole)
+    expected = load_table(whole, roles)
+    with large_records(path, roles) as records:
+        assert records.rows == len(frame)
+        blocks = list(records.blocks())
+        assert [block.start for block in blocks] == list(range(0, len(frame), 64))
+        found = pd.concat([records.frame(block) for block in blocks], ignore_index=True)
+        names = [name for name in expected.records.frame.columns if name not in ("name", "shoe")]
+        pd.testing.assert_frame_equal(found, expected.records.frame[names])
+        roles_of = records.roles
+        assert roles_of.quasi_identifiers == expected.records.quasi_identifiers
+        assert roles_of.identifiers == expected.records.identifiers
+        for name in names:
+            assert roles_of.domains[name] == expected.records.domains[name], name
+        # A column that no release may hold is not read.
+        notes = [note for note in expected.notes if not note.startswith("shoe: ")]
+        assert [note for note in records.dataset.notes if "parts" not in note] == notes
