@@ -121,9 +121,9 @@ def _coded(files: TableFiles, name: str, kind: str, values: Any, counts: Integer
     return RawColumn(name, values, counts, missing, f"coalesce({code}, 0)", of_code.size, of_code, join)
 
 
-def coded_source(columns: Iterable[RawColumn]) -> str:
-    """SQL of the table with what the codes of some columns need."""
-    return "source" + "".join(dict.fromkeys(column.join for column in columns))
+def coded_source(columns: Iterable[RawColumn], view: str = "source") -> str:
+    """SQL of the table, or of one part's view, with what the codes of some columns need."""
+    return f"{view} AS source" + "".join(dict.fromkeys(column.join for column in columns))
 
 
 def _sampled(files: TableFiles, name: str, kind: str) -> RawColumn:

@@ -110,7 +110,7 @@ class LargeRecords:
         return self.dataset.records
 
     def blocks(self, names: Sequence[str] | None = None) -> Iterator[Block]:
-        """Blocks of `BLOCK` rows in the order of the table; the last one may be shorter.
+        """Blocks of `BLOCK` rows in the order of the table; the last one of each part may be shorter.
 
         Parameters
         ----------
@@ -124,19 +124,14 @@ class LargeRecords:
             else f"({column.raw.code})::INTEGER AS {quoted(name)}"
             for name, column in chosen.items()
         )
-        source = coded_source(column.raw for column in chosen.values())
-        query = f"SELECT {expressions or '0 AS nothing'} FROM {source}"
-        start = 0
-        for number, batch in enumerate(_rows_of(self.files.batches(query, BLOCK), BLOCK)):
-            columns: dict[str, NDArray[Any]] = {}
-            for name, column in chosen.items():
-                stored = batch.column(name).combine_chunks()
-                if column.numbers_only:
-                    columns[name] = stored.to_numpy(zero_copy_only=False)
-                else:
-                    columns[name] = column.of_raw[stored.to_numpy()]
-            yield Block(number, start, columns or {"": np.zeros(len(batch), dtype=np.int8)})
-            start += len(batch)
+        start = number = 0
+        for view in self.files.views:
+            source = coded_source((column.raw for column in chosen.values()), view)
+            query = f"SELECT {expressions or '0 AS nothing'} FROM {source}"
+            for batch in _rows_of(self.files.batches(query, BLOCK), BLOCK):
+                yield Block(number, start, _coded_rows(batch, chosen))
+                start += len(batch)
+                number += 1
         self.files.check_unchanged()
 
     def frame(self, block: Block) -> pd.DataFrame:
@@ -278,6 +273,18 @@ def _first_row(files: TableFiles, column: RawColumn, code: int) -> int:
             return start + int(rows[0])
         start += len(batch)
     raise ValueError(f"{files.path}: was changed while it was read; start again when it is complete")
+
+
+def _coded_rows(batch: Any, columns: Mapping[str, LargeColumn]) -> dict[str, NDArray[Any]]:
+    """Code or number of each row of an Arrow table of stored codes, by column."""
+    rows: dict[str, NDArray[Any]] = {}
+    for name, column in columns.items():
+        stored = batch.column(name).combine_chunks()
+        if column.numbers_only:
+            rows[name] = stored.to_numpy(zero_copy_only=False)
+        else:
+            rows[name] = column.of_raw[stored.to_numpy()]
+    return rows or {"": np.zeros(len(batch), dtype=np.int8)}
 
 
 def _rows_of(batches: Iterator[Any], size: int) -> Iterator[Any]:

@@ -122,6 +122,8 @@ class TableFiles:
             "autoinstall_known_extensions": "false",
             "autoload_known_extensions": "false",
             "preserve_insertion_order": "true",
+            # Rows keep their order only if the table itself is the side of a join that is read row by row.
+            "disabled_optimizers": "join_order,build_side_probe_side",
         }
         self._connection = self._stack.enter_context(duckdb.connect(config=settings))
         self._connection.execute("SET enable_progress_bar = false")
@@ -131,9 +133,17 @@ class TableFiles:
                 self.connection.execute(f"CREATE VIEW source AS SELECT * FROM {self._csv()}")
             else:
                 names = ", ".join(f"{quoted(stored)} AS {quoted(name)}" for stored, name in pairs)
+                for number, part in enumerate(self.parts):
+                    file = literal(str(part))
+                    self.connection.execute(f"CREATE VIEW part_{number} AS SELECT {names} FROM read_parquet({file})")
                 files = ", ".join(literal(str(part)) for part in self.parts)
                 self.connection.execute(f"CREATE VIEW source AS SELECT {names} FROM read_parquet([{files}])")
         return self
+
+    @property
+    def views(self) -> tuple[str, ...]:
+        """View of each part, in the order of the rows."""
+        return ("source",) if len(self.parts) == 1 else tuple(f"part_{number}" for number in range(len(self.parts)))
 
     def __exit__(self, *_: object) -> None:
         self._stack.close()

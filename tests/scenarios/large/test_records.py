@@ -69,7 +69,14 @@ def test_records_equal_those_that_are_read_at_once(tmp_path, form, monkeypatch):
     with large_records(path, roles) as records:
         assert records.rows == len(frame)
         blocks = list(records.blocks())
-        assert [block.start for block in blocks] == list(range(0, len(frame), 64))
+        assert [block.number for block in blocks] == list(range(len(blocks)))
+        sizes = [
+            min(64, rows - start)
+            for rows in ([300, 700] if form == "parts" else [1000])
+            for start in range(0, rows, 64)
+        ]
+        assert [len(block) for block in blocks] == sizes
+        assert [block.start for block in blocks] == list(np.cumsum([0, *sizes[:-1]]))
         found = pd.concat([records.frame(block) for block in blocks], ignore_index=True)
         names = [name for name in expected.records.frame.columns if name not in ("name", "shoe")]
         pd.testing.assert_frame_equal(found, expected.records.frame[names])
@@ -81,3 +88,13 @@ def test_records_equal_those_that_are_read_at_once(tmp_path, form, monkeypatch):
         # A column that no release may hold is not read.
         notes = [note for note in expected.notes if not note.startswith("shoe: integers")]
         assert [note for note in records.dataset.notes if "parts" not in note] == notes
+
+
+def test_rows_keep_their_order_where_a_column_has_more_values_than_a_part_has_rows(tmp_path):
+    wages = np.random.default_rng(2).permutation(5000) / 4
+    frame = pd.DataFrame({"wage": wages, "row": np.arange(5000) % 100})
+    for part, start in enumerate((0, 10, 4000)):
+        frame[start : (10, 4000, 5000)[part]].to_parquet(tmp_path / f"{part}.parquet")
+    with large_records(tmp_path) as records:
+        found = pd.concat([records.frame(block) for block in records.blocks()], ignore_index=True)
+    pd.testing.assert_frame_equal(found, frame)
