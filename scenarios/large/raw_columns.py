@@ -112,11 +112,11 @@ def _coded(files: TableFiles, name: str, kind: str, values: Any, counts: Integer
     of_code = np.append(-1, positions)
     if kind == "VARCHAR":
         type_name = f"values_{number}"
-        files.fetch(f"CREATE OR REPLACE TYPE {type_name} AS ENUM (SELECT unnest($1))", [values.to_pylist()])
+        files.keep(type_name, values.to_pylist())
         code = f"coalesce(enum_code({column}::{type_name})::BIGINT + 1, 0)"
         return RawColumn(name, values, counts, missing, code, of_code.size, of_code)
     lookup, value, code = f"lookup_{number}", f"value_{number}", f"code_{number}"
-    files.store(lookup, pa.table([values, pa.array(of_code[1:] + 1)], names=[value, code]))
+    files.keep(lookup, pa.table([values, pa.array(of_code[1:] + 1)], names=[value, code]))
     join = f" LEFT JOIN {lookup} ON source.{column} = {lookup}.{value}"
     return RawColumn(name, values, counts, missing, f"coalesce({code}, 0)", of_code.size, of_code, join)
 

@@ -93,11 +93,21 @@ class LargeRecords:
         whatever stands beside them.
     columns : mapping of str to LargeColumn
         The columns that a release may hold, in the order of the table.
+    first_block, first_row : int
+        Number of the first block, and position of its first row; not 0 in later parts of a table.
     """
 
     files: TableFiles
     dataset: Dataset
     columns: Mapping[str, LargeColumn]
+    first_block: int = 0
+    first_row: int = 0
+
+    def part(self, number: int) -> LargeRecords:
+        """Records of one file of the table, to be opened elsewhere; their blocks are those of the whole table."""
+        before = self.files.part_rows[:number]
+        blocks = sum(-(-rows // BLOCK) for rows in before)
+        return replace(self, files=self.files.part(number), first_block=blocks, first_row=sum(before))
 
     @property
     def rows(self) -> int:
@@ -124,7 +134,7 @@ class LargeRecords:
             else f"({column.raw.code})::INTEGER AS {quoted(name)}"
             for name, column in chosen.items()
         )
-        start = number = 0
+        number, start = self.first_block, self.first_row
         for view in self.files.views:
             source = coded_source((column.raw for column in chosen.values()), view)
             query = f"SELECT {expressions or '0 AS nothing'} FROM {source}"

@@ -6,7 +6,8 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -66,6 +67,11 @@ class TableFiles:
         Bytes that DuckDB may use.
     notes : list of str
         What was inferred.
+    states : tuple of (int, int, int)
+        Size, time of the last change, and number of each file when it was looked at.
+    kept : dict
+        Tables and types that queries need beside the files, by name: an Arrow table, or the list of an enumeration's
+        texts. They are made again wherever the table is opened.
     """
 
     path: Path
@@ -75,10 +81,20 @@ class TableFiles:
     separator: str
     memory: int
     notes: list[str] = field(default_factory=list)
-    _stack: ExitStack = field(default_factory=ExitStack, repr=False)
-    _connection: duckdb.DuckDBPyConnection | None = field(default=None, repr=False)
-    _states: tuple[tuple[int, int, int], ...] = field(default=(), repr=False)
-    _rows: int | None = field(default=None, repr=False)
+    states: tuple[tuple[int, int, int], ...] = field(default=(), repr=False)
+    kept: dict[str, Any] = field(default_factory=dict, repr=False)
+    _stack: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
+    _connection: duckdb.DuckDBPyConnection | None = field(default=None, init=False, repr=False)
+    _rows: int | None = field(default=None, init=False, repr=False)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        closed = (self.path, self.parts, self.fields, self.columns, self.separator, self.memory, self.notes)
+        return type(self), (*closed, self.states, self.kept)
+
+    def part(self, number: int) -> Self:
+        """One of the files as a table of its own, to be opened elsewhere, with the same tables and types beside it."""
+        file = self.parts[number]
+        return replace(self, path=file, parts=(file,), states=(self.states[number],), kept=dict(self.kept))
 
     @classmethod
     def of(cls, path: Path, declared: Roles | None = None, *, memory: int | None = None) -> Self:
@@ -109,7 +125,7 @@ class TableFiles:
             fields, separator, notes = _csv_fields(parts[0], declared)
         if len(parts) > 1:
             notes.append(f"{len(parts)} parts, in the order of their names")
-        return cls(path, parts, fields, tuple(column_names(path, fields)), separator, memory, notes, _states=states)
+        return cls(path, parts, fields, tuple(column_names(path, fields)), separator, memory, notes, states)
 
     def __enter__(self) -> Self:
         import duckdb
@@ -138,7 +154,14 @@ class TableFiles:
                     self.connection.execute(f"CREATE VIEW part_{number} AS SELECT {names} FROM read_parquet({file})")
                 files = ", ".join(literal(str(part)) for part in self.parts)
                 self.connection.execute(f"CREATE VIEW source AS SELECT {names} FROM read_parquet([{files}])")
+        for name, content in self.kept.items():
+            self._make(name, content)
         return self
+
+    @cached_property
+    def part_rows(self) -> tuple[int, ...]:
+        """Number of rows of each part."""
+        return tuple(int(self.fetch(f"SELECT count(*) FROM {view}")[0][0]) for view in self.views)
 
     @property
     def views(self) -> tuple[str, ...]:
@@ -174,10 +197,17 @@ class TableFiles:
         with self.plain_errors():
             return self.connection.execute(query, list(values)).fetchall()
 
-    def store(self, name: str, table: Any) -> None:
-        """Keep an Arrow table in DuckDB, in place of one of that name."""
+    def keep(self, name: str, content: Any) -> None:
+        """Keep an Arrow table, or a list of texts as the type of an enumeration, in place of one of that name."""
+        self.kept[name] = content
+        self._make(name, content)
+
+    def _make(self, name: str, content: Any) -> None:
         with self.plain_errors():
-            self.connection.register("arriving", table)
+            if isinstance(content, list):
+                self.connection.execute(f"CREATE OR REPLACE TYPE {name} AS ENUM (SELECT unnest($1))", [content])
+                return
+            self.connection.register("arriving", content)
             self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS SELECT * FROM arriving")
             self.connection.unregister("arriving")
 
@@ -198,7 +228,7 @@ class TableFiles:
 
     def check_unchanged(self) -> None:
         """Raise ValueError if a file was changed since it was looked at."""
-        for part, state in zip(self.parts, self._states, strict=True):
+        for part, state in zip(self.parts, self.states, strict=True):
             if _state(part) != state:
                 raise ValueError(f"{part}: was changed while it was read; start again when it is complete")
 

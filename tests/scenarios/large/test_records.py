@@ -1,5 +1,7 @@
 """Records that are read in parts equal those that are read at once."""
 
+import pickle
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -98,3 +100,21 @@ def test_rows_keep_their_order_where_a_column_has_more_values_than_a_part_has_ro
     with large_records(tmp_path) as records:
         found = pd.concat([records.frame(block) for block in records.blocks()], ignore_index=True)
     pd.testing.assert_frame_equal(found, frame)
+
+
+def test_a_part_that_is_opened_elsewhere_has_the_blocks_of_the_whole_table(tmp_path, monkeypatch):
+    monkeypatch.setattr("scenarios.large.records.BLOCK", 64)
+    roles = tmp_path / "roles.toml"
+    roles.write_text(ROLES)
+    path = written(people(), tmp_path, "parts")
+    with large_records(path, roles) as records:
+        whole = list(records.blocks())
+        packed = [pickle.dumps(records.part(number)) for number in range(2)]
+    blocks = []
+    for part in map(pickle.loads, packed):
+        with part.files:
+            blocks += list(part.blocks())
+    assert [(block.number, block.start) for block in blocks] == [(block.number, block.start) for block in whole]
+    for part, block in zip(blocks, whole, strict=True):
+        for name in block.columns:
+            np.testing.assert_array_equal(part.columns[name], block.columns[name])
