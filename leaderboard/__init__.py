@@ -5,12 +5,14 @@ Store of results and runs
     find_run: Find a run by number, or the latest run of a revision by the beginning of its name (four digits or
         more).
     label: Readable name of a method with its parameters, as in ``Mondrian k=5``; None parameters are left out.
+    Promise: What one setting of a defense promises, and which columns it is about.
     record_run: Record a run before it plays.
     recorded_runs: All recorded runs, oldest first.
     Result: Result of one trial (a play of a defense against an attack) or of one release (a play of a defense).
     results_of: Finished results of a run, including those known from earlier runs.
     Run: One run of one or more scenarios.
     Store: Database of results; as a context manager it closes the database.
+    stored_promises: Promises of the defenses among results, in the order of scenario, defense and parameters.
 
 Ranking of defenses and the matrix of attacks
     matrix: Matrix of defenses and attacks, in alphabetical order; pairs without a finished trial are absent.
@@ -45,6 +47,10 @@ Tables and exports of the board, and its HTML page
     matrix_to_json: The matrix as a JSON list of objects, one per pair.
     matrix_to_markdown: The matrix as Markdown: success in each goal, or the status of pairs without success.
     matrix_to_terminal: The matrix as plain text: success in each goal, or the status of pairs without success.
+    promise_tables: Tables of what promises cover, by scenario; none for a scenario whose defenses say nothing.
+    promises_to_markdown: What promises cover as Markdown; empty if nothing is known.
+    promises_to_terminal: What promises cover as plain text of at most `width` characters a line; empty if nothing
+        is known.
     render_page: HTML page of the board, which loads no external resources.
     to_csv: The board as CSV with the columns `BOARD_COLUMNS`; a missing value is an empty field.
     to_json: The board as a JSON list of objects: the CSV's columns and further fields.

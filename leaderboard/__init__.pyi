@@ -9,6 +9,9 @@ from .runs import record_run as record_run
 from .runs import recorded_runs as recorded_runs
 from .runs import results_of as results_of
 
+from .promises import Promise as Promise
+from .promises import stored_promises as stored_promises
+
 # Ranking of defenses and the matrix of attacks
 from .board import Row as Row
 from .board import rank as rank
@@ -46,6 +49,9 @@ from .latex import latex_matrix as latex_matrix
 from .tables import to_markdown as to_markdown
 from .tables import to_terminal as to_terminal
 from .page import render_page as render_page
+from .promise_table import promises_to_markdown as promises_to_markdown
+from .promise_table import promises_to_terminal as promises_to_terminal
+from .promise_table import promise_tables as promise_tables
 
 # Comparison of two boards, gates and history
 from .comparison import Change as Change

@@ -11,6 +11,7 @@ from typing import Any
 from leaderboard.board import Row
 from leaderboard.goals import GOALS
 from leaderboard.pairs import Pair, Success
+from leaderboard.promises import Promise
 from leaderboard.result import canonical
 
 BOARD_COLUMNS = (
@@ -38,9 +39,24 @@ def to_csv(rows: Sequence[Row]) -> str:
     return _csv(BOARD_COLUMNS, [{name: getattr(row, name) for name in BOARD_COLUMNS} for row in rows])
 
 
-def to_json(rows: Sequence[Row]) -> str:
-    """The board as a JSON list of objects: the CSV's columns and further fields."""
-    return _json([{name: getattr(row, name) for name in (*BOARD_COLUMNS, *_BOARD_EXTRAS)} for row in rows])
+def to_json(rows: Sequence[Row], promises: Sequence[Promise] = ()) -> str:
+    """The board as a JSON list of objects: the CSV's columns and further fields.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        Rows as returned by `rank`.
+    promises : sequence of Promise
+        What the defenses promise. If there are any, each object has the field ``coverage``: the statement and the
+        columns by role, or null.
+    """
+    records = [{name: getattr(row, name) for name in (*BOARD_COLUMNS, *_BOARD_EXTRAS)} for row in rows]
+    if promises:
+        stated = {promise.setting: promise for promise in promises}
+        for row, record in zip(rows, records, strict=True):
+            promise = stated.get((row.scenario, row.defense, canonical(row.parameters)))
+            record["coverage"] = promise and {"statement": promise.statement, **promise.roles}
+    return _json(records)
 
 
 def matrix_to_csv(pairs: Sequence[Pair]) -> str:

@@ -14,6 +14,8 @@ from leaderboard.goals import goal_heading, goal_meaning, goal_title, goal_words
 from leaderboard.heat_map import heat_map
 from leaderboard.operating_curves import SCALES, Style, curve_styles, draw_curves, guide_settings
 from leaderboard.pairs import Pair
+from leaderboard.promise_table import promise_tables
+from leaderboard.promises import Promise
 from leaderboard.result import label
 from leaderboard.settings import settings_of
 from leaderboard.summary import SummaryTables
@@ -29,6 +31,7 @@ def render_page(
     kinds: Mapping[str, str] | None = None,
     exposures: Sequence[Exposure] = (),
     summary: SummaryTables | None = None,
+    promises: Sequence[Promise] = (),
 ) -> str:
     """HTML page of the board, which loads no external resources.
 
@@ -49,13 +52,17 @@ def render_page(
         families have several settings, operating curves show them.
     summary : SummaryTables, optional
         Tables of several data sets or goals (`leaderboard.summary.summary_tables`).
+    promises : sequence of Promise
+        What the defenses promise (`leaderboard.promises.stored_promises`); tables say which columns that covers.
     """
     grid = grids(pairs)
     styles = curve_styles({row.defense for row in rows}, kinds)
     scenarios = sorted({row.scenario for row in rows})
+    covered = promise_tables(promises)
     places = [
         {
             **_place(group, grid.get((scenario, variant), {}), styles, exposures),
+            "promises": covered.get(scenario, []),
             "left": summary and summary.left.get((scenario, variant)),
             "id": f"place-{index}",
             "title": place_title(scenario, variant),

@@ -195,7 +195,7 @@ def _joined(sections: Sequence[Section], form: str, width: int | None = None) ->
             maxcolwidths=limits,
             maxheadercolwidths=None if limits is None else [limit - HEADER_PADDING for limit in limits],
         )
-        note = textwrap.fill(table.note, width) if width else table.note
+        note = textwrap.fill(table.note, width, break_on_hyphens=False) if width else table.note
         parts.append(f"{section.title}: {table.title}\n\n{body}" + (f"\n\n{note}" if note else ""))
     return "\n\n\n".join(parts) + "\n"
 

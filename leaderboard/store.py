@@ -211,11 +211,16 @@ class Store:
             rows = connection.execute(query).all()
         return {tuple(row[: len(IDENTITY)]): Trace(*row[len(IDENTITY) :]) for row in rows}
 
-    def documents(self) -> dict[str, str]:
-        """All documents that results depend on, as JSON by hash."""
+    def documents(self, names: Collection[str] | None = None) -> dict[str, str]:
+        """All documents, or those with the given hashes that are stored, as JSON by hash."""
+        query = sql.select(documents_table.c.hash, documents_table.c.content)
+        queries = [query]
+        if names is not None:
+            wanted = list(names)
+            chunks = (wanted[start : start + _CHUNK] for start in range(0, len(wanted), _CHUNK))
+            queries = [query.where(documents_table.c.hash.in_(chunk)) for chunk in chunks]
         with self.transaction() as connection:
-            rows = connection.execute(sql.select(documents_table.c.hash, documents_table.c.content)).all()
-        return {row[0]: row[1] for row in rows}
+            return {row[0]: row[1] for one in queries for row in connection.execute(one)}
 
     def document(self, name: str) -> str | None:
         """Content of one document by its hash; None if it is not stored."""

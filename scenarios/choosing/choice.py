@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from defenses.base.guarantee import Guarantee
 from leaderboard.exposure import Exposure, exposures
 from leaderboard.result import Result, canonical
 from leaderboard.store import Store
@@ -168,7 +169,7 @@ class Chooser:
 
     def _play(self, plan: Plan, deadline: float) -> list[Result]:
         """Results of a plan: the first play in any case, then as many as fit before the deadline at its pace."""
-        promises = tuple(str(guarantee) for guarantee in guarantees(plan))
+        promises = guarantees(plan)
         began = self.clock()
         catalogue = self._played(replace(plan, plays=1), promises)
         left, pace = deadline - self.clock(), max(self.clock() - began, 1e-9)
@@ -182,9 +183,9 @@ class Chooser:
             for result in self.store.results(plan.name, catalogue.keys)
         ]
 
-    def _played(self, plan: Plan, promises: tuple[str, ...]) -> Catalogue:
+    def _played(self, plan: Plan, promises: Sequence[Guarantee]) -> Catalogue:
         """Play what is missing of a plan."""
-        catalogue = Catalogue(plan, promises)
+        catalogue = Catalogue.of(plan, promises)
         with self.display.listener(plan, catalogue, self.store) as listener:
             outcome = run_plan(plan, catalogue, self.store, listener, backend=self.backend)
         self.interrupted = outcome.interrupted

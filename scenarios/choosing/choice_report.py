@@ -9,6 +9,8 @@ from pathlib import Path
 
 from leaderboard.exposure import Exposure
 from leaderboard.line_chart import Lines, Series
+from leaderboard.promise_table import promise_tables
+from leaderboard.promises import Promise
 from leaderboard.report import Section, Table, Value
 from leaderboard.result import label
 from scenarios.choosing.choice import Choice, Finalist
@@ -45,7 +47,12 @@ class Source:
 
 
 def choice_sections(
-    choice: Choice, bound: float, people: int, source: Source, costs: Mapping[str, Mapping[str, str]]
+    choice: Choice,
+    bound: float,
+    people: int,
+    source: Source,
+    costs: Mapping[str, Mapping[str, str]],
+    promises: Sequence[Promise] = (),
 ) -> list[Section]:
     """Sections of the report.
 
@@ -61,9 +68,12 @@ def choice_sections(
         The files.
     costs : mapping of str to mapping
         What each finalist costs, by its label and by column.
+    promises : sequence of Promise
+        What each finalist promises on the whole table.
     """
     best = _best(choice, bound, people)
-    return [best, *_commands(choice, source), *_costs(choice.finalists, costs), *_front(choice, bound)]
+    covered = [Section("Promises", tables=tuple(tables)) for tables in promise_tables(promises).values()]
+    return [best, *covered, *_commands(choice, source), *_costs(choice.finalists, costs), *_front(choice, bound)]
 
 
 def commands(choice: Choice, source: Source) -> list[tuple[str, str]]:

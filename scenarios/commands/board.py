@@ -26,6 +26,7 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
+    from leaderboard.promises import Promise
     from leaderboard.result import Result
 
 EPILOG = """\b
@@ -81,7 +82,7 @@ def board(
         _show_history(defense, scenarios, db, form, html)
         return
     with bad_input():
-        results = _stored_results(scenarios, db)
+        results, promises = _stored_results(scenarios, db)
     played = [result for result in results if not result.is_measurement]
     if len(played) < len(results) and (scenarios or not played):
         with bad_input():
@@ -98,25 +99,27 @@ def board(
         if not summary:
             echo("--full shows the boards; --summary --format markdown (csv, json, latex) each goal", err=True)
     else:
-        echo_board(written_board(results, form, matrix=matrix))
+        echo_board(written_board(results, form, matrix=matrix, promises=promises))
     if html is not None:
         with bad_input():
-            write_page(results, html)
+            write_page(results, html, promises)
         echo(f"page written to {html}", err=True)
 
 
-def _stored_results(scenarios: tuple[str, ...], db: str) -> list[Result]:
-    """Results of the scenarios named, or of all scenarios."""
+def _stored_results(scenarios: tuple[str, ...], db: str) -> tuple[list[Result], list[Promise]]:
+    """Results of the scenarios named, or of all scenarios, and the promises of their defenses."""
+    from leaderboard.promises import stored_promises
     from leaderboard.store import Store
     from scenarios.methods import suggestion
 
     with Store(db) as store:
         results = store.results()
-    stored = sorted({result.scenario for result in results})
-    for name in scenarios:
-        if name not in stored:
-            raise ValueError(f"there are no results of scenario {name!r}{suggestion(name, stored)}")
-    return [result for result in results if not scenarios or result.scenario in scenarios]
+        stored = sorted({result.scenario for result in results})
+        for name in scenarios:
+            if name not in stored:
+                raise ValueError(f"there are no results of scenario {name!r}{suggestion(name, stored)}")
+        chosen = [result for result in results if not scenarios or result.scenario in scenarios]
+        return chosen, stored_promises(store, chosen)
 
 
 def _show_reports(scenarios: tuple[str, ...], db: str, form: str, html: Path | None) -> None:

@@ -104,6 +104,7 @@ def choose(
     from scenarios.choosing.choice import Chooser
     from scenarios.choosing.choice_report import COMMANDS, Source, choice_sections, commands, verdict
     from scenarios.choosing.portfolio import read_portfolio
+    from scenarios.running.column_roles import promise_on
     from scenarios.running.display import Display
     from scenarios.running.fork_server import start_server
     from scenarios.running.interrupts import signal_of, terminable
@@ -134,7 +135,8 @@ def choose(
         display.say("interrupted; the same command goes on where it was")
         sys.exit(SIGNALLED + interrupted)
     source = Source(table, roles)
-    sections = choice_sections(choice, bound, portfolio.people, source, _costs(choice, dataset, seed))
+    promises = [promise_on(dataset, one.entry, one.entry.method.guarantee(dataset.records)) for one in choice.finalists]
+    sections = choice_sections(choice, bound, portfolio.people, source, _costs(choice, dataset, seed), promises)
     about = {
         "table": dataset.name,
         "bound": f"{bound:g}",

@@ -21,6 +21,7 @@ from metrics.printable import one_line, printable
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from leaderboard.promises import Promise
     from leaderboard.report import Section
     from leaderboard.result import Result
 
@@ -184,8 +185,8 @@ def echo(text: object = "", *, nl: bool = True, err: bool = False, bold: bool = 
         raise click.exceptions.Exit(0) from None
 
 
-def written_board(results: Sequence[Result], form: str, *, matrix: bool) -> str:
-    """The board of some results as text in one of `FORMATS`."""
+def written_board(results: Sequence[Result], form: str, *, matrix: bool, promises: Sequence[Promise] = ()) -> str:
+    """The board of some results as text in one of `FORMATS`, and below it what the promises cover."""
     import leaderboard as lb
 
     if matrix:
@@ -200,13 +201,20 @@ def written_board(results: Sequence[Result], form: str, *, matrix: bool) -> str:
         return str(writers[form](pairs))
     rows = lb.rank(results)
     writers = {
-        "table": lambda rows: lb.to_terminal(rows, width=terminal_width()),
-        "markdown": lb.to_markdown,
+        "table": lambda rows: below(
+            lb.to_terminal(rows, width=terminal_width()), lb.promises_to_terminal(promises, width=terminal_width())
+        ),
+        "markdown": lambda rows: below(lb.to_markdown(rows), lb.promises_to_markdown(promises)),
         "csv": lb.to_csv,
-        "json": lb.to_json,
+        "json": lambda rows: lb.to_json(rows, promises),
         "latex": lb.latex_board,
     }
     return str(writers[form](rows))
+
+
+def below(board: str, more: str) -> str:
+    """A board with more text below it, if there is any."""
+    return f"{board.rstrip()}\n\n{more}" if more else board
 
 
 def written_summary(results: Sequence[Result], form: str) -> str:
@@ -258,8 +266,8 @@ def check_page(path: Path | None) -> None:
         raise ValueError(f"--html: {error}") from None
 
 
-def write_page(results: Sequence[Result], path: Path) -> None:
-    """Write the board as an HTML page.
+def write_page(results: Sequence[Result], path: Path, promises: Sequence[Promise] = ()) -> None:
+    """Write the board, and what the promises cover, as an HTML page.
 
     Raises
     ------
@@ -286,6 +294,7 @@ def write_page(results: Sequence[Result], path: Path) -> None:
         kinds=defense_kinds(),
         exposures=settings,
         summary=lb.summary_tables(results, settings) if lb.needs_summary(results) else None,
+        promises=promises,
     )
     _write_html(page, path)
 

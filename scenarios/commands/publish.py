@@ -22,6 +22,7 @@ from scenarios.commands.common import (
 )
 
 if TYPE_CHECKING:
+    from leaderboard.promises import Promise
     from leaderboard.result import Result
     from scenarios.running.units import Catalogue
 
@@ -66,7 +67,7 @@ def publish(
 
     with bad_input():
         plans = [replace(plan, plays=plays or plan.plays) for plan in read_plans(scenario)]
-        catalogues = [Catalogue(plan, tuple(map(str, guarantees(plan)))) for plan in plans]
+        catalogues = [Catalogue.of(plan, guarantees(plan)) for plan in plans]
         stored = read_results(folder)
         check_folder(folder, [plan.name for plan in plans], FILES)
     if check:
@@ -77,11 +78,11 @@ def publish(
         # The files that are written below would make a clean checkout look changed.
         about = provenance([plan.name for plan in plans], Path.cwd())
         folder.mkdir(parents=True, exist_ok=True)
-        results, interrupted = _played(catalogues, stored, db, jobs, Display(quiet=quiet))
+        results, promises, interrupted = _played(catalogues, stored, db, jobs, Display(quiet=quiet))
         if interrupted:
             echo("interrupted; the same command plays what is missing", err=True)
             sys.exit(SIGNALLED + interrupted)
-        _write(folder, results, catalogues, about)
+        _write(folder, results, promises, catalogues, about)
     echo(f"{len(results)} results published in {folder}", err=True)
     sys.exit(FAILED_TRIALS if any(result.status not in ("ok", "skipped") for result in results) else 0)
 
@@ -105,8 +106,12 @@ def _show_stale(missing: list[tuple[str, dict[tuple[str, str], int]]]) -> None:
 
 def _played(
     catalogues: list[Catalogue], stored: list[Result], db: str, jobs: int | None, display: Any
-) -> tuple[list[Result], int]:
-    """All results of the catalogues, stored ones where up to date, and the signal that stopped the run, or 0."""
+) -> tuple[list[Result], list[Promise], int]:
+    """All results of the catalogues, the promises of their defenses, and the signal that stopped the run, or 0.
+
+    Stored results are played again only if something that they depend on has changed.
+    """
+    from leaderboard.promises import stored_promises
     from leaderboard.store import Store
     from scenarios.running.interrupts import terminable
     from scenarios.running.local import LocalProcesses, cores
@@ -122,10 +127,17 @@ def _played(
             if interrupted:
                 break
         results = [result for one in catalogues for result in store.results(one.plan.name, one.keys)]
-    return results, interrupted
+        promises = stored_promises(store, results)
+    return results, promises, interrupted
 
 
-def _write(folder: Path, results: list[Result], catalogues: list[Catalogue], about: Mapping[str, Any]) -> None:
+def _write(
+    folder: Path,
+    results: list[Result],
+    promises: list[Promise],
+    catalogues: list[Catalogue],
+    about: Mapping[str, Any],
+) -> None:
     """Write the files of the board."""
     from metrics.files import write_atomically
     from scenarios.running.standing_board import write_record, write_results
@@ -138,7 +150,7 @@ def _write(folder: Path, results: list[Result], catalogues: list[Catalogue], abo
     }
     for name, text in texts.items():
         write_atomically(folder / name, text.encode(), mode=None)
-    write_page(results, folder / "index.html")
+    write_page(results, folder / "index.html", promises)
     plans = [catalogue.plan for catalogue in catalogues]
     seeds = {plan.name: plan.seed for plan in plans}
     plays = {plan.name: plan.plays for plan in plans}

@@ -107,7 +107,7 @@ def rank(
         notes = list(dataset.notes)
         files, failed = _read_files(releases)
         if baseline:
-            built_in, refused = baseline_releases(dataset.records, seed)
+            built_in, refused = baseline_releases(dataset, seed)
             files += built_in
             notes += refused
     for note in notes:
@@ -126,8 +126,9 @@ def rank(
             echo(f"Error: {reason}", err=True)
         raise BadInput(reasons[-1])
     about = {"table": Path(table).name, "control": Path(control).name if control else "none", "seed": str(seed)}
-    page = ranking_sections(lines, full=True) if html is not None else None
-    sections = ranking_sections(lines, full=form != "table")
+    promises = [file.promise for file in files if file.promise is not None]
+    page = ranking_sections(lines, full=True, promises=promises) if html is not None else None
+    sections = ranking_sections(lines, full=form != "table", promises=promises)
     write_report(f"Finished releases of {dataset.name}", about, sections, form, html, page)
     for reason in reasons:
         echo(f"failed: {reason}", err=True)

@@ -26,6 +26,7 @@ from scenarios.commands.run_options import RunOptions, run_options
 
 if TYPE_CHECKING:
     from defenses.base.guarantee import Guarantee
+    from leaderboard.promises import Promise
     from leaderboard.result import Result
     from leaderboard.store import Store
     from scenarios.running.display import Display
@@ -55,11 +56,14 @@ class Played(NamedTuple):
     ----------
     results : list of Result
         Results of every trial of the plans, stored ones included.
+    promises : list of Promise
+        What their defenses promise.
     interrupted : int
         Number of the signal that stopped the run, 0 where none did.
     """
 
     results: list[Result]
+    promises: list[Promise]
     interrupted: int
 
 
@@ -171,7 +175,7 @@ def _catalogues(plans: list[Plan], promised: list[tuple[Guarantee, ...]]) -> lis
 
     # Modules and data stay in memory until the end: the garbage collector need not visit them again and again.
     gc.freeze()
-    return [Catalogue(plan, tuple(map(str, promises))) for plan, promises in zip(plans, promised, strict=True)]
+    return [Catalogue.of(plan, promises) for plan, promises in zip(plans, promised, strict=True)]
 
 
 def _explain(catalogues: list[Catalogue], options: RunOptions) -> None:
@@ -190,6 +194,7 @@ def _explain(catalogues: list[Catalogue], options: RunOptions) -> None:
 
 def _play(catalogues: list[Catalogue], backend: Backend, options: RunOptions, display: Display) -> Played:
     """Play what is missing and collect the results of all trials."""
+    from leaderboard.promises import stored_promises
     from leaderboard.store import Store
     from scenarios.running.interrupts import terminable
     from scenarios.running.runner import run as run_plan
@@ -205,7 +210,8 @@ def _play(catalogues: list[Catalogue], backend: Backend, options: RunOptions, di
             if interrupted:
                 break
         results = [result for catalogue in catalogues for result in store.results(catalogue.plan.name, catalogue.keys)]
-    return Played(results, interrupted)
+        promises = stored_promises(store, results)
+    return Played(results, promises, interrupted)
 
 
 def _record_run(store: Store, catalogues: list[Catalogue]) -> None:
@@ -226,10 +232,10 @@ def _show(played: Played, options: RunOptions, display: Display) -> None:
         if shows_summary(played.results, options.form, matrix=options.matrix):
             echo_board(written_summary(played.results, options.form))
         else:
-            echo_board(written_board(played.results, options.form, matrix=options.matrix))
+            echo_board(written_board(played.results, options.form, matrix=options.matrix, promises=played.promises))
         if options.html is not None:
             with bad_input():
-                write_page(played.results, options.html)
+                write_page(played.results, options.html, played.promises)
             display.say(f"page written to {options.html}")
     if played.interrupted:
         display.say("interrupted; the same command plays what is missing")

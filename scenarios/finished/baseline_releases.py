@@ -7,9 +7,12 @@ from typing import Any
 
 from defenses import Constant, Identity, Mondrian, PrivateMarginals, RetentionReplacement
 from defenses.base.defense import MicrodataDefense
-from defenses.base.microdata import Microdata
+from leaderboard.promises import Promise
 from leaderboard.result import label
+from scenarios.running.column_roles import promise_on
+from scenarios.running.plan import NamedMethod
 from scenarios.seeds import generator
+from scenarios.tables.dataset import Dataset
 from scenarios.tables.released import as_csv
 
 DEFENSES: tuple[tuple[type[MicrodataDefense], dict[str, Any]], ...] = (
@@ -34,27 +37,32 @@ class ReleasedFile:
         Its content.
     note : str
         What the defense promises; empty for a file.
+    promise : Promise, optional
+        The promise of a built-in defense, with what it covers; None for a file.
     """
 
     name: str
     data: bytes = field(repr=False)
     note: str = ""
+    promise: Promise | None = field(default=None, repr=False, compare=False)
 
 
-def baseline_releases(records: Microdata, seed: int) -> tuple[list[ReleasedFile], list[str]]:
+def baseline_releases(dataset: Dataset, seed: int) -> tuple[list[ReleasedFile], list[str]]:
     """Releases of the built-in defenses, and notes on those that refuse the table.
 
     Rows stay in the order of the records, so that linkage of rows can be measured.
     """
-    files, notes = [], []
+    files, notes, records = [], [], dataset.records
     for method, parameters in DEFENSES:
         defense, name = method(**parameters), label(method.__name__, parameters)
         try:
             defense.check(records)
             release = defense.apply(records, generator(seed, "rank", "baseline", name))
-            promised = f"built-in defense; promised: {defense.guarantee(records)}"
+            promised = defense.guarantee(records)
         except ValueError as error:
             notes.append(f"{name}: left out, since {error}")
             continue
-        files.append(ReleasedFile(name, as_csv(release.analyst_table).encode(), promised))
+        note = f"built-in defense; promised: {promised}"
+        promise = promise_on(dataset, NamedMethod(method.__name__, defense, parameters), promised)
+        files.append(ReleasedFile(name, as_csv(release.analyst_table).encode(), note, promise))
     return files, notes

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from leaderboard.goals import goal_meaning, goal_title, goal_words, in_order
+from leaderboard.promise_table import promise_tables
+from leaderboard.promises import Promise
 from leaderboard.report import Section, Table, Value
 from leaderboard.tables import interval_text, number
 from metrics.estimate import Estimate
@@ -18,7 +20,9 @@ HOW = (
 )
 
 
-def ranking_sections(lines: Sequence[RankedRelease], *, full: bool) -> tuple[Section, ...]:
+def ranking_sections(
+    lines: Sequence[RankedRelease], *, full: bool, promises: Sequence[Promise] = ()
+) -> tuple[Section, ...]:
     """The report of a ranking, best score first, failed releases last.
 
     Parameters
@@ -27,6 +31,8 @@ def ranking_sections(lines: Sequence[RankedRelease], *, full: bool) -> tuple[Sec
         The releases.
     full : bool
         Whether to add every attack, utility part by part, and all risk measures.
+    promises : sequence of Promise
+        What built-in defenses promise.
     """
     evaluations = sorted(
         (line.evaluation for line in lines if line.evaluation is not None),
@@ -38,11 +44,12 @@ def ranking_sections(lines: Sequence[RankedRelease], *, full: bool) -> tuple[Sec
     meanings = tuple(f"{goal_title(goal)}. {goal_meaning(goal)}" for goal in goals)
     sections = [
         Section("Finished releases", (HOW, *meanings), tuple(tables)),
+        *(Section("Built-in defenses", (), tuple(tables)) for tables in promise_tables(promises).values()),
         Section("Notes", (), (_notes(evaluations, failed),)),
     ]
     if full:
         evidence = (_attacks(evaluations), _components(evaluations), _risks(evaluations))
-        sections.insert(1, Section("Evidence", (), evidence))
+        sections.insert(-1, Section("Evidence", (), evidence))
     return tuple(sections)
 
 

@@ -107,14 +107,16 @@ def run(
     total = len(catalogue.keys)
     missing = sum(len(unit.results) for unit in units)
     listener.started(total, total - missing)
-    if not units:
-        return Summary(0, 0)
     played = failed = 0
     first_play = (
         {result.key for unit in units if unit.play == 0 for result in unit.results} if total == missing else set()
     )
     backend = backend or LocalProcesses(jobs)
     try:
+        # A database of an earlier version gets them even if nothing is left to play.
+        store.add([], catalogue.promises)
+        if not units:
+            return Summary(0, 0)
         store.add([], catalogue.documents)
         failures = FailureLog(store)
         with closing(backend.played(plan, units)) as batches:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
+from defenses.base.guarantee import Guarantee
+from leaderboard.promises import promise_document, promise_name
 from leaderboard.result import Result, canonical
 from leaderboard.store import Store
 from scenarios.methods import describe, game_settings
+from scenarios.running.column_roles import column_roles
 from scenarios.running.fingerprint import closure, digest, sources, versions
 from scenarios.running.plan import Plan
 
@@ -65,10 +68,18 @@ class Catalogue:
         Scenario, defenses, attacks and number of plays.
     guarantees : tuple of str
         Guarantee of each defense, as text.
+    statements : tuple of str
+        What each guarantee refers to, or why there is none; empty if that is not known.
     """
 
     plan: Plan
     guarantees: tuple[str, ...]
+    statements: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, plan: Plan, promises: Sequence[Guarantee]) -> Catalogue:
+        """Catalogue of a plan whose defenses make these promises."""
+        return cls(plan, tuple(map(str, promises)), tuple(promise.statement for promise in promises))
 
     @property
     def units(self) -> Iterator[Unit]:
@@ -86,6 +97,19 @@ class Catalogue:
         """JSON documents by hash: everything that results depend on besides the play. Results refer to the hashes."""
         self._templates  # noqa: B018 (adds the documents)
         return self._stored_documents
+
+    @property
+    def promises(self) -> dict[str, str]:
+        """Documents that say what each defense's promise refers to; no result depends on them."""
+        if not self.statements:
+            return {}
+        records = self.plan.dataset.records
+        roles = column_roles(records, self.plan.dataset.left_out)
+        return {
+            promise_name(template.release.parts): promise_document(statement, records.released_columns, roles)
+            for template, statement in zip(self._templates, self.statements, strict=True)
+            if template.release is not None
+        }
 
     def missing(self, store: Store, *, fresh: bool) -> list[Unit]:
         """Units with the results still to play: all if `fresh`, otherwise those without a stored success or skip."""

@@ -47,6 +47,10 @@ def test_a_choice_ends_with_confirmed_settings_and_their_commands(folder):
         "illness",
     ]
     assert "Utility against risk" in (folder / "c.html").read_text()
+    covered = found["What the promises cover"]
+    assert covered["note"] == "Quasi-identifiers: age, job. Sensitive: illness."
+    finalists = {row[0].split()[0] for row in best["rows"]}
+    assert all(any(name in row[2] for row in covered["rows"]) for name in finalists)
     # The people who confirm are not those by whom the settings were chosen.
     with Store(folder / "c.db") as store:
         chosen, fresh = store.results("portfolio on people"), store.results("portfolio on people, confirmation")
