@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from metrics.arrays import Integers
 from metrics.classes import class_sizes, equivalence_classes, given_or_computed_classes, require_columns
+from metrics.size_counts import SizeCounts
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,12 @@ def prosecutor_risk(
     ReidentificationRisk(highest=1.0, mean=0.75, at_risk=0.5)
     """
     class_of_row = given_or_computed_classes(frame, quasi_identifiers, classes)
-    return _summary(1 / class_sizes(class_of_row)[class_of_row], threshold)
+    return prosecutor_of_sizes(SizeCounts.of_classes(class_sizes(class_of_row)), threshold)
+
+
+def prosecutor_of_sizes(sizes: SizeCounts, threshold: float = 0.2) -> ReidentificationRisk:
+    """Compute `prosecutor_risk` from class sizes; its mean is the marketer risk."""
+    return _summary(1 / sizes.sizes, sizes.sizes * sizes.counts, threshold)
 
 
 def journalist_risk(
@@ -89,7 +95,37 @@ def journalist_risk(
     ValueError
         If the table has more records of some class than the population.
     """
-    return _summary(1 / _population_sizes(frame, population, quasi_identifiers), threshold)
+    own, everybody, first_row = _population_sizes(frame, population, quasi_identifiers)
+    return journalist_of_sizes(own, everybody, threshold, lambda lacking: f"row {first_row[lacking]}: ")
+
+
+def journalist_of_sizes(
+    own: Integers, everybody: Integers, threshold: float, where: Callable[[int], str] = lambda _: ""
+) -> ReidentificationRisk:
+    """Compute `journalist_risk` from class sizes.
+
+    Parameters
+    ----------
+    own, everybody : ndarray of int, shape (classes,)
+        Size of each class of the table, and its size in the population.
+    threshold : float
+        The risk above which a record counts as at risk, in [0, 1).
+    where : callable
+        Begins the message of the error, given the position of a class that the population lacks.
+
+    Raises
+    ------
+    ValueError
+        As `journalist_risk`.
+    """
+    lacking = np.flatnonzero(everybody < own)
+    if lacking.size:
+        first = int(lacking[0])
+        raise ValueError(
+            f"{where(first)}the table has {own[first]} records like this one and the population "
+            f"{everybody[first]}; it must hold everybody, generalized alike"
+        )
+    return _summary(1 / everybody, own, threshold)
 
 
 def marketer_risk(
@@ -111,8 +147,8 @@ def marketer_risk(
 
 def _population_sizes(
     frame: pd.DataFrame, population: pd.DataFrame, quasi_identifiers: Sequence[str]
-) -> NDArray[np.intp]:
-    """Size of each row's class in the population, shape (n,)."""
+) -> tuple[Integers, Integers, Integers]:
+    """Size of each class in the table and in the population, and its first row, each of shape (classes,)."""
     require_columns(frame, quasi_identifiers)
     require_columns(population, quasi_identifiers)
     names = list(quasi_identifiers)
@@ -120,18 +156,14 @@ def _population_sizes(
     classes = equivalence_classes(together, names)
     own, others = classes[: len(frame)], classes[len(frame) :]
     count = class_sizes(own)
-    size = np.bincount(others, minlength=count.size)
-    lacking = np.flatnonzero(size[: count.size] < count)
-    if lacking.size:
-        row = int(np.flatnonzero(own == lacking[0])[0])
-        raise ValueError(
-            f"row {row}: the table has {count[lacking[0]]} records like this one and the population "
-            f"{size[lacking[0]]}; it must hold everybody, generalized alike"
-        )
-    return size[own]
+    size = np.bincount(others, minlength=count.size)[: count.size]
+    return count, size, np.unique(own, return_index=True)[1]
 
 
-def _summary(risk: NDArray[np.float64], threshold: float) -> ReidentificationRisk:
+def _summary(risk: NDArray[np.float64], records: Integers, threshold: float) -> ReidentificationRisk:
+    """Summary of the risk of each class, weighted by its number of records."""
     if not 0 <= threshold < 1:
         raise ValueError(f"threshold must lie in [0, 1), got {threshold!r}")
-    return ReidentificationRisk(float(risk.max()), float(risk.mean()), float((risk > threshold).mean()))
+    rows = records.sum()
+    at_risk = records[risk > threshold].sum() / rows
+    return ReidentificationRisk(float(risk.max()), float((risk * records).sum() / rows), float(at_risk))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from math import factorial
 
@@ -10,9 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
+from metrics.arrays import Integers
 from metrics.classes import class_sizes, require_columns
 
 Subset = tuple[str, ...]
+
+_DENSE, _LEAST_TABLE = 4, 1 << 20
+"""Up to this size, in multiples of the number of rows or at least, a table of counts is faster than hashing."""
 
 
 def minimal_sample_uniques(
@@ -44,9 +48,9 @@ def minimal_sample_uniques(
 
     Notes
     -----
-    A set of columns makes a row unique if any of its subsets does. The search goes level by level. The classes of a set
-    are those of a subset with one column less, split by that column. The set is minimal for the rows that it makes
-    unique and that no subset with one column less makes unique. This is one pass over the rows for each set.
+    A set of columns makes a row unique if any of its subsets does. The search goes level by level. A set is minimal for
+    the rows that it makes unique and that no subset with one column less makes unique. This is one pass over the rows
+    for each set.
 
     References
     ----------
@@ -58,21 +62,61 @@ def minimal_sample_uniques(
         raise ValueError(f"each quasi-identifier must be named once, got {', '.join(names)}")
     if isinstance(max_size, bool) or not isinstance(max_size, int | np.integer) or max_size < 1:
         raise ValueError(f"max_size must be an integer of at least 1, got {max_size!r}")
+    class_sizes(np.zeros(len(frame), dtype=np.intp))
     columns = {name: pd.factorize(frame[name], use_na_sentinel=False)[0] for name in names}
-    classes: dict[Subset, NDArray[np.intp]] = {(): np.zeros(len(frame), dtype=np.intp)}
-    covered: dict[Subset, NDArray[np.bool_]] = {(): class_sizes(classes[()])[classes[()]] == 1}
-    for size in range(1, min(max_size, len(names)) + 1):
-        finer, singled = {}, {}
-        for subset in combinations(names, size):
-            last = columns[subset[-1]]
-            joint = pd.factorize(classes[subset[:-1]] * (last.max() + 1) + last)[0]
-            unique = np.bincount(joint)[joint] == 1
+    yield from minimal_unique_sets(columns, np.ones(len(frame), dtype=np.intp), max_size=max_size)
+
+
+def minimal_unique_sets(
+    columns: Mapping[str, Integers], counts: Integers, *, max_size: int = 3
+) -> Iterator[tuple[Subset, NDArray[np.intp]]]:
+    """Minimal sample uniques of rows that stand for several records each.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray of int, each of shape (n,)
+        Code of each row in each column, at least 0.
+    counts : ndarray of int, shape (n,)
+        Number of records that each row stands for, at least 1.
+    max_size : int
+        Largest number of columns in a set.
+
+    Yields
+    ------
+    columns : tuple of str
+        A set of columns, small sets first.
+    rows : ndarray of int
+        The rows of one record for which the set is minimal, at least one row.
+    """
+    alone = np.flatnonzero(counts == 1)
+    weights = None if alone.size == counts.size else counts
+    sizes = {name: int(codes.max(initial=0)) + 1 for name, codes in columns.items()}
+    covered: dict[Subset, NDArray[np.bool_]] = {(): np.full(alone.size, counts.sum() == 1)}
+    for size in range(1, min(max_size, len(columns)) + 1):
+        singled = {}
+        for subset in combinations(columns, size):
+            joint, bound = _joint_codes([columns[name] for name in subset], [sizes[name] for name in subset])
+            unique = np.bincount(joint, weights, minlength=bound)[joint[alone]] == 1
             before = np.logical_or.reduce([covered[part] for part in combinations(subset, size - 1)])
-            rows = np.flatnonzero(unique & ~before)
+            rows = alone[unique & ~before]
             if rows.size:
                 yield subset, rows
-            finer[subset], singled[subset] = joint, unique
-        classes, covered = finer, singled
+            singled[subset] = unique
+        covered = singled
+
+
+def _joint_codes(columns: Sequence[Integers], sizes: Sequence[int]) -> tuple[Integers, int]:
+    """One code of each row for the values of all columns, shape (n,), and a bound of the codes."""
+    joint: Integers = columns[0].astype(np.int64)
+    bound = sizes[0]
+    for codes, size in zip(columns[1:], sizes[1:], strict=True):
+        joint = joint * size
+        joint += codes
+        bound *= size
+        if bound > max(_DENSE * joint.size, _LEAST_TABLE):
+            joint, distinct = pd.factorize(joint)
+            bound = len(distinct)
+    return joint, bound
 
 
 def suda_scores(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, max_size: int = 3) -> NDArray[np.float64]:

@@ -17,6 +17,10 @@ from scipy import optimize, special, stats
 
 from metrics.arrays import Floats, Integers
 from metrics.classes import class_sizes, given_or_computed_classes
+from metrics.size_counts import SizeCounts
+
+_SUMMED = 4096
+"""Number of terms of a long sum that are added one by one."""
 
 
 def sample_uniques(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, classes: Integers | None = None) -> int:
@@ -36,7 +40,7 @@ def sample_uniques(frame: pd.DataFrame, quasi_identifiers: Sequence[str], *, cla
     ValueError
         If the frame has no row or lacks a column.
     """
-    return int((_sizes(frame, quasi_identifiers, classes) == 1).sum())
+    return _sizes(frame, quasi_identifiers, classes).uniques
 
 
 def poisson_gamma_uniques(
@@ -86,12 +90,17 @@ def poisson_gamma_uniques(
     ----------
     Bethlehem, Keller and Pannekoek (1990), Disclosure control of microdata, section 4.
     """
-    sizes, n = _sample(frame, quasi_identifiers, classes, population)
-    if isinstance(cells, bool) or not isinstance(cells, int | np.integer) or cells < sizes.size:
-        raise ValueError(f"cells must be an integer of at least the {sizes.size} classes present, got {cells!r}")
-    uniques = int((sizes == 1).sum())
+    return poisson_gamma_of_sizes(_sizes(frame, quasi_identifiers, classes), population, cells)
+
+
+def poisson_gamma_of_sizes(sizes: SizeCounts, population: int, cells: int) -> float:
+    """Compute `poisson_gamma_uniques` from class sizes."""
+    n = _checked_rows(sizes, population)
+    if isinstance(cells, bool) or not isinstance(cells, int | np.integer) or cells < sizes.classes:
+        raise ValueError(f"cells must be an integer of at least the {sizes.classes} classes present, got {cells!r}")
+    uniques = sizes.uniques
     mean = n / cells
-    variance = float((sizes.astype(float) ** 2).sum() - cells * mean**2) / max(1, cells - 1)
+    variance = float((sizes.counts * sizes.sizes.astype(float) ** 2).sum() - cells * mean**2) / max(1, cells - 1)
     beta = (variance / mean - 1) / n
     if beta <= 0:
         return uniques * float(np.exp(-(population - n) / cells))
@@ -117,8 +126,13 @@ def zayatz_uniques(
     ----------
     Zayatz (1991), Estimation of the percent of unique population elements on a microdata file using the sample.
     """
-    sizes, n = _sample(frame, quasi_identifiers, classes, population)
-    size, count = np.unique(sizes, return_counts=True)
+    return zayatz_of_sizes(_sizes(frame, quasi_identifiers, classes), population)
+
+
+def zayatz_of_sizes(sizes: SizeCounts, population: int) -> float:
+    """Compute `zayatz_uniques` from class sizes."""
+    n = _checked_rows(sizes, population)
+    size, count = sizes.sizes, sizes.counts
     if size[0] > 1:
         return 0.0
     single = np.asarray(stats.hypergeom.pmf(1, population, size, n))
@@ -150,21 +164,27 @@ def pitman_uniques(
     Pitman (1995), Exchangeable and partially exchangeable random partitions; Hoshino (2001), Applying Pitman's
     sampling formula to microdata disclosure risk assessment.
     """
-    sizes, n = _sample(frame, quasi_identifiers, classes, population)
-    uniques = int((sizes == 1).sum())
+    return pitman_of_sizes(_sizes(frame, quasi_identifiers, classes), population)
+
+
+def pitman_of_sizes(sizes: SizeCounts, population: int) -> float:
+    """Compute `pitman_uniques` from class sizes."""
+    n = _checked_rows(sizes, population)
+    uniques = sizes.uniques
     # Without a class of size 1, or without a larger one, the model cannot be fitted: return the sample uniques.
     if uniques in (0, n) or population == n:
         return float(uniques)
-    size, count = np.unique(sizes, return_counts=True)
-    index = np.arange(1, sizes.size)
+    size, count = sizes.sizes, sizes.counts
 
     def loss(point: Floats) -> float:
         alpha, theta = _pitman_parameters(point)
-        started = np.log(theta + index * alpha).sum() - special.gammaln(theta + n) + special.gammaln(theta + 1)
+        started = (
+            _sum_of_logarithms(theta, alpha, sizes.classes) - special.gammaln(theta + n) + special.gammaln(theta + 1)
+        )
         joined = (count * (special.gammaln(size - alpha) - special.gammaln(1 - alpha))).sum()
         return -float(started + joined) / n
 
-    alpha, theta = _pitman_parameters(_minimum(loss, np.array([0.0, np.log(sizes.size)])))
+    alpha, theta = _pitman_parameters(_minimum(loss, np.array([0.0, np.log(sizes.classes)])))
     alone = special.gammaln(theta + alpha + population - 1) - special.gammaln(theta + population)
     alone += special.gammaln(theta + 1) - special.gammaln(theta + alpha)
     return min(float(uniques), n * float(np.exp(alone)))
@@ -193,12 +213,17 @@ def snb_uniques(
     ----------
     Chen and Keller-McNulty (1998), Estimation of identification disclosure risk in microdata.
     """
-    sizes, n = _sample(frame, quasi_identifiers, classes, population)
-    uniques = int((sizes == 1).sum())
+    return snb_of_sizes(_sizes(frame, quasi_identifiers, classes), population)
+
+
+def snb_of_sizes(sizes: SizeCounts, population: int) -> float:
+    """Compute `snb_uniques` from class sizes."""
+    n = _checked_rows(sizes, population)
+    uniques = sizes.uniques
     # Without a class of size 1, or without a larger one, the model cannot be fitted: return the sample uniques.
     if uniques in (0, n) or population == n:
         return float(uniques)
-    size, count = np.unique(sizes, return_counts=True)
+    size, count = sizes.sizes, sizes.counts
     rate = n / population
 
     def log_probabilities(point: Floats, sizes_shown: NDArray[Any]) -> Floats:
@@ -210,14 +235,14 @@ def snb_uniques(
 
     def loss(point: Floats) -> float:
         unseen = float(np.exp(log_probabilities(point, np.zeros(1))[0]))
-        return -float((count * (log_probabilities(point, size) - np.log1p(-unseen))).sum()) / sizes.size
+        return -float((count * (log_probabilities(point, size) - np.log1p(-unseen))).sum()) / sizes.classes
 
-    excess = max(n / sizes.size - 1, 1 / n)
+    excess = max(n / sizes.classes - 1, 1 / n)
     point = _minimum(loss, np.log([1.0, excess / rate]))
     shape, mean = np.exp(point)
     unseen = float(np.exp(log_probabilities(point, np.zeros(1))[0]))
     alone = (shape / (shape + mean)) ** shape
-    return min(float(uniques), rate * sizes.size / (1 - unseen) * float(alone))
+    return min(float(uniques), rate * sizes.classes / (1 - unseen) * float(alone))
 
 
 def _pitman_parameters(point: Floats) -> tuple[float, float]:
@@ -233,16 +258,36 @@ def _minimum(loss: Callable[[Floats], float], start: Floats) -> Floats:
     return np.asarray(result.x, dtype=float)
 
 
-def _sizes(frame: pd.DataFrame, quasi_identifiers: Sequence[str], classes: Integers | None) -> Integers:
-    return class_sizes(given_or_computed_classes(frame, quasi_identifiers, classes))
+def _sum_of_logarithms(theta: float, alpha: float, classes: int) -> float:
+    """Sum of log(theta + i alpha) over i = 1, …, classes - 1.
+
+    Notes
+    -----
+    Beyond the first `_SUMMED` terms, this is the Euler-Maclaurin formula. Its next term is below
+    (alpha / (theta + i alpha))^3 / 360 with i >= `_SUMMED`, hence below 1e-13. With A = theta + a alpha and
+    r = alpha (b - a) / A, the integral from a to b is (b - a) (log A + (1 + 1/r) log(1 + r) - 1), which loses no digits
+    as alpha goes to 0.
+    """
+    terms = np.log(theta + np.arange(1, min(classes, _SUMMED + 1)) * alpha)
+    total = float(terms.sum())
+    start, end = _SUMMED, classes - 1
+    if end <= start:
+        return total
+    low, high = theta + start * alpha, theta + end * alpha
+    ratio = alpha * (end - start) / low
+    grown = (1 + 1 / ratio) * np.log1p(ratio) if ratio > 1e-9 else 1 + ratio / 2
+    integral = (end - start) * (np.log(low) + grown - 1)
+    # The sum without its first term, which is among the terms above.
+    return float(total + integral + (np.log(high) - np.log(low)) / 2 + alpha * (1 / high - 1 / low) / 12)
 
 
-def _sample(
-    frame: pd.DataFrame, quasi_identifiers: Sequence[str], classes: Integers | None, population: int
-) -> tuple[Integers, int]:
-    """Class sizes and number of rows; ValueError unless the population is an integer of at least that."""
-    sizes = _sizes(frame, quasi_identifiers, classes)
-    n = int(sizes.sum())
+def _sizes(frame: pd.DataFrame, quasi_identifiers: Sequence[str], classes: Integers | None) -> SizeCounts:
+    return SizeCounts.of_classes(class_sizes(given_or_computed_classes(frame, quasi_identifiers, classes)))
+
+
+def _checked_rows(sizes: SizeCounts, population: int) -> int:
+    """Number of rows; ValueError unless the population is an integer of at least that."""
+    n = sizes.rows
     if isinstance(population, bool) or not isinstance(population, int | np.integer) or population < n:
         raise ValueError(f"population must be an integer of at least the sample's {n} rows, got {population!r}")
-    return sizes, n
+    return n

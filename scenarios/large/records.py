@@ -19,12 +19,11 @@ from defenses.base.microdata import Microdata
 from metrics.arrays import Integers
 from metrics.domains import NumericDomain
 from scenarios.files.toml_file import read_bytes
-from scenarios.large.raw_columns import RawColumn, coded_source, raw_columns, value_table
+from scenarios.large.raw_columns import RawColumn, coded_source, raw_columns
 from scenarios.large.table_files import TableFiles, quoted
+from scenarios.large.value_texts import true_rows, value_texts
 from scenarios.tables.dataset import Dataset, described_table
 from scenarios.tables.declared_roles import read_roles
-from scenarios.tables.text_column import TextError
-from scenarios.tables.text_table import TextTable, arrow_text_table
 
 BLOCK = 1 << 18
 """Number of rows of a block; random numbers are drawn block by block."""
@@ -204,34 +203,12 @@ def large_records(
         raw = raw_columns(files, [name for name in files.columns if name not in left_out])
         if not raw:
             raise ValueError(f"{path}: has no column that a release may hold; look at the identifiers in {roles}")
-        with _true_rows(files, raw):
-            opened = TextTable({}, list(files.notes), {})
-            table = _with_empty(value_table(raw), files.columns)
-            text = arrow_text_table(path, table, declared, opened, files.separator)
-            length = table.num_rows
-            columns = {
-                name: replace(column, weights=_weights(raw[name], length)) if name in raw else column
-                for name, column in text.columns.items()
-            }
-            dataset = described_table(path, columns, text.notes, declared, roles, files_read)
+        text = value_texts(files, raw, declared)
+        with true_rows(files, raw):
+            dataset = described_table(path, text.columns, text.notes, declared, roles, files_read)
         dataset = replace(dataset, sha256="")
-        yield LargeRecords(files, dataset, {name: _large_column(dataset, raw[name]) for name in raw if name in columns})
-
-
-def _with_empty(table: Any, names: Sequence[str]) -> Any:
-    """The table with columns of missing values for the names that it lacks, in the order of the names."""
-    empty = pa.nulls(table.num_rows, pa.string())
-    arrays = [table.column(name) if name in table.column_names else pa.chunked_array([empty]) for name in names]
-    return pa.table(arrays, names=list(names))
-
-
-def _weights(raw: RawColumn, length: int) -> Integers:
-    """Number of records of each row of `value_table`; repetitions stand for none."""
-    weights = np.zeros(length, dtype=np.int64)
-    weights[: raw.counts.size] = raw.counts
-    if raw.missing and raw.counts.size < length:
-        weights[raw.counts.size] = raw.missing
-    return weights
+        columns = {name: _large_column(dataset, raw[name]) for name in raw if name in text.columns}
+        yield LargeRecords(files, dataset, columns)
 
 
 def _large_column(dataset: Dataset, raw: RawColumn) -> LargeColumn:
@@ -259,30 +236,6 @@ def _check_sum(files: TableFiles, expected: str | None) -> None:
         raise ValueError(
             f"{files.path}: its sha256 is {actual}, not {expected} as declared; the file was damaged or changed"
         )
-
-
-@contextmanager
-def _true_rows(files: TableFiles, raw: Mapping[str, RawColumn]) -> Iterator[None]:
-    """Name the table's row instead of the row among distinct values in refusals."""
-    try:
-        yield
-    except TextError as refusal:
-        for name, column in raw.items():
-            if refusal.where == f"{files.path}: column {name!r}" and not column.sampled:
-                code = int(np.flatnonzero(column.of_code == min(refusal.row, len(column.values) - 1))[0])
-                raise TextError(refusal.where, _first_row(files, column, code), refusal.text, refusal.why) from None
-        raise
-
-
-def _first_row(files: TableFiles, column: RawColumn, code: int) -> int:
-    """Position of the first row with a code."""
-    start = 0
-    for batch in files.batches(f"SELECT ({column.code})::INTEGER AS code FROM {coded_source([column])}", BLOCK):
-        rows = np.flatnonzero(batch.column("code").to_numpy() == code)
-        if rows.size:
-            return start + int(rows[0])
-        start += len(batch)
-    raise ValueError(f"{files.path}: was changed while it was read; start again when it is complete")
 
 
 def _coded_rows(batch: Any, columns: Mapping[str, LargeColumn]) -> dict[str, NDArray[Any]]:
