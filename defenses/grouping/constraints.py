@@ -242,12 +242,17 @@ def sensitive_columns(records: Microdata, constraints: Sequence[Constraint]) -> 
         raise ValueError(f"{constraints[0]} needs a sensitive column, and the records have none")
     ordered = any(isinstance(constraint, OrderedCloseness) for constraint in constraints)
     columns = tuple(_sensitive_column(records, name, ordered) for name in records.sensitive)
+    check_value_counts(constraints, columns)
+    return columns
+
+
+def check_value_counts(constraints: Sequence[Constraint], columns: Sequence[SensitiveColumn]) -> None:
+    """Raise ValueError if a column has fewer values than `l`."""
     for column in columns:
         value_count = int((column.table > 0).sum())
         largest_l = max(getattr(constraint, "l", 0) for constraint in constraints)
         if largest_l > value_count:
             raise ValueError(f"l must not exceed the {value_count} values of column {column.name!r}, got {largest_l!r}")
-    return columns
 
 
 def check_apart(names: Sequence[str], columns: Sequence[SensitiveColumn]) -> None:
@@ -261,10 +266,16 @@ def check_apart(names: Sequence[str], columns: Sequence[SensitiveColumn]) -> Non
 
 def check_whole_table(constraints: Sequence[Constraint], columns: Sequence[SensitiveColumn]) -> None:
     """Raise ValueError if all records together violate a constraint; a class of every partition would then too."""
-    for column in columns:
-        counts = np.bincount(column.codes, minlength=column.table.size)[None, :]
+    check_totals(constraints, columns, [np.bincount(c.codes, minlength=c.table.size) for c in columns])
+
+
+def check_totals(
+    constraints: Sequence[Constraint], columns: Sequence[SensitiveColumn], totals: Sequence[Integers]
+) -> None:
+    """Raise ValueError if these counts of each column's values, over all records, violate a constraint."""
+    for column, counts in zip(columns, totals, strict=True):
         for constraint in constraints:
-            if not constraint.holds(counts, column.table)[0]:
+            if not constraint.holds(counts[None, :], column.table)[0]:
                 raise ValueError(f"column {column.name!r}: the table as a whole does not have {constraint}")
 
 

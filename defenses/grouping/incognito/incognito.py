@@ -7,28 +7,44 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+import pandas as pd
 from numpy.random import Generator
-from numpy.typing import NDArray
 
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import Containment
 from defenses.base.columns import filled
-from defenses.base.defense import released_frame
+from defenses.base.defense import chosen_columns, released_frame
 from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous_defense import k_anonymity_over
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_choice, check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from defenses.grouping.constrained_defense import ConstrainedDefense
-from defenses.grouping.constraints import all_hold, check_apart, sensitive_columns
+from defenses.grouping.constraints import SensitiveColumn, all_hold, check_apart, sensitive_columns
+from defenses.grouping.counted_records import ClassCells, CountedRecords, Recoding
 from defenses.grouping.incognito.branching import limited_optimum
-from defenses.grouping.incognito.lattice import Lattice, build_lattice
+from defenses.grouping.incognito.lattice import Lattice, build_lattice, counted_lattice, leveled_column
 from defenses.grouping.incognito.losses import LOSSES
 from defenses.grouping.incognito.search import ClassRequirements, SearchResult, minimal_nodes, optimum
-from metrics.cells import SUPPRESSED
+from metrics.arrays import Integers
+from metrics.cells import SUPPRESSED, escape_column
 
 _NODES = 1 << 23
 """Largest number of nodes in a lattice that is searched as a whole; larger ones are searched under a limit."""
+
+
+@dataclass(frozen=True)
+class _Problem:
+    """The columns to generalize, their lattice, and the requirements on classes."""
+
+    names: tuple[str, ...]
+    lattice: Lattice
+    requirements: ClassRequirements
+
+    @property
+    def records(self) -> int:
+        """Number of records."""
+        return int(self.lattice.finest.sizes.sum())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,9 +71,7 @@ class FullDomainRelease(MicrodataRelease):
     @property
     def remark(self) -> str:
         """The loss, and whether it is proven minimal."""
-        if self.optimal:
-            return f"loss {self.loss:.4g}, proven minimal"
-        return f"loss {self.loss:.4g}, not proven minimal: no choice of levels has less than {self.bound:.4g}"
+        return _remark(self.loss, optimal=self.optimal, bound=self.bound)
 
 
 class Incognito(ConstrainedDefense):
@@ -216,11 +230,11 @@ class Incognito(ConstrainedDefense):
 
     def apply(self, records: Microdata, rng: Generator) -> FullDomainRelease:
         """Release the columns at their optimal levels; nothing is drawn."""
-        names, lattice, requirements, combination = self._problem(records)
-        best, bound, optimal = self._search(lattice, requirements, len(records))
-        suppressed = lattice.members_of(best.node, best.classes, best.suppressed)[combination]
+        problem, combination = self._problem(records)
+        best, bound, optimal = self._search(problem)
+        suppressed = problem.lattice.members_of(best.node, best.classes, best.suppressed)[combination]
         frame = released_frame(records)
-        levels = dict(zip(names, best.node, strict=True))
+        levels = dict(zip(problem.names, best.node, strict=True))
         for name, level in levels.items():
             cells = np.array(frame[name], dtype=object)
             if level:
@@ -228,7 +242,7 @@ class Incognito(ConstrainedDefense):
             if level or suppressed.any():
                 cells[suppressed] = SUPPRESSED
                 frame[name] = cells
-        channel = Channel(tuple(Containment(name, records.domain(name)) for name in names))
+        channel = _containment(records, problem.names)
         return FullDomainRelease(
             frame, np.arange(len(records)), channel, levels=levels, loss=best.loss, optimal=optimal, bound=bound
         )
@@ -239,22 +253,45 @@ class Incognito(ConstrainedDefense):
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return what the optimal levels guarantee for these records; takes as long as `apply` on small lattices."""
-        _, lattice, requirements, _ = self._problem(records)
-        promised = k_anonymity_over(self.k, records, self._checked_columns(records), requirements.constraints)
-        if _is_large(lattice):
-            coarsest = tuple(levels - 1 for levels in lattice.shape)
-            if requirements.test(lattice.frequency_set(coarsest)).refutes:
-                raise ValueError(self._nothing_meets(requirements, len(records)))
-            return promised
-        best, _, _ = self._search(lattice, requirements, len(records))
-        rows = int(best.classes.sizes[best.suppressed].sum())
-        if rows == 0 or promised.k is None:
-            return promised
-        suppressed_class = best.classes.put_together(best.suppressed)
-        statement = f"{promised.statement}; the {rows} suppressed records are one class"
-        if all_hold(requirements.constraints, requirements.columns, suppressed_class.histograms, 1).all():
-            return replace(promised, k=min(self.k, rows), statement=statement)
-        return Guarantee(k=min(self.k, rows), statement=f"{statement}, which does not")
+        problem, _ = self._problem(records)
+        if not _is_large(problem.lattice):
+            return self._promise(problem, records, self._search(problem)[0])
+        coarsest = tuple(levels - 1 for levels in problem.lattice.shape)
+        if problem.requirements.test(problem.lattice.frequency_set(coarsest)).refutes:
+            raise ValueError(self._nothing_meets(problem))
+        return self._promise(problem, records, None)
+
+    def counted_columns(self, roles: Microdata) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Columns to generalize, and sensitive columns under a constraint."""
+        names = filled(roles, chosen_columns(roles, self.columns, roles.quasi_identifiers))
+        return names, tuple(roles.sensitive) if self._constraints() else ()
+
+    def recode(self, records: CountedRecords) -> Recoding:
+        """Release the columns of counted records at their optimal levels; nothing is drawn."""
+        problem, finest = self._counted_problem(records)
+        best, bound, optimal = self._search(problem)
+        suppressed = problem.lattice.members_of(best.node, best.classes, best.suppressed)
+        classes, members = problem.lattice.classes_of(best.node)
+        cells = {}
+        for name, level in zip(problem.names, best.node, strict=True):
+            coded = records.occurring(name)
+            value = np.empty(classes.size, dtype=coded.codes.dtype)
+            value[finest] = coded.codes
+            values = pd.Series(coded.values, name=name)
+            cell_of_value = escape_column(values, records.roles.domains.get(name)).to_numpy()
+            if level:
+                cell_of_value = records.roles.hierarchies[name].generalize(values, level)
+            cells[name] = ClassCells.of(value[members], cell_of_value)
+        if suppressed.any():
+            cells = {name: each.extended(SUPPRESSED) for name, each in cells.items()}
+            classes = np.where(suppressed, members.size, classes)
+        return Recoding(
+            classes[finest],
+            cells,
+            self._promise(problem, records.roles, best),
+            _containment(records.roles, problem.names),
+            _remark(best.loss, optimal=optimal, bound=bound),
+        )
 
     def minimal_nodes(self, records: Microdata) -> list[dict[str, int]]:
         """List the minimal nodes: choices of levels that satisfy all requirements while no finer choice does.
@@ -274,26 +311,54 @@ class Incognito(ConstrainedDefense):
         ValueError
             If there are more than 2^23 choices of levels.
         """
-        names, lattice, requirements, _ = self._problem(records)
-        if _is_large(lattice):
-            raise ValueError(
-                f"there are {math.prod(lattice.shape)} choices of levels, more than {_NODES}; name fewer columns"
-            )
-        return [dict(zip(names, node, strict=True)) for node in minimal_nodes(lattice, requirements)]
+        problem, _ = self._problem(records)
+        if _is_large(problem.lattice):
+            choices = math.prod(problem.lattice.shape)
+            raise ValueError(f"there are {choices} choices of levels, more than {_NODES}; name fewer columns")
+        nodes = minimal_nodes(problem.lattice, problem.requirements)
+        return [dict(zip(problem.names, node, strict=True)) for node in nodes]
 
-    def _problem(self, records: Microdata) -> tuple[tuple[str, ...], Lattice, ClassRequirements, NDArray[np.intp]]:
-        """The columns, their lattice, the requirements on classes, and the distinct combination of each record."""
-        names = filled(records, self._checked_columns(records))
-        if not names:
-            raise ValueError("there is no column to generalize; name quasi-identifiers that hold values")
+    def _problem(self, records: Microdata) -> tuple[_Problem, Integers]:
+        """The problem, and the distinct combination of original values of each record."""
+        names = _some(filled(records, self._checked_columns(records)))
         sensitive = sensitive_columns(records, self._constraints())
         check_apart(names, sensitive)
         lattice, combination = build_lattice(records, names, sensitive)
-        limit = math.floor(round(self.max_suppression * len(records), 6))
-        return names, lattice, ClassRequirements(self.k, limit, self._constraints(), sensitive), combination
+        return _Problem(names, lattice, self._requirements(lattice, sensitive)), combination
 
-    def _search(self, lattice: Lattice, requirements: ClassRequirements, n: int) -> tuple[SearchResult, float, bool]:
+    def _counted_problem(self, records: CountedRecords) -> tuple[_Problem, Integers]:
+        """The problem, and the finest class of each counted combination."""
+        names = _some(filled(records.roles, records.checked_columns(self.k, self.columns)))
+        sensitive = records.constrained(self._constraints())
+        check_apart(names, sensitive)
+        hierarchies = records.roles.hierarchies
+        columns = [leveled_column(name, records.occurring(name), hierarchies.get(name)) for name in names]
+        histograms = [records.sensitive[column.name].counts for column in sensitive]
+        lattice, finest = counted_lattice(columns, records.counts, histograms)
+        return _Problem(names, lattice, self._requirements(lattice, sensitive)), finest
+
+    def _requirements(self, lattice: Lattice, sensitive: Sequence[SensitiveColumn]) -> ClassRequirements:
+        limit = math.floor(round(self.max_suppression * int(lattice.finest.sizes.sum()), 6))
+        return ClassRequirements(self.k, limit, self._constraints(), sensitive)
+
+    def _promise(self, problem: _Problem, roles: Microdata, best: SearchResult | None) -> Guarantee:
+        """What a release promises whose best node is `best`; the search of a large lattice promises without it."""
+        names = chosen_columns(roles, self.columns, roles.quasi_identifiers)
+        promised = k_anonymity_over(self.k, roles, names, problem.requirements.constraints)
+        if best is None or _is_large(problem.lattice):
+            return promised
+        rows = int(best.classes.sizes[best.suppressed].sum())
+        if rows == 0 or promised.k is None:
+            return promised
+        required, suppressed_class = problem.requirements, best.classes.put_together(best.suppressed)
+        statement = f"{promised.statement}; the {rows} suppressed records are one class"
+        if all_hold(required.constraints, required.columns, suppressed_class.histograms, 1).all():
+            return replace(promised, k=min(self.k, rows), statement=statement)
+        return Guarantee(k=min(self.k, rows), statement=f"{statement}, which does not")
+
+    def _search(self, problem: _Problem) -> tuple[SearchResult, float, bool]:
         """The best node, a lower bound on the loss of all nodes, and whether the node is proven optimal."""
+        lattice, requirements = problem.lattice, problem.requirements
         loss, complete = LOSSES[self.loss], True
         if _is_large(lattice):
             limited = limited_optimum(lattice, requirements, loss, self.search_limit, self.time_limit)
@@ -303,15 +368,32 @@ class Incognito(ConstrainedDefense):
             bound = math.nan if best is None else best.loss
         if best is None:
             reason = "" if complete else "; the search stopped at its limit: raise search_limit or time_limit"
-            raise ValueError(self._nothing_meets(requirements, n) + reason)
+            raise ValueError(self._nothing_meets(problem) + reason)
         return best, best.loss if complete else bound, complete
 
-    def _nothing_meets(self, requirements: ClassRequirements, n: int) -> str:
-        required = " and ".join([f"{self.k}-anonymity", *map(str, requirements.constraints)])
+    def _nothing_meets(self, problem: _Problem) -> str:
+        required = " and ".join([f"{self.k}-anonymity", *map(str, problem.requirements.constraints)])
         return (
-            f"no levels of the hierarchies give {required} with at most {requirements.limit} of {n} records suppressed"
+            f"no levels of the hierarchies give {required} with at most {problem.requirements.limit} of "
+            f"{problem.records} records suppressed"
         )
+
+
+def _some(names: tuple[str, ...]) -> tuple[str, ...]:
+    if not names:
+        raise ValueError("there is no column to generalize; name quasi-identifiers that hold values")
+    return names
 
 
 def _is_large(lattice: Lattice) -> bool:
     return math.prod(lattice.shape) > _NODES
+
+
+def _containment(records: Microdata, names: Sequence[str]) -> Channel:
+    return Channel(tuple(Containment(name, records.domain(name)) for name in names))
+
+
+def _remark(loss: float, *, optimal: bool, bound: float) -> str:
+    if optimal:
+        return f"loss {loss:.4g}, proven minimal"
+    return f"loss {loss:.4g}, not proven minimal: no choice of levels has less than {bound:.4g}"

@@ -10,7 +10,8 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 
-from defenses.base.columns import code_values
+from defenses.base.columns import CodedColumn, code_values
+from defenses.base.hierarchy import Hierarchy
 from defenses.base.microdata import Microdata
 from defenses.grouping.constraints import SensitiveColumn
 from metrics.arrays import Booleans, Floats, Integers
@@ -123,6 +124,14 @@ class Lattice:
         chosen[number[classes.members]] = which
         return chosen[number]
 
+    def classes_of(self, node: Node) -> tuple[Integers, Integers]:
+        """Class of each distinct combination at a node, and one combination of each class."""
+        combinations = np.arange(self.finest.members.size)
+        number, count = self._classes(combinations, node)
+        members = np.empty(count, dtype=np.intp)
+        members[number] = combinations
+        return number, members
+
     def _roll(self, levels: Node) -> FrequencySet:
         """Frequency set with the first columns of the roll-up order at `levels` and the others at level 0."""
         if not levels:
@@ -150,11 +159,8 @@ def build_lattice(
     ValueError
         If a column has no hierarchy, or its hierarchy lacks a value; names the column.
     """
-    columns = [_leveled_column(records, name) for name in names]
-    combination, count = number_tuples([column.codes for column in columns], [c.counts[0] for c in columns])
-    example = np.empty(count, dtype=np.intp)
-    example[combination] = np.arange(len(records))
-    columns = [replace(column, codes=column.codes[example]) for column in columns]
+    columns = [leveled_column(name, code_values(records.frame[name]), records.hierarchies.get(name)) for name in names]
+    columns, combination, count = _numbered(columns)
     sizes = np.bincount(combination, minlength=count)
     histograms = [
         csr_array((np.ones_like(combination), (combination, column.codes)), shape=(count, column.table.size))
@@ -163,12 +169,60 @@ def build_lattice(
     return Lattice(columns, FrequencySet(np.arange(count), sizes, tuple(histograms))), combination
 
 
-def _leveled_column(records: Microdata, name: str) -> LeveledColumn:
-    """One column at all levels of its hierarchy, with the level-0 group of each record in `codes`."""
-    hierarchy = records.hierarchies.get(name)
+def counted_lattice(
+    columns: Sequence[LeveledColumn], counts: Integers, histograms: Sequence[csr_array]
+) -> tuple[Lattice, Integers]:
+    """Build the lattice of combinations that are counted already.
+
+    Parameters
+    ----------
+    columns : sequence of LeveledColumn
+        The columns.
+    counts : ndarray of int, shape (combinations,)
+        Number of records of each combination.
+    histograms : sequence of csr_array, each of shape (combinations, sensitive values)
+        Number of records of each combination with each value of a sensitive column.
+
+    Returns
+    -------
+    Lattice
+        Its finest classes are the combinations. Those that differ in no level-0 group are one class.
+    ndarray of int, shape (combinations,)
+        The finest class of each combination.
+    """
+    merged, combination, count = _numbered(columns)
+    each = FrequencySet(np.arange(counts.size), counts, tuple(histograms))
+    finest = replace(each.merged(combination, count), members=np.arange(count))
+    return Lattice(merged, finest), combination
+
+
+def _numbered(columns: Sequence[LeveledColumn]) -> tuple[list[LeveledColumn], Integers, int]:
+    """Columns with one row per distinct combination, the combination of each row given, and their number."""
+    combination, count = number_tuples([column.codes for column in columns], [c.counts[0] for c in columns])
+    example = np.empty(count, dtype=np.intp)
+    example[combination] = np.arange(combination.size)
+    return [replace(column, codes=column.codes[example]) for column in columns], combination, count
+
+
+def leveled_column(name: str, coded: CodedColumn, hierarchy: Hierarchy | None) -> LeveledColumn:
+    """One column at all levels of its hierarchy, with the level-0 group of each row.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    coded : CodedColumn
+        Its values, each of which occurs or is a category of its domain, and the code of each row.
+    hierarchy : Hierarchy, optional
+        Its hierarchy.
+
+    Raises
+    ------
+    ValueError
+        If there is no hierarchy, or it lacks a value; names the column.
+    """
     if hierarchy is None:
         raise ValueError(f"column {name!r} has no hierarchy to generalize it by")
-    coded = code_values(records.frame[name])
     try:
         leaf, leaves = pd.factorize(hierarchy.group(coded.values, 0)[0])
         example = np.empty(len(leaves), dtype=np.intp)
@@ -179,7 +233,8 @@ def _leveled_column(records: Microdata, name: str) -> LeveledColumn:
     except ValueError as error:
         raise ValueError(f"column {name!r}: {error}") from None
     counts = tuple(int(group.max()) + 1 for group in groups)
-    return LeveledColumn(name, groups[0][leaf][coded.codes], np.stack(groups), counts, np.stack(losses))
+    group_of_value = groups[0][leaf].astype(np.min_scalar_type(counts[0]))
+    return LeveledColumn(name, group_of_value[coded.codes], np.stack(groups), counts, np.stack(losses))
 
 
 def number_tuples(codes: Sequence[Integers], sizes: Sequence[int]) -> tuple[Integers, int]:
