@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
@@ -118,18 +118,19 @@ class ClassCells:
         The distinct cells; None or NaN stands for a missing value.
     """
 
-    codes: Integers = field(repr=False)
+    codes: NDArray[np.int32] = field(repr=False)
     cells: NDArray[Any]
 
     @classmethod
     def of(cls, value: Integers, cells: NDArray[Any]) -> Self:
         """Cells of classes that hold a single value each, given the value's position and the cell of each value."""
         position, distinct = pd.factorize(cells, use_na_sentinel=False)
-        return cls(position[value], np.asarray(distinct))
+        return cls(position.astype(np.int32)[value], np.asarray(distinct))
 
     def extended(self, cell: str) -> ClassCells:
         """The cells with one more class, which has a cell of its own."""
-        return ClassCells(np.append(self.codes, self.cells.size), np.append(self.cells.astype(object), cell))
+        last = np.array([self.cells.size], dtype=np.int32)
+        return ClassCells(np.append(self.codes, last), np.append(self.cells.astype(object), cell))
 
 
 @dataclass(frozen=True)
@@ -155,10 +156,6 @@ class Recoding:
     guarantee: Guarantee
     channel: Channel
     remark: str = ""
-
-    def only(self, released: NDArray[np.bool_]) -> Recoding:
-        """The recoding without the classes that are not in `released`, shape (classes,)."""
-        return replace(self, classes=np.where(released[self.classes], self.classes, -1))
 
 
 @runtime_checkable
