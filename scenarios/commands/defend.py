@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from defenses.base.defense import MicrodataDefense
     from defenses.base.guarantee import Guarantee
     from defenses.base.microdata import Microdata
+    from scenarios.tables.dataset import Dataset
 
 EPILOG = """\b
 Examples:
@@ -21,6 +22,7 @@ Examples:
   tokumei defend GlobalRecoding -p 'levels={age=2, job=1}' people.csv --roles roles.toml -o released.csv
   tokumei defend Mondrian -p k=5 people.csv --roles roles.toml -o released.parquet
   tokumei defend AdditiveNoise -p scale=0.5 people.csv --channel channel.toml --truth who.csv -o noisy.csv
+  tokumei defend OptimalRetention -p epsilon=2 people/ --roles roles.toml --memory 8GB -o released.parquet
   cat people.csv | tokumei defend Mondrian - | head
 """
 
@@ -45,6 +47,18 @@ Examples:
     type=click.IntRange(min=0),
     help="Seed that repeats a release. Whoever knows it can undo all randomness; without it, nobody can.",
 )
+@click.option(
+    "--memory",
+    metavar="SIZE",
+    help="Memory to use, such as 8GB: TABLE is read in parts. So are folders and large files, by default with half of "
+    "the machine's.",
+)
+@click.option(
+    "--blocks",
+    type=click.IntRange(min=1),
+    metavar="ROWS",
+    help="Apply a METHOD that needs all rows to random blocks of about ROWS rows of a table that is read in parts.",
+)
 @click.option("--force", is_flag=True, help="Replace output files that exist.")
 def defend(
     method: str,
@@ -55,11 +69,13 @@ def defend(
     truth: str | None,
     channel: str | None,
     seed: int | None,
+    memory: str | None,
+    blocks: int | None,
     *,
     reading: dict[str, Any],
     force: bool,
 ) -> None:
-    """Anonymize TABLE (CSV or Parquet; - is standard input) with the defense METHOD.
+    """Anonymize TABLE (CSV, Parquet, or a folder of Parquet parts; - is standard input) with the defense METHOD.
 
     Rows are released in random order, because the order of records identifies people. Columns that the roles file
     declares as identifiers are never released; without a roles file no column counts as an identifier.
@@ -67,6 +83,7 @@ def defend(
     import numpy as np
     import pandas as pd
 
+    from scenarios.large.size import is_large, memory_bytes
     from scenarios.tables.dataset import load_table
     from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
     from scenarios.tables.table_output import check_table_name, write_table
@@ -78,6 +95,12 @@ def defend(
         refuse_existing([output, truth, channel], inputs=[table, roles], force=force)
         check_table_name("-o", output)
         check_table_name("--truth", truth)
+        available = memory_bytes(memory)
+        if is_large(input_path(table), memory_given=memory is not None):
+            _defend_in_parts(defense, table, roles, reading, available, blocks, output, truth, channel, seed)
+            return
+        if blocks is not None:
+            raise ValueError("--blocks: the table is not read in parts; leave the option out, or add --memory")
         dataset = load_table(input_path(table), roles, reading=reading)
         records = dataset.records
         defense.check(records)
@@ -86,12 +109,7 @@ def defend(
         release = defense.apply(records, release_rng).shuffled(order_rng)
         if channel is not None and release.channel is None:
             raise ValueError(f"--channel: this release of {method} has none")
-    for note in dataset.notes:
-        echo(f"note: {note}", err=True)
-    if dataset.undecided:
-        echo(f"warning: undecided in {roles}: {', '.join(dataset.undecided)}; their roles are guesses", err=True)
-    for name in _unique_text_columns(records):
-        echo(f"warning: {name}: differs in every record and is no declared identifier; it may name people", err=True)
+    _describe(dataset, roles, _unique_text_columns(records))
     with bad_input():
         if truth is not None:
             rows = pd.DataFrame({"released_row": np.arange(len(release.frame)), "record": release.origin})
@@ -102,6 +120,56 @@ def defend(
     echo(f"{len(release.frame)} of {len(records)} records; promised: {_in_words(promised)}", err=True)
     if release.remark:
         echo(f"note: {release.remark}", err=True)
+
+
+def _defend_in_parts(
+    defense: MicrodataDefense,
+    table: str,
+    roles: Path | None,
+    reading: dict[str, Any],
+    memory: int,
+    blocks: int | None,
+    output: str,
+    truth: str | None,
+    channel: str | None,
+    seed: int | None,
+) -> None:
+    """Anonymize a table that is read in parts."""
+    from scenarios.large.defending import defend_in_parts
+    from scenarios.tables.released import STANDARD, input_path
+
+    if table == STANDARD:
+        raise ValueError("--memory: standard input can be read only once, and this way reads it often; name a file")
+    folder = Path(table)
+    for path in (output, truth, channel):
+        if path is not None and folder.is_dir() and Path(path).resolve().parent == folder.resolve():
+            raise ValueError(f"{path} would become a part of the table; write to another folder than {table}")
+    released, count, promised, notes = defend_in_parts(
+        defense,
+        input_path(table),
+        roles,
+        reading=reading,
+        memory=memory,
+        rows=blocks,
+        output=output,
+        truth=truth,
+        channel=channel,
+        seed=seed,
+        describe=lambda dataset, unique: _describe(dataset, roles, unique),
+    )
+    echo(f"{released} of {count} records; promised: {_in_words(promised)}", err=True)
+    for note in notes:
+        echo(f"note: {note}", err=True)
+
+
+def _describe(dataset: Dataset, roles: Path | None, unique: Sequence[str]) -> None:
+    """Echo what was inferred about a table, and what may name people."""
+    for note in dataset.notes:
+        echo(f"note: {note}", err=True)
+    if dataset.undecided:
+        echo(f"warning: undecided in {roles}: {', '.join(dataset.undecided)}; their roles are guesses", err=True)
+    for name in unique:
+        echo(f"warning: {name}: differs in every record and is no declared identifier; it may name people", err=True)
 
 
 def named_defense(name: str, parameters: Mapping[str, Any]) -> MicrodataDefense:

@@ -1,0 +1,101 @@
+"""``tokumei defend`` for tables that are read in parts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from numpy.random import SeedSequence
+
+from defenses.base.defense import MicrodataDefense
+from defenses.base.guarantee import Guarantee
+from scenarios.large.large_release import large_release
+from scenarios.large.output_files import output_files
+from scenarios.large.records import LargeRecords, large_records
+from scenarios.large.shuffled_output import write_release
+from scenarios.tables.dataset import Dataset
+
+
+def defend_in_parts(
+    defense: MicrodataDefense,
+    path: Path,
+    roles: Path | None,
+    *,
+    reading: Mapping[str, Any],
+    memory: int,
+    rows: int | None,
+    output: str,
+    truth: str | None,
+    channel: str | None,
+    seed: int | None,
+    describe: Callable[[Dataset, list[str]], None],
+) -> tuple[int, int, Guarantee, tuple[str, ...]]:
+    """Anonymize a table that is read, and a release that is written, in parts.
+
+    Parameters
+    ----------
+    defense : MicrodataDefense
+        The defense.
+    path, roles : Path
+        The table, and the roles of its columns.
+    reading : mapping of str
+        How the file is read.
+    memory : int
+        Bytes of memory; DuckDB may use half of it.
+    rows : int, optional
+        Mean number of rows of random blocks, for defenses that need all rows.
+    output, truth, channel : str
+        The outputs; None for none.
+    seed : int, optional
+        Seed that repeats the release.
+    describe : callable
+        ``describe(dataset, unique)`` is called before the rows are read, with the columns whose texts all differ.
+
+    Returns
+    -------
+    released, records : int
+        Number of released rows, and of records.
+    guarantee : Guarantee
+        What the release promises.
+    notes : tuple of str
+        What the publisher should know beside it.
+
+    Raises
+    ------
+    ValueError
+        If a file cannot be read or the parameters do not fit it. No output is then written.
+    """
+    root = SeedSequence(seed)
+    with large_records(path, roles, reading=reading, memory=memory // 2) as records:
+        defense_name = type(defense).__name__
+        release = large_release(defense, records, root, rows=rows)
+        if channel is not None and release.channel is None:
+            raise ValueError(f"--channel: this release of {defense_name} has none")
+        describe(records.dataset, _unique_texts(records))
+        with output_files() as outputs:
+            if channel is not None and release.channel is not None:
+                outputs.open(channel).write(release.channel.to_toml().encode())
+            dataset = records.dataset
+            count = write_release(
+                release,
+                outputs,
+                output,
+                root,
+                separator=dataset.separator or ",",
+                written=dataset.written,
+                truth=truth,
+            )
+        return count, records.rows, release.guarantee, release.notes
+
+
+def _unique_texts(records: LargeRecords) -> list[str]:
+    """Released text columns whose value differs in every record."""
+    return [
+        name
+        for name, column in records.columns.items()
+        if records.roles.frame[name].dtype == object
+        and records.rows > 1
+        and len(column.raw.values) + column.raw.missing == records.rows
+        and column.raw.missing <= 1
+    ]

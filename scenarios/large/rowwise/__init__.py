@@ -1,0 +1,1 @@
+"""Defenses that release each row by itself, given what is known of the whole table."""

@@ -1,0 +1,132 @@
+"""Released columns as fields of CSV files and as Arrow arrays."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from metrics.arrays import Booleans
+from scenarios.large.released_blocks import CellList
+from scenarios.tables.written_cells import WrittenCells
+
+
+class WrittenColumn:
+    """Writer of one released column; its cells are those that pandas writes of the same release in memory.
+
+    Parameters
+    ----------
+    name : str
+        The column.
+    cells : CellList, optional
+        Cells of a coded column, which are complete. None for a column of numbers.
+    written : WrittenCells
+        Form in which cells are written.
+    separator : str
+        Separator of CSV fields.
+    alone : bool
+        Whether the table has no other column; an empty field is then quoted, since an empty line holds no row.
+    """
+
+    def __init__(
+        self, name: str, cells: CellList | None, written: WrittenCells, separator: str = ",", *, alone: bool = False
+    ) -> None:
+        self.name, self.cells, self.written = name, cells, written
+        self.separator, self.empty = separator, '""' if alone else ""
+
+    def csv_fields(self, stored: NDArray[Any]) -> Any:
+        """CSV fields of rows, an Arrow array of texts of shape (rows,).
+
+        Parameters
+        ----------
+        stored : ndarray, shape (rows,)
+            Codes of cells, or numbers.
+        """
+        if self.cells is not None:
+            return self._fields.take(pa.array(stored))
+        column = self._in_words(pd.Series(stored, name=self.name))
+        if column.dtype == object or set(self.separator) & set("0123456789.-+einf"):
+            codes, distinct = pd.factorize(column, use_na_sentinel=True)
+            texts = pa.array([*self._quoted(distinct.tolist()), self.empty], pa.large_string())
+            return texts.take(pa.array(np.where(codes < 0, len(distinct), codes)))
+        return _number_texts(stored).fill_null(self.empty)
+
+    def arrow(self, stored: NDArray[Any]) -> Any:
+        """Arrow array of rows, shape (rows,): numbers as such, other cells as texts.
+
+        Parameters
+        ----------
+        stored : ndarray, shape (rows,)
+            Codes of cells, or numbers.
+        """
+        if self.cells is None:
+            column = self._in_words(pd.Series(stored, name=self.name))
+            return pa.array(_texts(column) if column.dtype == object else column, from_pandas=True)
+        if self._column.dtype != object:
+            return pa.array(self._column.to_numpy()[stored], from_pandas=True)
+        return pa.DictionaryArray.from_arrays(pa.array(stored, mask=self._missing[stored]), self._dictionary)
+
+    @cached_property
+    def _column(self) -> pd.Series[Any]:
+        """The cells in their written form."""
+        assert self.cells is not None  # noqa: S101 (only coded columns have cells)
+        return self._in_words(pd.Series(self.cells.cells, name=self.name, dtype=self.cells.kind))
+
+    @cached_property
+    def _missing(self) -> Booleans:
+        return np.asarray(self._column.isna().to_numpy())
+
+    @cached_property
+    def _fields(self) -> Any:
+        present = np.flatnonzero(~self._missing)
+        fields = np.full(len(self._column), self.empty, dtype=object)
+        fields[present] = self._quoted([self._column.iloc[code] for code in present])
+        return pa.array(fields, pa.large_string())
+
+    @cached_property
+    def _dictionary(self) -> Any:
+        return pa.array(_texts(self._column).where(~self._missing, ""), pa.string())
+
+    def _in_words(self, column: pd.Series[Any]) -> pd.Series[Any]:
+        return self.written.write(column.to_frame())[self.name]
+
+    def _quoted(self, cells: Sequence[Any]) -> list[str]:
+        """CSV fields of cells; a second field keeps an empty text from being quoted as an empty row."""
+        buffer = io.StringIO()
+        writer = csv.writer(buffer, delimiter=self.separator, lineterminator="\n")
+        fields = []
+        for cell in cells:
+            writer.writerow((str(cell), ""))
+            fields.append(buffer.getvalue()[:-2] or self.empty)
+            buffer.seek(0)
+            buffer.truncate()
+        return fields
+
+
+def _texts(column: pd.Series[Any]) -> pd.Series[Any]:
+    """Cells as text, None where missing."""
+    return column.astype(str).where(column.notna(), None)
+
+
+def _number_texts(numbers: NDArray[Any]) -> Any:
+    """Texts of numbers as Python writes them, None where missing; an Arrow array of shape (rows,)."""
+    texts = pa.array(numbers, from_pandas=True).cast(pa.string())
+    if numbers.dtype.kind != "f":
+        return texts.cast(pa.large_string())
+    size = np.abs(numbers)
+    # Arrow omits the fraction of an integer.
+    texts = pc.if_else(pa.array(numbers == np.rint(numbers)), pc.binary_join_element_wise(texts, "0", "."), texts)
+    # Arrow and Python change to exponents at different sizes.
+    other = (size >= 1e10) | ((size < 1e-4) & (size > 0))
+    if other.any():
+        replacements = pa.array([str(float(number)) for number in numbers[other]], pa.string())
+        texts = pc.replace_with_mask(texts, pa.array(other), replacements)
+    return texts.cast(pa.large_string())

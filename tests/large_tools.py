@@ -1,0 +1,61 @@
+"""Tables in files, and their releases in parts, for tests of large tables."""
+
+import numpy as np
+import pandas as pd
+from numpy.random import SeedSequence
+
+from scenarios.large.large_release import large_release
+from scenarios.large.output_files import output_files
+from scenarios.large.records import large_records
+from scenarios.large.shuffled_output import write_release
+
+ROLES = """
+identifiers = ["name"]
+quasi_identifiers = ["age", 'to"wn', "born", "size", "code_1"]
+sensitive = ["ill ness"]
+unprotected = ["wage", "source", "member"]
+[columns.age]
+type = "number"
+low = 0
+high = 120
+integer = true
+cuts = [30, 60, 90]
+[columns.wage]
+type = "number"
+low = 0
+high = 10000
+cuts = [2500, 3000, 3500]
+[columns.'to"wn']
+type = "category"
+categories = ["Ōtsu", "a,b", 'say "x"', "Kyoto", "nowhere"]
+hierarchy = { rows = [["Ōtsu", "east", "*"], ["a,b", "east", "*"], ['say "x"', "west", "*"], ["Kyoto", "west", "*"], ["nowhere", "west", "*"]] }
+"""  # noqa: E501
+
+
+def people(rows=1000, seed=1):
+    """People with hostile names of columns and values."""
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "name": [f"person {row}" for row in range(rows)],
+            "age": rng.integers(0, 100, rows),
+            'to"wn': np.where(rng.random(rows) < 0.1, None, rng.choice(["Ōtsu", "a,b", 'say "x"', "Kyoto"], rows)),
+            "born": rng.choice(np.arange("1950-01-01", "1951-01-01", dtype="datetime64[D]"), rows).astype(str),
+            "size": rng.choice([1.5, 2.0, 0.0, 1e-7, 12345678901.5, np.nan], rows),
+            "code_1": rng.choice(["*", "[1,2]", "plain", "{a|b}"], rows),
+            "ill ness": rng.choice(["flu", "none", None], rows),
+            "wage": rng.normal(3000, 500, rows).round(2),
+            "source": rng.integers(0, 5, rows),
+            "member": rng.choice([True, False], rows),
+        }
+    )
+
+
+def released_in_parts(defense, path, roles, output, *, seed=1, truth=None, rows=None, memory=None):
+    """Write a release of a table that is read in parts; the release."""
+    root = SeedSequence(seed)
+    with large_records(path, roles, memory=memory) as records:
+        release = large_release(defense, records, root, rows=rows)
+        with output_files() as outputs:
+            write_release(release, outputs, str(output), root, written=records.dataset.written, truth=truth)
+    return release
