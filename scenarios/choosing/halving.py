@@ -10,8 +10,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from leaderboard.exposure import Exposure
 from leaderboard.utility_at_risk import meets
+from scenarios.choosing.confirmation import ERROR, widening
 
 FINALISTS = 3
 """Settings that are confirmed on fresh plays."""
@@ -99,8 +102,12 @@ def fresh_plays(chosen: Sequence[Exposure], plays: int, bound: float, most: int)
     Notes
     -----
     u - a falls with the square root of the number of plays. The settings were chosen since a is small, partly by luck.
-    So a is taken to be a + (u - a)/2, and the number is plays ((u - a) / (b - (a + u)/2))², at least `plays`.
+    So a is taken to be a + (u - a)/2. With a known variance between plays, m = plays ((u - a) / (b - (a + u)/2))² fresh
+    plays would be enough. The variance is estimated from the n fresh plays. So n is the least number that is at least
+    m times `scenarios.choosing.confirmation.widening` of n, and at least `plays`.
     """
+    counts = np.arange(2, max(2, most) + 1, dtype=float)
+    worth = counts / widening(counts, 1 - ERROR / max(1, len(chosen)))
     needed = plays
     for one in chosen:
         worst = one.overall
@@ -108,7 +115,7 @@ def fresh_plays(chosen: Sequence[Exposure], plays: int, bound: float, most: int)
             advantage = max(0.0, worst.advantage)
             spread = max(0.0, worst.upper - advantage)
             room = max(bound - advantage - spread / 2, bound / 100)
-            needed = max(needed, math.ceil(plays * (spread / room) ** 2))
+            needed = max(needed, 2 + int(np.searchsorted(worth, plays * (spread / room) ** 2)))
     return min(most, needed)
 
 

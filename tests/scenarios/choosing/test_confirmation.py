@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from leaderboard import Result
+from leaderboard.exposure import upper_advantage
+from leaderboard.pairs import Success
 from leaderboard.result import canonical
 from metrics import Score
-from scenarios.choosing.confirmation import ERROR, confirmed_bounds
+from scenarios.choosing.confirmation import ERROR, confirmed_bounds, own_design_effect
 
 BOUND, PLAYS, PEOPLE, TABLES = 0.1, 12, 200, 200
 ATTACKS = 6
@@ -53,6 +55,48 @@ def test_the_check_would_notice_bounds_that_are_too_low():
         for _ in range(TABLES)
     ]
     assert np.mean(np.array(rates) * 2 - 1 <= BOUND) > 22 / TABLES
+
+
+def test_plays_that_differ_more_on_one_attack_than_on_others_make_its_own_bound_wider():
+    # The attack at the bound has a design effect of 4; the average over the six attacks of the setting is 1.5.
+    rng = np.random.default_rng(10)
+    wrong = 0
+    for _ in range(TABLES):
+        worst = [one for one in simulated_plays(rng, 1, BOUND + 0.001, 0.06) if one.attack == "Attack0"]
+        others = [one for one in simulated_plays(rng, 1, 0.0, 0.0) if one.attack != "Attack0"]
+        [upper] = confirmed_bounds(worst + others, 1).values()
+        wrong += upper <= BOUND
+    # At level 0.05, fewer than 2 or more than 22 of 200 tables are wrong with probability 0.0006 in all.
+    assert 2 <= wrong <= 22
+
+
+def test_the_bound_of_one_attack_is_students():
+    rates = (0.5, 0.51, 0.52, 0.49)
+    success = Success("membership", rates, 100_000, 0.5)
+    upper = upper_advantage(success, own_design_effect(success, 0.95), 0.95)
+    mean, deviation = np.mean(rates), np.std(rates, ddof=1)
+    students = mean + 2.3534 * deviation / 2  # the quantile of Student's distribution with 3 degrees of freedom
+    assert upper == pytest.approx(2 * students - 1, abs=0.0005)
+
+
+def test_the_effect_allows_for_the_control_group():
+    # Advantage 0.5 in every play, whatever the chance level: plays do not differ.
+    chances = np.array([0.1, 0.2, 0.4])
+    rates = tuple(0.5 + 0.5 * chances)
+    mean = float(chances.mean())
+    success = Success("attribute", rates, 100, mean, 100, control_rates=tuple(chances))
+    assert own_design_effect(success, 0.95) == pytest.approx(0)
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0])
+def test_claims_that_always_fail_or_succeed_have_no_effect(rate):
+    assert own_design_effect(Success("reidentification", (rate, rate), 100, 0.01), 0.95) == 1
+
+
+def test_one_play_confirms_nothing():
+    results = simulated_plays(np.random.default_rng(11), 1, 0.0, 0.0)
+    assert set(confirmed_bounds([one for one in results if one.play == 0], 1).values()) == {1.0}
+    assert max(confirmed_bounds([one for one in results if one.play < 2], 1).values()) < 1
 
 
 def test_a_setting_within_the_bound_is_usually_confirmed():

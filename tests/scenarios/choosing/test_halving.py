@@ -59,11 +59,12 @@ def test_finalists_are_within_the_bound_as_measured():
 
 @pytest.mark.parametrize("most", [1000, 40])
 def test_fresh_plays_shrink_the_widest_interval_to_the_bound(most):
-    # (u - a) / (b - (a + u) / 2) = 0.25 / 0.125 = 2, and 4 x 2 squared is 16.
+    # (u - a) / (b - (a + u) / 2) = 0.25 / 0.125 = 2, and 4 x 2 squared is 16. Student's quantile with 18 degrees of
+    # freedom is 2.101 instead of 1.960 at level 1 - 0.05 / 2: 16 x 1.149 = 18.4, so 19 plays are enough and 18 are not.
     wide = setting("Wide", 0.7, 0.25, 0.5)
-    assert fresh_plays([wide, SAFE], 4, 0.5, most) == 16
-    # 0.5 / 0.125 = 4, and 4 x 4 squared is 64.
-    assert fresh_plays([wide, setting("Wider", 0.7, 0.125, 0.625)], 4, 0.5, most) == min(most, 64)
+    assert fresh_plays([wide, SAFE], 4, 0.5, most) == 19
+    # 0.5 / 0.125 = 4, and 4 x 4 squared is 64; Student's quantile makes it 64 x 1.038 = 66.4.
+    assert fresh_plays([wide, setting("Wider", 0.7, 0.125, 0.625)], 4, 0.5, most) == min(most, 67)
 
 
 def test_as_many_fresh_plays_as_the_last_round_at_least():
