@@ -141,7 +141,7 @@ def true_advantages(portfolio, entries, bound):
         unclear = [
             entry
             for entry in unclear
-            for advantage, error in [estimates.get(identity(entry), (0.0, 0.0))]  # without a claim there is no advantage
+            for advantage, error in [estimates.get(identity(entry), (0.0, 0.0))]  # no claim, no advantage
             if abs(advantage - bound) < 3 * error
         ]
     return {key: advantage for key, (advantage, _) in estimates.items()}
