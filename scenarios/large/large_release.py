@@ -22,6 +22,10 @@ from defenses.pram.private_retention import (
 )
 from defenses.pram.retention_replacement import RetentionReplacement
 from defenses.recoding.top_bottom_coding import TopBottomCoding
+from scenarios.large.blocked import blocked
+from scenarios.large.combinations import TooManyCombinations
+from scenarios.large.counted_forms import counted_form
+from scenarios.large.counted_release import counted_release
 from scenarios.large.records import LargeRecords
 from scenarios.large.released_blocks import LargeRelease
 from scenarios.large.rowwise.columnwise import columnwise, constant, is_columnwise, top_bottom_coding
@@ -49,6 +53,8 @@ ROWWISE: dict[type[MicrodataDefense], Callable[..., LargeRelease]] = {
 }
 """Defenses that release each row by itself, given counts of the whole table, and how."""
 
+_OFFER = "`--blocks 10000` applies the method to random blocks of about 10,000 rows"
+
 
 def large_release(
     defense: MicrodataDefense, records: LargeRecords, root: SeedSequence, *, rows: int | None = None
@@ -69,23 +75,25 @@ def large_release(
     Raises
     ------
     ValueError
-        If the parameters do not fit the records, or the defense needs the whole table and `rows` is not given.
+        If the parameters do not fit the records, or the defense needs all rows, or counts too many combinations, and
+        `rows` is not given.
     """
     produce = ROWWISE.get(type(defense))
     if produce is None and is_columnwise(defense):
         produce = columnwise
     if produce is None and defense.randomizes_records_independently:
         produce = independent
+    form = counted_form(defense) if produce is None else None
     name = type(defense).__name__
     if rows is not None:
         if produce is not None:
             raise ValueError(f"--blocks: {name} takes tables of any size as they are; leave the option out")
-        from scenarios.large.blocked import blocked
-
         return blocked(defense, records, root, rows)
+    if form is not None:
+        try:
+            return counted_release(form, records)
+        except TooManyCombinations as error:
+            raise ValueError(f"{error}; {_OFFER}") from None
     if produce is None:
-        raise ValueError(
-            f"{name} needs all rows in memory, and {records.files.path} is read in parts; "
-            "`--blocks 10000` applies it to random blocks of about 10,000 rows"
-        )
+        raise ValueError(f"{name} needs all rows in memory, and {records.files.path} is read in parts; {_OFFER}")
     return produce(defense, records, root)
