@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
@@ -32,7 +32,7 @@ class OrderedColumn(ABC):
     domain : Domain
         Domain of the values.
     codes : ndarray of int, shape (n,)
-        Number of each row's value, from 1; 0 where missing.
+        Number of each row's value, from 1; 0 where missing. The type is the smallest that holds `size`.
     size : int
         One more than the largest number.
     """
@@ -71,6 +71,14 @@ class OrderedColumn(ABC):
             The distinct cells; None for a missing value.
         """
 
+    def at(self, rows: Integers | slice) -> Self:
+        """The column of these records only, given their positions; the codes keep their meaning."""
+        return replace(self, codes=self.codes[rows])
+
+    def renumbered(self) -> Self:
+        """The column with codes for its own values only, if that saves time; the order of the values stays."""
+        return self
+
     def loss(self, first: Integers, last: Integers, distinct: Integers) -> Floats:
         """Certainty penalty per record of each class; 1 if missing and other values meet, which release ``*``."""
         return np.where((first == MISSING) & (last != MISSING), 1.0, self.spread(first, last, distinct))
@@ -97,6 +105,17 @@ class OrderedNumbers(OrderedColumn):
 
     domain: NumericDomain
     numbers: Floats
+
+    def renumbered(self) -> Self:
+        """The column with codes for the numbers that occur, so that tables over the codes are small."""
+        if self.size <= 4 * self.codes.size:
+            return self
+        present = np.zeros(self.size, dtype=bool)
+        present[self.codes] = True
+        present[MISSING] = True
+        new = np.cumsum(present, dtype=self.codes.dtype) - 1
+        numbers = self.numbers[present]
+        return replace(self, codes=new[self.codes], size=numbers.size, numbers=numbers)
 
     def spread(self, first: Integers, last: Integers, distinct: Integers) -> Floats:
         """Width of each class's interval divided by the width of the domain."""
@@ -149,17 +168,24 @@ def order_column(name: str, domain: Domain, coded: CodedColumn, hierarchy: Hiera
     """
     if isinstance(domain, NumericDomain):
         numbers = np.concatenate([[0.0], coded.values[: coded.missing]])
-        return OrderedNumbers(name, domain, (coded.codes + 1) % numbers.size, numbers.size, numbers)
+        codes = (coded.codes + 1).astype(_code_type(numbers.size + 1))
+        codes[codes == numbers.size] = MISSING
+        return OrderedNumbers(name, domain, codes, numbers.size, numbers)
     counts = coded.counts[: coded.missing]
     present = np.flatnonzero(counts)
     try:
         order = present[_category_order(present, counts[present], domain, hierarchy)]
     except ValueError as error:
         raise ValueError(f"column {name!r}: {error}") from None
-    rank = np.full(domain.size + 1, MISSING)
+    rank = np.full(domain.size + 1, MISSING, dtype=_code_type(order.size + 1))
     rank[order] = np.arange(1, order.size + 1)
     categories = tuple(domain.categories[code] for code in order)
     return OrderedCategories(name, domain, rank[coded.codes], order.size + 1, categories)
+
+
+def _code_type(size: int) -> np.dtype[np.signedinteger[Any]]:
+    """Smallest type of integers that holds codes below this size."""
+    return np.min_scalar_type(-size)
 
 
 def _category_order(

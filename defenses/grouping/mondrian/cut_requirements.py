@@ -32,32 +32,28 @@ class CutRequirements:
     def __bool__(self) -> bool:
         return bool(self.constraints)
 
-    def hold(self, rows: Integers, classes: Integers, keys: Integers, groups: Integers, left: Integers) -> Booleans:
+    def hold(self, rows: Integers, begins: Integers, groups: Integers, left: Integers) -> Booleans:
         """Tell for each cut whether both sides satisfy every constraint.
 
         Parameters
         ----------
         rows : ndarray of int, shape (n,)
-            The records, class by class.
-        classes : ndarray of int, shape (n,)
-            Class of each of these records, from 0 without gaps, ascending.
-        keys : ndarray of int, shape (n,)
-            Sort key of each of these records; it ascends by class and then by value.
+            The records, class by class and within a class in the order of the cuts.
+        begins : ndarray of int, shape (classes + 1,)
+            Position where each class begins, and n.
         groups : ndarray of int, shape (cuts,)
             Class of each cut, ascending.
         left : ndarray of int, shape (cuts,)
-            Records on the left side of each cut, counted by value and then in the given order. The numbers ascend
-            within a class, and each side keeps at least one record.
+            Number of the first records of the class on the left side of each cut. The numbers ascend within a class,
+            and each side keeps at least one record.
 
         Returns
         -------
         ndarray of bool, shape (cuts,)
         """
-        in_order = rows[np.argsort(keys, kind="stable")]
-        begins = np.searchsorted(classes, np.arange(classes[-1] + 2))
         holds = np.ones(groups.size, dtype=bool)
         for column in self.columns:
-            codes = column.codes[in_order]
+            codes = column.codes[rows]
             for cuts in _blocks(groups, column.table.size):
                 first, last = groups[cuts.start], groups[cuts.stop - 1]
                 inside = slice(begins[first], begins[last + 1])

@@ -25,7 +25,8 @@ from defenses.grouping.microaggregation.representatives import (
 )
 from defenses.grouping.mondrian.columns import order_column
 from defenses.grouping.mondrian.cut_requirements import CutRequirements
-from defenses.grouping.mondrian.splits import partition
+from defenses.grouping.mondrian.partition import partition
+from defenses.grouping.mondrian.splits import CutRules
 
 
 class Mondrian(ConstrainedDefense):
@@ -152,7 +153,7 @@ class Mondrian(ConstrainedDefense):
         coded = {name: code_column(records.frame[name], domain) for name, domain in domains.items()}
         columns = [order_column(name, domains[name], coded[name], records.hierarchies.get(name)) for name in domains]
         order = np.arange(len(records)) if self.strict else rng.permutation(len(records))
-        classes, class_count = partition(columns, order, self.k, strict=self.strict, requirements=requirements)
+        classes, class_count = partition(columns, order, CutRules(self.k, self.strict, requirements))
         if self.representative is not None:
             replaced = [grouped_column(records.frame[name], domains[name], coded[name]) for name in domains]
             return release_representatives(records, replaced, classes, self.representative)

@@ -1,4 +1,4 @@
-"""Mondrian's recursive partition, computed level by level with array operations."""
+"""The best cut of each class in Mondrian."""
 
 from __future__ import annotations
 
@@ -6,12 +6,57 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from defenses.grouping.mondrian.columns import OrderedColumn
+from defenses.grouping.mondrian.columns import MISSING, OrderedColumn, OrderedNumbers
 from defenses.grouping.mondrian.cut_requirements import CutRequirements
-from metrics.arrays import Floats, Integers
+from metrics.arrays import Booleans, Floats, Integers
 from metrics.classes import count_pairs, group_starts
+
+
+@dataclass(frozen=True)
+class CutRules:
+    """What a cut must satisfy.
+
+    Attributes
+    ----------
+    k : int
+        Smallest number of records on a side.
+    strict : bool
+        Whether records of equal value stay on one side of a cut.
+    requirements : CutRequirements
+        Further constraints on both sides.
+    """
+
+    k: int
+    strict: bool
+    requirements: CutRequirements
+
+
+@dataclass(frozen=True)
+class OpenClasses:
+    """Classes to cut.
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (n,)
+        The records, class by class.
+    sizes : ndarray of int, shape (classes,)
+        Number of records in each class, at least 1.
+    begins : ndarray of int, shape (classes,)
+        Position of each class's first record.
+    class_of : ndarray of int, shape (n,)
+        Class of each record, from 0.
+    """
+
+    rows: Integers
+    sizes: Integers
+    begins: Integers
+    class_of: Integers
+
+    @classmethod
+    def of(cls, rows: Integers, sizes: Integers) -> OpenClasses:
+        """The classes with these records and these sizes."""
+        return cls(rows, sizes, np.cumsum(sizes) - sizes, np.repeat(np.arange(sizes.size), sizes))
 
 
 @dataclass(frozen=True)
@@ -33,139 +78,185 @@ class Cuts:
     left: Integers
 
 
-def partition(
-    columns: Sequence[OrderedColumn], order: Integers, k: int, *, strict: bool, requirements: CutRequirements
-) -> tuple[Integers, int]:
-    """Partition records into classes of at least `k` by cutting one column after another.
+def best_cuts(columns: Sequence[OrderedColumn], classes: OpenClasses, rules: CutRules) -> tuple[Integers, Cuts]:
+    """Find the allowed cut of each class with the largest gain; of equal gains the first column and value count.
 
     Parameters
     ----------
     columns : sequence of OrderedColumn
-        The columns to cut.
-    order : ndarray of int, shape (n,)
-        The records, n >= k, in the order in which tied records fill the left side.
-    k : int
-        Smallest class size.
-    strict : bool
-        Whether records of equal value stay on one side of a cut.
-    requirements : CutRequirements
-        Further constraints on classes, which all records together satisfy.
+        At least one column, with the codes of the classes' records.
+    classes : OpenClasses
+        The classes.
+    rules : CutRules
+        What a cut must satisfy.
 
     Returns
     -------
-    classes : ndarray of int, shape (n,)
-        The class of each record.
-    count : int
-        Number of classes.
+    column : ndarray of int, shape (classes,)
+        Position of the column that is cut.
+    cuts : Cuts
+        The cuts in these columns.
     """
-    finished = np.empty(order.size, dtype=np.intp)
-    count = 0
-    rows, classes = order, np.zeros(order.size, dtype=np.intp)
-    codes = [column.codes[order] for column in columns]
-    while rows.size:
-        sizes = np.bincount(classes)
-        cuts = [
-            best_cuts(column, rows, classes, code, sizes, k, strict, requirements)
-            for column, code in zip(columns, codes, strict=True)
-        ]
-        column, best = _best_columns(cuts, sizes.size)
-        split = best.gain > -np.inf
-        ended = ~split[classes]
-        finished[rows[ended]] = (np.cumsum(~split) - 1 + count)[classes[ended]]
-        count += int((~split).sum())
-        right = _right_sides(column, best, classes, codes)
-        children = 2 * (np.cumsum(split) - 1)[classes] + right
-        open_rows = np.flatnonzero(~ended)
-        open_rows = open_rows[np.argsort(children[open_rows], kind="stable")]
-        rows, classes, codes = rows[open_rows], children[open_rows], [code[open_rows] for code in codes]
-    return finished, count
-
-
-def best_cuts(
-    column: OrderedColumn,
-    rows: Integers,
-    classes: Integers,
-    codes: Integers,
-    sizes: Integers,
-    k: int,
-    strict: bool,
-    requirements: CutRequirements,
-) -> Cuts:
-    """Find the allowed cut of each class in one column with the largest gain.
-
-    Parameters
-    ----------
-    column : OrderedColumn
-        The column.
-    rows, classes, codes : ndarray of int, shape (n,)
-        The records in order of their classes, and the class and the value of each.
-    sizes : ndarray of int, shape (classes,)
-        Number of records in each class.
-    k : int
-        Smallest number of records on a side.
-    strict : bool
-        Whether records of equal value stay on one side of a cut.
-    requirements : CutRequirements
-        Further constraints on both sides.
-    """
-    groups, values, counts = count_pairs(classes, codes, sizes.size, column.size)
-    starts = group_starts(groups)
-    ends = np.append(starts[1:], groups.size) - 1
-    reach = np.cumsum(counts)
-    up_to = reach - (reach[starts] - counts[starts])[groups]
-    size, first, last = sizes[groups], values[starts][groups], values[ends][groups]
-    rank = np.arange(groups.size) - starts[groups] + 1
-    distinct = (ends - starts + 1)[groups]
-    following = np.append(values[1:], 0)
-    uncut = size * column.loss(first, last, distinct)
-
-    def gains(left: Integers, right_first: Integers, right_distinct: Integers, allowed: NDArray[np.bool_]) -> Floats:
-        if requirements and allowed.any():
-            allowed[allowed] = requirements.hold(
-                rows, classes, classes * column.size + codes, groups[allowed], left[allowed]
-            )
-        saved = uncut - left * column.loss(first, values, rank)
-        saved -= (size - left) * column.loss(right_first, last, right_distinct)
-        return np.where(allowed, saved, -np.inf)
-
-    left = up_to
-    gain = gains(left, following, distinct - rank, (left >= k) & (size - left >= k))
-    if not strict:
-        before = up_to - counts
-        for inner in (np.full_like(size, k), size - k):
-            among = (before < inner) & (inner < up_to) & (k <= inner) & (inner <= size - k) & (distinct > 1)
-            tied = gains(inner, values, distinct - rank + 1, among)
-            left, gain = np.where(tied > gain, inner, left), np.maximum(gain, tied)
-    best = np.maximum.reduceat(gain, starts)
-    at = np.flatnonzero(gain == best[groups])
-    at = at[group_starts(groups[at])]
-    return Cuts(best, values[at], left[at])
-
-
-def _best_columns(cuts: Sequence[Cuts], class_count: int) -> tuple[Integers, Cuts]:
-    """Column with the largest gain for each class, and the cuts in these columns."""
-    if not cuts:
-        nowhere = np.zeros(class_count, dtype=np.intp)
-        return nowhere, Cuts(np.full(class_count, -np.inf), nowhere, nowhere)
+    places = Places.between(classes, rules.k)
+    if not places.at.size:
+        nothing = np.zeros(classes.sizes.size, dtype=np.intp)
+        return nothing, Cuts(np.full(nothing.size, -np.inf), nothing, nothing)
+    cuts = [
+        _cuts_between_records(column, classes, places, rules)
+        if isinstance(column, OrderedNumbers) and _is_continuous(column)
+        else _cuts_between_values(column, classes, rules)
+        for column in columns
+    ]
     gain = np.stack([cut.gain for cut in cuts])
-    column = gain.argmax(axis=0)
-    here = column, np.arange(class_count)
+    best = gain.argmax(axis=0)
+    here = best, np.arange(best.size)
     value, left = (np.stack([getattr(cut, name) for cut in cuts])[here] for name in ("value", "left"))
-    return column, Cuts(gain[here], value, left)
+    return best, Cuts(gain[here], value, left)
 
 
-def _right_sides(column: Integers, cuts: Cuts, classes: Integers, codes: Sequence[Integers]) -> NDArray[np.bool_]:
-    """Tell which records lie on the right side of their class's cut; tied records fill the left side in order."""
-    column_of_row = column[classes]
-    code = np.zeros_like(classes)
-    for index, codes_of_column in enumerate(codes):
-        np.copyto(code, codes_of_column, where=column_of_row == index)
-    value = cuts.value[classes]
-    right = code > value
-    tied = np.flatnonzero(code == value)
-    group = classes[tied]
+def _is_continuous(column: OrderedColumn) -> bool:
+    """Tell whether a column holds numbers, few of them tied and none missing."""
+    if not isinstance(column, OrderedNumbers) or column.size <= column.codes.size // 2:
+        return False
+    return column.domain.high > column.domain.low and bool(column.codes.min() > MISSING)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Places between two records, in the order of a column, with at least k records of the class on both sides.
+
+    Attributes
+    ----------
+    at : ndarray of int, shape (places,)
+        Position of the record before each place.
+    group : ndarray of int, shape (places,)
+        Class of each place, ascending.
+    left, right : ndarray of float, shape (places,)
+        Number of records of the class on each side.
+    """
+
+    at: Integers
+    group: Integers
+    left: Floats
+    right: Floats
+
+    @classmethod
+    def between(cls, classes: OpenClasses, k: int) -> Places:
+        """The places in these classes."""
+        counts = np.maximum(0, classes.sizes - 2 * k + 1)
+        group = np.repeat(np.arange(counts.size), counts)
+        shift = classes.begins + k - 1 - (np.cumsum(counts) - counts)
+        at = np.arange(group.size) + shift[group]
+        left = at + 1 - classes.begins[group]
+        return cls(at, group, left.astype(float), (classes.sizes[group] - left).astype(float))
+
+
+def _cuts_between_records(column: OrderedNumbers, classes: OpenClasses, places: Places, rules: CutRules) -> Cuts:
+    """Best cuts of a column with few ties and no missing value: it is sorted, but its values are not counted."""
+    at, group = places.at, places.group
+    values = _sorted_codes(column, classes)
+    ties = np.flatnonzero(values[1:] == values[:-1])
+    if not rules.strict and ties.size:
+        return _cuts_between_values(column, classes, rules)
+    numbers = column.numbers[values]
+    width = column.domain.high - column.domain.low
+    first, last = numbers[classes.begins], numbers[classes.begins + classes.sizes - 1]
+    gain = (classes.sizes * np.minimum(1.0, (last - first) / width))[group]
+    gain -= places.left * np.minimum(1.0, (numbers[at] - first[group]) / width)
+    gain -= places.right * np.minimum(1.0, (last[group] - numbers[1:][at]) / width)
+    if ties.size:
+        gain[values[at] == values[1:][at]] = -np.inf
+    if rules.requirements:
+        allowed = gain > -np.inf
+        gain[~_required(column, classes, group, places.left.astype(np.intp), allowed, rules)] = -np.inf
+    best, cut = _best_of_each_class(gain, group, classes.sizes.size)
+    at = at[cut]
+    return Cuts(best, values[at], at + 1 - classes.begins)
+
+
+def _cuts_between_values(column: OrderedColumn, classes: OpenClasses, rules: CutRules) -> Cuts:
+    """Best cuts of a column whose values are counted in each class; relaxed ones may fall among tied records."""
+    group, value, count = _class_values(column, classes)
     starts = group_starts(group)
-    rank = np.arange(tied.size) - np.repeat(starts, np.diff(starts, append=tied.size))
-    below = np.bincount(classes[code < value], minlength=column.size)
-    right[tied] = rank >= (cuts.left - below)[group]
-    return right
+    distinct = np.diff(starts, append=group.size)
+    first, last = value[starts], value[starts + distinct - 1]
+    uncut = classes.sizes * column.loss(first, last, distinct)
+    up_to = np.cumsum(count) - classes.begins[group]
+    most = (classes.sizes - rules.k)[group]
+    whole = (up_to >= rules.k) & (up_to <= most)
+    if rules.strict:
+        at = np.flatnonzero(whole)
+    else:
+        tied = (distinct > 1)[group] & (most >= rules.k)
+        before = up_to - count
+        among = [tied & (before < inner) & (inner < up_to) for inner in (rules.k, most)]
+        at = np.flatnonzero(whole | among[0] | among[1])
+    if not at.size:
+        nothing = np.zeros(classes.sizes.size, dtype=np.intp)
+        return Cuts(np.full(nothing.size, -np.inf), nothing, nothing)
+    following = value[np.minimum(at + 1, value.size - 1)]
+    group, value, left, rank = group[at], value[at], up_to[at], at - starts[group[at]] + 1
+    size, first, last, distinct, uncut = classes.sizes[group], first[group], last[group], distinct[group], uncut[group]
+
+    def gains(left: Integers, right_first: Integers, right_distinct: Integers, allowed: Booleans) -> Floats:
+        saved = uncut - left * column.loss(first, value, rank)
+        saved -= (size - left) * column.loss(right_first, last, right_distinct)
+        return np.where(_required(column, classes, group, left, allowed, rules), saved, -np.inf)
+
+    gain = gains(left, following, distinct - rank, whole[at])
+    if not rules.strict:
+        for inner, allowed in zip((np.full_like(size, rules.k), size - rules.k), among, strict=True):
+            among_ties = gains(inner, value, distinct - rank + 1, allowed[at])
+            left, gain = np.where(among_ties > gain, inner, left), np.maximum(gain, among_ties)
+    best, cut = _best_of_each_class(gain, group, classes.sizes.size)
+    return Cuts(best, value[cut], left[cut])
+
+
+def _required(
+    column: OrderedColumn, classes: OpenClasses, group: Integers, left: Integers, allowed: Booleans, rules: CutRules
+) -> Booleans:
+    """Tell which of the allowed cuts satisfy the requirements too, given the class and the left side of each cut."""
+    if not rules.requirements or not allowed.any():
+        return allowed
+    in_order = classes.rows[np.argsort(classes.class_of * column.size + column.codes, kind="stable")]
+    begins = np.append(classes.begins, in_order.size)
+    result = allowed.copy()
+    result[allowed] = rules.requirements.hold(in_order, begins, group[allowed], left[allowed])
+    return result
+
+
+def _class_values(column: OrderedColumn, classes: OpenClasses) -> tuple[Integers, Integers, Integers]:
+    """Class, value and number of records of each distinct pair, ascending."""
+    class_of, count = classes.class_of, classes.sizes.size
+    if count * column.size <= class_of.size:
+        return count_pairs(class_of, column.codes, count, column.size)
+    values = _sorted_codes(column, classes)
+    differs = np.empty(values.size, dtype=bool)
+    np.not_equal(values[1:], values[:-1], out=differs[1:])
+    differs[classes.begins] = True
+    at = np.flatnonzero(differs)
+    return class_of[at], values[at], np.diff(at, append=values.size)
+
+
+def _sorted_codes(column: OrderedColumn, classes: OpenClasses) -> Integers:
+    """Codes of a column, ascending within each class."""
+    count = classes.sizes.size
+    offset: Integers = np.arange(count) * column.size
+    if count * column.size < 1 << 31:
+        offset = offset.astype(np.int32)
+    offset = np.repeat(offset, classes.sizes)
+    return np.subtract(np.sort(offset + column.codes), offset).astype(np.intp)
+
+
+def _best_of_each_class(gain: Floats, group: Integers, count: int) -> tuple[Floats, Integers]:
+    """Largest gain of each class and position of its first cut with this gain, given cuts in order of their classes.
+
+    A class without a cut has the gain -inf and a position without a meaning.
+    """
+    best, first = np.full(count, -np.inf), np.zeros(count, dtype=np.intp)
+    starts = group_starts(group)
+    best[group[starts]] = np.maximum.reduceat(gain, starts)
+    at = np.flatnonzero(gain == best[group])
+    # Of several positions of a class, the assignment in descending order leaves the first.
+    first[group[at[::-1]]] = at[::-1]
+    return best, first

@@ -14,7 +14,8 @@ from defenses.base.columns import code_column
 from defenses.base.hierarchy import TableHierarchy
 from defenses.grouping.mondrian.columns import distinct_sequences, order_column
 from defenses.grouping.mondrian.cut_requirements import CutRequirements
-from defenses.grouping.mondrian.splits import partition
+from defenses.grouping.mondrian.partition import partition
+from defenses.grouping.mondrian.splits import CutRules
 from metrics import CategoricalDomain, NumericDomain, k_anonymity, normalized_certainty_penalty, read_cells
 from metrics.cells import holds_generalized
 from metrics.domains import infer_domain
@@ -77,13 +78,8 @@ def test_every_allowed_cut_is_made(table: pd.DataFrame, k: int, strict: bool) ->
     domains = {name: infer_domain(table[name]) for name in ("number", "text")}
     columns = [order_column(name, domain, code_column(table[name], domain), None) for name, domain in domains.items()]
     k = min(k, len(table))
-    classes, count = partition(
-        columns,
-        np.random.default_rng(2).permutation(len(table)),
-        k,
-        strict=strict,
-        requirements=CutRequirements((), ()),
-    )
+    rules = CutRules(k, strict, CutRequirements((), ()))
+    classes, count = partition(columns, np.random.default_rng(2).permutation(len(table)), rules)
     assert sorted(set(classes)) == list(range(count))
     for index in range(count):
         codes = [np.sort(column.codes[classes == index]) for column in columns]

@@ -1,0 +1,137 @@
+"""Mondrian's recursive partition, computed level by level with array operations."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from defenses.grouping.mondrian.columns import OrderedColumn
+from defenses.grouping.mondrian.splits import CutRules, Cuts, OpenClasses, best_cuts
+from metrics.arrays import Booleans, Integers
+from metrics.classes import group_starts
+
+_ROWS = 1 << 14
+"""Classes with more records than this in all are divided among blocks, whose arrays stay in a processor's cache."""
+
+
+@dataclass(frozen=True)
+class CutBlock:
+    """Classes that are still cut, and their records.
+
+    Attributes
+    ----------
+    rows : ndarray of int, shape (n,)
+        The records, class by class, within a class in the order in which tied records fill the left side.
+    sizes : ndarray of int, shape (classes,)
+        Number of records in each class.
+    columns : tuple of OrderedColumn
+        The columns, with the codes of these records.
+    """
+
+    rows: Integers
+    sizes: Integers
+    columns: tuple[OrderedColumn, ...]
+
+    def divided(self) -> list[CutBlock]:
+        """Blocks of about `_ROWS` records; a larger class has a block of its own, with the next small ones."""
+        ends = np.cumsum(self.sizes)
+        first = group_starts((ends - self.sizes) // _ROWS)
+        blocks = []
+        for classes in map(slice, first, np.append(first[1:], ends.size)):
+            rows = slice(ends[classes.start] - self.sizes[classes.start], ends[classes.stop - 1])
+            columns = tuple(column.at(rows).renumbered() for column in self.columns)
+            blocks.append(CutBlock(self.rows[rows], self.sizes[classes], columns))
+        return blocks
+
+
+_Classes = tuple[Integers, Integers]
+"""Records of finished classes, class by class, and the size of each class."""
+
+
+def partition(columns: Sequence[OrderedColumn], order: Integers, rules: CutRules) -> tuple[Integers, int]:
+    """Partition records into classes of at least `k` by cutting one column after another.
+
+    Parameters
+    ----------
+    columns : sequence of OrderedColumn
+        The columns to cut.
+    order : ndarray of int, shape (n,)
+        The records, n >= k, in the order in which tied records fill the left side.
+    rules : CutRules
+        What a cut must satisfy. All records together satisfy the requirements.
+
+    Returns
+    -------
+    classes : ndarray of int, shape (n,)
+        The class of each record.
+    count : int
+        Number of classes.
+    """
+    blocks = [CutBlock(order, np.array([order.size]), tuple(column.at(order) for column in columns))]
+    finished: list[_Classes] = []
+    # NumPy releases the interpreter's lock while it sorts and computes, so blocks are cut in parallel.
+    with nullcontext() if order.size <= 2 * _ROWS else ThreadPoolExecutor(os.cpu_count()) as threads:
+        while blocks:
+            results = list((threads.map if threads else map)(partial(_cut, rules=rules), blocks))
+            finished += [classes for result in results for classes in result[0]]
+            blocks = [block for result in results for block in result[1]]
+    rows, sizes = (np.concatenate(arrays) for arrays in zip(*finished, strict=True))
+    classes = np.empty(order.size, dtype=np.intp)
+    classes[rows] = np.repeat(np.arange(sizes.size), sizes)
+    return classes, sizes.size
+
+
+def _cut(block: CutBlock, rules: CutRules) -> tuple[list[_Classes], list[CutBlock]]:
+    """Cut classes level by level until all are finished or can be divided among blocks."""
+    finished = []
+    while block.rows.size:
+        ended, block = _cut_once(block, rules)
+        finished.append(ended)
+        if block.rows.size > _ROWS and block.sizes.size > 1:
+            return finished, block.divided()
+    return finished, []
+
+
+def _cut_once(block: CutBlock, rules: CutRules) -> tuple[_Classes, CutBlock]:
+    """Cut each class where its penalty falls most: the classes that cannot be cut further, and the others."""
+    if not block.columns:
+        return (block.rows, block.sizes), CutBlock(block.rows[:0], block.sizes[:0], ())
+    classes = OpenClasses.of(block.rows, block.sizes)
+    column, cuts = best_cuts(block.columns, classes, rules)
+    sides = 2 * classes.class_of + _right_sides(block.columns, classes.class_of, column, cuts, strict=rules.strict)
+    sizes = np.bincount(sides, minlength=2 * column.size)
+    ended = (sizes < 2 * rules.k) | np.repeat(cuts.gain == -np.inf, 2)
+    key = np.where(ended, 2 * column.size, 0) + np.arange(2 * column.size)
+    rows = np.sort((key[sides] << 32) + np.arange(sides.size)) & 0xFFFFFFFF
+    open_rows, ended_rows = np.split(rows, [int(sizes[~ended].sum())])
+    ended_sizes = sizes[ended]
+    columns = tuple(one.at(open_rows) for one in block.columns)
+    return (block.rows[ended_rows], ended_sizes[ended_sizes > 0]), CutBlock(
+        block.rows[open_rows], sizes[~ended], columns
+    )
+
+
+def _right_sides(
+    columns: Sequence[OrderedColumn], class_of: Integers, column: Integers, cuts: Cuts, *, strict: bool
+) -> Booleans:
+    """Tell which records lie on the right side of their class's cut; tied records fill the left side in order."""
+    column_of_row = column[class_of]
+    code = np.zeros_like(class_of)
+    for index, one in enumerate(columns):
+        np.copyto(code, one.codes, where=column_of_row == index)
+    value = np.where(cuts.gain > -np.inf, cuts.value, np.iinfo(np.intp).max)[class_of]
+    right = code > value
+    if not strict:
+        tied = np.flatnonzero(code == value)
+        group = class_of[tied]
+        starts = group_starts(group)
+        rank = np.arange(tied.size) - np.repeat(starts, np.diff(starts, append=tied.size))
+        below = np.bincount(class_of[code < value], minlength=column.size)
+        right[tied] = rank >= (cuts.left - below)[group]
+    return right
