@@ -55,6 +55,13 @@ roles_option = click.option(
     help="TOML file with the roles, domains and hierarchies of the columns.",
 )
 
+memory_option = click.option(
+    "--memory",
+    metavar="SIZE",
+    help="Read the table in parts within this memory, such as 8GB. Large files and folders are always read in parts, "
+    "by default within half of the machine's memory.",
+)
+
 
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options that say how files are read; the command gets them as `reading`, keys and values of a roles file."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scenarios.commands.common import bad_input, echo, reading_options, roles_option
+from scenarios.commands.common import bad_input, echo, memory_option, reading_options, roles_option
 
 if TYPE_CHECKING:
     from scenarios.tables.risk import RiskReport
@@ -16,6 +16,7 @@ EPILOG = """\b
 Examples:
   tokumei risk released.csv --roles roles.toml
   tokumei risk released.csv --roles roles.toml --population-size 45211 --html risk.html
+  tokumei risk released/ --roles roles.toml --memory 8GB
   tokumei defend Mondrian people.csv --roles roles.toml | tokumei risk - --roles roles.toml
 """
 
@@ -34,6 +35,7 @@ PLAIN = (
     "--population-size", type=click.IntRange(min=1), help="Size of the population that the records were sampled from."
 )
 @click.option("--cells", type=click.IntRange(min=1), help="Number of possible combinations of values.")
+@memory_option
 @click.option("--html", help="Write a one-page report that works offline.")
 @click.option("--force", is_flag=True, help="Replace the report if it exists.")
 def risk(
@@ -42,30 +44,55 @@ def risk(
     population: str | None,
     population_size: int | None,
     cells: int | None,
+    memory: str | None,
     html: str | None,
     *,
     reading: dict[str, Any],
     force: bool,
 ) -> None:
-    """Measure the re-identification risk of RELEASED (CSV or Parquet; - is standard input).
+    """Measure the re-identification risk of RELEASED.
+
+    RELEASED is a CSV or Parquet file, or a folder of Parquet files; - is standard input.
 
     Reports equivalence classes, uniques, and the risk under each attacker model.
     """
-    from scenarios.tables.released import input_path, read_released, refuse_existing, write_text
-    from scenarios.tables.risk import risk_report
+    from scenarios.large.size import is_large, memory_bytes
+    from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
 
     with bad_input():
         refuse_existing([html], inputs=[released, roles, population], force=force)
-        table = read_released(input_path(released), roles, reading=reading)
-        everybody = None if population is None else read_released(input_path(population), roles, reading=reading).frame
-        report = risk_report(table, population=everybody, population_size=population_size, cells=cells)
-    for note in table.notes:
+        paths = [input_path(released), *([] if population is None else [input_path(population)])]
+        if memory is not None and STANDARD in (released, population):
+            raise ValueError("--memory: standard input cannot be read in parts; name a file")
+        sizes = {"population_size": population_size, "cells": cells}
+        if any(is_large(path, memory_given=memory is not None) for path in paths):
+            from scenarios.large.risk import large_risk_report
+
+            everybody = paths[1] if population is not None else None
+            report, notes = large_risk_report(
+                paths[0], roles, reading=reading, population=everybody, memory=memory_bytes(memory), **sizes
+            )
+        else:
+            report, notes = _small(paths, roles, reading, sizes)
+    for note in notes:
         echo(f"note: {note}", err=True)
     echo(_text(report))
     if html is not None:
         with bad_input():
             write_text(_page(report, released), html)
         echo(f"report written to {html}", err=True)
+
+
+def _small(
+    paths: list[Path], roles: Path | None, reading: dict[str, Any], sizes: dict[str, int | None]
+) -> tuple[RiskReport, tuple[str, ...]]:
+    """Report of a table in memory, and notes; the second path is the population's."""
+    from scenarios.tables.released import read_released
+    from scenarios.tables.risk import risk_report
+
+    table = read_released(paths[0], roles, reading=reading)
+    everybody = read_released(paths[1], roles, reading=reading).frame if len(paths) > 1 else None
+    return risk_report(table, population=everybody, **sizes), table.notes
 
 
 def _text(report: RiskReport) -> str:
@@ -91,7 +118,8 @@ def _text(report: RiskReport) -> str:
         rows = [(name, value, about) for name, about, value in report.estimates]
         title = "records unique in table and population, estimated"
         parts.append(f"{title}\n{table(list(rows))}\n{_fitting(report)}")
-    parts.append("records singled out with the help of a column\n" + table(list(report.columns)))
+    if report.searched:
+        parts.append("records singled out with the help of a column\n" + table(list(report.columns)))
     if report.sets:
         parts.append("smallest sets of columns that single out most\n" + table(list(report.sets)))
     return "\n\n".join(parts)

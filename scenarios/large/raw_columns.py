@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -58,7 +58,11 @@ class RawColumn:
     sampled: bool = False
 
 
-def raw_columns(files: TableFiles, names: Sequence[str]) -> dict[str, RawColumn]:
+Wide = Callable[[TableFiles, str], RawColumn]
+"""Describes a column with more than `LIMIT` distinct values."""
+
+
+def raw_columns(files: TableFiles, names: Sequence[str], *, wide: Wide | None = None) -> dict[str, RawColumn]:
     """Read the distinct values of some columns.
 
     Parameters
@@ -67,21 +71,24 @@ def raw_columns(files: TableFiles, names: Sequence[str]) -> dict[str, RawColumn]
         The table.
     names : sequence of str
         Its columns.
+    wide : callable, optional
+        Describes a column with more than `LIMIT` distinct values. By default it must hold numbers and is sampled.
 
     Raises
     ------
     ValueError
-        If a column has more than `LIMIT` distinct values that are not stored as numbers.
+        If a column has more than `LIMIT` distinct values that are not stored as numbers, and `wide` is not given.
     """
     if not names:
         return {}
     estimates = ", ".join(f"approx_count_distinct({quoted(name)})" for name in names)
     (sizes,) = files.fetch(f"SELECT {estimates} FROM source")
-    return {name: _raw_column(files, name, size) for name, size in zip(names, sizes, strict=True)}
+    described = _sampled if wide is None else wide
+    return {name: _raw_column(files, name, size, described) for name, size in zip(names, sizes, strict=True)}
 
 
-def _raw_column(files: TableFiles, name: str, estimate: int) -> RawColumn:
-    column = quoted(name)
+def _raw_column(files: TableFiles, name: str, estimate: int, wide: Wide) -> RawColumn:
+    column = _qualified(name)
     kind = files.type_of(name) if files.rows else ""
     # The estimate may be off by a few percent.
     if estimate <= 1.2 * LIMIT:
@@ -91,11 +98,16 @@ def _raw_column(files: TableFiles, name: str, estimate: int) -> RawColumn:
         present = len(values) - bool(missing)
         if present <= LIMIT:
             return _coded(files, name, kind, values.slice(0, present), counts[:present], missing)
-    return _sampled(files, name, kind)
+    return wide(files, name)
+
+
+def _qualified(name: str) -> str:
+    """A column of the table in SQL, whatever other tables or columns are called."""
+    return f"source.{quoted(name)}"
 
 
 def _coded(files: TableFiles, name: str, kind: str, values: Any, counts: Integers, missing: int) -> RawColumn:
-    column, distinct = quoted(name), len(values)
+    column, distinct = _qualified(name), len(values)
     positions = np.arange(distinct)
     if kind in _WHOLE and distinct:
         numbers = values.to_numpy().astype(np.int64)
@@ -115,10 +127,10 @@ def _coded(files: TableFiles, name: str, kind: str, values: Any, counts: Integer
         files.keep(type_name, values.to_pylist())
         code = f"coalesce(enum_code({column}::{type_name})::BIGINT + 1, 0)"
         return RawColumn(name, values, counts, missing, code, of_code.size, of_code)
-    lookup, value, code = f"lookup_{number}", f"value_{number}", f"code_{number}"
-    files.keep(lookup, pa.table([values, pa.array(of_code[1:] + 1)], names=[value, code]))
-    join = f" LEFT JOIN {lookup} ON source.{column} = {lookup}.{value}"
-    return RawColumn(name, values, counts, missing, f"coalesce({code}, 0)", of_code.size, of_code, join)
+    lookup = f"lookup_{number}"
+    files.keep(lookup, pa.table([values, pa.array(of_code[1:] + 1)], names=["value", "code"]))
+    join = f" LEFT JOIN {lookup} ON {column} = {lookup}.value"
+    return RawColumn(name, values, counts, missing, f"coalesce({lookup}.code, 0)", of_code.size, of_code, join)
 
 
 def coded_source(columns: Iterable[RawColumn], view: str = "source") -> str:
@@ -126,9 +138,9 @@ def coded_source(columns: Iterable[RawColumn], view: str = "source") -> str:
     return f"{view} AS source" + "".join(dict.fromkeys(column.join for column in columns))
 
 
-def _sampled(files: TableFiles, name: str, kind: str) -> RawColumn:
+def _sampled(files: TableFiles, name: str) -> RawColumn:
     """A column of numbers, nearly all distinct, by a sample of them that depends on the numbers alone."""
-    column = quoted(name)
+    column, kind = _qualified(name), files.type_of(name)
     if kind not in _NUMBERS and not kind.startswith("DECIMAL"):
         raise ValueError(
             f"{files.path}: column {name!r} has more than {LIMIT:,} distinct texts; declare it among the 'identifiers' "

@@ -198,7 +198,7 @@ def large_records(
     files_read = {} if roles is None else {roles: read_bytes(roles)}
     declared = read_roles(roles, reading, content=files_read.get(roles) if roles else None)
     with TableFiles.of(path, declared, memory=memory) as files:
-        _check_sum(files, declared.dataset.sha256)
+        check_sum(files, declared.dataset.sha256)
         left_out = [name for name in files.columns if name in declared.identifiers or declared.leaves_out(name)]
         raw = raw_columns(files, [name for name in files.columns if name not in left_out])
         if not raw:
@@ -226,7 +226,7 @@ def _large_column(dataset: Dataset, raw: RawColumn) -> LargeColumn:
     return LargeColumn(raw, values, coded.missing, of_value[raw.of_code])
 
 
-def _check_sum(files: TableFiles, expected: str | None) -> None:
+def check_sum(files: TableFiles, expected: str | None) -> None:
     """Refuse a file that is not the declared one."""
     if expected is None or len(files.parts) > 1:
         return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -72,6 +72,8 @@ class TableFiles:
     kept : dict
         Tables and types that queries need beside the files, by name: an Arrow table, or the list of an enumeration's
         texts. They are made again wherever the table is opened.
+    typed_by : mapping of Path to (mapping of str to Path)
+        For each part, its columns that hold nothing and hence have no type, each with a part that gives it one.
     """
 
     path: Path
@@ -83,13 +85,14 @@ class TableFiles:
     notes: list[str] = field(default_factory=list)
     states: tuple[tuple[int, int, int], ...] = field(default=(), repr=False)
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
+    typed_by: Mapping[Path, Mapping[str, Path]] = field(default_factory=dict, repr=False)
     _stack: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
     _connection: duckdb.DuckDBPyConnection | None = field(default=None, init=False, repr=False)
     _rows: int | None = field(default=None, init=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         closed = (self.path, self.parts, self.fields, self.columns, self.separator, self.memory, self.notes)
-        return type(self), (*closed, self.states, self.kept)
+        return type(self), (*closed, self.states, self.kept, self.typed_by)
 
     def part(self, number: int) -> Self:
         """One of the files as a table of its own, to be opened elsewhere, with the same tables and types beside it."""
@@ -119,13 +122,18 @@ class TableFiles:
         parts = _parts(path)
         states = tuple(_state(part) for part in parts)
         notes: list[str] = []
+        typed_by: dict[Path, dict[str, Path]] = {}
         if _begins_as_parquet(parts[0]):
-            fields, separator = _parquet_fields(parts), ""
+            schemas = {part: _schema(part) for part in parts}
+            fields, separator = _parquet_fields(schemas), ""
+            typed_by = _typed_by(schemas)
         else:
             fields, separator, notes = _csv_fields(parts[0], declared)
         if len(parts) > 1:
             notes.append(f"{len(parts)} parts, in the order of their names")
-        return cls(path, parts, fields, tuple(column_names(path, fields)), separator, memory, notes, states)
+        return cls(
+            path, parts, fields, tuple(column_names(path, fields)), separator, memory, notes, states, {}, typed_by
+        )
 
     def __enter__(self) -> Self:
         import duckdb
@@ -150,10 +158,12 @@ class TableFiles:
             else:
                 names = ", ".join(f"{quoted(stored)} AS {quoted(name)}" for stored, name in pairs)
                 for number, part in enumerate(self.parts):
-                    file = literal(str(part))
-                    self.connection.execute(f"CREATE VIEW part_{number} AS SELECT {names} FROM read_parquet({file})")
+                    self.connection.execute(f"CREATE VIEW part_{number} AS SELECT {names} FROM {self._parquet(part)}")
                 files = ", ".join(literal(str(part)) for part in self.parts)
-                self.connection.execute(f"CREATE VIEW source AS SELECT {names} FROM read_parquet([{files}])")
+                source = f"SELECT {names} FROM read_parquet([{files}])"
+                if any(part in self.typed_by for part in self.parts):
+                    source = " UNION ALL ".join(f"SELECT * FROM part_{number}" for number in range(len(self.parts)))
+                self.connection.execute(f"CREATE VIEW source AS {source}")
         for name, content in self.kept.items():
             self._make(name, content)
         return self
@@ -202,6 +212,11 @@ class TableFiles:
         self.kept[name] = content
         self._make(name, content)
 
+    def derive(self, name: str, query: str) -> None:
+        """Keep the result of a query as a table of this name, in this process only."""
+        with self.plain_errors():
+            self.connection.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query}")
+
     def _make(self, name: str, content: Any) -> None:
         with self.plain_errors():
             if isinstance(content, list):
@@ -247,6 +262,16 @@ class TableFiles:
             self.check_unchanged()
             raise ValueError(f"{self.path}{_reason(str(error))}") from None
 
+    def _parquet(self, part: Path) -> str:
+        """SQL of a part, whose columns without a type have that of another part."""
+        casts = []
+        for name, other in self.typed_by.get(part, {}).items():
+            described = f"DESCRIBE SELECT {quoted(name)} FROM read_parquet({literal(str(other))})"
+            kind = self.connection.execute(described).fetchall()[0][1]
+            casts.append(f"NULL::{kind} AS {quoted(name)}")
+        file = f"read_parquet({literal(str(part))})"
+        return f"(SELECT * REPLACE ({', '.join(casts)}) FROM {file})" if casts else file
+
     def _csv(self) -> str:
         types = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in self.columns)
         return (
@@ -283,20 +308,50 @@ def _begins_as_parquet(part: Path) -> bool:
         raise ValueError(f"{part}: cannot be read ({error.strerror})") from None
 
 
-def _parquet_fields(parts: Sequence[Path]) -> tuple[str, ...]:
+def _parquet_fields(schemas: Mapping[Path, Any]) -> tuple[str, ...]:
     """Names of the columns, which all parts must share with their types."""
-    schemas = [_schema(part) for part in parts]
-    for part, schema in zip(parts[1:], schemas[1:], strict=True):
-        for name in schemas[0].names:
+    names: list[str] = next(iter(schemas.values())).names
+    if not names:
+        raise ValueError(f"{next(iter(schemas))}: has no column")
+    typed: dict[str, tuple[Path, Any]] = {}
+    origin = next(iter(schemas))
+    for part, schema in schemas.items():
+        for name in names:
             if name not in schema.names:
-                raise ValueError(f"{part}: lacks the column {name!r} that {parts[0].name} has; parts must agree")
-            first, other = schemas[0].field(name).type, schema.field(name).type
-            if first != other:
-                raise ValueError(f"{part}: column {name!r} holds {other}, but {first} in {parts[0].name}")
+                raise ValueError(f"{part}: lacks the column {name!r} that {origin.name} has; parts must agree")
         for name in schema.names:
-            if name not in schemas[0].names:
-                raise ValueError(f"{part}: has the column {name!r} that {parts[0].name} lacks; parts must agree")
-    return tuple(schemas[0].names)
+            if name not in names:
+                raise ValueError(f"{part}: has the column {name!r} that {origin.name} lacks; parts must agree")
+            if schema.names.count(name) > 1:
+                raise ValueError(f"{part}: column {name!r} appears twice; column names must differ")
+            kind = _plain_type(schema.field(name).type)
+            if kind is None:
+                continue
+            other, first = typed.setdefault(name, (part, kind))
+            if kind != first:
+                raise ValueError(f"{part}: column {name!r} holds {kind}, but {first} in {other.name}")
+    return tuple(names)
+
+
+def _plain_type(kind: Any) -> Any:
+    """Type of a column, by which parts are compared; None for a column without values or type."""
+    import pyarrow as pa
+
+    if pa.types.is_null(kind):
+        return None
+    value = kind.value_type if pa.types.is_dictionary(kind) else kind
+    return pa.string() if pa.types.is_large_string(value) or pa.types.is_string_view(value) else value
+
+
+def _typed_by(schemas: Mapping[Path, Any]) -> dict[Path, dict[str, Path]]:
+    """Columns without a type of each part, each with a part that gives it one."""
+    typed_by: dict[Path, dict[str, Path]] = {}
+    for name in next(iter(schemas.values())).names:
+        typed = [part for part, schema in schemas.items() if _plain_type(schema.field(name).type) is not None]
+        for part in schemas:
+            if typed and _plain_type(schemas[part].field(name).type) is None:
+                typed_by.setdefault(part, {})[name] = typed[0]
+    return typed_by
 
 
 def _schema(part: Path) -> Any:

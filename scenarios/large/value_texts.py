@@ -97,6 +97,8 @@ def _with_empty(table: Any, files: TableFiles) -> Any:
 
 def _weights(raw: RawColumn, length: int) -> Integers:
     """Number of records of each row of `value_table`; repetitions stand for none."""
+    if len(raw.values) < raw.counts.size:
+        return np.ones(length, dtype=np.int64)
     weights = np.zeros(length, dtype=np.int64)
     weights[: raw.counts.size] = raw.counts
     if raw.missing and raw.counts.size < length:

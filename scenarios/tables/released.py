@@ -15,6 +15,7 @@ from defenses.recoding.pseudonymization import is_pseudonym
 from metrics.files import PRIVATE, check_new_file, write_atomically
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.declared_roles import read_roles
+from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextColumn
 from scenarios.tables.text_table import text_table
 from scenarios.tables.written_cells import WrittenCells
@@ -83,14 +84,37 @@ def read_released(
     columns, notes = text_table(path, read_bytes(path), declared, released=True)
     frame = text_frame((WrittenCells.of(declared, roles) if written is None else written).read(columns))
     refuse_identifiers(path, frame, declared.identifiers)
-    other = [name for name in frame.columns if name not in declared.sensitive]
+    quasi_identifiers, sensitive, role_notes = released_roles(path, tuple(frame.columns), declared)
+    return ReleasedTable(frame, quasi_identifiers, sensitive, (*notes, *role_notes))
+
+
+def released_roles(
+    path: Path, names: Sequence[str], declared: Roles
+) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    """Quasi-identifiers and sensitive columns of a released table, and notes on what was inferred.
+
+    Parameters
+    ----------
+    path : Path
+        The table; named in errors.
+    names : sequence of str
+        Its columns.
+    declared : Roles
+        Content of the roles file of the original table.
+
+    Raises
+    ------
+    ValueError
+        If a declared column is missing.
+    """
+    other = [name for name in names if name not in declared.sensitive]
     quasi_identifiers = other if declared.quasi_identifiers is None else declared.quasi_identifiers
     for name in (*quasi_identifiers, *declared.sensitive):
-        if name not in frame.columns:
-            raise ValueError(f"{path}: there is no column {name!r}; the table has {', '.join(frame.columns)}")
-    if declared.quasi_identifiers is None:
-        notes = [*notes, "no roles declared: every column is a quasi-identifier"]
-    return ReleasedTable(frame, tuple(quasi_identifiers), tuple(declared.sensitive), tuple(notes))
+        if name not in names:
+            raise ValueError(f"{path}: there is no column {name!r}; the table has {', '.join(names)}")
+    inferred = declared.quasi_identifiers is None
+    notes = ("no roles declared: every column is a quasi-identifier",) if inferred else ()
+    return tuple(quasi_identifiers), tuple(declared.sensitive), notes
 
 
 def refuse_identifiers(path: Path, frame: pd.DataFrame, identifiers: Sequence[str]) -> None:

@@ -3,14 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
 import metrics as m
-from scenarios.tables.class_values import class_values
+from metrics.arrays import Integers
+from metrics.class_diversity import ClassDiversity
+from metrics.classes import class_sizes
+from metrics.diversity import sensitive_counts
+from metrics.risk import prosecutor_of_sizes
+from metrics.size_counts import SizeCounts
+from metrics.suda import minimal_unique_sets
+from metrics.uniques import pitman_of_sizes, poisson_gamma_of_sizes, snb_of_sizes, zayatz_of_sizes
 from scenarios.tables.released import ReleasedTable
 
 # Largest size of a set of columns in the search for unique records.
@@ -49,6 +56,8 @@ class RiskReport:
         Number of records singled out by a minimal set of columns that contains this column, in descending order.
     sets : list of (str, int)
         The minimal sets of columns that single out most records, with the number of these records.
+    searched : bool
+        Whether sets of columns that single out records were searched.
     """
 
     rows: int
@@ -63,6 +72,7 @@ class RiskReport:
     fraction: float | None = None
     columns: list[tuple[str, int]] = field(default_factory=list)
     sets: list[tuple[str, int]] = field(default_factory=list)
+    searched: bool = True
 
 
 def risk_report(
@@ -91,60 +101,104 @@ def risk_report(
         If there is no quasi-identifier, or the population is smaller than the table.
     """
     names, frame = table.quasi_identifiers, table.frame
+    require_quasi_identifiers(names)
+    classes = m.equivalence_classes(frame, names)
+    journalist = None if population is None else m.journalist_risk(frame, population, names, threshold=THRESHOLD)
+    diversity = {}
+    for sensitive in table.sensitive:
+        counts = sensitive_counts(frame, names, sensitive, classes)
+        diversity[sensitive] = ClassDiversity.of_pairs(counts.groups, counts.values, counts.counts, counts.table)
+    columns = {name: pd.factorize(frame[name], use_na_sentinel=False)[0] for name in names}
+    return report_of_counts(
+        SizeCounts.of_classes(class_sizes(classes)),
+        diversity,
+        plain=_plain(frame[[*names, *table.sensitive]]),
+        singled=singled_out(columns, np.ones(len(frame), dtype=np.intp)),
+        journalist=journalist,
+        population_size=population_size,
+        cells=cells,
+    )
+
+
+def require_quasi_identifiers(names: Sequence[str]) -> None:
+    """Raise ValueError if there is no quasi-identifier."""
     if not names:
         raise ValueError("the table has no quasi-identifier; name some in the roles file")
-    classes = m.equivalence_classes(frame, names)
-    sizes = np.bincount(classes)
-    prosecutor = m.prosecutor_risk(frame, names, threshold=THRESHOLD, classes=classes)
+
+
+def report_of_counts(
+    sizes: SizeCounts,
+    diversity: Mapping[str, ClassDiversity],
+    *,
+    plain: bool,
+    singled: SingledOut | None,
+    journalist: m.ReidentificationRisk | None = None,
+    population_size: int | None = None,
+    cells: int | None = None,
+) -> RiskReport:
+    """Report of a released table, given the counts of its classes.
+
+    Parameters
+    ----------
+    sizes : SizeCounts
+        Sizes of the equivalence classes.
+    diversity : mapping of str to ClassDiversity
+        Diversity of each sensitive column.
+    plain : bool
+        Whether no cell is an interval, a set or ``*``.
+    singled : SingledOut, optional
+        What singles out records; None if it was not searched.
+    journalist : ReidentificationRisk, optional
+        Journalist risk.
+    population_size, cells
+        As in `risk_report`.
+    """
+    prosecutor = prosecutor_of_sizes(sizes, THRESHOLD)
     models = [
         ("prosecutor, highest", "knows that the target is in the table", prosecutor.highest),
         ("prosecutor, mean", "the same, over all records", prosecutor.mean),
         ("prosecutor, at risk", f"share of records above {THRESHOLD:g}", prosecutor.at_risk),
-        ("marketer", "share of records linked rightly by linking all", m.marketer_risk(frame, names, classes=classes)),
+        ("marketer", "share of records linked rightly by linking all", prosecutor.mean),
     ]
-    if population is not None:
-        journalist = m.journalist_risk(frame, population, names, threshold=THRESHOLD)
+    if journalist is not None:
         models += [
             ("journalist, highest", "knows the population, not who is in the table", journalist.highest),
             ("journalist, mean", "the same, over all records", journalist.mean),
         ]
-    columns, sets = _singled_out(table)
     return RiskReport(
-        rows=len(frame),
-        classes=int(sizes.size),
-        uniques=int((sizes == 1).sum()),
+        rows=sizes.rows,
+        classes=sizes.classes,
+        uniques=sizes.uniques,
         sizes=dict(_by_size(sizes)),
         models=models,
-        measures=list(_measures(table, classes)),
-        one_value=[(name, class_values(classes, frame[name])[1]) for name in table.sensitive],
-        plain=_plain(frame[[*names, *table.sensitive]]),
-        estimates=_estimates(table, classes, population_size, cells),
-        fraction=None if population_size is None else len(frame) / population_size,
-        columns=columns,
-        sets=sets,
+        measures=list(_measures(sizes, diversity)),
+        one_value=[(name, column.one_value) for name, column in diversity.items()],
+        plain=plain,
+        estimates=_estimates(sizes, population_size, cells),
+        fraction=None if population_size is None else sizes.rows / population_size,
+        columns=[] if singled is None else singled.columns,
+        sets=[] if singled is None else singled.sets,
+        searched=singled is not None,
     )
 
 
-def _by_size(sizes: np.ndarray) -> Iterator[tuple[str, int]]:
+def _by_size(sizes: SizeCounts) -> Iterator[tuple[str, int]]:
     """Ranges of class sizes, and the number of records in such classes."""
+    records = sizes.sizes * sizes.counts
     for low, high in ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, None)):
-        inside = (sizes >= low) & (sizes <= (high or sizes.max(initial=low)))
+        inside = (sizes.sizes >= low) & (sizes.sizes <= (high or sizes.sizes.max(initial=low)))
         label = str(low) if low == high else f"{low} to {high}" if high else f"{low} and more"
-        yield label, int(sizes[inside].sum())
+        yield label, int(records[inside].sum())
 
 
-def _measures(table: ReleasedTable, classes: np.ndarray) -> Iterator[tuple[str, str, float]]:
-    frame, names = table.frame, table.quasi_identifiers
-    yield "k", "smallest class", m.k_anonymity(frame, names)
-    for sensitive in table.sensitive:
+def _measures(sizes: SizeCounts, diversity: Mapping[str, ClassDiversity]) -> Iterator[tuple[str, str, float]]:
+    yield "k", "smallest class", int(sizes.sizes[0])
+    for sensitive, column in diversity.items():
         where = f"of {sensitive} in a class"
-        yield "l, distinct", f"fewest values {where}", m.l_diversity(frame, names, sensitive, classes=classes)
-        entropy = m.entropy_l_diversity(frame, names, sensitive, classes=classes)
-        yield "l, entropy", f"lowest exp(entropy) {where}", entropy
-        alpha = m.alpha_anonymity(frame, names, sensitive, classes=classes)
-        yield "alpha", f"largest share of a value {where}", alpha
-        distance = m.t_closeness_equal(frame, names, sensitive, classes=classes)
-        yield "t, equal", f"largest distance {where} from the table's", distance
+        yield "l, distinct", f"fewest values {where}", column.distinct
+        yield "l, entropy", f"lowest exp(entropy) {where}", float(np.exp(column.entropy))
+        yield "alpha", f"largest share of a value {where}", column.alpha
+        yield "t, equal", f"largest distance {where} from the table's", column.t_equal
 
 
 def _plain(frame: pd.DataFrame) -> bool:
@@ -154,9 +208,7 @@ def _plain(frame: pd.DataFrame) -> bool:
     )
 
 
-def _estimates(
-    table: ReleasedTable, classes: np.ndarray, population: int | None, cells: int | None
-) -> list[tuple[str, str, float]]:
+def _estimates(sizes: SizeCounts, population: int | None, cells: int | None) -> list[tuple[str, str, float]]:
     """Estimates of population uniques, the fitting one first.
 
     References
@@ -166,35 +218,53 @@ def _estimates(
     """
     if population is None:
         return []
-    frame, names = table.frame, table.quasi_identifiers
     estimators = {
-        "Zayatz": ("classes are as large in the population as in the table; tends to be too high", m.zayatz_uniques),
-        "Pitman": ("people join classes one after the other, large classes more often", m.pitman_uniques),
-        "SNB": ("sizes of classes are shifted negative binomial numbers", m.snb_uniques),
+        "Zayatz": ("classes are as large in the population as in the table; tends to be too high", zayatz_of_sizes),
+        "Pitman": ("people join classes one after the other, large classes more often", pitman_of_sizes),
+        "SNB": ("sizes of classes are shifted negative binomial numbers", snb_of_sizes),
     }
-    estimates = [
-        (name, about, float(estimate(frame, names, population=population, classes=classes)))
-        for name, (about, estimate) in estimators.items()
-    ]
-    if len(frame) <= SMALL_FRACTION * population:
+    estimates = [(name, about, float(estimate(sizes, population))) for name, (about, estimate) in estimators.items()]
+    if sizes.rows <= SMALL_FRACTION * population:
         fitting = estimates[1]
     else:
         fitting = min(estimates[0], estimates[2], key=lambda one: one[2])
     others = [one for one in estimates if one is not fitting]
     if cells is not None:
-        value = m.poisson_gamma_uniques(frame, names, population=population, cells=cells, classes=classes)
+        value = poisson_gamma_of_sizes(sizes, population, cells)
         about = "sizes of the possible combinations are Poisson numbers with gamma distributed means"
         others.insert(0, ("Poisson-gamma", about, float(value)))
     return [fitting, *others]
 
 
-def _singled_out(table: ReleasedTable) -> tuple[list[tuple[str, int]], list[tuple[str, int]]]:
-    """Columns and minimal sets of columns, each with the number of records that they single out."""
+@dataclass(frozen=True)
+class SingledOut:
+    """Columns and minimal sets of columns, each with the number of records that they single out.
+
+    Attributes
+    ----------
+    columns, sets : list of (str, int)
+        As in `RiskReport`.
+    """
+
+    columns: list[tuple[str, int]]
+    sets: list[tuple[str, int]]
+
+
+def singled_out(columns: Mapping[str, Integers], counts: Integers) -> SingledOut:
+    """Search for the minimal sets of columns that single out records.
+
+    Parameters
+    ----------
+    columns : mapping of str to ndarray of int, each of shape (n,)
+        Code of each row in each quasi-identifier.
+    counts : ndarray of int, shape (n,)
+        Number of records that each row stands for.
+    """
     by_set: Counter[str] = Counter()
-    alone = {name: np.zeros(len(table.frame), dtype=bool) for name in table.quasi_identifiers}
-    for names, rows in m.minimal_sample_uniques(table.frame, table.quasi_identifiers, max_size=SET_SIZE):
+    alone = {name: np.zeros(counts.size, dtype=bool) for name in columns}
+    for names, rows in minimal_unique_sets(columns, counts, max_size=SET_SIZE):
         by_set[", ".join(names)] += len(rows)
         for name in names:
             alone[name][rows] = True
-    columns = sorted(((name, int(rows.sum())) for name, rows in alone.items()), key=lambda pair: (-pair[1], pair[0]))
-    return columns, sorted(by_set.items(), key=lambda pair: (-pair[1], pair[0]))[:10]
+    by_column = sorted(((name, int(rows.sum())) for name, rows in alone.items()), key=lambda pair: (-pair[1], pair[0]))
+    return SingledOut(by_column, sorted(by_set.items(), key=lambda pair: (-pair[1], pair[0]))[:10])

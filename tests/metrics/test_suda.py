@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from metrics import minimal_sample_uniques, suda_scores
+from metrics.suda import minimal_unique_sets
 
 
 def minimal_uniques_one_by_one(frame: pd.DataFrame, max_size: int) -> dict[tuple[str, ...], set[int]]:
@@ -60,3 +61,15 @@ def test_scores_refuse() -> None:
         suda_scores(frame, ["z"])
     with pytest.raises(ValueError, match="no rows"):
         suda_scores(frame.iloc[:0], ["a"])
+
+
+@pytest.mark.parametrize("high", [8, 40])
+def test_rows_that_stand_for_several_records_single_out_as_the_records_do(high: int) -> None:
+    rng = np.random.default_rng(high)
+    frame = pd.DataFrame(rng.integers(0, high, (400, 4)), columns=list("abcd"))
+    rows = frame.groupby(list("abcd")).size().reset_index(name="count")
+    codes = {name: rows[name].to_numpy() for name in "abcd"}
+    weighted = minimal_unique_sets(codes, rows["count"].to_numpy(), max_size=3)
+    expected = {names: len(alone) for names, alone in minimal_sample_uniques(frame, list("abcd"))}
+    assert {names: alone.size for names, alone in weighted} == expected
+    assert expected

@@ -1,0 +1,166 @@
+"""Released tables that are read in parts, as cells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from metrics.arrays import Floats, Integers
+from scenarios.large.raw_columns import RawColumn, raw_columns
+from scenarios.large.records import LargeColumn
+from scenarios.large.table_files import TableFiles, quoted
+from scenarios.large.value_texts import value_texts
+from scenarios.large.wide_columns import wide_column
+from scenarios.tables.declared_roles import read_roles
+from scenarios.tables.released import refuse_identifiers, released_roles
+from scenarios.tables.risk import require_quasi_identifiers
+from scenarios.tables.text_column import TextColumn
+from scenarios.tables.written_cells import WrittenCells
+
+_ROWS = 1 << 18
+"""Distinct identifiers that are looked at together."""
+_OPENINGS = ("[", "{", "*")
+"""How a cell begins that holds no single value."""
+
+
+@dataclass(frozen=True)
+class ReleasedColumn:
+    """A column of a released table that is read in parts.
+
+    Attributes
+    ----------
+    coded : LargeColumn
+        Its codes; two codes are two cells.
+    cells : ndarray of object or None, shape (cells,)
+        Text of each code's cell, None where missing. None if there are too many to list.
+    counts : ndarray of int, shape (cells,)
+        Number of rows with each code.
+    plain : bool
+        Whether no cell is an interval, a set or ``*``.
+    """
+
+    coded: LargeColumn
+    cells: np.ndarray[tuple[int], np.dtype[np.object_]] | None = field(repr=False)
+    counts: Integers = field(repr=False)
+    plain: bool
+
+    @property
+    def shares(self) -> Floats:
+        """Share of the rows with each code, shape (cells,)."""
+        return np.asarray(self.counts / self.counts.sum())
+
+
+@dataclass(frozen=True)
+class LargeReleased:
+    """A released table that is read in parts.
+
+    Attributes
+    ----------
+    files : TableFiles
+        The table.
+    columns : mapping of str to ReleasedColumn
+        Quasi-identifiers and sensitive columns.
+    quasi_identifiers, sensitive : tuple of str
+        Columns with these roles.
+    notes : tuple of str
+        What was inferred.
+    """
+
+    files: TableFiles
+    columns: Mapping[str, ReleasedColumn]
+    quasi_identifiers: tuple[str, ...]
+    sensitive: tuple[str, ...]
+    notes: tuple[str, ...] = field(repr=False)
+
+
+@contextmanager
+def large_released(
+    path: Path,
+    roles: Path | None = None,
+    *,
+    reading: Mapping[str, Any] | None = None,
+    written: WrittenCells | None = None,
+    memory: int | None = None,
+) -> Iterator[LargeReleased]:
+    """Open a released table that is read in parts.
+
+    Parameters
+    ----------
+    path : Path
+        A Parquet file, a folder of Parquet files, or a CSV file.
+    roles, reading, written
+        As in `scenarios.tables.released.read_released`.
+    memory : int, optional
+        Bytes that DuckDB may use.
+
+    Raises
+    ------
+    ValueError
+        As `scenarios.tables.released.read_released`.
+    """
+    declared = read_roles(roles, reading)
+    with TableFiles.of(path, declared, memory=memory) as files:
+        quasi_identifiers, sensitive, notes = released_roles(path, files.columns, declared)
+        require_quasi_identifiers(quasi_identifiers)
+        for batch in _distinct_texts(files, [name for name in declared.identifiers if name in files.columns]):
+            refuse_identifiers(path, batch, list(batch.columns))
+        names = [name for name in files.columns if name in (*quasi_identifiers, *sensitive)]
+        raw = raw_columns(files, names, wide=partial(wide_column, na=declared.na))
+        text = value_texts(files, raw, declared, released=True)
+        cells = (WrittenCells.of(declared, roles) if written is None else written).read(text.columns)
+        quasi_identifiers = tuple(name for name in quasi_identifiers if name in cells or declared.quasi_identifiers)
+        columns = {name: _column(files, raw[name], cells[name]) for name in names if name in cells}
+        yield LargeReleased(files, columns, quasi_identifiers, sensitive, (*text.notes, *notes))
+
+
+def _distinct_texts(files: TableFiles, names: Sequence[str]) -> Iterator[pd.DataFrame]:
+    """Distinct values of some columns as text, in frames of one column each."""
+    for name in names:
+        column = f"source.{quoted(name)}"
+        query = f"SELECT DISTINCT {column}::VARCHAR AS value FROM source WHERE {column} IS NOT NULL AND {column} != ''"
+        for batch in files.batches(query, _ROWS):
+            yield pd.DataFrame({name: batch.column("value").to_pandas()})
+
+
+def _column(files: TableFiles, raw: RawColumn, text: TextColumn) -> ReleasedColumn:
+    """Codes and cells of a column, given the cells of its distinct values."""
+    if raw.sampled:
+        # Its own codes are those of the cells; DuckDB looks for cells that are no single value.
+        cells = np.broadcast_to(np.array(None, dtype=object), raw.size)
+        counts = np.append(raw.missing, raw.counts)
+        return ReleasedColumn(LargeColumn(raw, cells, 0, np.arange(raw.size)), None, counts, _is_plain(files, raw))
+    distinct = len(raw.values)
+    values = np.append(text.text_values()[:distinct], [None])
+    of_value, uniques = pd.factorize(values, use_na_sentinel=False)
+    uniques = np.array([None if pd.isna(cell) else cell for cell in uniques], dtype=object)
+    counts = np.bincount(of_value, np.append(raw.counts, raw.missing), minlength=uniques.size).astype(np.int64)
+    of_raw = of_value[raw.of_code]
+    occurring = np.append(raw.counts, raw.missing) > 0
+    if np.unique(of_value[occurring]).size < occurring.sum():
+        raw = _merged(files, raw, of_raw, uniques.size)
+        of_raw = np.arange(uniques.size)
+    plain = not any(cell.startswith(_OPENINGS) for cell, n in zip(uniques, counts, strict=True) if n and cell)
+    return ReleasedColumn(LargeColumn(raw, uniques, int(of_value[-1]), of_raw), uniques, counts, plain)
+
+
+def _merged(files: TableFiles, raw: RawColumn, of_raw: Integers, size: int) -> RawColumn:
+    """A column whose code is that of the cell, where several stored values are one cell."""
+    table = f"cells_{files.columns.index(raw.name)}"
+    files.keep(table, pa.table({"stored": np.arange(raw.size), "cell": of_raw}))
+    join = f"{raw.join} LEFT JOIN {table} ON ({raw.code}) = {table}.stored"
+    return replace(raw, code=f"{table}.cell", size=size, of_code=np.arange(size), join=join)
+
+
+def _is_plain(files: TableFiles, raw: RawColumn) -> bool:
+    """Whether no cell of a column with many cells is an interval, a set or ``*``."""
+    first = f"left(source.{quoted(raw.name)}::VARCHAR, 1)"
+    ((any_opening,),) = files.fetch(f"SELECT bool_or({first} IN ('[', '{{', '*')) FROM source")
+    return not any_opening

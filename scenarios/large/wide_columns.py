@@ -1,0 +1,62 @@
+"""Columns with more distinct values than a list of them may have, numbered by DuckDB."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from scenarios.large.raw_columns import RawColumn
+from scenarios.large.table_files import TableFiles, literal, quoted
+
+SAMPLE = 1 << 12
+"""Number of distinct values from which the form of the column is told."""
+_FLOATS = ("FLOAT", "DOUBLE")
+
+
+def wide_column(files: TableFiles, name: str, na: Sequence[str] = ()) -> RawColumn:
+    """Number the distinct values of a column of numbers or texts, however many there are.
+
+    Parameters
+    ----------
+    files : TableFiles
+        The table.
+    name : str
+        The column.
+    na : sequence of str
+        Texts that mean a missing value; so do an empty text and NaN.
+
+    Returns
+    -------
+    RawColumn
+        Its `values` are a sample of the distinct values, and its codes refer to `counts` instead. Two texts that are
+        one number, such as 1 and 1.0, remain two values.
+    """
+    column, number = f"source.{quoted(name)}", files.columns.index(name)
+    kind = files.type_of(name)
+    value = column
+    if kind in _FLOATS:
+        value = f"CASE WHEN isnan({column}) THEN NULL ELSE {column} END"
+    elif kind == "VARCHAR":
+        missing = ", ".join(map(literal, ("", *na)))
+        value = f"CASE WHEN trim({column}) IN ({missing}) THEN NULL ELSE {column} END"
+    table = f"wide_{number}"
+    files.derive(
+        table,
+        f"SELECT value, row_number() OVER () AS code, n FROM (SELECT {value} AS value, count(*) AS n FROM source "
+        "GROUP BY 1) WHERE value IS NOT NULL",
+    )
+    counts = files.arrow(f"SELECT n FROM {table} ORDER BY code").column("n").to_numpy().astype(np.int64)
+    every = max(1, counts.size // SAMPLE)
+    values = files.arrow(f"SELECT value FROM {table} WHERE hash(value) % {every} = 0 ORDER BY value").column("value")
+    return RawColumn(
+        name,
+        values,
+        counts,
+        files.rows - int(counts.sum()),
+        f"coalesce({table}.code, 0)",
+        counts.size + 1,
+        np.append(-1, np.arange(counts.size)),
+        f" LEFT JOIN {table} ON {value} = {table}.value",
+        sampled=True,
+    )
