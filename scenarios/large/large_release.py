@@ -21,6 +21,7 @@ from defenses.pram.private_retention import (
     OptimalRetentionFromNoisyHistogram,
 )
 from defenses.pram.retention_replacement import RetentionReplacement
+from defenses.recoding.pseudonymization import Pseudonymization
 from defenses.recoding.top_bottom_coding import TopBottomCoding
 from scenarios.large.blocked import blocked
 from scenarios.large.combinations import TooManyCombinations
@@ -32,6 +33,7 @@ from scenarios.large.rowwise.columnwise import columnwise, constant, is_columnwi
 from scenarios.large.rowwise.independent import independent
 from scenarios.large.rowwise.noise import additive_noise
 from scenarios.large.rowwise.pram import optimal_matrix, retention_replacement, retention_vectors
+from scenarios.large.rowwise.pseudonyms import pseudonymization
 from scenarios.large.rowwise.samples import sampling, shuffle, stratified_sampling
 
 # Producers are listed by the exact class, since a subclass may release something else.
@@ -44,6 +46,7 @@ ROWWISE: dict[type[MicrodataDefense], Callable[..., LargeRelease]] = {
     OptimalRetentionByOutput: retention_vectors,
     OptimalRetentionFromNoisyHistogram: retention_vectors,
     OptimalRetentionWithPrior: retention_vectors,
+    Pseudonymization: pseudonymization,
     ReportedTable: independent,
     RetentionReplacement: retention_replacement,
     Sampling: sampling,

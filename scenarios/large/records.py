@@ -92,6 +92,8 @@ class LargeRecords:
         whatever stands beside them.
     columns : mapping of str to LargeColumn
         The columns that a release may hold, in the order of the table.
+    missing_texts : tuple of str
+        Texts that the roles file or an option declares to be missing values.
     first_block, first_row : int
         Number of the first block, and position of its first row; not 0 in later parts of a table.
     """
@@ -99,6 +101,7 @@ class LargeRecords:
     files: TableFiles
     dataset: Dataset
     columns: Mapping[str, LargeColumn]
+    missing_texts: tuple[str, ...] = ()
     first_block: int = 0
     first_row: int = 0
 
@@ -208,7 +211,7 @@ def large_records(
             dataset = described_table(path, text.columns, text.notes, declared, roles, files_read)
         dataset = replace(dataset, sha256="")
         columns = {name: _large_column(dataset, raw[name]) for name in raw if name in text.columns}
-        yield LargeRecords(files, dataset, columns)
+        yield LargeRecords(files, dataset, columns, tuple(declared.na))
 
 
 def _large_column(dataset: Dataset, raw: RawColumn) -> LargeColumn:

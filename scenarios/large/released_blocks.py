@@ -13,6 +13,9 @@ from numpy.typing import NDArray
 from defenses.base.channel import Channel
 from defenses.base.guarantee import Guarantee
 
+PSEUDONYM = np.dtype("S33")
+"""Type of columns of texts of equal length that are all distinct, as pseudonyms are; empty where missing."""
+
 
 class CellList:
     """Distinct released cells of a column, which grow in number while blocks are made.
@@ -66,7 +69,7 @@ class ReleasedBlock:
         Number of the block, from 0; each number occurs once, in ascending order.
     columns : mapping of str to ndarray, each of shape (rows,)
         Positions of the cells in the column's list, int32. Numbers, float or int, in a column without a list; NaN is a
-        missing one.
+        missing one. Or texts of type `PSEUDONYM`.
     origin : ndarray of int64, shape (rows,)
         Position of the record that each row stems from, from 0 in the order of the table; -1 for a row that stems from
         none or from several.

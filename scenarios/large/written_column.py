@@ -48,10 +48,12 @@ class WrittenColumn:
         Parameters
         ----------
         stored : ndarray, shape (rows,)
-            Codes of cells, or numbers.
+            Codes of cells, numbers or pseudonyms.
         """
         if self.cells is not None:
             return self._fields.take(pa.array(stored))
+        if stored.dtype.kind == "S":
+            return _fixed_texts(stored).fill_null(self.empty)
         column = self._in_words(pd.Series(stored, name=self.name))
         if column.dtype == object or set(self.separator) & set("0123456789.-+einf"):
             codes, distinct = pd.factorize(column, use_na_sentinel=True)
@@ -65,8 +67,10 @@ class WrittenColumn:
         Parameters
         ----------
         stored : ndarray, shape (rows,)
-            Codes of cells, or numbers.
+            Codes of cells, numbers or pseudonyms.
         """
+        if stored.dtype.kind == "S":
+            return _fixed_texts(stored).cast(pa.string())
         if self.cells is None:
             column = self._in_words(pd.Series(stored, name=self.name))
             return pa.array(_texts(column) if column.dtype == object else column, from_pandas=True)
@@ -114,6 +118,11 @@ class WrittenColumn:
 def _texts(column: pd.Series[Any]) -> pd.Series[Any]:
     """Cells as text, None where missing."""
     return column.astype(str).where(column.notna(), None)
+
+
+def _fixed_texts(texts: NDArray[Any]) -> Any:
+    """ASCII texts of a fixed length as an Arrow array of shape (rows,); missing where empty."""
+    return pa.array(texts, pa.large_binary(), mask=texts == b"").cast(pa.large_string())
 
 
 def _number_texts(numbers: NDArray[Any]) -> Any:
