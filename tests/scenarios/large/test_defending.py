@@ -163,7 +163,7 @@ def test_a_full_disk_leaves_nothing(folder, monkeypatch, full):
         calls.append(arguments)
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(f"scenarios.large.{full}", write)
+    monkeypatch.setattr(full, write)
     result = call("Identity", "parts", "-o", "out.csv", "--truth", "who.csv", "--channel", "c.toml", code=2)
     assert result.stderr.splitlines()[-1].startswith("Error: the disk is full")
     assert calls
