@@ -13,7 +13,9 @@ from metrics.classes import class_sizes, given_or_computed_classes, require_colu
 from metrics.domains import Domain
 
 
-def normalized_certainty_penalty(released: pd.DataFrame, domains: Mapping[str, Domain]) -> float:
+def normalized_certainty_penalty(
+    released: pd.DataFrame, domains: Mapping[str, Domain], *, weights: Integers | None = None
+) -> float:
     """Normalized certainty penalty: mean share of the domain that a cell covers, in [0, 1].
 
     The penalty of an interval is its width relative to the domain's, that of a set of u among d categories u / d. A
@@ -25,6 +27,8 @@ def normalized_certainty_penalty(released: pd.DataFrame, domains: Mapping[str, D
         Released cells.
     domains : mapping of str to Domain
         The columns to measure, with the domains of their original values.
+    weights : ndarray of int, shape (n,), optional
+        Number of records that each row stands for; by default one.
 
     Raises
     ------
@@ -42,7 +46,7 @@ def normalized_certainty_penalty(released: pd.DataFrame, domains: Mapping[str, D
             return np.where(members > 1, members / cells.domain.size, 0.0)
         return _width(cells)
 
-    return _mean_loss(released, domains, penalty)
+    return _mean_loss(released, domains, penalty, weights)
 
 
 def generalization_loss(released: pd.DataFrame, domains: Mapping[str, Domain]) -> float:
@@ -113,7 +117,12 @@ def _width(cells: Cells) -> Floats:
     return np.where(cells.missing, 0.0, (high - low) / (domain.high - domain.low))
 
 
-def _mean_loss(released: pd.DataFrame, domains: Mapping[str, Domain], loss: Callable[[Cells], Floats]) -> float:
+def _mean_loss(
+    released: pd.DataFrame,
+    domains: Mapping[str, Domain],
+    loss: Callable[[Cells], Floats],
+    weights: Integers | None = None,
+) -> float:
     """Mean over rows and columns of a loss of distinct cells; ``*`` counts 1."""
     if len(released) == 0 or not domains:
         raise ValueError(f"a loss needs rows and columns, got {len(released)} rows and {len(domains)} domains")
@@ -121,5 +130,5 @@ def _mean_loss(released: pd.DataFrame, domains: Mapping[str, Domain], loss: Call
     total = 0.0
     for name, domain in domains.items():
         cells = read_cells(released[name], domain)
-        total += float(np.where(cells.suppressed, 1.0, loss(cells))[cells.codes].mean())
+        total += float(np.average(np.where(cells.suppressed, 1.0, loss(cells))[cells.codes], weights=weights))
     return total / len(domains)

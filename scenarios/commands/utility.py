@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from scenarios.commands.common import bad_input, echo, reading_options, roles_option
+from scenarios.commands.common import bad_input, echo, memory_option, reading_options, roles_option
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 EPILOG = """\b
 Examples:
   tokumei utility people.csv released.csv --roles roles.toml
   tokumei utility people.csv released.csv --roles roles.toml --held-out others.csv --format json
+  tokumei utility people/ released.parquet --roles roles.toml --memory 4GB
 """
 
 
@@ -22,6 +27,7 @@ Examples:
 @roles_option
 @reading_options
 @click.option("--held-out", help="Further real records, on which a classifier trained on the release is tested.")
+@memory_option
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the range queries.")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def utility(
@@ -29,45 +35,103 @@ def utility(
     released: str,
     roles: Path | None,
     held_out: str | None,
+    memory: str | None,
     seed: int,
     form: str,
     *,
     reading: dict[str, Any],
 ) -> None:
-    """Measure the utility of RELEASED compared with ORIGINAL: 1 for an identical table, 0 for a table of constants."""
+    """Measure the utility of RELEASED compared with ORIGINAL: 1 for an identical table, 0 for a table of constants.
+
+    Of large tables, classifiers and the noise of associations are measured on drawn rows, and a note says so.
+    """
     import json
 
-    import numpy as np
-
     from metrics.headline_utility import headline_utility
-    from metrics.information_loss import normalized_certainty_penalty
-    from metrics.table_utility import TableUtility, prediction_target
+    from scenarios.large.size import is_large, memory_bytes
     from scenarios.reporting.utility_words import association_words
-    from scenarios.tables.dataset import load_table
-    from scenarios.tables.released import input_path, read_released
+    from scenarios.tables.released import STANDARD, input_path
 
     with bad_input():
-        dataset = load_table(input_path(original), roles, reading=reading)
-        records = dataset.records
-        others = load_table(input_path(held_out), roles, reading=reading).records if held_out else records.take([])
-        cells = read_released(input_path(released), roles, reading=reading, written=dataset.written).frame
-        domains = {name: records.domain(name) for name in records.released_columns}
-        target = prediction_target(records.sensitive, domains)
-        scorer = TableUtility(records.frame, domains, others.frame, target, np.random.default_rng(seed))
-        try:
-            scores = scorer.score(cells)
-            loss = normalized_certainty_penalty(cells, {name: domains[name] for name in records.quasi_identifiers})
-        except ValueError as error:
-            hint = "; labels of a hierarchy need --roles, which declares it" if roles is None else ""
-            raise ValueError(f"{released}: {error}{hint}") from None
+        if memory is not None and STANDARD in (original, released):
+            raise ValueError("--memory: standard input cannot be read in parts; name a file")
+        paths = [input_path(original), input_path(released)]
+        others = None if held_out is None else input_path(held_out)
+        if any(is_large(path, memory_given=memory is not None) for path in paths):
+            measured = _large(paths, roles, others, seed, reading, memory_bytes(memory))
+        else:
+            measured = _small(paths, roles, others, seed, reading)
+        scores, loss, rows, columns, notes = measured
+    for note in notes:
+        echo(f"note: {note}", err=True)
     value, components = headline_utility(scores)
-    result = {"utility": value, **components, "normalized_certainty_penalty": loss, "rows": len(cells)}
-    if words := association_words(components["associations"], len(domains)):
+    result = {"utility": value, **components, "normalized_certainty_penalty": loss, "rows": rows}
+    if words := association_words(components["associations"], columns):
         echo(f"note: {words}", err=True)
     if form == "json":
         echo(json.dumps(result, indent=2))
         return
     from tabulate import tabulate
 
-    rows = [[name, value] for name, value in result.items()]
-    echo(tabulate(rows, tablefmt="plain", floatfmt=".4f", missingval="not measured"))
+    lines = [[name, value] for name, value in result.items()]
+    echo(tabulate(lines, tablefmt="plain", floatfmt=".4f", missingval="not measured"))
+
+
+_Measured = tuple[dict[str, float | None], float, int, int, tuple[str, ...]]
+"""Components, penalty, released rows, compared columns, and notes."""
+
+
+def _small(paths: list[Path], roles: Path | None, others: Path | None, seed: int, reading: dict[str, Any]) -> _Measured:
+    """Utility of tables in memory."""
+    import numpy as np
+
+    from metrics.information_loss import normalized_certainty_penalty
+    from metrics.table_utility import TableUtility, prediction_target
+    from scenarios.tables.dataset import load_table
+    from scenarios.tables.released import read_released
+
+    dataset = load_table(paths[0], roles, reading=reading)
+    records = dataset.records
+    held_out = records.take([]) if others is None else load_table(others, roles, reading=reading).records
+    cells = read_released(paths[1], roles, reading=reading, written=dataset.written).frame
+    domains = {name: records.domain(name) for name in records.released_columns}
+    target = prediction_target(records.sensitive, domains)
+    scorer = TableUtility(records.frame, domains, held_out.frame, target, np.random.default_rng(seed))
+    with _about(paths[1], roles):
+        scores = scorer.score(cells)
+        loss = normalized_certainty_penalty(cells, {name: domains[name] for name in records.quasi_identifiers})
+    return scores, loss, len(cells), len(domains), ()
+
+
+def _large(
+    paths: list[Path], roles: Path | None, others: Path | None, seed: int, reading: dict[str, Any], memory: int
+) -> _Measured:
+    """Utility of tables that are read in parts."""
+    from metrics.table_utility import prediction_target
+    from scenarios.large.records import large_records
+    from scenarios.large.released import large_released
+    from scenarios.large.utility import large_utility
+    from scenarios.tables.dataset import load_table
+
+    # Two connections are open, and the rest is for blocks.
+    with large_records(paths[0], roles, reading=reading, memory=memory // 4) as records:
+        held_out = load_table(others, roles, reading=reading).records.frame if others else records.roles.frame[:0]
+        written, names = records.dataset.written, tuple(records.columns)
+        with large_released(
+            paths[1], roles, reading=reading, written=written, others=names, memory=memory // 4
+        ) as released:
+            domains = {name: records.roles.domain(name) for name in names}
+            target = prediction_target(records.roles.sensitive, domains)
+            with _about(paths[1], roles):
+                utility = large_utility(records, released, held_out, target, seed)
+            return utility.scores, utility.penalty, released.rows, len(domains), utility.notes
+
+
+@contextmanager
+def _about(released: Path, roles: Path | None) -> Iterator[None]:
+    """Name the release in complaints about its cells."""
+    try:
+        yield
+    except ValueError as error:
+        hint = "; labels of a hierarchy need --roles, which declares it" if roles is None else ""
+        raise ValueError(f"{released}: {error}{hint}") from None

@@ -130,21 +130,7 @@ class LargeRecords:
             The columns to read; by default all.
         """
         chosen = {name: self.columns[name] for name in (self.columns if names is None else names)}
-        expressions = ", ".join(
-            f"{column.raw.code} AS {quoted(name)}"
-            if column.numbers_only
-            else f"({column.raw.code})::INTEGER AS {quoted(name)}"
-            for name, column in chosen.items()
-        )
-        number, start = self.first_block, self.first_row
-        for view in self.files.views:
-            source = coded_source((column.raw for column in chosen.values()), view)
-            query = f"SELECT {expressions or '0 AS nothing'} FROM {source}"
-            for batch in _rows_of(self.files.batches(query, BLOCK), BLOCK):
-                yield Block(number, start, _coded_rows(batch, chosen))
-                start += len(batch)
-                number += 1
-        self.files.check_unchanged()
+        yield from coded_blocks(self.files, chosen, self.first_block, self.first_row)
 
     def frame(self, block: Block) -> pd.DataFrame:
         """Values of the rows of a block, typed as in the whole table."""
@@ -239,6 +225,37 @@ def check_sum(files: TableFiles, expected: str | None) -> None:
         raise ValueError(
             f"{files.path}: its sha256 is {actual}, not {expected} as declared; the file was damaged or changed"
         )
+
+
+def coded_blocks(
+    files: TableFiles, columns: Mapping[str, LargeColumn], first_block: int = 0, first_row: int = 0
+) -> Iterator[Block]:
+    """Blocks of `BLOCK` rows in the order of the table; the last one of each part may be shorter.
+
+    Parameters
+    ----------
+    files : TableFiles
+        The table.
+    columns : mapping of str to LargeColumn
+        The columns to read.
+    first_block, first_row : int
+        Number of the first block, and position of its first row.
+    """
+    expressions = ", ".join(
+        f"{column.raw.code} AS {quoted(name)}"
+        if column.numbers_only
+        else f"({column.raw.code})::INTEGER AS {quoted(name)}"
+        for name, column in columns.items()
+    )
+    number, start = first_block, first_row
+    for view in files.views:
+        source = coded_source((column.raw for column in columns.values()), view)
+        query = f"SELECT {expressions or '0 AS nothing'} FROM {source}"
+        for batch in _rows_of(files.batches(query, BLOCK), BLOCK):
+            yield Block(number, start, _coded_rows(batch, columns))
+            start += len(batch)
+            number += 1
+    files.check_unchanged()
 
 
 def _coded_rows(batch: Any, columns: Mapping[str, LargeColumn]) -> dict[str, NDArray[Any]]:

@@ -15,10 +15,10 @@ import pyarrow as pa
 
 from metrics.arrays import Floats, Integers
 from scenarios.large.raw_columns import RawColumn, raw_columns
-from scenarios.large.records import LargeColumn
+from scenarios.large.records import Block, LargeColumn, coded_blocks
 from scenarios.large.table_files import TableFiles, quoted
 from scenarios.large.value_texts import value_texts
-from scenarios.large.wide_columns import wide_column
+from scenarios.large.wide_columns import wide_column, wide_values
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.released import refuse_identifiers, released_roles
 from scenarios.tables.risk import require_quasi_identifiers
@@ -72,6 +72,8 @@ class LargeReleased:
         Columns with these roles.
     notes : tuple of str
         What was inferred.
+    written : WrittenCells
+        Written form of the cells.
     """
 
     files: TableFiles
@@ -79,6 +81,27 @@ class LargeReleased:
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     notes: tuple[str, ...] = field(repr=False)
+    written: WrittenCells = field(repr=False)
+
+    @property
+    def rows(self) -> int:
+        """Number of rows."""
+        return self.files.rows
+
+    def blocks(self, names: Sequence[str]) -> Iterator[Block]:
+        """Blocks of rows in the order of the table, with the codes of some columns."""
+        return coded_blocks(self.files, {name: self.columns[name].coded for name in names})
+
+    def cells(self, name: str) -> Iterator[np.ndarray[tuple[int], np.dtype[np.object_]]]:
+        """Text of each code's cell, None where missing, in parts of `_ROWS` codes at most."""
+        column = self.columns[name]
+        if column.cells is not None:
+            yield column.cells
+            return
+        yield np.array([None], dtype=object)
+        for batch in wide_values(self.files, column.coded.raw, _ROWS):
+            text = TextColumn.from_arrow(f"{self.files.path}: column {name!r}", batch)
+            yield self.written.read({name: text})[name].text_values()
 
 
 @contextmanager
@@ -88,6 +111,7 @@ def large_released(
     *,
     reading: Mapping[str, Any] | None = None,
     written: WrittenCells | None = None,
+    others: Sequence[str] = (),
     memory: int | None = None,
 ) -> Iterator[LargeReleased]:
     """Open a released table that is read in parts.
@@ -98,6 +122,8 @@ def large_released(
         A Parquet file, a folder of Parquet files, or a CSV file.
     roles, reading, written
         As in `scenarios.tables.released.read_released`.
+    others : sequence of str
+        Further columns to read, where the table has them.
     memory : int, optional
         Bytes that DuckDB may use.
 
@@ -112,13 +138,14 @@ def large_released(
         require_quasi_identifiers(quasi_identifiers)
         for batch in _distinct_texts(files, [name for name in declared.identifiers if name in files.columns]):
             refuse_identifiers(path, batch, list(batch.columns))
-        names = [name for name in files.columns if name in (*quasi_identifiers, *sensitive)]
+        names = [name for name in files.columns if name in (*quasi_identifiers, *sensitive, *others)]
         raw = raw_columns(files, names, wide=partial(wide_column, na=declared.na))
         text = value_texts(files, raw, declared, released=True)
-        cells = (WrittenCells.of(declared, roles) if written is None else written).read(text.columns)
+        written = WrittenCells.of(declared, roles) if written is None else written
+        cells = written.read(text.columns)
         quasi_identifiers = tuple(name for name in quasi_identifiers if name in cells or declared.quasi_identifiers)
         columns = {name: _column(files, raw[name], cells[name]) for name in names if name in cells}
-        yield LargeReleased(files, columns, quasi_identifiers, sensitive, (*text.notes, *notes))
+        yield LargeReleased(files, columns, quasi_identifiers, sensitive, (*text.notes, *notes), written)
 
 
 def _distinct_texts(files: TableFiles, names: Sequence[str]) -> Iterator[pd.DataFrame]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from scenarios.large.raw_columns import RawColumn
 from scenarios.large.table_files import TableFiles, literal, quoted
@@ -60,3 +62,20 @@ def wide_column(files: TableFiles, name: str, na: Sequence[str] = ()) -> RawColu
         f" LEFT JOIN {table} ON {value} = {table}.value",
         sampled=True,
     )
+
+
+def wide_values(files: TableFiles, column: RawColumn, size: int) -> Iterator[Any]:
+    """Distinct values of a column of `wide_column` as chunked arrays of text, `size` at a time in the order of codes.
+
+    Parameters
+    ----------
+    files : TableFiles
+        The table.
+    column : RawColumn
+        The column; its first value has code 1.
+    size : int
+        Largest number of values in an array.
+    """
+    table = f"wide_{files.columns.index(column.name)}"
+    for batch in files.batches(f"SELECT value::VARCHAR AS value FROM {table} ORDER BY code", size):
+        yield pa.chunked_array([batch.column("value")])
