@@ -13,6 +13,8 @@ The contract of attacks: knowledge, claims, and released cells beside candidates
 Linkage: which record a released row stems from.
     AssignmentLinkage: Hungarian assignment: matches rows to different candidates with the least sum of Gower
         distances.
+    BlockedLinkage: Linkage of large tables: blocking on informative columns, learned likelihoods, sparse
+        assignment.
     EnsembleLinkage: Linear opinion pool of several linkage attacks: averages their confidences.
     ExpectationMaximizationLinkage: Linkage by expectation maximization: estimates the mechanism of each column
         while it matches.

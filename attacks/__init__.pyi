@@ -10,6 +10,7 @@ from .base.claims import ValueClaims as ValueClaims
 
 # linkage
 from .linkage.assignment_linkage import AssignmentLinkage as AssignmentLinkage
+from .linkage.blocked_linkage import BlockedLinkage as BlockedLinkage
 from .linkage.ensemble_linkage import EnsembleLinkage as EnsembleLinkage
 from .linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage as ExpectationMaximizationLinkage
 from .linkage.fellegi_sunter import FellegiSunter as FellegiSunter

@@ -23,6 +23,7 @@ Examples:
   tokumei attack AssignmentLinkage -r released.csv -c people.csv -o correspondence.csv
   tokumei attack LikelihoodAssignment --channel channel.toml -r noisy.csv -c people.csv -o correspondence.csv
   tokumei attack NearestNeighbour -p metric=euclidean -r released.csv -c people.csv --truth who.csv > answers.csv
+  tokumei attack BlockedLinkage -r million.parquet -c people.parquet -o correspondence.csv
   tokumei attack FellegiSunter --targets 100 -r released.csv -c people.csv -o correspondence.csv
 """
 
@@ -74,9 +75,14 @@ def attack(
     Most attacks compare all pairs of rows and candidates. By default they answer for as many rows as make 25 million
     pairs, drawn at random if these are not all. They compare them with all candidates, and the score is that of the
     drawn rows. --targets sets the number of rows. The default of LikelihoodAssignment is 100,000 rows or more.
+
+    BlockedLinkage answers for all rows of large tables, with or without --channel: a million rows and a million
+    candidates take minutes. It compares each row with candidates that agree in informative columns, and notes say which
+    columns these are. If no columns tell enough, it answers for a random sample of rows, and a note says so.
     """
     import numpy as np
 
+    from attacks.linkage.blocked_linkage import SearchedAnswers
     from scenarios.tables.linkage_files import answer_table, read_release, read_truth
     from scenarios.tables.released import STANDARD, as_csv, refuse_existing, write_text
     from scenarios.tables.sampled_release import drawn_rows, sampled_release, sampling_notes
@@ -97,6 +103,11 @@ def attack(
         claims = _claims(assignment, method, release, knowledge, rng)
         answer = answer_table(claims, release, knowledge, rng)
         answer["released_row"] = drawn[answer["released_row"].to_numpy()]
+        if isinstance(claims, SearchedAnswers):
+            notes += claims.notes
+            drawn = drawn if claims.asked is None else drawn[claims.asked]
+            if origin is not None:
+                origin = np.where(np.isin(np.arange(rows), drawn), origin, -1)
         write_text(as_csv(answer), output)
     if claims.confidence is None and answer["confidence"].notna().any():
         notes.append(f"{assignment} states no confidence; it is what ExpectationMaximizationLinkage learned")

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from attacks.base.attack import Attack
+from attacks.linkage.blocked_linkage import BlockedLinkage
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment
 from attacks.linkage.nearest_neighbour import NearestNeighbour
 from attacks.linkage.sweeney_join import SweeneyJoin
@@ -32,15 +33,18 @@ def drawn_rows(attack: Attack, rows: int, candidates: int, targets: int | None, 
     Parameters
     ----------
     attack : Attack
-        The attack. `LikelihoodAssignment` does not compare all pairs of large tables.
+        The attack. `LikelihoodAssignment` and `BlockedLinkage` do not compare all pairs of large tables.
     rows, candidates : int
         Number of released rows and of candidates.
     targets : int, optional
-        Number of rows; by default as many as the attack can compare with all candidates.
+        Number of rows; by default as many as the attack can compare with all candidates, all of them for
+        `BlockedLinkage`.
     seed : int
         Seed of the sample.
     """
-    if targets is None:
+    if targets is None and isinstance(attack, BlockedLinkage):
+        targets = rows
+    elif targets is None:
         sparse = isinstance(attack, LikelihoodAssignment)
         fitting = max(1, MOST_PAIRS // max(1, candidates))
         targets = max(MOST_SPARSE, fitting) if sparse else fitting
@@ -86,7 +90,10 @@ def sampling_notes(attack: Attack, targets: int, rows: int, candidates: int, *, 
         reason = f"all rows and candidates make {rows * candidates:,} pairs, more than the limit of {MOST_PAIRS:,}"
         if isinstance(attack, LikelihoodAssignment):
             reason = f"the limit is {MOST_SPARSE:,}"
-        notes[0] += f": {reason}; --targets N asks about N rows, with time and memory to match"
+        notes[0] += (
+            f": {reason}; --targets N asks about N rows, with time and memory to match, and BlockedLinkage answers for "
+            "all rows of large tables"
+        )
     if not isinstance(attack, ROW_BY_ROW):
         notes.append(
             f"{type(attack).__name__} matches the drawn rows alone: rows that were not drawn rule out no candidate, so "

@@ -336,6 +336,32 @@ def test_rows_that_outnumber_candidates_are_no_surer_in_a_sample(folder):
     assert "10 of 10 drawn rows answered; no expected share" in done.stderr
 
 
+def test_blocked_linkage_says_how_it_searched(folder, monkeypatch):
+    answer, output = attack(folder, "BlockedLinkage", "-p", "dense=0")
+    assert "note: every row was compared with all 80 candidates" in output
+    assert (answer["candidate_row"] == pd.read_csv(folder / "copy-who.csv")["record"]).mean() > 0.95
+    monkeypatch.setattr("attacks.linkage.blocked_linkage.FEW_ROWS", 10)
+    answer, output = attack(folder, "BlockedLinkage", "-p", "dense=0")
+    assert "note: candidates were looked up by " in output
+    assert "80 of 80 released rows answered" in output
+    assert (answer["candidate_row"] == pd.read_csv(folder / "copy-who.csv")["record"]).mean() > 0.95
+
+
+def test_blocked_linkage_answers_for_a_sample_of_a_table_that_cannot_be_searched(folder, monkeypatch):
+    monkeypatch.setattr("attacks.linkage.blocked_linkage.FEW_ROWS", 10)
+    monkeypatch.setattr("attacks.linkage.blocked_linkage.SAMPLED_PAIRS", 80 * 20)
+    monkeypatch.setattr("attacks.linkage.blocked_linkage.LEAST_RECALL", 2.0)
+    answer, output = attack(folder, "BlockedLinkage", "-p", "dense=0")
+    assert len(answer) == 20
+    assert "note: answers are about 20 of 80 released rows, drawn at random by --seed: no columns tell enough" in output
+    assert "20 of 20 drawn rows answered" in output
+    who = pd.read_csv(folder / "copy-who.csv")["record"].to_numpy()
+    right = (answer["candidate_row"] == who[answer["released_row"]]).sum()
+    assert f"right: {right} of 20 rows" in output
+    drawn = attack(folder, "BlockedLinkage", "-p", "dense=0", "--targets", 30)[0]["released_row"]
+    assert drawn.size == 20
+
+
 def assert_refused(done, words):
     assert done.exit_code == 2, done.output
     errors = [line for line in done.stderr.splitlines() if line.startswith("Error")]
@@ -366,6 +392,10 @@ def assert_refused(done, words):
         (["AssignmentLinkage", "--truth", "sample-who.csv"], "40 released rows"),
         (["LikelihoodAssignment", "--channel", "none.toml"], "Error: none.toml: there is no such file"),
         (["NearestNeighbour", "--targets", "0"], "--targets"),
+        (["BlockedLinkage", "-p", "pairs=0"], "pairs"),
+        (["BlockedLinkage", "-p", "pairs=many"], "pairs"),
+        (["BlockedLinkage", "-p", "dense=-1"], "dense"),
+        (["BlockedLinkage", "-p", "dense=0", "-r", "words.csv", "--roles", "roles.toml"], "age"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(folder, monkeypatch, arguments, words):
