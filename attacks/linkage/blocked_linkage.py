@@ -86,7 +86,7 @@ class BlockedLinkage(Attack):
     the EM algorithm for weight computation in the Fellegi-Sunter model.
     """
 
-    def __init__(self, *, pairs: int = 1000, dense: int = 10**6) -> None:
+    def __init__(self, *, pairs: int = 2000, dense: int = 10**6) -> None:
         self.pairs = pairs
         self.dense = dense
         check_integer("pairs", pairs, low=1)
