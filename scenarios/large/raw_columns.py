@@ -10,7 +10,9 @@ import numpy as np
 import pyarrow as pa
 
 from metrics.arrays import Integers
-from scenarios.large.table_files import TableFiles, quoted
+from scenarios.large.parquet_schemas import parquet_schema
+from scenarios.large.sql_names import quoted
+from scenarios.large.table_files import TableFiles
 
 LIMIT = 1 << 20
 """Largest number of distinct values that a column is coded by."""
@@ -93,12 +95,21 @@ def _raw_column(files: TableFiles, name: str, estimate: int, wide: Wide) -> RawC
     # The estimate may be off by a few percent.
     if estimate <= 1.2 * LIMIT:
         table = files.arrow(f"SELECT {column} AS value, count(*) AS n FROM source GROUP BY 1 ORDER BY 1 NULLS LAST")
-        values, counts = table.column("value"), table.column("n").to_numpy().astype(np.int64)
+        values, counts = _zoned(files, name, table.column("value")), table.column("n").to_numpy().astype(np.int64)
         missing = int(counts[-1]) if len(values) and not values[len(values) - 1].is_valid else 0
         present = len(values) - bool(missing)
         if present <= LIMIT:
             return _coded(files, name, kind, values.slice(0, present), counts[:present], missing)
     return wide(files, name)
+
+
+def _zoned(files: TableFiles, name: str, values: Any) -> Any:
+    """Times of a time zone in the zone that the file names, which DuckDB does not keep."""
+    if not pa.types.is_timestamp(values.type) or values.type.tz is None:
+        return values
+    stored = files.fields[files.columns.index(name)]
+    kind = parquet_schema(files.parts[0]).field(stored).type
+    return values.cast(kind) if pa.types.is_timestamp(kind) else values
 
 
 def _qualified(name: str) -> str:

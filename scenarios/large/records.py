@@ -20,7 +20,8 @@ from metrics.arrays import Integers
 from metrics.domains import NumericDomain
 from scenarios.files.toml_file import read_bytes
 from scenarios.large.raw_columns import RawColumn, coded_source, raw_columns
-from scenarios.large.table_files import TableFiles, quoted
+from scenarios.large.sql_names import quoted
+from scenarios.large.table_files import TableFiles
 from scenarios.large.value_texts import true_rows, value_texts
 from scenarios.tables.dataset import Dataset, described_table
 from scenarios.tables.declared_roles import read_roles

@@ -16,7 +16,8 @@ import pyarrow as pa
 from metrics.arrays import Floats, Integers
 from scenarios.large.raw_columns import RawColumn, raw_columns
 from scenarios.large.records import Block, LargeColumn, coded_blocks
-from scenarios.large.table_files import TableFiles, quoted
+from scenarios.large.sql_names import quoted
+from scenarios.large.table_files import TableFiles
 from scenarios.large.value_texts import value_texts
 from scenarios.large.wide_columns import wide_column, wide_values
 from scenarios.tables.declared_roles import read_roles
@@ -32,7 +33,7 @@ _OPENINGS = ("[", "{", "*")
 
 
 @dataclass(frozen=True)
-class ReleasedColumn:
+class CellColumn:
     """A column of a released table that is read in parts.
 
     Attributes
@@ -66,7 +67,7 @@ class LargeReleased:
     ----------
     files : TableFiles
         The table.
-    columns : mapping of str to ReleasedColumn
+    columns : mapping of str to CellColumn
         Quasi-identifiers and sensitive columns.
     quasi_identifiers, sensitive : tuple of str
         Columns with these roles.
@@ -77,7 +78,7 @@ class LargeReleased:
     """
 
     files: TableFiles
-    columns: Mapping[str, ReleasedColumn]
+    columns: Mapping[str, CellColumn]
     quasi_identifiers: tuple[str, ...]
     sensitive: tuple[str, ...]
     notes: tuple[str, ...] = field(repr=False)
@@ -157,13 +158,13 @@ def _distinct_texts(files: TableFiles, names: Sequence[str]) -> Iterator[pd.Data
             yield pd.DataFrame({name: batch.column("value").to_pandas()})
 
 
-def _column(files: TableFiles, raw: RawColumn, text: TextColumn) -> ReleasedColumn:
+def _column(files: TableFiles, raw: RawColumn, text: TextColumn) -> CellColumn:
     """Codes and cells of a column, given the cells of its distinct values."""
     if raw.sampled:
         # Its own codes are those of the cells; DuckDB looks for cells that are no single value.
         cells = np.broadcast_to(np.array(None, dtype=object), raw.size)
         counts = np.append(raw.missing, raw.counts)
-        return ReleasedColumn(LargeColumn(raw, cells, 0, np.arange(raw.size)), None, counts, _is_plain(files, raw))
+        return CellColumn(LargeColumn(raw, cells, 0, np.arange(raw.size)), None, counts, _is_plain(files, raw))
     distinct = len(raw.values)
     values = np.append(text.text_values()[:distinct], [None])
     of_value, uniques = pd.factorize(values, use_na_sentinel=False)
@@ -175,7 +176,7 @@ def _column(files: TableFiles, raw: RawColumn, text: TextColumn) -> ReleasedColu
         raw = _merged(files, raw, of_raw, uniques.size)
         of_raw = np.arange(uniques.size)
     plain = not any(cell.startswith(_OPENINGS) for cell, n in zip(uniques, counts, strict=True) if n and cell)
-    return ReleasedColumn(LargeColumn(raw, uniques, int(of_value[-1]), of_raw), uniques, counts, plain)
+    return CellColumn(LargeColumn(raw, uniques, int(of_value[-1]), of_raw), uniques, counts, plain)
 
 
 def _merged(files: TableFiles, raw: RawColumn, of_raw: Integers, size: int) -> RawColumn:

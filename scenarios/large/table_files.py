@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -11,16 +10,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
+from scenarios.large.csv_files import csv_fields, csv_reason, csv_source, utf8_copy
+from scenarios.large.parquet_schemas import parquet_fields, parquet_schema, typed_by_parts
 from scenarios.large.private_folder import private_folder
-from scenarios.tables.csv_text import SEPARATORS, column_names, header_fields, inferred_separator
-from scenarios.tables.encodings import table_text
+from scenarios.large.sql_names import literal, quoted
+from scenarios.tables.csv_text import column_names
 from scenarios.tables.roles import Roles
 
 if TYPE_CHECKING:
     import duckdb
 
-HEAD = 1 << 20
-"""Number of bytes of a CSV file in which its header must end."""
 LEAST_MEMORY = 1 << 28
 """Least memory in bytes."""
 
@@ -33,16 +32,6 @@ def machine_memory() -> int:
 def cores() -> int:
     """Number of cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-def quoted(name: str) -> str:
-    """A column's name in SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    """A text in SQL."""
-    return "'" + text.replace("'", "''") + "'"
 
 
 @dataclass
@@ -74,6 +63,8 @@ class TableFiles:
         texts. They are made again wherever the table is opened.
     typed_by : mapping of Path to (mapping of str to Path)
         For each part, its columns that hold nothing and hence have no type, each with a part that gives it one.
+    encoding : str, optional
+        Declared encoding of a CSV file.
     """
 
     path: Path
@@ -86,13 +77,14 @@ class TableFiles:
     states: tuple[tuple[int, int, int], ...] = field(default=(), repr=False)
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     typed_by: Mapping[Path, Mapping[str, Path]] = field(default_factory=dict, repr=False)
+    encoding: str | None = None
     _stack: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
     _connection: duckdb.DuckDBPyConnection | None = field(default=None, init=False, repr=False)
     _rows: int | None = field(default=None, init=False, repr=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         closed = (self.path, self.parts, self.fields, self.columns, self.separator, self.memory, self.notes)
-        return type(self), (*closed, self.states, self.kept, self.typed_by)
+        return type(self), (*closed, self.states, self.kept, self.typed_by, self.encoding)
 
     def part(self, number: int) -> Self:
         """One of the files as a table of its own, to be opened elsewhere, with the same tables and types beside it."""
@@ -124,18 +116,27 @@ class TableFiles:
         notes: list[str] = []
         typed_by: dict[Path, dict[str, Path]] = {}
         if _begins_as_parquet(parts[0]):
-            schemas = {part: _schema(part) for part in parts}
-            fields, separator = _parquet_fields(schemas), ""
-            typed_by = _typed_by(schemas)
+            schemas = {part: parquet_schema(part) for part in parts}
+            fields, separator = parquet_fields(schemas), ""
+            typed_by = typed_by_parts(schemas)
         else:
-            fields, separator, notes = _csv_fields(parts[0], declared)
+            fields, separator, notes = csv_fields(parts[0], declared)
         if len(parts) > 1:
             notes.append(f"{len(parts)} parts, in the order of their names")
-        return cls(
-            path, parts, fields, tuple(column_names(path, fields)), separator, memory, notes, states, {}, typed_by
-        )
+        names = tuple(column_names(path, fields))
+        _refuse_alike(path, names)
+        encoding = declared.encoding if separator else None
+        return cls(path, parts, fields, names, separator, memory, notes, states, {}, typed_by, encoding)
 
     def __enter__(self) -> Self:
+        try:
+            self._open()
+        except BaseException:
+            self._stack.close()
+            raise
+        return self
+
+    def _open(self) -> None:
         import duckdb
 
         folder = self._stack.enter_context(private_folder())
@@ -154,19 +155,20 @@ class TableFiles:
         pairs = zip(self.fields, self.columns, strict=True)
         with self.plain_errors():
             if self.separator:
-                self.connection.execute(f"CREATE VIEW source AS SELECT * FROM {self._csv()}")
+                copy = None if self.encoding is None else utf8_copy(self.path, self.encoding, folder)
+                source = csv_source(copy or self.path, self.columns, self.separator)
+                self.connection.execute(f"CREATE VIEW source AS {source}")
             else:
                 names = ", ".join(f"{quoted(stored)} AS {quoted(name)}" for stored, name in pairs)
                 for number, part in enumerate(self.parts):
                     self.connection.execute(f"CREATE VIEW part_{number} AS SELECT {names} FROM {self._parquet(part)}")
                 files = ", ".join(literal(str(part)) for part in self.parts)
-                source = f"SELECT {names} FROM read_parquet([{files}])"
+                source = f"SELECT {names} FROM read_parquet([{files}], hive_partitioning=false)"
                 if any(part in self.typed_by for part in self.parts):
                     source = " UNION ALL ".join(f"SELECT * FROM part_{number}" for number in range(len(self.parts)))
                 self.connection.execute(f"CREATE VIEW source AS {source}")
         for name, content in self.kept.items():
             self._make(name, content)
-        return self
 
     @cached_property
     def part_rows(self) -> tuple[int, ...]:
@@ -269,16 +271,8 @@ class TableFiles:
             described = f"DESCRIBE SELECT {quoted(name)} FROM read_parquet({literal(str(other))})"
             kind = self.connection.execute(described).fetchall()[0][1]
             casts.append(f"NULL::{kind} AS {quoted(name)}")
-        file = f"read_parquet({literal(str(part))})"
+        file = f"read_parquet({literal(str(part))}, hive_partitioning=false)"
         return f"(SELECT * REPLACE ({', '.join(casts)}) FROM {file})" if casts else file
-
-    def _csv(self) -> str:
-        types = ", ".join(f"{literal(name)}: 'VARCHAR'" for name in self.columns)
-        return (
-            f"read_csv({literal(str(self.path))}, columns={{{types}}}, auto_detect=false, header=true, "
-            f"delim={literal(self.separator)}, quote='\"', escape='\"', nullstr='', allow_quoted_nulls=true, "
-            "null_padding=false, strict_mode=true)"
-        )
 
 
 def _parts(path: Path) -> tuple[Path, ...]:
@@ -308,94 +302,21 @@ def _begins_as_parquet(part: Path) -> bool:
         raise ValueError(f"{part}: cannot be read ({error.strerror})") from None
 
 
-def _parquet_fields(schemas: Mapping[Path, Any]) -> tuple[str, ...]:
-    """Names of the columns, which all parts must share with their types."""
-    names: list[str] = next(iter(schemas.values())).names
-    if not names:
-        raise ValueError(f"{next(iter(schemas))}: has no column")
-    typed: dict[str, tuple[Path, Any]] = {}
-    origin = next(iter(schemas))
-    for part, schema in schemas.items():
-        for name in names:
-            if name not in schema.names:
-                raise ValueError(f"{part}: lacks the column {name!r} that {origin.name} has; parts must agree")
-        for name in schema.names:
-            if name not in names:
-                raise ValueError(f"{part}: has the column {name!r} that {origin.name} lacks; parts must agree")
-            if schema.names.count(name) > 1:
-                raise ValueError(f"{part}: column {name!r} appears twice; column names must differ")
-            kind = _plain_type(schema.field(name).type)
-            if kind is None:
-                continue
-            other, first = typed.setdefault(name, (part, kind))
-            if kind != first:
-                raise ValueError(f"{part}: column {name!r} holds {kind}, but {first} in {other.name}")
-    return tuple(names)
-
-
-def _plain_type(kind: Any) -> Any:
-    """Type of a column, by which parts are compared; None for a column without values or type."""
-    import pyarrow as pa
-
-    if pa.types.is_null(kind):
-        return None
-    value = kind.value_type if pa.types.is_dictionary(kind) else kind
-    return pa.string() if pa.types.is_large_string(value) or pa.types.is_string_view(value) else value
-
-
-def _typed_by(schemas: Mapping[Path, Any]) -> dict[Path, dict[str, Path]]:
-    """Columns without a type of each part, each with a part that gives it one."""
-    typed_by: dict[Path, dict[str, Path]] = {}
-    for name in next(iter(schemas.values())).names:
-        typed = [part for part, schema in schemas.items() if _plain_type(schema.field(name).type) is not None]
-        for part in schemas:
-            if typed and _plain_type(schemas[part].field(name).type) is None:
-                typed_by.setdefault(part, {})[name] = typed[0]
-    return typed_by
-
-
-def _schema(part: Path) -> Any:
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        return parquet.read_schema(part)
-    except (pa.ArrowException, OSError):
-        raise ValueError(f"{part}: is a damaged or unsupported Parquet file") from None
-
-
-def _csv_fields(path: Path, declared: Roles) -> tuple[tuple[str, ...], str, list[str]]:
-    """Header, separator and notes of a CSV file, from its beginning."""
-    import gzip
-
-    try:
-        with path.open("rb") as file:
-            compressed = file.read(2) == b"\x1f\x8b"
-        with gzip.open(path) if compressed else path.open("rb") as file:
-            head = file.read(HEAD)
-    except (OSError, EOFError) as error:
-        raise ValueError(f"{path}: cannot be read ({error})") from None
-    end = head.rfind(b"\n") if len(head) == HEAD else len(head) - 1
-    text = table_text(path, head[: end + 1])
-    if not text.strip():
-        raise ValueError(f"{path}: is empty; the first line must name the columns")
-    notes = []
-    separator = declared.separator or inferred_separator(text)
-    if declared.separator is None:
-        notes.append(f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines")
-    return tuple(header_fields(path, text, separator)), separator, notes
-
-
 def _reason(message: str) -> str:
     """What DuckDB complains about, after the file's name."""
-    line = re.search(r"Error on Line: (\d+)", message)
-    counts = re.search(r"Expected Number of Columns: (\d+) Found: (\d+)", message)
-    if line and counts:
-        return f", line {line[1]}: has {counts[2]} fields where the header has {counts[1]}"
-    if line and "not utf-8" in message.lower():
-        return f", line {line[1]}: is not UTF-8; save the file as UTF-8"
-    if line:
-        return f", line {line[1]}: is no CSV row"
     if "No space left" in message:
         return ": the disk is full; free some space, or set TMPDIR to another disk"
-    return f": cannot be read ({message.splitlines()[0]})"
+    reason = csv_reason(message)
+    return f": cannot be read ({message.splitlines()[0]})" if reason is None else reason
+
+
+def _refuse_alike(path: Path, names: Sequence[str]) -> None:
+    """Raise ValueError if two names differ in ASCII case only, which are one column to DuckDB."""
+    first: dict[bytes, str] = {}
+    for name in names:
+        # The lower case of bytes is that of ASCII.
+        other = first.setdefault(name.encode(errors="surrogatepass").lower(), name)
+        if other != name:
+            raise ValueError(
+                f"{path}: columns {other!r} and {name!r} differ in case only; rename one to read the table in parts"
+            )

@@ -9,7 +9,8 @@ import numpy as np
 import pyarrow as pa
 
 from scenarios.large.raw_columns import RawColumn
-from scenarios.large.table_files import TableFiles, literal, quoted
+from scenarios.large.sql_names import literal, quoted
+from scenarios.large.table_files import TableFiles
 
 SAMPLE = 1 << 12
 """Number of distinct values from which the form of the column is told."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -88,14 +89,13 @@ def read_text_table(path: Path, data: bytes, declared: Roles | None = None, *, r
         text = table_text(path, decompressed(path, data), declared.encoding)
         if not text.strip():
             raise ValueError(f"{path}: is empty; the first line must name the columns")
-        if text.lstrip()[:9].lower().startswith(("<!doctype", "<html")):
-            raise ValueError(f"{path}: is a web page (HTML) and no table; save its table as CSV")
+        refuse_web_page(path, text)
         separator = declared.separator or inferred_separator(text)
         if declared.separator is None:
             notes.append(f"fields are separated by {SEPARATORS[separator]}, inferred from the first lines")
             layout["separator"] = separator
         table = _read_csv(path, text, separator)
-        notes += _header_notes(table.column_names)
+        notes += header_notes(table.column_names)
     if table.num_rows == 0:
         raise ValueError(f"{path}: names columns but holds no record")
     return arrow_text_table(path, table, declared, TextTable({}, notes, layout), separator, released=released)
@@ -166,10 +166,16 @@ def arrow_text_table(
     return TextTable(columns, [*notes, *forms.notes], layout)
 
 
-def _header_notes(fields: list[str]) -> list[str]:
+def refuse_web_page(path: Path, text: str) -> None:
+    """Raise ValueError if a text is a web page instead of a table."""
+    if text.lstrip()[:9].lower().startswith(("<!doctype", "<html")):
+        raise ValueError(f"{path}: is a web page (HTML) and no table; save its table as CSV")
+
+
+def header_notes(fields: Sequence[str]) -> list[str]:
     """Doubts about the first line."""
     notes = []
-    if _distinct(fields).numeric_texts():
+    if _distinct(list(fields)).numeric_texts():
         notes.append("names of columns are numbers; if the first line is a record, put a line with names before it")
     if len(fields) == 1 and len(fields[0].split()) > 1:
         notes.append("the table has one column; if blanks separate its fields, give --delimiter ' '")
@@ -247,6 +253,9 @@ def text_of(where: str, column: Any) -> Any:
     try:
         if pa.types.is_dictionary(column.type):
             column = pc.cast(column, column.type.value_type)
+        if pa.types.is_float32(column.type) or pa.types.is_float64(column.type):
+            # Negative zero is written like zero, to which it is equal.
+            column = pc.add(column, pa.scalar(0, column.type))
         text = pc.cast(column, pa.string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
         raise ValueError(f"{where} holds {column.type}; only numbers and text can be read") from None

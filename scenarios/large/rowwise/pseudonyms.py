@@ -18,7 +18,7 @@ from scenarios.large.records import LargeRecords
 from scenarios.large.released_blocks import PSEUDONYM, LargeRelease, ReleasedBlock
 from scenarios.large.rowwise.steps import rowwise
 from scenarios.large.seeds import block_generator
-from scenarios.large.table_files import literal, quoted
+from scenarios.large.sql_names import literal, quoted
 
 _KEY = 32
 """Bytes of the secret key."""
