@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
-from scenarios.commands.common import bad_input, echo, reading_options, roles_option
+from scenarios.commands.common import bad_input, echo, memory_option, reading_options, roles_option
+
+if TYPE_CHECKING:
+    from scenarios.tables.dataset import Dataset
+    from scenarios.tables.summary import ColumnSummary
 
 EPILOG = """\b
 Examples:
@@ -27,15 +31,24 @@ Examples:
     metavar="FILE",
     help="Write a roles file that declares all domains read from the table. Review each before you rely on it.",
 )
+@memory_option
 @click.option("--force", is_flag=True, help="Replace a roles file that exists.")
-def validate(file: Path, roles: Path | None, write_roles: str | None, *, reading: dict[str, Any], force: bool) -> None:
+def validate(
+    file: Path,
+    roles: Path | None,
+    write_roles: str | None,
+    memory: str | None,
+    *,
+    reading: dict[str, Any],
+    force: bool,
+) -> None:
     """Check a table (CSV or Parquet, with its roles) or a scenario (TOML) before it is used.
 
     The output shows no record, except for a cell that cannot be read. A roles file written by --write-roles names all
     categories that occur. Promises of privacy need domains that are declared, not read from the records.
     """
     with bad_input():
-        if file.suffix == ".toml":
+        if file.suffix == ".toml" and not file.is_dir():
             if write_roles is not None:
                 raise ValueError("--write-roles is for tables, not for scenarios")
             from scenarios.experiments.experiment import read_experiment
@@ -51,23 +64,26 @@ def validate(file: Path, roles: Path | None, write_roles: str | None, *, reading
                 counts = f"{len(plan.defenses)} defenses, {len(plan.attacks)} attacks, {plan.plays} plays"
                 echo(f"{file}: scenario {plan.name!r}, {counts}: valid")
             return
-        from scenarios.tables.dataset import load_table
+        from scenarios.large.size import is_large, memory_bytes
 
         if write_roles is not None:
             from scenarios.tables.released import refuse_existing
 
             refuse_existing([write_roles], inputs=[file, roles], force=force)
-        dataset = load_table(file, roles, reading=reading)
+        if is_large(file, memory_given=memory is not None):
+            dataset, table = _large(file, roles, reading, memory_bytes(memory))
+        else:
+            dataset, table = _small(file, roles, reading)
     from tabulate import tabulate
 
-    from scenarios.tables.notes import grouped_notes, identifier_warnings
+    from scenarios.tables.notes import grouped_notes
     from scenarios.tables.promises import blocked_promises
-    from scenarios.tables.summary import ColumnSummary, summary
+    from scenarios.tables.summary import ColumnSummary
 
-    echo(tabulate(summary(dataset), headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
-    for note in (*grouped_notes(dataset), *blocked_promises(dataset.records)):
+    echo(tabulate(table.columns, headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
+    for note in (*grouped_notes(dataset), *blocked_promises(dataset.records), *table.notes):
         echo(f"note: {note}")
-    for warning in identifier_warnings(dataset):
+    for warning in table.warnings:
         echo(f"warning: {warning}")
     if dataset.undecided:
         echo(f"undecided: {', '.join(dataset.undecided)}; decide their roles, then delete them from {roles}")
@@ -76,6 +92,39 @@ def validate(file: Path, roles: Path | None, write_roles: str | None, *, reading
         from scenarios.tables.roles_file import reviewable_roles
 
         with bad_input():
-            write_text(reviewable_roles(dataset, roles, Path(write_roles), reading=reading), write_roles)
+            text = reviewable_roles(dataset, roles, Path(write_roles), reading=reading, rows=table.rows)
+            write_text(text, write_roles)
         echo(f"roles written to {write_roles}; review every domain that was read from the data", err=True)
-    echo(f"{file}: {len(dataset.records)} records, {len(dataset.records.frame.columns)} columns: valid")
+    echo(f"{file}: {table.rows} records, {len(dataset.records.frame.columns)} columns: valid")
+
+
+class _Table(NamedTuple):
+    """What is said of a table beside its data set."""
+
+    rows: int
+    columns: list[ColumnSummary]
+    warnings: list[str]
+    notes: list[str]
+
+
+def _small(file: Path, roles: Path | None, reading: dict[str, Any]) -> tuple[Dataset, _Table]:
+    """A table in memory."""
+    from scenarios.tables.dataset import load_table
+    from scenarios.tables.notes import identifier_warnings
+    from scenarios.tables.summary import summary
+
+    dataset = load_table(file, roles, reading=reading)
+    return dataset, _Table(len(dataset.records), summary(dataset), identifier_warnings(dataset), [])
+
+
+def _large(file: Path, roles: Path | None, reading: dict[str, Any], memory: int) -> tuple[Dataset, _Table]:
+    """A table that is read in parts."""
+    from scenarios.large.records import large_records
+    from scenarios.large.validation import large_summary, sampled_frame
+    from scenarios.tables.notes import identifier_warnings
+
+    with large_records(file, roles, reading=reading, memory=memory // 2) as records:
+        frame, is_sample = sampled_frame(records)
+        notes = [f"warnings rest on a random sample of {len(frame):,} records"] if is_sample else []
+        warnings = identifier_warnings(records.dataset, frame)
+        return records.dataset, _Table(records.rows, large_summary(records), warnings, notes)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pandas as pd
+
 from scenarios.tables.dataset import NOT_PUBLIC, Dataset
 from scenarios.tables.suggestions import suggested_identifier
 
@@ -24,13 +26,22 @@ def grouped_notes(dataset: Dataset) -> list[str]:
     return [*grouped, *(f"{NOT_PUBLIC}: {', '.join(of)}" for words, of in columns.items() if words == NOT_PUBLIC)]
 
 
-def identifier_warnings(dataset: Dataset) -> list[str]:
-    """Warnings of released columns that look like identifiers or free text, one line a reason."""
+def identifier_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:
+    """Warnings of released columns that look like identifiers or free text, one line a reason.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data set.
+    frame : DataFrame, optional
+        Values of the records, or of a sample of them; by default those of the data set.
+    """
+    frame = dataset.records.frame if frame is None else frame
     columns: dict[str, list[str]] = {}
     for name in dataset.records.released_columns:
         if name == dataset.records.person or dataset.written.dates(name) is not None:
             continue
-        suggestion = suggested_identifier(name, dataset.records.frame[name])
+        suggestion = suggested_identifier(name, frame[name])
         if suggestion is not None:
             columns.setdefault(suggestion.reason, []).append(name)
     return [f"{', '.join(of)}: no identifier by role, but {reason}" for reason, of in columns.items()]

@@ -24,7 +24,12 @@ REVIEW = "# Read from the data: review this domain.{}"
 
 
 def reviewable_roles(
-    dataset: Dataset, roles: Path | None, output: Path, *, reading: Mapping[str, Any] | None = None
+    dataset: Dataset,
+    roles: Path | None,
+    output: Path,
+    *,
+    reading: Mapping[str, Any] | None = None,
+    rows: int | None = None,
 ) -> str:
     """Content of a roles file that declares all inferred domains of a data set, each with a comment to review it.
 
@@ -38,6 +43,8 @@ def reviewable_roles(
         Where the file will be written; paths of other files become relative to its folder.
     reading : mapping of str, optional
         How the table was read; see `read_roles`. The file declares it.
+    rows : int, optional
+        Number of records; by default that of the data set.
 
     Raises
     ------
@@ -50,7 +57,7 @@ def reviewable_roles(
         declared = declared.model_copy(update={"quasi_identifiers": list(records.quasi_identifiers)})
     comments = {}
     for name, domain in records.domains.items():
-        unique = not isinstance(domain, NumericDomain) and domain.size == len(records) > 1
+        unique = not isinstance(domain, NumericDomain) and domain.size == (rows or len(records)) > 1
         comments[name] = [REVIEW.format(" It differs in every record: is it an identifier?" if unique else "")]
     header = HEADER.format(name=" ".join(dataset.name.split()), command="validate --write-roles")
     columns = list(map(str, records.frame.columns))

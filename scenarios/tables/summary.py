@@ -23,8 +23,10 @@ class ColumnSummary(NamedTuple):
         Bounds and number of bins, or number of categories; marked if inferred.
     levels : int
         Height of the hierarchy, 0 if there is none.
-    missing, distinct : int
-        Number of rows without a value, and of distinct values.
+    missing : int
+        Number of rows without a value.
+    distinct : int or str
+        Number of distinct values; text where it is estimated.
     """
 
     column: str
@@ -33,7 +35,7 @@ class ColumnSummary(NamedTuple):
     domain: str
     levels: int
     missing: int
-    distinct: int
+    distinct: int | str
 
 
 def summary(dataset: Dataset) -> list[ColumnSummary]:
