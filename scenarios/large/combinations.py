@@ -92,13 +92,13 @@ def _radices(part: Sequence[LargeColumn]) -> list[tuple[LargeColumn, int]]:
 
 
 def combination_count(records: LargeRecords, names: Sequence[str]) -> int:
-    """Estimated number of distinct combinations of some columns, within a few percent."""
+    """Estimated number of distinct combinations of some columns, in the part with most, within a few percent."""
     key = CombinationKey.of([records.columns[name] for name in names])
-    ((estimate,),) = records.files.fetch(
+    estimates = records.files.fetch_parts(
         f"SELECT approx_count_distinct({{{', '.join(f'k{i}: {e}' for i, e in enumerate(key.expressions()))}}}) "
         f"FROM {key.source()}"
     )
-    return int(estimate)
+    return int(max(estimate for (estimate,) in estimates))
 
 
 def count_combinations(
@@ -134,19 +134,16 @@ def count_combinations(
         raise TooManyCombinations(f"{records.files.path}: about {estimate:,} combinations of {', '.join(names)}")
     key = CombinationKey.of([records.columns[name] for name in names])
     keys = [f"k{part}" for part in range(len(key.columns))]
-    selected = ", ".join(f"{e} AS {k}" for e, k in zip(key.expressions(), keys, strict=True))
-    grouped = ", ".join(keys)
-    inner = f"SELECT {selected} FROM {key.source()}"
-    table = records.files.arrow(f"SELECT {grouped}, count(*) AS n FROM ({inner}) GROUP BY {grouped} ORDER BY {grouped}")
+    expressions = dict(zip(keys, key.expressions(), strict=True))
+    table = records.files.counted(expressions, key.source())
     columns = [table.column(k).to_numpy() for k in keys]
     counts = table.column("n").to_numpy().astype(np.int64)
+    if most is not None and counts.size > most:
+        raise TooManyCombinations(f"{records.files.path}: {counts.size:,} combinations of {', '.join(names)}")
     histograms = {}
     for name in sensitive:
         column = records.columns[name]
-        rows = records.files.arrow(
-            f"SELECT {grouped}, v, count(*) AS n FROM (SELECT {selected}, {column.raw.code} AS v "
-            f"FROM {key.source(column)}) GROUP BY {grouped}, v ORDER BY {grouped}, v"
-        )
+        rows = records.files.counted({**expressions, "v": column.raw.code}, key.source(column))
         parts = [rows.column(k).to_numpy() for k in keys]
         fresh = np.any([np.diff(part, prepend=part[:1] - 1) != 0 for part in parts], axis=0)
         values = column.of_raw[rows.column("v").to_numpy()]

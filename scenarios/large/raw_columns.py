@@ -84,7 +84,7 @@ def raw_columns(files: TableFiles, names: Sequence[str], *, wide: Wide | None = 
     if not names:
         return {}
     estimates = ", ".join(f"approx_count_distinct({quoted(name)})" for name in names)
-    (sizes,) = files.fetch(f"SELECT {estimates} FROM source")
+    sizes = map(max, zip(*files.fetch_parts(f"SELECT {estimates} FROM source"), strict=True))
     described = _sampled if wide is None else wide
     return {name: _raw_column(files, name, size, described) for name, size in zip(names, sizes, strict=True)}
 
@@ -94,7 +94,7 @@ def _raw_column(files: TableFiles, name: str, estimate: int, wide: Wide) -> RawC
     kind = files.type_of(name) if files.rows else ""
     # The estimate may be off by a few percent.
     if estimate <= 1.2 * LIMIT:
-        table = files.arrow(f"SELECT {column} AS value, count(*) AS n FROM source GROUP BY 1 ORDER BY 1 NULLS LAST")
+        table = files.counted({"value": column})
         values, counts = _zoned(files, name, table.column("value")), table.column("n").to_numpy().astype(np.int64)
         missing = int(counts[-1]) if len(values) and not values[len(values) - 1].is_valid else 0
         present = len(values) - bool(missing)
@@ -158,18 +158,21 @@ def _sampled(files: TableFiles, name: str) -> RawColumn:
             "of the roles file, leave it without a role, or store its numbers as numbers (Parquet)"
         )
     number = f"{column}::DOUBLE"
-    ((infinite, missing, fractions, low, high, fraction),) = files.fetch(
+    parts = files.fetch_parts(
         f"SELECT count(*) FILTER (isinf({number})), count(*) FILTER ({column} IS NULL OR isnan({number})), "
         f"count(*) FILTER ({number} <> round({number})), min({number}) FILTER (NOT isnan({number})), "
         f"max({number}) FILTER (NOT isnan({number})), min({number}) FILTER ({number} <> round({number})) FROM source"
     )
+    infinite, missing, fractions = (sum(part[i] for part in parts) for i in range(3))
+    low, high, fraction = (
+        choose((part[i] for part in parts if part[i] is not None), default=None)
+        for i, choose in ((3, min), (4, max), (5, min))
+    )
     if infinite:
         raise ValueError(f"{files.path}: column {name!r} holds an infinity; numbers must be finite")
     every = max(1, files.rows // SAMPLE)
-    table = files.arrow(
-        f"SELECT {number} AS value, count(*) AS n FROM source "
-        f"WHERE {column} IS NOT NULL AND NOT isnan({number}) AND hash({number}) % {every} = 0 GROUP BY 1 ORDER BY 1"
-    )
+    drawn = f"{column} IS NOT NULL AND NOT isnan({number}) AND hash({number}) % {every} = 0"
+    table = files.counted({"value": number}, where=drawn)
     numbers, counts = table.column("value").to_numpy(), table.column("n").to_numpy().astype(np.int64)
     extremes = [low, high, *([fraction] if fractions else [])]
     values, where = np.unique(np.concatenate([numbers, extremes]), return_inverse=True)

@@ -6,11 +6,12 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
 from scenarios.large.csv_files import csv_fields, csv_reason, csv_source, utf8_copy
+from scenarios.large.engine import Engine, OneMachine
 from scenarios.large.parquet_schemas import parquet_fields, parquet_schema, typed_by_parts
 from scenarios.large.private_folder import private_folder
 from scenarios.large.sql_names import literal, quoted
@@ -63,6 +64,8 @@ class TableFiles:
         texts. They are made again wherever the table is opened.
     typed_by : mapping of Path to (mapping of str to Path)
         For each part, its columns that hold nothing and hence have no type, each with a part that gives it one.
+    engine : Engine
+        Where the parts are read.
     encoding : str, optional
         Declared encoding of a CSV file.
     """
@@ -78,6 +81,7 @@ class TableFiles:
     kept: dict[str, Any] = field(default_factory=dict, repr=False)
     typed_by: Mapping[Path, Mapping[str, Path]] = field(default_factory=dict, repr=False)
     encoding: str | None = None
+    engine: Engine = field(default_factory=OneMachine, repr=False)
     _stack: ExitStack = field(default_factory=ExitStack, init=False, repr=False)
     _connection: duckdb.DuckDBPyConnection | None = field(default=None, init=False, repr=False)
     _rows: int | None = field(default=None, init=False, repr=False)
@@ -89,10 +93,19 @@ class TableFiles:
     def part(self, number: int) -> Self:
         """One of the files as a table of its own, to be opened elsewhere, with the same tables and types beside it."""
         file = self.parts[number]
-        return replace(self, path=file, parts=(file,), states=(self.states[number],), kept=dict(self.kept))
+        return replace(
+            self, path=file, parts=(file,), states=(self.states[number],), kept=dict(self.kept), engine=OneMachine()
+        )
 
     @classmethod
-    def of(cls, path: Path, declared: Roles | None = None, *, memory: int | None = None) -> Self:
+    def of(
+        cls,
+        path: Path,
+        declared: Roles | None = None,
+        *,
+        memory: int | None = None,
+        engine: Engine | None = None,
+    ) -> Self:
         """Look at the files: their columns and types, but no row.
 
         Parameters
@@ -103,6 +116,8 @@ class TableFiles:
             Separator of CSV fields; by default inferred from the first lines.
         memory : int, optional
             Bytes that DuckDB may use; by default a quarter of the machine's.
+        engine : Engine, optional
+            Where the parts are read; by default on this machine.
 
         Raises
         ------
@@ -238,6 +253,45 @@ class TableFiles:
         with self.plain_errors():
             yield from self.connection.sql(query).to_arrow_reader(rows)
 
+    def fetch_parts(self, query: str) -> list[tuple[Any, ...]]:
+        """Rows of a small result, of each part by itself where the parts are read by several machines."""
+        return [row for rows in self.engine.over_parts(self, partial(_fetched, query)) for row in rows]
+
+    def counted(self, expressions: Mapping[str, str], source: str = "source", where: str = "true") -> Any:
+        """Distinct values of expressions with the number of rows of each.
+
+        Parameters
+        ----------
+        expressions : mapping of str to str
+            SQL expressions by the names of their columns in the result.
+        source : str
+            SQL of the table, with what the expressions need; see `scenarios.large.raw_columns.coded_source`.
+        where : str
+            SQL condition of the rows that are counted.
+
+        Returns
+        -------
+        pyarrow.Table
+            The expressions, and the counts in ``n``, in ascending order with missing values last.
+        """
+        selected = ", ".join(f"{expression} AS {name}" for name, expression in expressions.items())
+        grouped = ", ".join(expressions)
+        query = (
+            f"SELECT {grouped}, count(*) AS n FROM (SELECT {selected} FROM {source} WHERE {where}) GROUP BY {grouped}"
+        )
+        order = ", ".join(f"{name} NULLS LAST" for name in expressions)
+        tables = list(self.engine.over_parts(self, partial(_arrow, f"{query} ORDER BY {order}")))
+        if len(tables) == 1:
+            return tables[0]
+        import pyarrow as pa
+
+        with self.plain_errors():
+            self.connection.register("arriving", pa.concat_tables(tables))
+            merged = f"SELECT {grouped}, sum(n)::BIGINT AS n FROM arriving GROUP BY {grouped} ORDER BY {order}"
+            result = self.connection.sql(merged).to_arrow_table()
+            self.connection.unregister("arriving")
+        return result
+
     def type_of(self, column: str) -> str:
         """DuckDB's type of a column."""
         ((kind,),) = self.fetch(f"SELECT typeof({quoted(column)}) FROM source LIMIT 1")
@@ -273,6 +327,14 @@ class TableFiles:
             casts.append(f"NULL::{kind} AS {quoted(name)}")
         file = f"read_parquet({literal(str(part))}, hive_partitioning=false)"
         return f"(SELECT * REPLACE ({', '.join(casts)}) FROM {file})" if casts else file
+
+
+def _fetched(query: str, files: TableFiles, number: int) -> list[tuple[Any, ...]]:
+    return files.fetch(query)
+
+
+def _arrow(query: str, files: TableFiles, number: int) -> Any:
+    return files.arrow(query)
 
 
 def _parts(path: Path) -> tuple[Path, ...]:

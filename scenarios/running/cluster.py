@@ -51,7 +51,7 @@ class DaskCluster:
     scheduler: str
 
     def __post_init__(self) -> None:
-        _distributed()
+        distributed()
 
     def played(self, plan: Plan, units: Sequence[Unit]) -> Generator[list[Result], None, None]:
         """Yield the results of each unit when the unit ends; closing the generator stops the run.
@@ -61,12 +61,12 @@ class DaskCluster:
         ValueError
             If the scheduler cannot be reached or has no worker, or if a worker's versions differ from this machine's.
         """
-        dask = _distributed()
+        dask = distributed()
         packed = pickle.dumps(plan)
         name = hashlib.sha256(packed).hexdigest()
         share = _share(name, packed, plan)
         waiting = [(unit, 1) for unit in reversed(units)]
-        with self._client() as client:
+        with connected(self.scheduler) as client:
             client.register_plugin(_plugin(share), name=name)
             try:
                 sent: dict[Any, tuple[Unit, int]] = {}
@@ -93,20 +93,35 @@ class DaskCluster:
                 with suppress(OSError):
                     client.unregister_worker_plugin(name)
 
-    def _client(self) -> Any:
-        try:
-            client = _distributed().Client(self.scheduler, timeout=PATIENCE, set_as_default=False)
-        except (OSError, ValueError) as error:
-            raise ValueError(f"--scheduler {self.scheduler}: {' '.join(str(error).split())}") from None
-        try:
-            client.wait_for_workers(1, timeout=PATIENCE)
-        except TimeoutError:
-            client.close()
-            raise ValueError(f"--scheduler {self.scheduler}: the scheduler has no worker") from None
-        return client
+
+def connected(scheduler: str) -> Any:
+    """Client of a Dask cluster, which has at least one worker.
+
+    Raises
+    ------
+    ValueError
+        If the scheduler cannot be reached or has no worker.
+    """
+    try:
+        client = distributed().Client(scheduler, timeout=PATIENCE, set_as_default=False)
+    except (OSError, ValueError) as error:
+        raise ValueError(f"--scheduler {scheduler}: {' '.join(str(error).split())}") from None
+    try:
+        client.wait_for_workers(1, timeout=PATIENCE)
+    except TimeoutError:
+        client.close()
+        raise ValueError(f"--scheduler {scheduler}: the scheduler has no worker") from None
+    return client
 
 
-def _distributed() -> Any:
+def distributed() -> Any:
+    """The package dask.distributed.
+
+    Raises
+    ------
+    ValueError
+        If it is not installed.
+    """
     try:
         return importlib.import_module("distributed")
     except ImportError:
@@ -119,6 +134,14 @@ def _distributed() -> Any:
 def environment(names: tuple[str, ...]) -> dict[str, str]:
     """Versions of numeric packages and source hashes of modules, which must agree on all machines of a run."""
     return {**versions(), **closure(names)}
+
+
+def check_environment(expected: dict[str, str], names: tuple[str, ...]) -> None:
+    """Raise ValueError if packages or modules of this process differ from those of the machine that gave the work."""
+    local = environment(names)
+    differing = sorted(part for part in expected if expected[part] != local.get(part))
+    if differing:
+        raise ValueError(f"a cluster worker and this machine have different versions of {', '.join(differing)}")
 
 
 @dataclass(frozen=True)
@@ -147,7 +170,7 @@ _lock = threading.Lock()
 def _plugin(share: _Share) -> Any:
     """Plugin that gives the plan to every Dask worker, including later ones, and cleans up afterwards."""
 
-    class PlanPlugin(_distributed().WorkerPlugin):  # type: ignore[misc]
+    class PlanPlugin(distributed().WorkerPlugin):  # type: ignore[misc]
         """Gives a plan to a Dask worker."""
 
         def setup(self, worker: Any) -> None:
@@ -189,10 +212,7 @@ def play_unit(name: str, unit: Unit) -> list[Result]:
     share = _shares.get(name)
     if share is None:
         raise Stopped
-    local = environment(share.modules)
-    differing = sorted(part for part in share.environment if share.environment[part] != local.get(part))
-    if differing:
-        raise ValueError(f"a cluster worker and this machine have different versions of {', '.join(differing)}")
+    check_environment(share.environment, share.modules)
     key = (name, threading.get_ident())
     with _lock:
         supervisor = _supervisors.setdefault(key, Supervisor(share.plan, share.limits, share.folders))

@@ -1,0 +1,104 @@
+"""Where the parts of a table are read: on this machine, or on the workers of a Dask cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from scenarios.large.table_files import TableFiles
+
+Result = TypeVar("Result")
+
+
+class Engine(Protocol):
+    """Where the parts of a table are read."""
+
+    def over_parts(self, files: TableFiles, function: Callable[[TableFiles, int], Result]) -> Iterator[Result]:
+        """Apply a function to the parts of a table.
+
+        Parameters
+        ----------
+        files : TableFiles
+            The table.
+        function : callable
+            ``function(files, number)`` gets some files of the table, opened, and the number of the first one.
+
+        Yields
+        ------
+        object
+            Results in the order of the parts.
+        """
+
+
+@dataclass(frozen=True)
+class OneMachine:
+    """All parts are read together, on this machine."""
+
+    def over_parts(self, files: TableFiles, function: Callable[[TableFiles, int], Result]) -> Iterator[Result]:
+        """Apply a function to the whole table."""
+        yield function(files, 0)
+
+
+@dataclass(frozen=True)
+class DaskEngine:
+    """Each part is read by a worker of a Dask cluster, with the same results as on one machine.
+
+    Workers read the files under the same path, so that they need a file system that all of them share. They need the
+    same version of the project and of the numeric packages.
+
+    Parameters
+    ----------
+    scheduler : str
+        Address of the scheduler, such as ``tcp://host:8786``.
+
+    Raises
+    ------
+    ValueError
+        If dask.distributed is not installed.
+    """
+
+    scheduler: str
+
+    def __post_init__(self) -> None:
+        from scenarios.running.cluster import distributed
+
+        distributed()
+
+    def over_parts(self, files: TableFiles, function: Callable[[TableFiles, int], Result]) -> Iterator[Result]:
+        """Apply a function to each part on a worker; a few parts at a time wait for their turn.
+
+        Raises
+        ------
+        ValueError
+            If the cluster cannot be reached, a worker's versions differ, or the function raises it.
+        """
+        from scenarios.running.cluster import AHEAD, connected, environment
+
+        versions = environment(MODULES)
+        with connected(self.scheduler) as client:
+            ahead = AHEAD * max(1, sum(client.nthreads().values()))
+            waiting: list[Any] = []
+            for number in range(len(files.parts)):
+                # A table that is read again may be another one, so that no result is used twice.
+                waiting.append(client.submit(_on_part, function, files.part(number), number, versions, pure=False))
+                if len(waiting) >= ahead:
+                    yield waiting.pop(0).result()
+            while waiting:
+                yield waiting.pop(0).result()
+
+
+MODULES = ("scenarios.large.records", "scenarios.large.released", "scenarios.large.large_release")
+"""Modules whose code must agree on all machines."""
+
+
+def _on_part(
+    function: Callable[[TableFiles, int], Result], files: TableFiles, number: int, versions: dict[str, str]
+) -> Result:
+    """Open a part on a worker, and apply a function to it."""
+    from scenarios.running.cluster import check_environment
+
+    check_environment(versions, MODULES)
+    with files:
+        return function(files, number)
