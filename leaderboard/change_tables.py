@@ -10,8 +10,9 @@ from dataclasses import asdict
 
 from leaderboard.comparison import Change
 from leaderboard.goals import goal_words
+from leaderboard.number_text import number
 from leaderboard.result import canonical, label
-from leaderboard.tables import number, place_title
+from leaderboard.tables import place_title
 
 CHANGE_COLUMNS = (
     *("scenario", "variant", "defense", "parameters", "attack", "attack_parameters", "measure"),

@@ -6,12 +6,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import cos, pi, sin
 
+from leaderboard.advantage_axis import Scale, position, ticks
 from leaderboard.board import Row
-from leaderboard.label_boxes import Box, inside, is_free, text_box
+from leaderboard.label_boxes import Box, Segment, inside, is_clear, is_free, text_box
+from leaderboard.number_text import number
+from leaderboard.pareto_line import path, staircase, steps
 from leaderboard.result import label
 from metrics.score import advantage
 
-_TICKS = (0.0, 0.25, 0.5, 0.75, 1.0)
+_UP = (0.0, 0.25, 0.5, 0.75, 1.0)
 _OFFSETS = [
     (0.0, 0.0),
     *(
@@ -23,6 +26,8 @@ _OFFSETS = [
 """Places of a disc around its point in radii, nearest first."""
 _LETTER, _LINE = 7.2, 15.0
 """Mean width of a letter, and height of a line, in the chart's units."""
+_STROKE = 2.0
+"""Width of the front's, intervals' and leaders' lines, and a little more."""
 
 
 @dataclass(frozen=True)
@@ -63,21 +68,24 @@ class ChartLabel:
 class Picture:
     """Everything that the template draws."""
 
+    scale: Scale
     width: float
     height: float
     margin: tuple[float, float, float, float]
     radius: float
-    across: list[tuple[float, float]]
-    up: list[tuple[float, float]]
+    across: list[tuple[str, float]]
+    up: list[tuple[str, float]]
     points: list[ChartPoint]
     front: str
     labels: list[ChartLabel]
 
 
-def picture(rows: Sequence[Row], width: float, height: float, radius: float, labelled: bool) -> Picture:
+def picture(
+    rows: Sequence[Row], width: float, height: float, radius: float, labelled: bool, scale: Scale = "linear"
+) -> Picture:
     """Lay out the defenses that have a score.
 
-    Both axes always run from 0 to 1, so that two charts can be compared at a glance.
+    Both axes always have the same ends, so that two charts can be compared at a glance.
 
     Parameters
     ----------
@@ -86,14 +94,17 @@ def picture(rows: Sequence[Row], width: float, height: float, radius: float, lab
     width, height, radius : float
         Size of the chart, and radius of the discs.
     labelled : bool
-        Whether defenses on the Pareto front are labelled with their names, if there is room.
+        Whether defenses on the Pareto front are labelled with their names, if there is room. No interval, leader or
+        disc lies under a name, nor does the front.
+    scale : {"linear", "logit"}
+        Scale of the advantage (`leaderboard.advantage_axis`).
     """
     left, right, top, bottom = margin = (52.0, 14.0, 30.0, 54.0)
     inset = radius + 4
+    ends = left + inset, width - right - inset
 
     def across(advantage: float) -> float:
-        share = min(1.0, max(0.0, advantage))
-        return round(left + inset + share * (width - left - right - 2 * inset), 1)
+        return position(advantage, scale, *ends)
 
     def up(utility: float) -> float:
         return round(height - bottom - inset - utility * (height - top - bottom - 2 * inset), 1)
@@ -101,7 +112,7 @@ def picture(rows: Sequence[Row], width: float, height: float, radius: float, lab
     points = [
         ChartPoint(
             row,
-            position,
+            place,
             across(row.exposure),
             up(row.utility),
             across(_advantage(row, row.success_low)),
@@ -111,22 +122,25 @@ def picture(rows: Sequence[Row], width: float, height: float, radius: float, lab
             across(row.exposure),
             up(row.utility),
         )
-        for position, row in enumerate(rows)
+        for place, row in enumerate(rows)
         if row.utility is not None and row.exposure is not None
     ]
-    points = _apart(points, radius, (left, width - right, top, height - bottom))
+    frame = (left, width - right, top, height - bottom)
+    points = _apart(points, radius, frame)
     front = sorted((point for point in points if point.row.pareto), key=lambda point: (point.x, -point.y))
+    corners = staircase([(point.x, point.y) for point in front], width - right)
     return Picture(
+        scale,
         width,
         height,
         margin,
         radius,
-        [(tick, across(tick)) for tick in _TICKS],
-        [(tick, up(tick)) for tick in _TICKS],
+        ticks(scale, *ends),
+        [(number(tick), up(tick)) for tick in _UP],
         # The best defense is drawn last, on top of the others.
         points[::-1],
-        _stairs(front, width - right),
-        _labels(front, points, radius, (left, width - right, top, height - bottom)) if labelled else [],
+        path(corners),
+        _labels(front, points, steps(corners), radius, frame) if labelled else [],
     )
 
 
@@ -157,43 +171,56 @@ def _advantage(row: Row, success: float | None) -> float:
     return advantage(success, row.chance)
 
 
-def _stairs(front: Sequence[ChartPoint], end: float) -> str:
-    """Path of the Pareto front as a staircase: every defense below it is dominated."""
-    if not front:
-        return ""
-    steps = [f"H{point.x}V{point.y}" for point in front[1:]]
-    return f"M{front[0].x},{front[0].y}{''.join(steps)}H{end}"
+def lines_of(point: ChartPoint) -> list[Segment]:
+    """Lines drawn for a point: both of its intervals, and the leader to its disc."""
+    intervals = [(point.left, point.y, point.right, point.y), (point.x, point.top, point.x, point.bottom)]
+    return [*intervals, *([(point.x, point.y, point.disc_x, point.disc_y)] if point.moved else [])]
+
+
+def box_of(name: ChartLabel) -> Box:
+    """Box that a name takes at most."""
+    return text_box(name.x, name.y, name.anchor, _LETTER * len(name.text), _LINE)
 
 
 def _labels(
-    front: Sequence[ChartPoint], points: Sequence[ChartPoint], radius: float, frame: tuple[float, float, float, float]
+    front: Sequence[ChartPoint],
+    points: Sequence[ChartPoint],
+    stairs: Sequence[Segment],
+    radius: float,
+    frame: Box,
 ) -> list[ChartLabel]:
-    """Names beside their discs, best rank first; a name without a free side is left out."""
-    gap = radius + 5
+    """Names beside their discs, best rank first; a name without a free place is left out."""
     taken = [
         (point.disc_x - radius, point.disc_x + radius, point.disc_y - radius, point.disc_y + radius) for point in points
     ]
-    # Names must not lie on intervals either.
-    taken += [(point.left - 1, point.right + 1, point.y - 1, point.y + 1) for point in points]
-    taken += [(point.x - 1, point.x + 1, point.top - 1, point.bottom + 1) for point in points]
+    lines = [*stairs, *(line for point in points for line in lines_of(point))]
     placed: list[ChartLabel] = []
     for point in sorted(front, key=lambda point: point.row.rank or 0):
         text = label(point.row.defense, point.row.parameters)
         if len(text) > 40:
             continue
-        x, y = point.disc_x, point.disc_y
-        sides = [
-            (x + gap, y, "start"),
-            (x - gap, y, "end"),
-            (x, y - gap - _LINE / 2, "middle"),
-            (x, y + gap + _LINE / 2, "middle"),
-            *((x + gap * 0.7, y + level * (gap + _LINE / 2), "start") for level in (-1, 1)),
-            *((x - gap * 0.7, y + level * (gap + _LINE / 2), "end") for level in (-1, 1)),
-        ]
-        for x, y, anchor in sides:
-            box = text_box(x, y, anchor, _LETTER * len(text), _LINE)
-            if inside(box, frame) and is_free(box, taken):
-                placed.append(ChartLabel(text, round(x, 1), round(y, 1), anchor))
+        for x, y, anchor in _sides(point, radius + 5):
+            name = ChartLabel(text, round(x, 1), round(y, 1), anchor)
+            box = box_of(name)
+            if inside(box, frame) and is_free(box, taken) and is_clear(box, lines, _STROKE):
+                placed.append(name)
                 taken.append(box)
                 break
     return placed
+
+
+def _sides(point: ChartPoint, gap: float) -> list[tuple[float, float, str]]:
+    """Places of a name beside a disc with their text anchors, nearest first."""
+    x, y = point.disc_x, point.disc_y
+    high = gap + _LINE / 2
+    return [
+        (x + gap, y, "start"),
+        (x - gap, y, "end"),
+        (x, y - high, "middle"),
+        (x, y + high, "middle"),
+        *(
+            (x + side * gap * 0.7, y + level * high, "start" if side > 0 else "end")
+            for level in (-0.8, 0.8, -1, 1, -1.6, 1.6)
+            for side in (1, -1)
+        ),
+    ]

@@ -2,35 +2,51 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from leaderboard.tables import number
+from leaderboard.number_text import measure, number
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
 
-def render(template: str, filters: Mapping[str, Callable[..., Any]], **values: Any) -> str:
-    """HTML text of a document made from a template.
+def words(name: str) -> list[str]:
+    """Parts of a name such as a class name; a line may break between them.
+
+    Examples
+    --------
+    >>> words("HadamardResponse of age")
+    ['Hadamard', 'Response of age']
+    """
+    return re.split(r"(?<=[a-z])(?=[A-Z])", name)
+
+
+def render(
+    template: str, filters: Mapping[str, Callable[..., Any]], *, folder: Path = _TEMPLATES, **values: Any
+) -> str:
+    """HTML text of a document made from a template; all documents share one style sheet.
 
     Parameters
     ----------
     template : str
         File name of the template.
     filters : mapping of callables
-        Filters of the template besides `number`.
+        Filters of the template besides `number`, `measure` and `words`.
+    folder : Path
+        Folder of the template, which may extend templates of this package.
     **values
         Variables of the template; an undefined variable is an error.
     """
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
+        loader=FileSystemLoader([folder, _TEMPLATES]),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": number, **filters}
+    environment.filters |= {"number": number, "measure": measure, "words": words, **filters}
     return environment.get_template(template).render(values)

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leaderboard.board import Row
+from leaderboard.number_text import number
 from leaderboard.result import label
-from leaderboard.tables import number, place_title
+from leaderboard.tables import place_title
 
 
 def gate_reasons(rows: Sequence[Row], *, min_utility: float | None, max_success: float | None) -> list[str]:

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 
 Box = tuple[float, float, float, float]
 """Left, right, top and bottom end of a box."""
+Segment = tuple[float, float, float, float]
+"""Coordinates x and y of a line's start, then of its end."""
 
 
 def overlap(a: Box, b: Box) -> bool:
@@ -22,6 +24,33 @@ def overlap(a: Box, b: Box) -> bool:
 def is_free(box: Box, taken: Iterable[Box]) -> bool:
     """Whether a box overlaps none of the others."""
     return not any(overlap(box, other) for other in taken)
+
+
+def crosses(box: Box, segment: Segment) -> bool:
+    """Whether a line runs through a box; touching is not crossing.
+
+    Examples
+    --------
+    >>> crosses((0, 2, 0, 2), (-1, 1, 3, 1)), crosses((0, 2, 0, 2), (-1, 2, 3, 2)), crosses((0, 2, 0, 2), (1, -1, 4, 2))
+    (True, False, False)
+    """
+    x, y, end_x, end_y = segment
+    enters, leaves = 0.0, 1.0
+    for start, step, low, high in ((x, end_x - x, box[0], box[1]), (y, end_y - y, box[2], box[3])):
+        if step == 0:
+            if not low < start < high:
+                return False
+            continue
+        first, last = sorted(((low - start) / step, (high - start) / step))
+        enters, leaves = max(enters, first), min(leaves, last)
+    return enters < leaves or (enters == leaves and (x, y) == (end_x, end_y))
+
+
+def is_clear(box: Box, segments: Iterable[Segment], wide: float) -> bool:
+    """Whether no line of this width runs through a box."""
+    half = wide / 2
+    grown = (box[0] - half, box[1] + half, box[2] - half, box[3] + half)
+    return not any(crosses(grown, segment) for segment in segments)
 
 
 def inside(box: Box, frame: Box) -> bool:

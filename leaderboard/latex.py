@@ -13,8 +13,7 @@ from leaderboard.tables import ALIGNMENT, HEADERS, board_cells, matrix_tables, p
 def latex_board(rows: Sequence[Row]) -> str:
     """The board as LaTeX (booktabs), one table per scenario and variant."""
     tables = [
-        _table(place_title(*place), HEADERS, [board_cells(row) for row in group], ALIGNMENT)
-        for place, group in by_place(rows).items()
+        _table(place_title(*place), HEADERS, board_cells(group), ALIGNMENT) for place, group in by_place(rows).items()
     ]
     return "\n".join(tables)
 

@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from math import ceil, floor, isfinite, log10
 from typing import Literal
 
-_WIDTH, _HEIGHT = 440.0, 250.0
-_LEFT, _RIGHT, _TOP, _BOTTOM = 52.0, 14.0, 14.0, 40.0
+from leaderboard.number_text import exact
+
+_WIDTH, _HEIGHT = 440.0, 262.0
+_LEFT, _RIGHT, _TOP, _BOTTOM = 40.0, 14.0, 28.0, 40.0
+_LETTER, _GAP = 6.4, 8.0
+"""Mean width of a letter of a tick's label, and its distance from the axis, in the chart's units."""
 _ROUND = (1.0, 2.0, 2.5, 5.0, 10.0)
 COLOURS = 6
 """Number of colours in the style sheet, and so of lines in a chart."""
@@ -119,10 +123,12 @@ def draw(chart: Lines) -> Drawing:
         across = [tick for tick in _ticks(min(xs), max(xs)) if min(xs) <= tick <= max(xs)]
         start, end = min(xs), max(xs)
 
+    left = max(_LEFT, _GAP + _LETTER * max(len(exact(tick)) for tick in up))
+
     def x(value: float) -> float:
         value = log10(value) if chart.scale == "logarithmic" else value
         share = (value - start) / (end - start) if end > start else 0.5
-        return round(_LEFT + 8 + share * (_WIDTH - _LEFT - _RIGHT - 16), 1)
+        return round(left + 8 + share * (_WIDTH - left - _RIGHT - 16), 1)
 
     def y(value: float) -> float:
         share = (value - low) / (high - low) if high > low else 0.5
@@ -134,7 +140,7 @@ def draw(chart: Lines) -> Drawing:
             "M" + "L".join(f"{x(a)} {y(b)}" for a, b in zip(line.x, line.y, strict=True)),
             "".join(f"M{x(a)} {y(b)}V{y(c)}" for a, b, c in zip(line.x, line.low, line.high, strict=False)),
             [
-                (x(a), y(b), f"{line.name}: {chart.across} {a:g}, {chart.up} {b:.4g}")
+                (x(a), y(b), f"{line.name}: {chart.across} {exact(a)}, {chart.up} {exact(float(f'{b:.4g}'))}")
                 for a, b in zip(line.x, line.y, strict=True)
             ],
         )
@@ -143,12 +149,12 @@ def draw(chart: Lines) -> Drawing:
     return Drawing(
         _WIDTH,
         _HEIGHT,
-        _LEFT,
+        left,
         _WIDTH - _RIGHT,
         _TOP,
         _HEIGHT - _BOTTOM,
-        [(x(tick), f"{tick:g}") for tick in across],
-        [(y(tick), f"{tick:g}") for tick in up],
+        [(x(tick), exact(tick)) for tick in across],
+        [(y(tick), exact(tick)) for tick in up],
         drawn,
     )
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from math import log10
-from typing import Literal
+from itertools import pairwise
 
-from leaderboard.label_boxes import Box, inside, is_free, overlap, text_box
+from leaderboard.advantage_axis import Scale, position, ticks
+from leaderboard.label_boxes import Box, Segment, crosses, inside, is_clear, is_free, overlap, text_box
+from leaderboard.number_text import number
+from leaderboard.pareto_line import Corner, path, staircase, steps
 from leaderboard.settings import Setting, best_within, most_useful_left_of
-from leaderboard.tables import number
 from leaderboard.utility_at_risk import BOUNDS
 
 MARKERS = ("disc", "square", "diamond", "up", "down", "ring", "frame", "rhomb", "delta", "nabla", "plus", "cross")
@@ -26,18 +27,11 @@ KINDS = {
 }
 """Titles of the kinds of defenses, in the order of their colours."""
 OTHER = "other"
-FLOOR = 0.01
-"""Smallest advantage on a logarithmic axis; smaller ones are drawn at its start."""
-Scale = Literal["logarithmic", "linear"]
-SCALES: tuple[Scale, ...] = ("logarithmic", "linear")
-"""Scales of the advantage, the first by default."""
-_TICKS: dict[Scale, tuple[float, ...]] = {
-    "linear": (0.0, 0.25, 0.5, 0.75, 1.0),
-    "logarithmic": (FLOOR, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0),
-}
 _UP = (0.0, 0.25, 0.5, 0.75, 1.0)
 _LETTER, _LINE, _MARK = 6.3, 14.0, 4.5
 """Mean width of a letter, height of a line, and half the width of a marker, in the chart's units."""
+FRONT = 7.0
+"""Width of the front's line in the style sheet, in the chart's units."""
 _LONGEST = 44
 """Number of letters from which a label is left out."""
 
@@ -150,7 +144,7 @@ def draw_curves(
     width: float,
     height: float,
     *,
-    scale: Scale = "logarithmic",
+    scale: Scale = "logit",
     labelled: bool = True,
 ) -> CurvePicture:
     """Lay out the operating curves of one scenario, variant and goal.
@@ -166,10 +160,10 @@ def draw_curves(
         Style of each family (`curve_styles`).
     width, height : float
         Size of the chart.
-    scale : {"linear", "logarithmic"}
-        Scale of the advantage. A logarithmic axis starts at `FLOOR`.
+    scale : {"logit", "linear"}
+        Scale of the advantage (`leaderboard.advantage_axis`).
     labelled : bool
-        Whether the best settings and, where there is room, the families are labelled.
+        Whether the best settings and the families are labelled, where there is room. The front lies under no label.
 
     Examples
     --------
@@ -188,11 +182,10 @@ def draw_curves(
     guides = guide_settings(settings)
     best = {one.name for _, one, _ in guides if one is not None}
 
+    ends = start + inset, width - right - inset
+
     def across(advantage: float) -> float:
-        share = min(1.0, max(0.0, advantage))
-        if scale == "logarithmic":
-            share = 1 - log10(max(share, FLOOR)) / log10(FLOOR)
-        return round(start + inset + share * (width - start - right - 2 * inset), 1)
+        return position(advantage, scale, *ends)
 
     def up(utility: float) -> float:
         return round(height - bottom - inset - utility * (height - top - bottom - 2 * inset), 1)
@@ -207,17 +200,19 @@ def draw_curves(
         if family in by_family
     ]
     frame = (start, width - right, top, height - bottom)
+    corners = _front([mark for curve in curves for mark in curve.marks], width - right)
+    guided = best | {one.name for _, _, one in guides if one is not None}
     return CurvePicture(
         scale,
         width,
         height,
         margin,
-        [(_tick(tick, scale), across(tick)) for tick in _TICKS[scale]],
+        ticks(scale, *ends),
         [(number(tick), up(tick)) for tick in _UP],
         [Guide(bound, across(bound), within, left) for bound, within, left in guides],
         curves,
-        _front([mark for curve in curves for mark in curve.marks], width - right),
-        _labels(curves, best | {one.name for _, _, one in guides if one is not None}, frame) if labelled else [],
+        path(corners),
+        _labels(curves, guided, [across(bound) for bound in BOUNDS], steps(corners), frame) if labelled else [],
     )
 
 
@@ -226,57 +221,72 @@ def guide_settings(settings: Sequence[Setting]) -> list[tuple[float, Setting | N
     return [(bound, best_within(settings, bound), most_useful_left_of(settings, bound)) for bound in BOUNDS]
 
 
-def _tick(value: float, scale: Scale) -> str:
-    return f"≤ {number(value)}" if scale == "logarithmic" and value == FLOOR else number(value)
-
-
 def _path(marks: Sequence[Mark]) -> str:
     return "M" + "L".join(f"{mark.x:g} {mark.y:g}" for mark in marks) if len(marks) > 1 else ""
 
 
-def _front(marks: Sequence[Mark], end: float) -> str:
-    """Path of the Pareto front as a staircase: no measured setting lies above it."""
-    path, highest = "", float("-inf")
+def _front(marks: Sequence[Mark], end: float) -> list[Corner]:
+    """Corners of the Pareto front as a staircase: no measured setting lies above it."""
+    front: list[Mark] = []
     for mark in sorted(marks, key=lambda mark: (mark.setting.advantage, -mark.setting.utility)):
-        if mark.setting.utility > highest:
-            path += f"H{mark.x:g}V{mark.y:g}" if path else f"M{mark.x:g} {mark.y:g}"
-            highest = mark.setting.utility
-    return f"{path}H{end:g}" if path else ""
+        if not front or mark.setting.utility > front[-1].setting.utility:
+            front.append(mark)
+    return staircase([(mark.x, mark.y) for mark in front], end)
 
 
-def _labels(curves: Sequence[Curve], guided: Collection[str], frame: Box) -> list[CurveLabel]:
-    """Names of the settings at the guides, then of families at an end of their lines, where there is room."""
+def _labels(
+    curves: Sequence[Curve], guided: Collection[str], guides: Sequence[float], stairs: Sequence[Segment], frame: Box
+) -> list[CurveLabel]:
+    """Names of the settings at the guides, then of families at an end of their lines, where there is room.
+
+    A name never lies on another one, on the front or on a setting at a guide. Where there is a choice, it lies on few
+    markers and lines.
+    """
     marks = [mark for curve in curves for mark in curve.marks]
     discs = [_around(mark) for mark in marks]
-    best = {mark.setting.name: (mark, curve) for curve in curves for mark in curve.marks if mark.setting.name in guided}
-    taken = [_around(mark, 3.0) for mark, _ in best.values()]
+    lines = [(x, frame[2], x, frame[3]) for x in guides]
+    lines += [(one.x, one.y, other.x, other.y) for curve in curves for one, other in pairwise(curve.marks)]
+    best = [(mark, curve) for curve in curves for mark in curve.marks if mark.setting.name in guided]
+    taken = [_around(mark, 3.0) for mark, _ in best]
     labels: list[CurveLabel] = []
-    for mark, curve in sorted(best.values(), key=lambda one: one[0].x):
-        text, positions = mark.setting.name, _beside(mark)
-        if len(text) > _LONGEST:
-            text = curve.family
-        boxes = [text_box(x, y, anchor, _LETTER * 1.08 * len(text), _LINE) for x, y, anchor in positions]
-        free = [one for one, box in enumerate(boxes) if inside(box, frame) and is_free(box, taken)]
+
+    def place(text: str, places: Iterable[tuple[float, float, str]], curve: Curve, *, best: bool) -> None:
+        colour = curve.style.colour
+        names = [CurveLabel(text, round(x, 1), round(y, 1), anchor, colour, best) for x, y, anchor in places]
+        boxes = {name: box_of(name) for name in names}
+        free = [
+            name
+            for name, box in boxes.items()
+            if inside(box, frame)
+            and is_free(box, taken)
+            and is_clear(box, stairs, FRONT)
+            and (best or is_free(box, discs))
+        ]
         if free:
-            chosen = min(free, key=lambda one: sum(overlap(boxes[one], disc) for disc in discs))
-            x, y, anchor = positions[chosen]
-            labels.append(CurveLabel(text, round(x, 1), round(y, 1), anchor, curve.style.colour, best=True))
+            chosen = min(free, key=lambda name: _covered(boxes[name], discs, lines))
+            labels.append(chosen)
             taken.append(boxes[chosen])
-    labelled = {curve.family for _, curve in best.values()}
+
+    for mark, curve in sorted(best, key=lambda one: one[0].x):
+        name = mark.setting.name
+        place(name if len(name) <= _LONGEST else curve.family, _beside(mark), curve, best=True)
+    labelled = {curve.family for _, curve in best}
     for curve in curves:
-        if curve.family in labelled or len(curve.family) > _LONGEST:
-            continue
-        ends = [curve.marks[-1], curve.marks[0]]
-        positions = [position for mark in ends for position in _beside(mark)[:4]]
-        for x, y, anchor in positions:
-            box = text_box(x, y, anchor, _LETTER * len(curve.family), _LINE)
-            if inside(box, frame) and is_free(box, taken) and is_free(box, discs):
-                labels.append(
-                    CurveLabel(curve.family, round(x, 1), round(y, 1), anchor, curve.style.colour, best=False)
-                )
-                taken.append(box)
-                break
+        if curve.family not in labelled and len(curve.family) <= _LONGEST:
+            ends = (curve.marks[-1], curve.marks[0])
+            place(curve.family, [one for mark in ends for one in _beside(mark)[:4]], curve, best=False)
     return labels
+
+
+def _covered(box: Box, discs: Sequence[Box], lines: Sequence[Segment]) -> int:
+    """Number of markers and lines under a box; a marker counts twice."""
+    return 2 * sum(overlap(box, disc) for disc in discs) + sum(crosses(box, line) for line in lines)
+
+
+def box_of(name: CurveLabel) -> Box:
+    """Box that a name takes at most; bold names are wider."""
+    letter = _LETTER * (1.15 if name.best else 1.0)
+    return text_box(name.x, name.y, name.anchor, letter * len(name.text), _LINE)
 
 
 def _around(mark: Mark, more: float = 0.0) -> Box:
@@ -296,6 +306,6 @@ def _beside(mark: Mark) -> list[tuple[float, float, str]]:
     far = [
         (mark.x + side * gap * 0.6, mark.y + level * (gap + _LINE / 2), "start" if side > 0 else "end")
         for level in (-1, 1, -2, 2)
-        for side in (-1, 1)
+        for side in (1, -1)
     ]
     return near + far

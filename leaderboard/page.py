@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from leaderboard.advantage_axis import SCALE_WORDS, SCALES
 from leaderboard.board import Row, by_place
 from leaderboard.chart import picture
 from leaderboard.documents import render
 from leaderboard.exposure import Exposure
 from leaderboard.goals import goal_heading, goal_meaning, goal_title, goal_words, in_order
 from leaderboard.heat_map import heat_map
-from leaderboard.operating_curves import SCALES, Style, curve_styles, draw_curves, guide_settings
+from leaderboard.number_text import counted, measure, number
+from leaderboard.operating_curves import Style, curve_styles, draw_curves, guide_settings
 from leaderboard.pairs import Pair
 from leaderboard.promise_table import promise_tables
 from leaderboard.promises import Promise
 from leaderboard.result import label
 from leaderboard.settings import settings_of
 from leaderboard.summary import SummaryTables
-from leaderboard.tables import counted, grids, interval_text, number, place_title, plays_text
+from leaderboard.tables import grids, interval_text, place_title, plays_text, rank_texts
 
 
 def render_page(
@@ -73,7 +74,7 @@ def render_page(
     ]
     return render(
         "board.html",
-        {"words": _words, "anchor": _anchor, "percent": _percent},
+        {"anchor": _anchor, "percent": _percent},
         scenarios=scenarios,
         places=places,
         attacks=summary and summary.attacks,
@@ -84,6 +85,7 @@ def render_page(
         goal_meaning=goal_meaning,
         goal_heading=goal_heading,
         label=label,
+        scale_words=SCALE_WORDS,
     )
 
 
@@ -97,15 +99,17 @@ def _place(
     names = [label(row.defense, row.parameters) for row in rows]
     curves = _curves(rows, styles, exposures)
     return {
+        "ranks": rank_texts(rows),
         "rows": list(zip(names, rows, [_details(row) for row in rows], strict=True)),
         "plays": counted(plays_text(rows), "complete play"),
         "curves": curves,
-        "pictures": {}
+        "pictures": []
         if curves
-        else {
-            "wide": picture(rows, 880, 560, 10, labelled=True),
-            "narrow": picture(rows, 350, 400, 9, labelled=False),
-        },
+        else [
+            (size, picture(rows, width, height, radius, labelled=size == "wide", scale=scale))
+            for size, width, height, radius in (("wide", 880, 560, 10), ("narrow", 350, 400, 9))
+            for scale in SCALES
+        ],
         "heat": heat_map(rows, grid, list(styles)),
     }
 
@@ -147,7 +151,7 @@ def _details(row: Row) -> str:
     if row.guarantee:
         lines.append(f"guarantee {row.guarantee}")
     if row.measured:
-        lines.append("measured " + ", ".join(f"{name} {_count(value)}" for name, value in row.measured.items()))
+        lines.append("measured " + ", ".join(f"{name} {measure(value)}" for name, value in row.measured.items()))
     lines.append(f"utility {interval_text(row.utility, row.utility_low, row.utility_high)}")
     lines += [f"· {name} {number(value)}" for name, value in row.components.items()]
     if row.worst_attack is not None:
@@ -162,18 +166,8 @@ def _details(row: Row) -> str:
     return "\n".join(lines)
 
 
-def _count(value: float) -> str:
-    """An integer as it is, a fraction with three decimals."""
-    return f"{value:g}" if value == int(value) else number(value, 3)
-
-
 def _percent(share: float) -> str:
     return f"{100 * share:g} %"
-
-
-def _words(name: str) -> list[str]:
-    """Parts of a name; a line may break between them."""
-    return re.split(r"(?<=[a-z])(?=[A-Z])", name)
 
 
 def _anchor(name: str) -> str:

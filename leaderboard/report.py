@@ -8,13 +8,17 @@ from dataclasses import dataclass, field
 
 from leaderboard.documents import render
 from leaderboard.line_chart import Lines, draw
-from leaderboard.tables import number
+from leaderboard.number_text import measure, number
 
 Value = str | float | int | None
 NARROWEST = 10
 """Characters down to which the columns of a table are narrowed on a terminal."""
 HEADER_PADDING = 2
 """Characters that tabulate adds to the width of a heading."""
+BRIEF = 4
+"""Characters of the longest rank."""
+PHONE, PADDING = 52, 2
+"""Characters in a row of a table on a phone, and characters that the space around a cell takes."""
 
 
 @dataclass(frozen=True)
@@ -29,8 +33,8 @@ class Table:
         Column headings.
     rows : sequence of sequences
         Texts and numbers; None for a missing value.
-    digits : int
-        Decimals of numbers of type float.
+    digits : int or None
+        Decimals of numbers of type float. With None, integers have none and fractions three (`measure`).
     note : str
         Note below the table.
     """
@@ -38,8 +42,21 @@ class Table:
     title: str
     columns: tuple[str, ...]
     rows: Sequence[Sequence[Value]]
-    digits: int = 1
+    digits: int | None = 1
     note: str = ""
+
+    @property
+    def brief(self) -> bool:
+        """Whether the first column holds ranks or other texts of a few characters."""
+        return all(len(cells[0]) <= BRIEF for cells in self.texts())
+
+    @property
+    def wide(self) -> bool:
+        """Whether a row is too wide for a phone, where its cells stand one below the other."""
+        columns = zip(self.columns, *self.texts(), strict=True)
+        # A heading may be broken between words.
+        widths = (max(max(map(len, head.split()), default=0), *map(len, cells)) for head, *cells in columns if cells)
+        return sum(width + PADDING for width in widths) > PHONE
 
     def texts(self) -> list[list[str]]:
         """Cells as text."""
@@ -47,8 +64,8 @@ class Table:
 
     def _text(self, value: Value) -> str:
         if value is None or isinstance(value, float):
-            return number(value, self.digits)
-        return str(value)
+            return measure(value) if self.digits is None else number(value, self.digits)
+        return value if isinstance(value, str) else f"{value:,}"
 
 
 @dataclass(frozen=True)
@@ -118,7 +135,7 @@ def render_report(title: str, about: Mapping[str, str], sections: Sequence[Secti
     """
     return render(
         "report.html",
-        {"solid": _solid, "outlined": _outlined, "draw": draw},
+        {"solid": _solid, "outlined": _outlined, "end_labels": _end_labels, "draw": draw},
         title=title,
         about=about,
         sections=sections,
@@ -186,18 +203,20 @@ def _joined(sections: Sequence[Section], form: str, width: int | None = None) ->
     for section, table in _tables(sections):
         align = ["left" if isinstance(value, str) else "right" for value in table.rows[0]] if table.rows else None
         limits = None if width is None or not table.rows else _column_widths(table, width)
-        body = tabulate(
-            table.texts(),
-            table.columns,
-            tablefmt=form,
-            colalign=align,
-            disable_numparse=True,
-            maxcolwidths=limits,
-            maxheadercolwidths=None if limits is None else [limit - HEADER_PADDING for limit in limits],
-        )
+        cells, heads = table.texts(), list(table.columns)
+        if limits is not None:
+            # Not left to tabulate, which would take 512,000 for an integer here and fail.
+            cells = [[_folded(cell, limit) for cell, limit in zip(row, limits, strict=True)] for row in cells]
+            heads = [_folded(head, limit - HEADER_PADDING) for head, limit in zip(heads, limits, strict=True)]
+        body = tabulate(cells, heads, tablefmt=form, colalign=align, disable_numparse=True)
         note = textwrap.fill(table.note, width, break_on_hyphens=False) if width else table.note
         parts.append(f"{section.title}: {table.title}\n\n{body}" + (f"\n\n{note}" if note else ""))
     return "\n\n\n".join(parts) + "\n"
+
+
+def _folded(text: str, width: int) -> str:
+    """A cell in lines of at most `width` characters."""
+    return "\n".join("\n".join(textwrap.wrap(line, width)) for line in text.split("\n"))
 
 
 def _column_widths(table: Table, width: int) -> list[int]:
@@ -214,20 +233,40 @@ _WIDTH, _HEIGHT = 296.0, 120.0
 """Size of a histogram, in the chart's units."""
 
 
+_GAP, _NARROW = 0.14, 12.0
+"""Gap between bars as a share of their distance, and the distance below which the outline is one staircase."""
+_LETTER = 6.5
+"""Mean width of a letter, in the chart's units."""
+
+
 def _solid(bars: Bars) -> str:
-    """Path of the bars, each as a rectangle."""
-    step = _WIDTH / len(bars.counts)
-    return "".join(
-        f"M{index * step:.1f} {_HEIGHT:g}V{height:.1f}h{step * 0.86:.1f}V{_HEIGHT:g}z"
-        for index, height in enumerate(_heights(bars.counts, bars.top))
-    )
+    """Path of the bars, each a rectangle in the middle of its step."""
+    return _rectangles(bars.counts, bars.top)
 
 
 def _outlined(bars: Bars) -> str:
-    """Path of the outline, as a staircase."""
+    """Path of the outline: a frame around each bar's place, or a staircase if bars are narrow."""
     step = _WIDTH / len(bars.outline)
+    if step >= _NARROW:
+        return _rectangles(bars.outline, bars.top)
     stairs = "".join(f"V{height:.1f}h{step:.2f}" for height in _heights(bars.outline, bars.top))
     return f"M0 {_HEIGHT:g}{stairs}V{_HEIGHT:g}"
+
+
+def _rectangles(counts: Sequence[float], top: float) -> str:
+    step = _WIDTH / len(counts)
+    return "".join(
+        f"M{(index + _GAP / 2) * step:.1f} {_HEIGHT:g}V{height:.1f}h{step * (1 - _GAP):.1f}V{_HEIGHT:g}z"
+        for index, height in enumerate(_heights(counts, top))
+    )
+
+
+def _end_labels(bars: Bars) -> list[tuple[float, str, str]]:
+    """Coordinates, text anchors and texts of the first and the last bar's labels: below the bar if it is wide."""
+    half = _WIDTH / len(bars.counts) / 2
+    if half < _LETTER * max(map(len, bars.ends)) / 2:
+        return [(0.0, "start", bars.ends[0]), (_WIDTH, "end", bars.ends[1])]
+    return [(round(half, 1), "middle", bars.ends[0]), (round(_WIDTH - half, 1), "middle", bars.ends[1])]
 
 
 def _heights(counts: Sequence[float], top: float) -> list[float]:

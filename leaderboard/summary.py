@@ -9,10 +9,11 @@ from leaderboard.attack_usefulness import usefulness
 from leaderboard.exposure import LEVEL, Exposure, exposures
 from leaderboard.goals import goal_words, in_order
 from leaderboard.mean_rank import MeanRank, mean_ranks
+from leaderboard.number_text import number
 from leaderboard.pairs import matrix
 from leaderboard.report import Section, Table
 from leaderboard.result import Result, canonical, label
-from leaderboard.tables import number, place_title
+from leaderboard.tables import place_title
 from leaderboard.utility_at_risk import BOUNDS, utility_left
 
 FEW_GOALS = 2

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
 from leaderboard.board import Row, by_place
 from leaderboard.goals import goal_words
+from leaderboard.number_text import counted, number
 from leaderboard.pairs import Pair, goals
 from leaderboard.result import label
 
@@ -30,7 +32,7 @@ def to_terminal(rows: Sequence[Row], width: int = 120) -> str:
     """
     tables = []
     for (scenario, variant), group in by_place(rows).items():
-        cells = [board_cells(row) for row in group]
+        cells = board_cells(group)
         fixed = sum(
             max(len(header), *(len(line[index]) for line in cells))
             for index, header in enumerate(HEADERS)
@@ -54,7 +56,7 @@ def to_markdown(rows: Sequence[Row]) -> str:
 
     tables = []
     for (scenario, variant), group in by_place(rows).items():
-        cells = [[cell.replace("|", r"\|") for cell in board_cells(row)] for row in group]
+        cells = [[cell.replace("|", r"\|") for cell in line] for line in board_cells(group)]
         body = tabulate(cells, HEADERS, tablefmt="pipe", colalign=ALIGNMENT, disable_numparse=True)
         tables.append(f"### {place_title(scenario, variant)}\n\n{body}\n\n{_notes(group)}")
     return "\n\n".join(tables) + "\n" if tables else ""
@@ -103,21 +105,16 @@ def grids(pairs: Sequence[Pair]) -> Mapping[tuple[str, str], dict[str, dict[str,
     return by_variant
 
 
-def number(value: float | None, digits: int = 2) -> str:
-    """A rate as text: ``.42``, ``1.00``, ``-.03``; a dash if it is missing."""
-    if value is None:
-        return "–"
-    text = f"{value:.{digits}f}"
-    text = text.removeprefix("-") if float(text) == 0 else text
-    return re.sub(r"^(-?)0\.", r"\1.", text)
+def board_cells(rows: Sequence[Row]) -> list[list[str]]:
+    """Cells of the rows of a scenario and variant under `HEADERS`, as text."""
+    return [_cells(row, rank) for row, rank in zip(rows, rank_texts(rows), strict=True)]
 
 
-def board_cells(row: Row) -> list[str]:
-    """Cells of a row of the board under `HEADERS`, as text."""
+def _cells(row: Row, rank: str) -> list[str]:
     attack = "–" if row.worst_attack is None else label(row.worst_attack, row.worst_parameters or {})
     goal = f" ({goal_words(row.goal)})" if row.goal else ""
     return [
-        ("★ " if row.pareto else "") + ("–" if row.rank is None else str(row.rank)),
+        ("★ " if row.pareto else "") + rank,
         label(row.defense, row.parameters) + ("" if row.complete else " !"),
         row.guarantee or "none",
         _spread(row.utility, row.utility_low, row.utility_high),
@@ -127,6 +124,36 @@ def board_cells(row: Row) -> list[str]:
         number(row.advantage),
         number(row.score, 3),
     ]
+
+
+def rank_texts(rows: Sequence[Row]) -> list[str]:
+    """Rank of each row of a scenario and variant: rows with equal scores share the number and differ in its letter.
+
+    Without a score it is a dash.
+
+    Examples
+    --------
+    >>> from leaderboard import Row
+    >>> common = dict(scenario="bank", variant="", parameters={}, guarantee="", components={}, measured={}, plays=1)
+    >>> common |= dict(attacks=1, failures=0, reason="", complete=True, seconds=0.0)
+    >>> rank_texts([Row(rank=rank, defense=f"D{rank}", **common) for rank in (1, 2, 2, 4, None)])
+    ['1', '2a', '2b', '4', '–']
+    """
+    total, seen = Counter(row.rank for row in rows), Counter[int]()
+    texts = []
+    for row in rows:
+        if row.rank is None:
+            texts.append("–")
+        else:
+            texts.append(f"{row.rank}{_letters(seen[row.rank]) if total[row.rank] > 1 else ''}")
+            seen[row.rank] += 1
+    return texts
+
+
+def _letters(position: int) -> str:
+    """a, b, ..., z, aa, ab, ..."""
+    first, last = divmod(position, 26)
+    return (_letters(first - 1) if first else "") + chr(ord("a") + last)
 
 
 def _spread(value: float | None, low: float | None, high: float | None) -> str:
@@ -157,16 +184,13 @@ def plays_text(rows: Sequence[Row]) -> str:
     return f"{plays[0]}" if len(plays) == 1 else f"{plays[0]} to {plays[-1]}"
 
 
-def counted(number: str, what: str) -> str:
-    """A number with its noun, in the plural unless the number is 1."""
-    return f"{number} {what}" if number == "1" else f"{number} {what}s"
-
-
 def _notes(rows: Sequence[Row]) -> str:
     notes = [
         f"{counted(plays_text(rows), 'complete play')}; ★: on the Pareto front; "
         "± and [low, high]: 95 % intervals across plays"
     ]
+    if len({row.rank for row in rows if row.rank}) < sum(row.rank is not None for row in rows):
+        notes.append("a rank with a letter: equal scores")
     open_rows = sum(not row.complete for row in rows)
     if open_rows:
         failures = sum(row.failures for row in rows)

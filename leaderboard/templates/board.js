@@ -26,7 +26,16 @@
   for (const table of all("table.sortable")) {
     const heads = all("thead th", table);
     const body = table.tBodies[0];
-    heads.forEach((head, column) => head.querySelector("button").addEventListener("click", () => {
+    // No button elements: a browser repeats headings in print only without them.
+    const onPress = (element, press) => {
+      element.addEventListener("click", press);
+      element.addEventListener("keydown", (event) => {
+        if (event.key !== "Enter" && event.key !== " ") return;
+        event.preventDefault();
+        press();
+      });
+    };
+    heads.forEach((head, column) => onPress(head.querySelector(".sort"), () => {
       const value = (row) => row.cells[column].dataset.sort;
       const rows = [...body.rows];
       const numeric = rows.every((row) => !Number.isNaN(Number(value(row))));
@@ -73,7 +82,7 @@
   const details = (target) => {
     if (target.dataset.details === undefined) {
       const title = target.querySelector(":scope > title");
-      target.dataset.details = title ? title.textContent : target.title;
+      target.dataset.details = title ? title.textContent : target.title || target.getAttribute("aria-label");
       title?.remove();
       target.removeAttribute("title");
     }
@@ -92,7 +101,7 @@
     marked = target.dataset.row ? document.getElementById(target.dataset.row) : null;
     marked?.classList.add("marked");
   };
-  const described = (event) => event.target.closest?.("[data-details], .family use, .heat td[title]");
+  const described = (event) => event.target.closest?.("[data-details], .point, .family use, .heat td[title]");
   for (const kind of ["pointerover", "focusin", "click"]) {
     document.addEventListener(kind, (event) => {
       const target = described(event);

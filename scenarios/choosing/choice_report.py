@@ -9,6 +9,7 @@ from pathlib import Path
 
 from leaderboard.exposure import Exposure
 from leaderboard.line_chart import Lines, Series
+from leaderboard.number_text import exact, number
 from leaderboard.promise_table import promise_tables
 from leaderboard.promises import Promise
 from leaderboard.report import Section, Table, Value
@@ -87,14 +88,14 @@ def verdict(choice: Choice, bound: float) -> str:
     if confirmed:
         best = _label(confirmed[0].entry)
         kept = _utility(confirmed[0].exposure)
-        useless = f", but it keeps nearly nothing (utility {kept:.2f})" if kept < USELESS else ""
-        within = f"{len(confirmed)} of {len(choice.finalists)} finalists keep within {bound:g}"
+        useless = f", but it keeps nearly nothing (utility {number(kept)})" if kept < USELESS else ""
+        within = f"{len(confirmed)} of {len(choice.finalists)} finalists keep within {exact(bound)}"
         return f"{within}; the most useful is {best}{useless}"
     if choice.finalists:
         more = "; more time (--budget) means more plays" if choice.ended_early else ""
-        return f"none meets the bound {bound:g} for sure{more}"
+        return f"none meets the bound {exact(bound)} for sure{more}"
     early = "; the budget ended the choice early, and --budget gives more" if choice.ended_early else ""
-    return f"none meets the bound {bound:g}{early}"
+    return f"none meets the bound {exact(bound)}{early}"
 
 
 def _best(choice: Choice, bound: float, people: int) -> Section:
@@ -102,10 +103,10 @@ def _best(choice: Choice, bound: float, people: int) -> Section:
     columns = ("setting", "meets", "promise", "utility", "worst attack", "goal", "advantage", "at most")
     rows = [_row(one) for one in choice.finalists]
     note = (
-        f"Fresh plays: {choice.plays}, each with {people} released people. The probability that a setting is said to "
-        f"meet the bound and does not is at most {ERROR:g}."
+        f"Fresh plays: {choice.plays}, each with {people:,} released people. The probability that a setting is said to "
+        f"meet the bound and does not is at most {exact(ERROR)}."
     )
-    tables = (Table(f"Best settings within {bound:g}", columns, rows, digits=3, note=note),) if rows else ()
+    tables = (Table(f"Best settings within {exact(bound)}", columns, rows, digits=3, note=note),) if rows else ()
     says = verdict(choice, bound)
     return Section("Choice", (f"{says[0].upper()}{says[1:]}.",), tables)
 
@@ -166,7 +167,7 @@ def _front(choice: Choice, bound: float) -> list[Section]:
     inside = [one for one in best if _upper(one) <= bound]
     note = (
         f"{len(choice.measured)} settings were measured while choosing, most in few plays, which makes their upper "
-        f"bounds high; {len(inside)} of this front lie within {bound:g}. Fresh plays confirm the finalists."
+        f"bounds high; {len(inside)} of this front lie within {exact(bound)}. Fresh plays confirm the finalists."
     )
     return [
         Section(

@@ -100,6 +100,7 @@ def choose(
     Results are stored: the same command goes on where it was interrupted. Exit code 1 says that no setting is sure to
     meet the bound.
     """
+    from leaderboard.number_text import exact
     from leaderboard.store import Store
     from scenarios.choosing.choice import Chooser
     from scenarios.choosing.choice_report import COMMANDS, Source, choice_sections, commands, verdict
@@ -139,7 +140,7 @@ def choose(
     sections = choice_sections(choice, bound, portfolio.people, source, _costs(choice, dataset, seed), promises)
     about = {
         "table": dataset.name,
-        "bound": f"{bound:g}",
+        "bound": exact(bound),
         "goals": ", ".join(goals) or "all",
         "people": str(portfolio.people),
         "kept": ", ".join(keep) or "none",

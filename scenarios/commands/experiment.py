@@ -97,8 +97,8 @@ def gate_reasons(results: Sequence[Result], max_success: float | None) -> list[s
     max_success : float, optional
         Upper bound of the mean success rate of each attack that the experiment plays.
     """
+    from leaderboard.number_text import number
     from leaderboard.result import label
-    from leaderboard.tables import number
     from scenarios.experiments.measuring import REFUTED, SUCCESS
 
     rates: dict[str, list[float]] = {}

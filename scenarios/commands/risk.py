@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,8 @@ PLAIN = (
     "No cell is an interval, a set or *. If the rows are synthetic, classes mean little: see what attacks find with "
     "`tokumei rank` or `tokumei report`."
 )
+
+TEMPLATES = Path(__file__).parents[1] / "templates"
 
 
 @click.command(epilog=EPILOG)
@@ -99,45 +102,57 @@ def _text(report: RiskReport) -> str:
     """The report as text for a terminal."""
     from tabulate import tabulate
 
-    def table(rows: list[tuple[object, ...]]) -> str:
-        return tabulate(rows, tablefmt="plain", floatfmt=".4g")
+    from leaderboard.number_text import measure, number
+
+    def table(rows: Iterable[tuple[str, ...]]) -> str:
+        lines = list(rows)
+        align = ("left", "right", "left")[: len(lines[0])] if lines else None
+        return tabulate(lines, tablefmt="plain", disable_numparse=True, colalign=align)
 
     heads = [
-        ("records", str(report.rows)),
-        ("classes", str(report.classes)),
+        ("records", f"{report.rows:,}"),
+        ("classes", f"{report.classes:,}"),
         ("alone in their class", _share(report.uniques, report.rows)),
         *((f"in a class with one value of {name}", _share(count, report.rows)) for name, count in report.one_value),
     ]
     parts = [
-        table(list(heads)) + (f"\n{PLAIN}" if report.plain else ""),
-        "risk by model\n" + table([(name, value, about) for name, about, value in report.models]),
-        "measures\n" + table([(name, value, about) for name, about, value in report.measures]),
-        "records by size of their class\n" + table(list(report.sizes.items())),
+        tabulate(heads, tablefmt="plain", disable_numparse=True) + (f"\n{PLAIN}" if report.plain else ""),
+        "risk by model\n" + table((name, measure(value), about) for name, about, value in report.models),
+        "measures\n" + table((name, measure(value), about) for name, about, value in report.measures),
+        "records by size of their class\n" + table((size, measure(count)) for size, count in report.sizes.items()),
     ]
     if report.estimates:
-        rows = [(name, value, about) for name, about, value in report.estimates]
-        title = "records unique in table and population, estimated"
-        parts.append(f"{title}\n{table(list(rows))}\n{_fitting(report)}")
+        rows = ((name, number(value, 1), about) for name, about, value in report.estimates)
+        parts.append(f"records unique in table and population, estimated\n{table(rows)}\n{_fitting(report)}")
     if report.searched:
-        parts.append("records singled out with the help of a column\n" + table(list(report.columns)))
+        columns = ((name, measure(count)) for name, count in report.columns)
+        parts.append("records singled out with the help of a column\n" + table(columns))
     if report.sets:
-        parts.append("smallest sets of columns that single out most\n" + table(list(report.sets)))
+        sets = ((names, measure(count)) for names, count in report.sets)
+        parts.append("smallest sets of columns that single out most\n" + table(sets))
     return "\n\n".join(parts)
 
 
 def _page(report: RiskReport, name: str) -> str:
     """The report as an HTML page."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from leaderboard.documents import render
+    from leaderboard.version import version
 
-    environment = Environment(loader=PackageLoader("scenarios"), autoescape=True, undefined=StrictUndefined)
-    title = "a table" if name == "-" else Path(name).name
-    return environment.get_template("risk.html").render(
-        report=report, title=title, share=_share, plain=PLAIN, fitting=_fitting(report)
+    return render(
+        "risk.html",
+        {},
+        folder=TEMPLATES,
+        title=f"Risk of {'a table' if name == '-' else Path(name).name}",
+        about={"version": f"tokumei {version()}"},
+        report=report,
+        share=_share,
+        plain=PLAIN,
+        fitting=_fitting(report),
     )
 
 
 def _share(count: int, total: int) -> str:
-    return f"{count} ({count / total:.1%})"
+    return f"{count:,} ({count / total:.1%})"
 
 
 def _fitting(report: RiskReport) -> str:

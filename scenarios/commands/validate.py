@@ -51,17 +51,25 @@ def validate(
         if file.suffix == ".toml" and not file.is_dir():
             if write_roles is not None:
                 raise ValueError("--write-roles is for tables, not for scenarios")
+            from leaderboard.number_text import counted
             from scenarios.experiments.experiment import read_experiment
             from scenarios.running.plan import read_plans
             from scenarios.running.runner import guarantees
 
             experiment = read_experiment(str(file))
             if experiment is not None:
-                echo(f"{file}: experiment {experiment.name!r}, {experiment.plays} plays: valid")
+                echo(f"{file}: experiment {experiment.name!r}, {counted(experiment.plays, 'play')}: valid")
                 return
             for plan in read_plans(str(file)):
                 guarantees(plan)
-                counts = f"{len(plan.defenses)} defenses, {len(plan.attacks)} attacks, {plan.plays} plays"
+                counts = ", ".join(
+                    counted(count, what)
+                    for count, what in (
+                        (len(plan.defenses), "defense"),
+                        (len(plan.attacks), "attack"),
+                        (plan.plays, "play"),
+                    )
+                )
                 echo(f"{file}: scenario {plan.name!r}, {counts}: valid")
             return
         from scenarios.large.size import is_large, memory_bytes

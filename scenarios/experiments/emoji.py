@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from defenses.base.parameters import check_integer, check_list, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
+from leaderboard.number_text import counted
 from leaderboard.report import Section
 from scenarios.experiments.emoji_measures import (
     EACH,
@@ -64,7 +65,7 @@ class Emoji(Experiment):
         )
         say(f"new words of {WRITERS} devices")
         words = measured("new words", {}, lambda: measure_words(generator(seed, "emoji", "words")), no_losses)
-        say(f"pool inference: {plays} plays for each of {len(self.epsilon) * len(self.reports)} settings")
+        say(f"pool inference: {counted(plays, 'play')} for each of {len(self.epsilon) * len(self.reports)} settings")
         levels = [float(level) for level in self.epsilon]
         pools = measure_pools(levels, self.reports, plays, seed, measured)
         return (

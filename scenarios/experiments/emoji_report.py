@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from leaderboard.number_text import counted
 from leaderboard.report import Bars, Section, Table, Value
 from scenarios.experiments.emoji_measures import SENT, TARGETS, WRITERS, K, M, PipelineRun, PoolResult, WordDiscovery
 from scenarios.experiments.emoji_population import TONES
@@ -158,9 +159,9 @@ def pool_section(results: Sequence[Sequence[PoolResult]], levels: Sequence[float
                 "Persons whose preferred skin tone is named, percent",
                 ("reports of a person", *heads),
                 rows,
-                note=f"{plays} plays of {TARGETS} persons, {len(TONES)} tones, CountMeanSketch with m = {M}, "
-                f"k = {K}. Without any report, the most frequent tone is right for {baseline:.1f} %. A person uses the "
-                "preferred tone in 85 of 100 emoji.",
+                note=f"{counted(plays, 'play')} of {TARGETS} persons, {len(TONES)} tones, CountMeanSketch with "
+                f"m = {M}, k = {K}. Without any report, the most frequent tone is right for {baseline:.1f} %. A person "
+                "uses the preferred tone in 85 of 100 emoji.",
             ),
         ),
     )

@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 
 from leaderboard.line_chart import Lines, Series
+from leaderboard.number_text import counted, number
 from leaderboard.report import Section, Table
 from scenarios.experiments.federated_gaps import BestRounds, Gap, LossGaps, TrainingSetting, best_rounds
 
@@ -51,9 +52,10 @@ def epsilon_section(results: LossGaps) -> Section:
     return Section(
         "Loss gap against epsilon and the number of clients",
         (
-            f"{results.dataset}: {results.records} records a client, T = {turns}, {results.plays} repetitions; the "
-            f"best loss is {results.best_loss:.4f}. The gap falls with N at {falls} of {len(results.epsilon)} "
-            f"epsilons, at {clearly} by more than the intervals. The theory's constants are fitted to all settings at "
+            f"{results.dataset}: {results.records} records a client, T = {turns}, "
+            f"{counted(results.plays, 'repetition')}; the best loss is {number(results.best_loss, 4)}. The gap falls "
+            f"with N at {falls} of {len(results.epsilon)} epsilons, at {clearly} by more than the intervals. The "
+            "theory's constants are fitted to all settings at "
             "once.",
         ),
         (
@@ -94,7 +96,8 @@ def rounds_section(results: LossGaps) -> Section:
 
 def gap_text(gap: Gap) -> str:
     """A gap with its interval."""
-    return f"{gap.mean:.3f}" if np.isinf(gap.half) else f"{gap.mean:.3f} ± {gap.half:.3f}"
+    mean = number(gap.mean, 3)
+    return mean if np.isinf(gap.half) else f"{mean} ± {number(gap.half, 3)}"
 
 
 def rounds_text(best: BestRounds) -> str:

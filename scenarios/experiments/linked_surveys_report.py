@@ -9,6 +9,7 @@ import numpy as np
 from defenses.base.microdata import Microdata
 from defenses.ldp.local_reports import LocalReports
 from defenses.ldp.pure_oracle import PureOracle
+from leaderboard.number_text import counted, exact
 from leaderboard.report import Section, Table, Value
 from scenarios.experiments.linked_surveys_measures import SHORTLIST, SurveysResult
 
@@ -73,14 +74,15 @@ def splitting_section(splitting: str, results: Sequence[Sequence[SurveysResult]]
                     "protocol",
                     "ε a survey",
                     "1 survey",
-                    f"{surveys} surveys",
+                    counted(surveys, "survey"),
                     "±",
                     "predicted",
                     f"among the first {SHORTLIST}",
                 ),
                 rows,
                 digits=1,
-                note=f"{plays} draws of people. ±: two standard errors, across draws. Chance: {100 / persons:g} %.",
+                note=f"{counted(plays, 'draw')} of people. ±: two standard errors, across draws. "
+                f"Chance: {exact(100 / persons)} %.",
             ),
         ),
     )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from defenses.base.parameters import check_integer, check_list
+from leaderboard.number_text import counted
 from leaderboard.report import Section
 from scenarios.experiments.experiment import Experiment
 from scenarios.experiments.measuring import Measuring, measured_anew, no_losses
@@ -71,7 +72,7 @@ class PramHistogram(Experiment):
         sections = []
         for position, make in enumerate((bell, power_law, ages), start=1):
             case = make()
-            say(f"case {position}: {case.counts.sum()} records, {plays} releases for each k and method")
+            say(f"case {position}: {case.counts.sum():,} records, {counted(plays, 'release')} for each k and method")
             rng = generator(seed, "pram-histogram", "case", position)
             settings = {"case": position, "k": [int(level) for level in self.k]}
             result = measured(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from leaderboard.number_text import counted, number
 from leaderboard.report import Bars, Section, Table, Value
-from leaderboard.tables import number
 from metrics.arrays import Floats
 from metrics.estimate import Estimate
 from scenarios.experiments.pram_case import FIRST_AGE, PramCase
@@ -50,12 +50,12 @@ def case_section(result: CaseResult, axis: tuple[str, str], mean_at: int | None 
     return Section(
         case.title,
         (
-            f"N = {case.counts.sum():,}, d = {case.counts.size}, largest count {case.counts.max()}. Bars: one "
+            f"N = {case.counts.sum():,}, d = {case.counts.size}, largest count {case.counts.max():,}. Bars: one "
             "release; outline: the original.",
         ),
         (
             Table(
-                f"Distance of the released histogram from the original, {result.plays} releases",
+                f"Distance of the released histogram from the original, {counted(result.plays, 'release')}",
                 columns,
                 [row for level in result.levels for row in _distance_rows(case, level)],
                 note="ave: of the mean of all releases; opt: of the expected release; min and max: of the nearest "
@@ -177,7 +177,7 @@ def _audit_row(audited: AuditedForm) -> Row:
 def pk_section(results: Sequence[PkPlays], plays: int) -> Section:
     """The Pk game for few and for many records."""
     table = Table(
-        f"Worst-case table of two categories, k = 2 asked for, {plays} plays",
+        f"Worst-case table of two categories, k = 2 asked for, {counted(plays, 'play')}",
         ("adversary", "won", "answered", "won of answers, 95 %", "worst posterior", "typical posterior", "bound 1/k"),
         [_pk_row(one) for one in results],
         digits=3,

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from leaderboard.line_chart import Lines, Series
+from leaderboard.number_text import counted, number
 from leaderboard.report import Bars, Section, Table, Value
 from metrics.arrays import Floats
 from scenarios.experiments.emoji_population import WORDS
@@ -32,7 +33,7 @@ def example_section(sketch: Floats, estimate: float) -> Section:
         [f"row {number}", ", ".join(f"{value:g}" for value in row), theirs]
         for number, (row, theirs) in enumerate(zip(sketch, ("3, 0, 0, 0", "0, 6, 3, 0", "0, 0, 0, 0"), strict=True), 1)
     ]
-    rows.append(["estimated count of the third value", f"{estimate:.4f}", f"8/3 = {8 / 3:.4f}"])
+    rows.append(["estimated count of the third value", f"{number(estimate, 4)}", f"8/3 = {number(8 / 3, 4)}"])
     return Section(
         "Four users, three hash functions, four columns",
         (
@@ -66,8 +67,9 @@ def grid_section(cells: Sequence[GridCell], people: int, epsilon: float, plays: 
                 ("k", "m", "ours", "exact variance", "ours / exact", "lecture's bound"),
                 rows,
                 digits=2,
-                note=f"{VALUES} values of power-law frequency, {plays} draws of the hash functions. The lecture bounds "
-                "the variance with c^2 n, but (c^2 - 1) n / 4 is exact. Its bound is therefore about twice the error.",
+                note=f"{VALUES} values of power-law frequency, {counted(plays, 'draw')} of the hash functions. The "
+                "lecture bounds the variance with c^2 n, but (c^2 - 1) n / 4 is exact. Its bound is therefore "
+                "about twice the error.",
             ),
         ),
         (),

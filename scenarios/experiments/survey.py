@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from defenses.base.parameters import check_list, check_real
 from defenses.ldp.frequency_oracle import LARGEST_EPSILON, SMALLEST_EPSILON
+from leaderboard.number_text import counted
 from leaderboard.report import Section
 from scenarios.experiments.experiment import Experiment
 from scenarios.experiments.measuring import Measuring, measured_anew
@@ -68,6 +69,7 @@ class Survey(Experiment):
         levels = [float(level) for level in self.epsilon]
         columns = []
         for question in questions:
-            say(f"{question.name}: {question.values.size} persons, {question.d} values, {plays} surveys a protocol")
+            persons = f"{question.name}: {question.values.size:,} persons, {question.d} values"
+            say(f"{persons}, {counted(plays, 'survey')} a protocol")
             columns.append(measure_column(question, levels, plays, seed, measured))
         return (overview_section(columns, plays), *(column_section(column, plays) for column in columns))

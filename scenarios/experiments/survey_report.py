@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from defenses.ldp.local_reports import protocols
+from leaderboard.number_text import counted
 from leaderboard.report import Bars, Section, Table, Value
 from metrics.arrays import Floats
 from scenarios.experiments.survey_measures import (
@@ -51,9 +52,10 @@ def overview_section(columns: Sequence[ColumnResult], plays: int) -> Section:
                 ("protocol", *(text for level in levels for text in (f"ε = {level:g}", "±"))),
                 rows,
                 digits=2,
-                note=f"{len(columns)} columns, {plays} surveys each; every value of a column has the same weight. Hash "
-                f"functions of sketches (m = {SKETCH['m']}, k = {SKETCH['k']}) are drawn anew in each survey. ±: two "
-                "standard errors, across surveys. BinaryRandomizedResponse takes only columns of two values.",
+                note=f"{len(columns)} columns, {counted(plays, 'survey')} each; every value of a column has the same "
+                f"weight. Hash functions of sketches (m = {SKETCH['m']}, k = {SKETCH['k']}) are drawn anew in each "
+                "survey. ±: two standard errors, across surveys. BinaryRandomizedResponse takes only columns of two "
+                "values.",
             ),
         ),
     )
@@ -81,7 +83,7 @@ def column_section(column: ColumnResult, plays: int) -> Section:
         ),
         (
             Table(
-                f"Root mean square error of an estimated share, percentage points, {plays} surveys",
+                f"Root mean square error of an estimated share, percentage points, {counted(plays, 'survey')}",
                 ("protocol", *(text for level in levels for text in (level, "theory")), "bits of a report"),
                 errors,
                 digits=3,

@@ -15,6 +15,7 @@ from attacks.base.claims import Predicates, RankedAnswers
 from attacks.criteria.atomic_predicates import records_met
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
+from leaderboard.number_text import number
 from metrics.arrays import Integers
 from metrics.score import Score
 from scenarios.finished.attack_sets import (
@@ -103,7 +104,7 @@ class PosedQuestions:
         if setting.control is None:
             notes += [
                 "without control people (--control), membership and linkability are not measured",
-                f"without control people, singling out is compared with {bound(len(records)):.2f}, the most that a "
+                f"without control people, singling out is compared with {number(bound(len(records)))}, the most that a "
                 "predicate isolates without the release, and is rather understated",
             ]
             if records.sensitive:
@@ -123,7 +124,7 @@ class PosedQuestions:
                 )
             if len(setting.control) < len(records):
                 notes.append(
-                    f"singling out is compared with {bound(len(records)):.2f}, the most that a predicate isolates "
+                    f"singling out is compared with {number(bound(len(records)))}, the most that a predicate isolates "
                     f"without the release: {len(records)} control people would be needed to measure the chance level"
                 )
         if not records.sensitive:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from leaderboard.goals import goal_meaning, goal_title, goal_words, in_order
+from leaderboard.number_text import number
 from leaderboard.promise_table import promise_tables
 from leaderboard.promises import Promise
 from leaderboard.report import Section, Table, Value
-from leaderboard.tables import interval_text, number
+from leaderboard.tables import interval_text
 from metrics.estimate import Estimate
 from scenarios.finished.measured_attack import MeasuredAttack
 from scenarios.finished.ranking import RankedRelease
@@ -43,7 +44,7 @@ def ranking_sections(
     tables = [_board(evaluations, failed), _by_goal(evaluations, goals)]
     meanings = tuple(f"{goal_title(goal)}. {goal_meaning(goal)}" for goal in goals)
     sections = [
-        Section("Finished releases", (HOW, *meanings), tuple(tables)),
+        Section("Finished releases", meanings, tuple(tables)),
         *(Section("Built-in defenses", (), tuple(tables)) for tables in promise_tables(promises).values()),
         Section("Notes", (), (_notes(evaluations, failed),)),
     ]
@@ -130,7 +131,7 @@ def _components(evaluations: Sequence[ReleaseEvaluation]) -> Table:
 def _risks(evaluations: Sequence[ReleaseEvaluation]) -> Table:
     names = list(dict.fromkeys(name for one in evaluations for name in one.risks))
     rows = [(one.name, *(one.risks.get(name) for name in names)) for one in evaluations]
-    return Table("risk measures of classes", ("release", *names), rows, digits=3)
+    return Table("risk measures of classes", ("release", *names), rows, digits=None)
 
 
 def _notes(evaluations: Sequence[ReleaseEvaluation], failed: Sequence[RankedRelease]) -> Table:

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from leaderboard.goals import goal_meaning, goal_title
+from leaderboard.number_text import exact, number
 from metrics.cells import NumericCells, read_cells
 from metrics.classes import class_sizes, equivalence_classes
 from metrics.domains import Domain, NumericDomain
@@ -177,16 +178,18 @@ def verdict(findings: Sequence[Finding], unmeasured: Sequence[str], unchecked: S
     if by_status[ABOVE]:
         worst, *others = by_status[ABOVE]
         also = f" Also above: {', '.join(one.title.lower() for one in others)}." if others else ""
-        return f"The risk is above {threshold:g}. Worst: {worst.title.lower()}, {worst.value:.2f}.{also}{missing}"
+        return (
+            f"The risk is above {exact(threshold)}. Worst: {worst.title.lower()}, {number(worst.value)}.{also}{missing}"
+        )
     if by_status[UNSURE]:
         names = ", ".join(one.title.lower() for one in by_status[UNSURE])
         words = f"the interval is too wide for {names}"
-        return f"The risk is not shown to be within {threshold:g}: {words}.{missing}"
+        return f"The risk is not shown to be within {exact(threshold)}: {words}.{missing}"
     if not by_status[WITHIN]:
         return f"No risk was measured, so nothing can be said.{missing}"
     if unchecked:
-        return f"The release is not shown to be within {threshold:g}.{missing}"
-    return f"Every measured risk is within {threshold:g}.{missing}"
+        return f"The release is not shown to be within {exact(threshold)}.{missing}"
+    return f"Every measured risk is within {exact(threshold)}.{missing}"
 
 
 def _status(low: float, high: float, threshold: float) -> str:

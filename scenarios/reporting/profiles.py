@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from leaderboard.number_text import exact
 from leaderboard.report import Section, Table, Value
 from leaderboard.tables import interval_text
 from scenarios.finished.release_evaluation import ReleaseEvaluation
@@ -119,7 +120,7 @@ def health(measured: Measured) -> Section:
     for one in THRESHOLDS:
         over = [finding.title for finding in decisive if finding.high > one.value]
         kept = "yes" if decisive and not over else f"no: {over[0]}" if over else NOT_MEASURED
-        rows.append((f"{one.value:g}", one.classes, one.use, kept, one.source))
+        rows.append((exact(one.value), one.classes, one.use, kept, one.source))
     columns = ("threshold", "class size", "usual use", "kept", "source")
     return Section("Profile: health data", (), (Table("Usual thresholds", columns, rows),))
 

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from defenses.base.guarantee import Guarantee
 from leaderboard.goals import goal_words
+from leaderboard.number_text import exact, measure, number
 from leaderboard.report import Section, Table, Value
 from leaderboard.tables import interval_text
 from scenarios.finished.release_evaluation import ReleaseEvaluation
@@ -104,7 +105,7 @@ def _verdict(content: ReportContent) -> Section:
 
 
 def _finding_row(one: Finding) -> tuple[Value, ...]:
-    interval = "–" if one.how == COUNTED else f"[{one.low:.2f}, {one.high:.2f}]"
+    interval = "–" if one.how == COUNTED else f"[{number(one.low)}, {number(one.high)}]"
     return one.title, one.value, interval, one.status, one.how, one.meaning
 
 
@@ -122,15 +123,15 @@ def _before_and_after(content: ReportContent) -> Section:
     before, after = content.before, content.after
     if before is not None and after is not None:
         rows: list[tuple[Value, ...]] = [
-            ("records", str(before.rows), str(after.rows)),
-            ("classes of people alike", str(before.classes), str(after.classes)),
+            ("records", f"{before.rows:,}", f"{after.rows:,}"),
+            ("classes of people alike", f"{before.classes:,}", f"{after.classes:,}"),
             ("alone in their class", _share(before.uniques, before.rows), _share(after.uniques, after.rows)),
             *(
                 (f"in a class with one value of {name}", _share(old, before.rows), _share(new, after.rows))
                 for (name, old), (_, new) in zip(before.one_value, after.one_value, strict=True)
             ),
             *(
-                (f"{name}: {about}", f"{old:.3g}", f"{new:.3g}")
+                (f"{name}: {about}", measure(old), measure(new))
                 for (name, about, old), (_, _, new) in zip(
                     [*before.models, *before.measures], [*after.models, *after.measures], strict=False
                 )
@@ -204,7 +205,7 @@ def _reproduction(content: ReportContent) -> Section:
         ),
     ]
     facts = [(path, hashlib.sha256(Path(path).read_bytes()).hexdigest()) for path in content.files.values()]
-    thresholds = [(f"{one.value:g}", one.classes, one.use, one.source) for one in THRESHOLDS]
+    thresholds = [(exact(one.value), one.classes, one.use, one.source) for one in THRESHOLDS]
     return Section(
         "How to check",
         (),
@@ -217,4 +218,4 @@ def _reproduction(content: ReportContent) -> Section:
 
 
 def _share(count: int, total: int) -> str:
-    return f"{count} ({count / max(1, total):.1%})"
+    return f"{count:,} ({count / max(1, total):.1%})"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from leaderboard.number_text import exact
+
 DEFAULT = 0.09
 
 
@@ -48,4 +50,4 @@ THRESHOLDS = (
 def threshold_words(value: float) -> str:
     """A threshold with its usual use, if it has one."""
     known = next((one for one in THRESHOLDS if one.value == value), None)
-    return f"{value:g}" if known is None else f"{value:g} ({known.use}; classes of {known.classes} people)"
+    return exact(value) if known is None else f"{exact(value)} ({known.use}; classes of {known.classes} people)"

@@ -8,6 +8,7 @@ from collections import defaultdict
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
+from leaderboard.number_text import counted
 from leaderboard.result import FAILURES, label
 from metrics.printable import printable
 from scenarios.running.standing import RunProgress
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from leaderboard.result import Result
     from leaderboard.store import Store
     from scenarios.running.plan import Plan
+    from scenarios.running.standing import Worst
     from scenarios.running.units import Catalogue
 
 # Seconds between progress lines without a terminal, and between updates of the table on a terminal.
@@ -75,6 +77,7 @@ class RunDisplay:
         self.standing, self.pace = RunProgress(), TimeLeft()
         self.total = self.done = self.done_before = self.failures = 0
         self.board_shown = False
+        self.reported: set[tuple[str, str, str]] = set()
         self.first_play: list[Result] = []
         self.began = self.last_update = time.monotonic()
 
@@ -102,7 +105,9 @@ class RunDisplay:
             self.live.stop()
         seconds = time.monotonic() - self.began
         failed = f", {self.failures} of them failed" if self.failures else ""
-        self.display.say(f"{self.plan.name}: {self.done} of {self.total} results done after {seconds:.0f} s{failed}")
+        self.display.say(
+            f"{self.plan.name}: {self.done:,} of {self.total:,} results done after {seconds:.0f} s{failed}"
+        )
 
     def started(self, total: int, known: int) -> None:
         """Show the size of the run, and how many results are already in the store."""
@@ -111,8 +116,8 @@ class RunDisplay:
         kind = "questions" if getattr(plan.games[0], "shares_people", False) else "variants"
         variants = f" x {len(plan.games)} {kind}" if len(plan.games) > 1 else ""
         self.display.say(
-            f"{plan.name}: {len(plan.defenses)} defenses x {len(plan.attacks)} attacks x {plan.plays} plays{variants}; "
-            f"{known} of {total} results done"
+            f"{plan.name}: {counted(len(plan.defenses), 'defense')} x {counted(len(plan.attacks), 'attack')} x "
+            f"{counted(plan.plays, 'play')}{variants}; {known:,} of {total:,} results done"
         )
         if self.bar is not None:
             self.bar.update(self.task, total=total, completed=known)
@@ -141,13 +146,16 @@ class RunDisplay:
         elif now - self.last_update > LINE_INTERVAL or self.done == self.total:
             self.last_update = now
             time_left = f", {left}" if (left := self._time_left(now)) else ""
-            self.display.say(f"{self.plan.name}: {self.done} of {self.total} results{time_left}{self._worst_so_far()}")
+            progress = f"{self.plan.name}: {self.done:,} of {self.total:,} results"
+            self.display.say(f"{progress}{time_left}{self._news()}")
 
     def first_board(self, plays: int) -> None:
         """Print the board of the first plays."""
         if not self.display.console.quiet:
             kind = "board" if self.board_shown else "first board"
-            self._board(self.store.results(self.plan.name, self.catalogue.keys), f"{kind}, after {plays} play")
+            self._board(
+                self.store.results(self.plan.name, self.catalogue.keys), f"{kind}, after {counted(plays, 'play')}"
+            )
 
     def _early_board(self) -> None:
         """Print the board of those defenses that have met all attacks in the first play, if there are any."""
@@ -177,13 +185,14 @@ class RunDisplay:
         kinds = self.total // max(1, self.plan.plays)
         return f"about {self.pace.seconds(now - self.began, self.total - self.done, kinds):.0f} s left"
 
-    def _worst_so_far(self) -> str:
-        """The defense with the largest advantage of an attack so far."""
-        ranking = self.standing.worst()
-        if not ranking:
-            return ""
-        worst = ranking[0]
-        return f"; worst so far: {worst.defense}, {worst.success:.0%} of {worst.goal} by {worst.attack}"
+    def _news(self) -> str:
+        """The largest advantage so far that no earlier line has reported; nothing if all were reported."""
+        for position, worst in enumerate(self.standing.worst()):
+            finding = (worst.defense, worst.attack, worst.goal)
+            if finding not in self.reported:
+                self.reported.add(finding)
+                return f"; {'worst' if position == 0 else 'next'} so far: {_in_words(worst)}"
+        return ""
 
     def _table(self) -> Any:
         """Table of the worst attack on each defense so far, above the progress bar."""
@@ -198,6 +207,10 @@ class RunDisplay:
             cells = (f"{worst.success:.0%}", f"{worst.chance:.1%}", str(worst.plays))
             table.add_row(*(_plain(text) for text in (worst.defense, worst.attack, worst.goal, *cells)))
         return Group(table, self.bar)
+
+
+def _in_words(worst: Worst) -> str:
+    return f"{worst.defense}, {worst.success:.0%} of {worst.goal} by {worst.attack}"
 
 
 def _plain(text: str) -> Any:

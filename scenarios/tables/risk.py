@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 import metrics as m
+from leaderboard.number_text import exact
 from metrics.arrays import Integers
 from metrics.class_diversity import ClassDiversity
 from metrics.classes import class_sizes
@@ -157,7 +158,7 @@ def report_of_counts(
     models = [
         ("prosecutor, highest", "knows that the target is in the table", prosecutor.highest),
         ("prosecutor, mean", "the same, over all records", prosecutor.mean),
-        ("prosecutor, at risk", f"share of records above {THRESHOLD:g}", prosecutor.at_risk),
+        ("prosecutor, at risk", f"share of records above {exact(THRESHOLD)}", prosecutor.at_risk),
         ("marketer", "share of records linked rightly by linking all", prosecutor.mean),
     ]
     if journalist is not None:

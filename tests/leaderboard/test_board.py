@@ -26,7 +26,8 @@ from leaderboard import (
     to_markdown,
     to_terminal,
 )
-from leaderboard.tables import fold, number
+from leaderboard.number_text import number
+from leaderboard.tables import fold
 from metrics import Score
 
 

@@ -18,10 +18,18 @@ def test_points_stand_where_their_numbers_say():
     x, y, text = (np.array(part) for part in zip(*drawing.lines[0].points, strict=True))
     assert np.corrcoef(x, GAP.x)[0, 1] == pytest.approx(1, abs=1e-5)
     assert np.corrcoef(y, GAP.y)[0, 1] == pytest.approx(-1, abs=1e-5)
-    assert text[0] == "N = 10: epsilon 0.5, loss gap 0.5"
+    assert text[0] == "N = 10: epsilon .5, loss gap .5"
     assert drawing.lines[0].whiskers.count("V") == 4
     assert drawing.left < x.min() < x.max() < drawing.right
     assert drawing.top <= y.min() < y.max() <= drawing.bottom
+
+
+@pytest.mark.parametrize("top", [0.001, 8, 2_000_000, 123_456_789])
+def test_labels_of_the_vertical_axis_stand_within_the_chart(top):
+    drawing = draw(chart(Series("a", (1, 2), (0.0, top))))
+    # The template ends a label 5 units before the axis; a digit of its font is 6 units wide.
+    assert min(drawing.left - 5 - 6 * len(text) for _, text in drawing.up) >= 0
+    assert all(drawing.left <= x <= drawing.right for x, _ in drawing.across)
 
 
 def test_a_logarithmic_axis_shows_factors_as_distances():
@@ -31,9 +39,9 @@ def test_a_logarithmic_axis_shows_factors_as_distances():
 
 def test_ticks_are_round_and_span_the_values():
     ticks = [text for _, text in draw(chart()).up]
-    assert ticks == ["0", "0.2", "0.4", "0.6"]
+    assert ticks == ["0", ".2", ".4", ".6"]
     wide = draw(chart(Series("a", (0, 1000), (-3.0, 4711.0)), scale="linear"))
-    assert [text for _, text in wide.up] == ["-1000", "0", "1000", "2000", "3000", "4000", "5000"]
+    assert [text for _, text in wide.up] == ["-1,000", "0", "1,000", "2,000", "3,000", "4,000", "5,000"]
 
 
 @pytest.mark.parametrize("values", [(0.3,), (0.0, 0.0), (7.0, 7.0)])
@@ -44,7 +52,7 @@ def test_a_single_point_and_a_level_line_are_drawn(values):
 
 def test_the_page_names_axes_and_what_is_better():
     page = render_report("Report", {}, (Section("Part", lines=(chart(better="lower", scale="logarithmic"),)),))
-    assert "loss gap (← lower is better)" in page
+    assert "loss gap (↓ lower is better)" in page
     assert "epsilon (logarithmic)" in page
     assert "N = 10</li>" in page
 

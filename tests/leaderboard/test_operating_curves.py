@@ -1,11 +1,16 @@
 """Geometry of operating curves."""
 
 import re
+from itertools import pairwise
 
+import hypothesis
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from leaderboard.label_boxes import inside, is_free, text_box
-from leaderboard.operating_curves import DASHES, KINDS, MARKERS, SCALES, Scale, curve_styles, draw_curves
+from leaderboard.advantage_axis import SCALES, Scale
+from leaderboard.label_boxes import crosses, inside, is_free, text_box
+from leaderboard.operating_curves import DASHES, FRONT, KINDS, MARKERS, box_of, curve_styles, draw_curves
 from leaderboard.settings import Setting
 
 
@@ -62,9 +67,9 @@ def test_no_guide_names_a_setting_if_none_meets_the_limit() -> None:
     assert drawn.curves[0].path == ""
 
 
-def test_an_advantage_below_the_logarithmic_axis_is_drawn_at_its_start() -> None:
+def test_an_advantage_below_the_logit_axis_is_drawn_at_its_start() -> None:
     low = [setting("Constant", 1, 0.0, 0.0), setting("Constant", 2, 0.1, 0.001)]
-    drawn = draw_curves(low, curve_styles(["Constant"]), 800, 500, scale="logarithmic")
+    drawn = draw_curves(low, curve_styles(["Constant"]), 800, 500, scale="logit")
     start = drawn.across[0]
     assert start[0] == "≤ .01"
     assert {mark.x for mark in drawn.curves[0].marks} == {start[1]}
@@ -123,3 +128,30 @@ def test_the_order_of_families_and_settings_changes_nothing() -> None:
 def test_a_picture_without_settings_is_empty() -> None:
     drawn = draw_curves([], {}, 800, 500)
     assert (drawn.curves, drawn.front, drawn.labels) == ([], "", [])
+
+
+settings_drawn = st.builds(
+    setting,
+    st.sampled_from([f"FamilyWithALongName{number}" for number in range(8)]),
+    st.integers(1, 9),
+    st.floats(0, 1),
+    st.floats(0, 1) | st.sampled_from([0.0, 0.99, 1.0]),
+)
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@hypothesis.settings(max_examples=60, deadline=None)
+@given(crowd=st.lists(settings_drawn, min_size=1, max_size=40, unique_by=lambda one: one.name))
+def test_the_front_and_other_names_lie_under_no_name(scale: Scale, crowd: list[Setting]) -> None:
+    drawn = draw_curves(crowd, curve_styles({one.family for one in crowd}), 1000, 600, scale=scale)
+    points: list[tuple[float, float]] = []
+    for command, values in re.findall(r"([MHV])([\d.]+(?: [\d.]+)?)", drawn.front):
+        numbers = [float(value) for value in values.split()]
+        x, y = points[-1] if points else (0.0, 0.0)
+        points.append({"M": tuple(numbers), "H": (numbers[0], y), "V": (x, numbers[0])}[command])  # type: ignore[arg-type]
+    boxes = [box_of(name) for name in drawn.labels]
+    for index, box in enumerate(boxes):
+        half = FRONT / 2
+        grown = (box[0] - half, box[1] + half, box[2] - half, box[3] + half)
+        assert not any(crosses(grown, (*one, *other)) for one, other in pairwise(points))
+        assert is_free(box, boxes[:index])

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from leaderboard import Pair, Result, Row, exposures, matrix, rank, render_page, summary_tables
+from leaderboard import Pair, Result, Row, exposures, matrix, rank, render_page, summary_tables, to_terminal
 from leaderboard.chart import picture
 from leaderboard.exposure import Exposure, WorstAttack
 from leaderboard.goals import goal_meaning, goal_title
@@ -115,10 +115,12 @@ def test_the_order_of_insertion_changes_no_byte_of_the_page() -> None:
     assert page(results()) == page(results()[::-1])
 
 
-def test_every_heading_of_the_sortable_table_is_a_button_and_one_is_sorted() -> None:
+def test_every_heading_of_the_sortable_table_can_be_pressed_and_one_is_sorted() -> None:
     text = page(results())
     head = text[text.index("<thead>") : text.index("</thead>")]
-    assert head.count("<th ") == head.count('<button type="button"') == 11
+    assert head.count("<th ") == head.count('role="button" tabindex="0"') == 11
+    # Chromium repeats no heading in print that holds a form element.
+    assert "<button" not in head
     assert head.count("aria-sort") == 1
 
 
@@ -314,7 +316,7 @@ def test_one_goal_keeps_the_scatter_chart() -> None:
     played = strengths(GOALS[:1])
     text = render_page(rank(played), matrix(played), {}, {}, exposures=exposures(played))
     assert "Operating curves" not in text
-    assert 'class="chart wide"' in text
+    assert 'class="chart wide logit"' in text
 
 
 def test_fractions_are_written_alike_everywhere() -> None:
@@ -324,3 +326,37 @@ def test_fractions_are_written_alike_everywhere() -> None:
     text = page(measured)
     assert "measured k 5, pk .143" in text
     assert "0.143" not in text
+
+
+def test_equal_scores_share_a_rank_on_page_and_terminal_and_a_disc_has_the_text_of_its_row() -> None:
+    found = [replace(row, key=f"{name} {row.key}", defense=name) for name in ("A", "B", "C") for row in results()]
+    better = [
+        replace(row, key=f"good {row.key}", defense="Good", values={"marginals": 0.95 if row.attack is None else 0.0})
+        for row in results()
+    ]
+    rows = [row for row in rank([*found, *better]) if row.variant == "decoys=hard"]
+    assert [row.rank for row in rows] == [1, 2, 2, 2]
+    text = render_page(rows, matrix([*found, *better]), {}, {})
+    shown = re.findall(r'<td class="count" data-sort="\d+">([^<]*)</td>', text)
+    assert shown == ["1", "2a", "2b", "2c"]
+    first = text[text.index('class="chart wide') :].partition("</svg>")[0]
+    assert sorted(re.findall(r'text-anchor="middle"[^>]*>(\d+[a-z]?)</text>\s*</g>', first)) == shown
+    lines = to_terminal(rows).splitlines()
+    assert [line.replace("★", "").split()[:2] for line in lines[4:8]] == [
+        ["1", "Good"],
+        ["2a", "A"],
+        ["2b", "B"],
+        ["2c", "C"],
+    ]
+    assert "a rank with a letter: equal scores" in lines[-1]
+    assert "a rank with a letter" not in to_terminal(rows[:2])
+
+
+def test_a_scatter_chart_has_both_axes_and_says_which() -> None:
+    text = page(results())
+    for size in ("wide", "narrow"):
+        for scale in ("logit", "linear"):
+            assert text.count(f'class="chart {size} {scale}"') == 2
+    assert text.count("advantage of the worst attack, logit axis") == text.count(">worst advantage, logit axis") == 2
+    # Without the choice of an axis the first one shows.
+    assert "checked> logit axis" in text

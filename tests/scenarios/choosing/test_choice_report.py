@@ -28,19 +28,19 @@ CHOICE = Choice(
 
 
 def test_a_confirmed_setting_is_named():
-    assert verdict(CHOICE, 0.1) == "1 of 2 finalists keep within 0.1; the most useful is Mondrian k=20"
+    assert verdict(CHOICE, 0.1) == "1 of 2 finalists keep within .1; the most useful is Mondrian k=20"
 
 
 def test_a_useless_setting_is_called_so():
     useless = Finalist(NamedMethod("Constant", None, {}), exposure({}, 0.01, 0.02), 0.02, confirmed=True)
-    assert verdict(Choice((useless,), (), 4), 0.1).endswith("Constant, but it keeps nearly nothing (utility 0.01)")
+    assert verdict(Choice((useless,), (), 4), 0.1).endswith("Constant, but it keeps nearly nothing (utility .01)")
 
 
 @pytest.mark.parametrize("early", [False, True])
 def test_more_time_is_named_where_it_may_help(early):
     unsure = Choice((finalist(5, 0.3, confirmed=False),), (), 2, early)
     assert ("--budget" in verdict(unsure, 0.1)) == early
-    assert verdict(Choice((), (), 0), 0.1) == "none meets the bound 0.1"
+    assert verdict(Choice((), (), 0), 0.1) == "none meets the bound .1"
     assert "--budget gives more" in verdict(Choice((), (), 0, ended_early=True), 0.1)
 
 

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from run_tools import COMMAND, environment
 
 from defenses.base.channel import Channel
+from leaderboard import render_report
 from scenarios.cli import cli
 from scenarios.commands.common import _write_html
 from scenarios.conformance.people import people
@@ -172,7 +173,7 @@ def test_risk_of_a_table_by_hand(folder):
     assert re.search(r"in a class with one value of s +2 \(50.0%\)\n", text)
     assert "If the rows are synthetic, classes mean little" in text
     # Classes of 2, 1 and 1: a mean risk of 3/4, three quarters of 4 records linked rightly.
-    assert re.search(r"prosecutor, mean +0\.75 ", text)
+    assert re.search(r"prosecutor, mean +\.750 ", text)
     assert re.search(r"\nk +1 ", text)
     # Row 4 is singled out by b alone, row 3 by a and b together.
     assert re.search(r"\nb +2\na +1\n", text)
@@ -213,6 +214,12 @@ def test_the_report_is_one_page_without_cells(folder):
     assert not re.search(r"https?://", page)
     assert "<script" not in page
     assert "flu" not in page
+    # All pages share one style sheet.
+    styles = [text.partition("<style>")[2].partition("</style>")[0] for text in (page, render_report("Any", {}, ()))]
+    assert styles[0].strip()
+    assert styles[0] == styles[1]
+    # On a phone, a bar and its words stand below the name instead of beside it.
+    assert page.count('<div class="scroll measures"><table>') >= 5
     assert call("risk", "released.csv", "--roles", "roles.toml", "--html", "risk.html", code=2)
 
 

@@ -49,7 +49,7 @@ def test_a_release_of_everything_is_above_every_threshold(folder):
     released("Identity")
     done = report("--control", "others.csv", "--threshold", "0.33")
     assert done.exit_code == 1
-    assert "The risk is above 0.33" in done.output
+    assert "The risk is above .33" in done.output
     text = page(folder)
     assert "Verdict" in text.split("Signature")[0]
     assert "Somebody stands alone" in text

@@ -95,10 +95,10 @@ def test_identifiers_under_other_names_are_found():
 @pytest.mark.parametrize(
     ("findings", "words"),
     [
-        ([finding("Alone", 1.0, status=ABOVE), finding(status=UNSURE)], "The risk is above 0.09. Worst: alone, 1.00."),
+        ([finding("Alone", 1.0, status=ABOVE), finding(status=UNSURE)], "The risk is above .09. Worst: alone, 1.00."),
         ([finding("A", 1.0, status=ABOVE), finding("B", 1.0, status=ABOVE)], "Worst: a, 1.00. Also above: b."),
-        ([finding("Links", status=UNSURE), finding(status=WITHIN)], "not shown to be within 0.09: the interval is too"),
-        ([finding(status=WITHIN)], "Every measured risk is within 0.09."),
+        ([finding("Links", status=UNSURE), finding(status=WITHIN)], "not shown to be within .09: the interval is too"),
+        ([finding(status=WITHIN)], "Every measured risk is within .09."),
         ([finding(status=LITTLE)], "No risk was measured, so nothing can be said."),
         ([], "No risk was measured, so nothing can be said."),
     ],
@@ -114,8 +114,6 @@ def test_columns_that_were_not_checked_spoil_the_verdict():
     assert passes(findings, [])
     assert not passes(findings, ["full name"])
     says = verdict(findings, [], ["full name"], 0.09)
-    assert says == (
-        "The release is not shown to be within 0.09. Not in the original table, and not checked: full name."
-    )
+    assert says == ("The release is not shown to be within .09. Not in the original table, and not checked: full name.")
     assert not passes([], [])
     assert not passes([finding(status=LITTLE)], [])

@@ -23,6 +23,6 @@ def test_nothing_is_said_plainly():
 
 
 def test_usual_thresholds_are_named():
-    assert threshold_words(0.09) == "0.09 (clinical reports that are published; classes of 11 people)"
-    assert threshold_words(0.123) == "0.123"
+    assert threshold_words(0.09) == ".09 (clinical reports that are published; classes of 11 people)"
+    assert threshold_words(0.123) == ".123"
     assert [round(1 / one.value) for one in THRESHOLDS] == [one.classes for one in THRESHOLDS]

@@ -104,6 +104,30 @@ def test_lines_off_a_terminal_say_progress_time_left_failures_and_who_is_worst()
     assert "small: 3 of 3 results done after 0 s, 1 of them failed" in text
 
 
+def test_no_line_of_progress_repeats_what_an_earlier_one_said():
+    rates = {"Identity": 1.0, "Mondrian": 0.7, "Constant": 0.1}
+    plays = [
+        result(play, key=f"{play} {name}", defense=name, parameters={}, rate=rate)
+        for play in range(3)
+        for name, rate in rates.items()
+    ]
+    lines = [line.partition("; ")[2] for line in shown(plays, terminal=False).splitlines() if "results" in line]
+    news = [line for line in lines if "so far" in line]
+    assert [line.split(",")[0] for line in news] == [
+        "worst so far: Identity",
+        "next so far: Mondrian",
+        "next so far: Constant",
+    ]
+    assert len(set(news)) == len(news)
+
+
+def test_a_run_of_one_play_is_in_the_singular(monkeypatch):
+    monkeypatch.setattr(Plan, "plays", 1)
+    monkeypatch.setattr(Plan, "defenses", [None])
+    text = shown([result(0)], terminal=False)
+    assert "small: 1 defense x 2 attacks x 1 play; 0 of 1 results done" in text
+
+
 @pytest.mark.parametrize("terminal", [False, True])
 def test_the_time_left_is_right_within_a_factor_of_2_after_a_fifth(monkeypatch, terminal):
     clock = [1000.0]
@@ -124,7 +148,7 @@ def test_the_time_left_is_right_within_a_factor_of_2_after_a_fifth(monkeypatch, 
             if terminal:
                 estimates.append(listener.bar.tasks[0].fields["left"])
         if not terminal:
-            estimates = [line for line in text.getvalue().splitlines() if re.search("of 40 results[,;]", line)]
+            estimates = [line for line in text.getvalue().splitlines() if re.search("of 40 results([,;]|$)", line)]
     assert len(estimates) == len(costs)
     assert "left" not in estimates[-1]
     for done in range(len(costs) // 5, len(costs)):
