@@ -67,8 +67,8 @@ print(json.dumps(dict(seconds=seconds, processor=processor, gigabytes={PEAK_MEMO
     command = [sys.executable, "-c", code, "attack", "BlockedLinkage", *files]
     done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
     measured = json.loads(done.stdout.splitlines()[-1])
-    right = int(re.search(r"right: (\d+) of", done.stderr)[1]) / count
-    expected = float(re.search(r"expected to be right: ([\d.]+)%", done.stderr)[1]) / 100
+    right = int(re.search(r"right: (\d+) of", done.stdout)[1]) / count
+    expected = float(re.search(r"expected to be right: ([\d.]+)%", done.stdout)[1]) / 100
     print(way, count, measured, f"right {right:.3f}, expected {expected:.3f}")
     seconds, gigabytes = LIMITS[count]
     assert measured["seconds"] <= seconds
