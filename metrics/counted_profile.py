@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
-from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from metrics.arrays import Floats
 from metrics.profile import Profile
@@ -36,25 +33,6 @@ class CountedProfile(Profile):
         self._joint = joint
         self.starts = starts
         self._rows = rows
-
-    @classmethod
-    def of(cls, parts: Iterable[csr_array], starts: NDArray[np.intp], bins: int) -> Self:
-        """Profile of the rows of all parts.
-
-        Parameters
-        ----------
-        parts : iterable of csr_array, each of shape (rows, bins)
-            Mass of the rows of each part; see `metrics.profile.Profile.mass`.
-        starts : ndarray of int, shape (columns,)
-            First bin of each column's block.
-        bins : int
-            Number of bins of all columns.
-        """
-        joint, rows = np.zeros((bins, bins)), 0
-        for mass in parts:
-            joint += (mass.T @ mass).toarray()
-            rows += mass.shape[0]
-        return cls(joint, starts, rows)
 
     @property
     def mass(self) -> Floats:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -10,11 +10,10 @@ import pandas as pd
 from scipy.sparse import csr_array, hstack, vstack
 
 from metrics.arrays import Integers
-from metrics.counted_profile import CountedProfile
 from metrics.domains import Domain
 from metrics.information_loss import normalized_certainty_penalty
 from metrics.profile import CodedProfile, original_profile, profile
-from scenarios.large.records import Block, LargeRecords
+from scenarios.large.records import LargeRecords
 from scenarios.large.released import LargeReleased
 
 
@@ -90,10 +89,6 @@ class BinnedTable:
         """Number of bins of all columns."""
         return sum(domain.size + 1 for domain in self.domains.values())
 
-    def blocks(self) -> Iterator[Block]:
-        """Blocks of the table."""
-        return self.table.blocks(list(self.domains))
-
     def mass(self, columns: Mapping[str, Integers]) -> csr_array:
         """Mass of rows, shape (rows, bins), given the code or number of each row in every column."""
         parts = []
@@ -103,10 +98,6 @@ class BinnedTable:
             else:
                 parts.append(_sparse(original_profile(pd.DataFrame({name: columns[name]}), {name: domain})))
         return csr_array(hstack(parts, format="csr"))
-
-    def profile(self, masses: Iterable[csr_array]) -> CountedProfile:
-        """Profile of the rows of all blocks, given their masses."""
-        return CountedProfile.of(masses, self.starts, self.bins)
 
 
 def _sparse(distinct: CodedProfile) -> csr_array:

@@ -30,6 +30,14 @@ class Progress:
         self.began = self.last_line = time.monotonic()
         self._bar: Any = None
 
+    def __reduce__(self) -> tuple[type[Progress], tuple[str, int]]:
+        # Another machine has no terminal to show a bar on.
+        return Progress, (self.words, self.rows)
+
+    def reach(self, rows: int) -> None:
+        """Say that so many rows are done; those that were added already count."""
+        self.add(max(0, rows - self.done))
+
     def add(self, rows: int) -> None:
         """Add rows that are done."""
         self.done += rows

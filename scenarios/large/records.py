@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pandas as pd
@@ -19,6 +20,7 @@ from defenses.base.microdata import Microdata
 from metrics.arrays import Integers
 from metrics.domains import NumericDomain
 from scenarios.files.toml_file import read_bytes
+from scenarios.large.engine import Engine
 from scenarios.large.raw_columns import RawColumn, coded_source, raw_columns
 from scenarios.large.sql_names import quoted
 from scenarios.large.table_files import TableFiles
@@ -106,12 +108,6 @@ class LargeRecords:
     first_block: int = 0
     first_row: int = 0
 
-    def part(self, number: int) -> LargeRecords:
-        """Records of one file of the table, to be opened elsewhere; their blocks are those of the whole table."""
-        before = self.files.part_rows[:number]
-        blocks = sum(-(-rows // BLOCK) for rows in before)
-        return replace(self, files=self.files.part(number), first_block=blocks, first_row=sum(before))
-
     @property
     def rows(self) -> int:
         """Number of records."""
@@ -166,6 +162,7 @@ def large_records(
     *,
     reading: Mapping[str, Any] | None = None,
     memory: int | None = None,
+    engine: Engine | None = None,
 ) -> Iterator[LargeRecords]:
     """Open records that are read in parts.
 
@@ -179,6 +176,8 @@ def large_records(
         How the file is read; see `scenarios.tables.declared_roles.read_roles`.
     memory : int, optional
         Bytes that DuckDB may use.
+    engine : Engine, optional
+        Where the parts are read; by default on this machine.
 
     Raises
     ------
@@ -187,7 +186,7 @@ def large_records(
     """
     files_read = {} if roles is None else {roles: read_bytes(roles)}
     declared = read_roles(roles, reading, content=files_read.get(roles) if roles else None)
-    with TableFiles.of(path, declared, memory=memory) as files:
+    with TableFiles.of(path, declared, memory=memory, engine=engine) as files:
         check_sum(files, declared.dataset.sha256)
         left_out = [name for name in files.columns if name in declared.identifiers or declared.leaves_out(name)]
         raw = raw_columns(files, [name for name in files.columns if name not in left_out])
@@ -226,6 +225,55 @@ def check_sum(files: TableFiles, expected: str | None) -> None:
         raise ValueError(
             f"{files.path}: its sha256 is {actual}, not {expected} as declared; the file was damaged or changed"
         )
+
+
+class InParts(Protocol):
+    """A table that is read in parts; its blocks are numbered through all parts."""
+
+    @property
+    def files(self) -> TableFiles:
+        """The files."""
+
+    @property
+    def first_block(self) -> int:
+        """Number of the first block."""
+
+    @property
+    def first_row(self) -> int:
+        """Position of the first row."""
+
+
+Table = TypeVar("Table", bound=InParts)
+Result = TypeVar("Result")
+
+
+def over_parts(table: Table, function: Callable[[Table], Result]) -> Iterator[Result]:
+    """Apply a function to a table, or to each part by itself where several machines read them.
+
+    Parameters
+    ----------
+    table : InParts
+        The table, a frozen dataclass.
+    function : callable
+        ``function(table)`` gets the whole table, or a table of one part whose blocks are those of the whole table.
+
+    Yields
+    ------
+    object
+        Results in the order of the parts.
+    """
+    starts = [(0, 0)]
+    for rows in table.files.part_rows[:-1] if len(table.files.parts) > 1 else ():
+        blocks, before = starts[-1]
+        starts.append((blocks - (-rows // BLOCK), before + rows))
+    yield from table.files.engine.over_parts(table.files, partial(_on_part, table, starts, function))
+
+
+def _on_part(
+    table: Any, starts: Sequence[tuple[int, int]], function: Callable[[Any], Result], files: TableFiles, number: int
+) -> Result:
+    first_block, first_row = starts[number]
+    return function(replace(table, files=files, first_block=first_block, first_row=first_row))
 
 
 def coded_blocks(

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from metrics.arrays import Floats, Integers
+from scenarios.large.engine import Engine
 from scenarios.large.raw_columns import RawColumn, raw_columns
 from scenarios.large.records import Block, LargeColumn, coded_blocks
 from scenarios.large.sql_names import quoted
@@ -75,6 +76,8 @@ class LargeReleased:
         What was inferred.
     written : WrittenCells
         Written form of the cells.
+    first_block, first_row : int
+        Number of the first block, and position of its first row; not 0 in later parts of a table.
     """
 
     files: TableFiles
@@ -83,6 +86,8 @@ class LargeReleased:
     sensitive: tuple[str, ...]
     notes: tuple[str, ...] = field(repr=False)
     written: WrittenCells = field(repr=False)
+    first_block: int = 0
+    first_row: int = 0
 
     @property
     def rows(self) -> int:
@@ -91,7 +96,8 @@ class LargeReleased:
 
     def blocks(self, names: Sequence[str]) -> Iterator[Block]:
         """Blocks of rows in the order of the table, with the codes of some columns."""
-        return coded_blocks(self.files, {name: self.columns[name].coded for name in names})
+        columns = {name: self.columns[name].coded for name in names}
+        return coded_blocks(self.files, columns, self.first_block, self.first_row)
 
     def cells(self, name: str) -> Iterator[np.ndarray[tuple[int], np.dtype[np.object_]]]:
         """Text of each code's cell, None where missing, in parts of `_ROWS` codes at most."""
@@ -114,6 +120,7 @@ def large_released(
     written: WrittenCells | None = None,
     others: Sequence[str] = (),
     memory: int | None = None,
+    engine: Engine | None = None,
 ) -> Iterator[LargeReleased]:
     """Open a released table that is read in parts.
 
@@ -127,14 +134,17 @@ def large_released(
         Further columns to read, where the table has them.
     memory : int, optional
         Bytes that DuckDB may use.
+    engine : Engine, optional
+        Where the parts are read; by default on this machine.
 
     Raises
     ------
     ValueError
-        As `scenarios.tables.released.read_released`.
+        As `scenarios.tables.released.read_released`, and if other machines read the parts and a column has too many
+        distinct cells.
     """
     declared = read_roles(roles, reading)
-    with TableFiles.of(path, declared, memory=memory) as files:
+    with TableFiles.of(path, declared, memory=memory, engine=engine) as files:
         quasi_identifiers, sensitive, notes = released_roles(path, files.columns, declared)
         require_quasi_identifiers(quasi_identifiers)
         for batch in _distinct_texts(files, [name for name in declared.identifiers if name in files.columns]):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,12 +15,14 @@ from metrics.counted_profile import CountedProfile
 from metrics.counted_utility import CountedTableUtility
 from metrics.profile import DenseProfile
 from scenarios.large.binned_table import BinnedTable
-from scenarios.large.progress import progress
-from scenarios.large.records import Block, LargeRecords
+from scenarios.large.progress import Progress, progress
+from scenarios.large.records import Block, LargeRecords, over_parts
 from scenarios.large.released import LargeReleased
 
 SAMPLED = 100_000
 """Number of drawn rows on which classifiers are trained and the noise of associations is measured."""
+UNIT = 1 << 30
+"""Units of a row in which expected counts are summed, so that the sum is the same in any order."""
 
 
 @dataclass(frozen=True)
@@ -81,34 +83,41 @@ def large_utility(
 
 def _original(records: LargeRecords, binned: BinnedTable, rng: Generator) -> tuple[CountedProfile, pd.DataFrame]:
     """Profile of the records, and drawn rows; the table is read once."""
-    drawn = _drawn(records.rows, rng)
-    frames: list[pd.DataFrame] = []
-
-    def masses() -> Iterator[csr_array]:
-        with progress("original rows", records.rows) as done:
-            for block in binned.blocks():
-                frames.append(records.frame(_rows(block, drawn)))
-                yield binned.mass(block.columns)
-                done.add(len(block))
-
-    return binned.profile(masses()), pd.concat(frames, ignore_index=True)
+    counts, blocks = _counted(records, binned, _drawn(records.rows, rng), "original rows")
+    return counts, pd.concat([records.frame(block) for block in blocks], ignore_index=True)
 
 
 def _release(binned: BinnedTable, rng: Generator) -> tuple[CountedProfile, csr_array]:
     """Profile of a release, and the mass of drawn rows; the table is read once."""
-    rows = binned.table.rows
-    drawn = _drawn(rows, rng)
-    sample: list[csr_array] = []
+    counts, blocks = _counted(binned.table, binned, _drawn(binned.table.rows, rng), "released rows")
+    return counts, csr_array(vstack([binned.mass(block.columns) for block in blocks]))
 
-    def masses() -> Iterator[csr_array]:
-        with progress("released rows", rows) as done:
-            for block in binned.blocks():
-                sample.append(binned.mass(_rows(block, drawn).columns))
-                yield binned.mass(block.columns)
-                done.add(len(block))
 
-    counts = binned.profile(masses())
-    return counts, csr_array(vstack(sample))
+def _counted(
+    table: LargeRecords | LargeReleased, binned: BinnedTable, drawn: Integers, words: str
+) -> tuple[CountedProfile, list[Block]]:
+    """Profile of a table, and its rows at some positions."""
+    joint, drawn_blocks = np.zeros((binned.bins, binned.bins), dtype=np.int64), []
+    with progress(words, table.rows) as done:
+        for part_joint, part_blocks, last_row in over_parts(table, partial(_counted_part, binned, drawn, done)):
+            joint += part_joint
+            drawn_blocks += part_blocks
+            done.reach(last_row)
+    return CountedProfile(joint / UNIT, binned.starts, table.rows), drawn_blocks
+
+
+def _counted_part(
+    binned: BinnedTable, drawn: Integers, done: Progress, table: LargeRecords | LargeReleased
+) -> tuple[Integers, list[Block], int]:
+    """Expected units of rows in each pair of bins, drawn rows, and the end of a part."""
+    joint, blocks, end = np.zeros((binned.bins, binned.bins), dtype=np.int64), [], table.first_row
+    for block in table.blocks(list(binned.domains)):
+        mass = binned.mass(block.columns)
+        joint += np.rint((mass.T @ mass).toarray() * UNIT).astype(np.int64)
+        blocks.append(_rows(block, drawn))
+        end = block.start + len(block)
+        done.add(len(block))
+    return joint, blocks, end
 
 
 def _drawn(rows: int, rng: Generator) -> Integers:

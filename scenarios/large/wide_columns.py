@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from scenarios.large.engine import OneMachine
 from scenarios.large.raw_columns import RawColumn
 from scenarios.large.sql_names import literal, quoted
 from scenarios.large.table_files import TableFiles
@@ -35,6 +36,11 @@ def wide_column(files: TableFiles, name: str, na: Sequence[str] = ()) -> RawColu
         Its `values` are a sample of the distinct values, and its codes refer to `counts` instead. Two texts that are
         one number, such as 1 and 1.0, remain two values.
     """
+    if not isinstance(files.engine, OneMachine):
+        raise ValueError(
+            f"{files.path}: column {name!r} has too many distinct cells to be numbered on several machines; "
+            "leave out --backend dask"
+        )
     column, number = f"source.{quoted(name)}", files.columns.index(name)
     kind = files.type_of(name)
     value = column

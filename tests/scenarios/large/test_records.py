@@ -1,12 +1,13 @@
 """Records that are read in parts equal those that are read at once."""
 
 import pickle
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from scenarios.large.records import large_records
+from scenarios.large.records import large_records, over_parts
 from scenarios.tables.dataset import load_table
 
 ROLES = """
@@ -102,18 +103,30 @@ def test_rows_keep_their_order_where_a_column_has_more_values_than_a_part_has_ro
     pd.testing.assert_frame_equal(found, frame)
 
 
-def test_a_part_that_is_opened_elsewhere_has_the_blocks_of_the_whole_table(tmp_path, monkeypatch):
+@dataclass(frozen=True)
+class PartByPart:
+    """Reads each part by itself, as pickled for another machine."""
+
+    def over_parts(self, files, function):
+        for number in range(len(files.parts)):
+            part, packed = pickle.loads(pickle.dumps((files.part(number), function)))
+            with part:
+                yield packed(part, number)
+
+
+def all_blocks(records):
+    return list(records.blocks())
+
+
+def test_parts_that_are_opened_elsewhere_have_the_blocks_of_the_whole_table(tmp_path, monkeypatch):
     monkeypatch.setattr("scenarios.large.records.BLOCK", 64)
     roles = tmp_path / "roles.toml"
     roles.write_text(ROLES)
     path = written(people(), tmp_path, "parts")
     with large_records(path, roles) as records:
-        whole = list(records.blocks())
-        packed = [pickle.dumps(records.part(number)) for number in range(2)]
-    blocks = []
-    for part in map(pickle.loads, packed):
-        with part.files:
-            blocks += list(part.blocks())
+        (whole,) = over_parts(records, all_blocks)
+    with large_records(path, roles, engine=PartByPart()) as records:
+        blocks = [block for part in over_parts(records, all_blocks) for block in part]
     assert [(block.number, block.start) for block in blocks] == [(block.number, block.start) for block in whole]
     for part, block in zip(blocks, whole, strict=True):
         for name in block.columns:
