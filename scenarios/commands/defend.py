@@ -144,19 +144,23 @@ def _defend_in_parts(
     for path in (output, truth, channel):
         if path is not None and folder.is_dir() and Path(path).resolve().parent == folder.resolve():
             raise ValueError(f"{path} would become a part of the table; write to another folder than {table}")
-    released, count, promised, notes = defend_in_parts(
-        defense,
-        input_path(table),
-        roles,
-        reading=reading,
-        memory=memory,
-        rows=blocks,
-        output=output,
-        truth=truth,
-        channel=channel,
-        seed=seed,
-        describe=lambda dataset, unique: _describe(dataset, roles, unique),
-    )
+    try:
+        released, count, promised, notes = defend_in_parts(
+            defense,
+            input_path(table),
+            roles,
+            reading=reading,
+            memory=memory,
+            rows=blocks,
+            output=output,
+            truth=truth,
+            channel=channel,
+            seed=seed,
+            describe=lambda dataset, unique: _describe(dataset, roles, unique),
+        )
+    except BrokenPipeError:
+        # Nobody reads standard output any more.
+        raise click.exceptions.Exit(0) from None
     echo(f"{released} of {count} records; promised: {_in_words(promised)}", err=True)
     for note in notes:
         echo(f"note: {note}", err=True)

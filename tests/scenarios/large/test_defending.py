@@ -301,3 +301,20 @@ def test_pseudonyms_link_the_rows_of_a_person_and_nobody_else(folder):
     assert list(released)[:2] == ["name", "friend"]
     call(*arguments, "--seed", 5, "-o", "other.parquet")
     assert not set(pd.read_parquet("other.parquet")["name"].dropna()) & set(released["name"].dropna())
+
+
+def test_a_reader_of_standard_output_may_leave_early(folder):
+    people(40_000).to_parquet(folder / "people.parquet")
+    arguments = [sys.executable, "-m", "tokumei", "defend", "Identity", "people.parquet", "--roles", "roles.toml"]
+    process = subprocess.Popen(
+        [*arguments, "--memory", "1GB"],
+        env={**environment(), "TMPDIR": str(folder / "temporary")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout.readline().startswith(b"age,")
+    process.stdout.close()
+    _, error = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert b"rror" not in error
+    assert not list((folder / "temporary").iterdir())
