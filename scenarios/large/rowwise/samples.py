@@ -27,7 +27,7 @@ SHUFFLED = 1 << 18
 
 
 @dataclass
-class Selection:
+class SequentialSample:
     """Simple random sampling without replacement in each stratum, block by block.
 
     Given the number of rows of a stratum that are still to be read and to be sampled, the number sampled from the next
@@ -69,7 +69,7 @@ class Selection:
         return np.asarray(rank < taken[strata])
 
 
-def selection(rows: int, wanted: int, root: SeedSequence, purpose: str = "sample") -> Selection:
+def selection(rows: int, wanted: int, root: SeedSequence, purpose: str = "sample") -> SequentialSample:
     """Simple random sampling of a number of rows from all rows of a table, block by block.
 
     Parameters
@@ -81,7 +81,7 @@ def selection(rows: int, wanted: int, root: SeedSequence, purpose: str = "sample
     purpose : str
         What the sample is for.
     """
-    return Selection(
+    return SequentialSample(
         root, np.array([rows]), np.array([wanted]), lambda block: np.zeros(len(block), dtype=np.int64), purpose
     )
 
@@ -132,8 +132,8 @@ def stratified_sampling(defense: StratifiedSampling, records: LargeRecords, root
     ends = np.floor(defense.rate * np.append(0, np.cumsum(counts)) + block_generator(root, "offset").random())
     wanted = np.minimum(np.diff(ends).astype(np.int64), counts)
 
-    def chosen() -> Selection:
-        return Selection(root, counts, wanted, lambda block: block.columns[name])
+    def chosen() -> SequentialSample:
+        return SequentialSample(root, counts, wanted, lambda block: block.columns[name])
 
     return rowwise(records, defense, root, [], Channel(sampling_rate=float(defense.rate)), chosen=chosen)
 

@@ -118,7 +118,7 @@ def stored_cells(column: pd.Series[Any], cells: CellList | None, kind: np.dtype[
 
 
 @dataclass(frozen=True)
-class CountedRecords(Microdata):
+class DistinctRecords(Microdata):
     """Distinct values of each column, with the number of records as length.
 
     A defense asks it for roles, domains, whether a value is missing, and the number of records. A method that reads
@@ -136,10 +136,10 @@ class CountedRecords(Microdata):
         return self.size
 
 
-def counted(records: LargeRecords) -> CountedRecords:
+def counted(records: LargeRecords) -> DistinctRecords:
     """Roles, domains and distinct values of records, with their number."""
     roles = records.roles
-    return CountedRecords(
+    return DistinctRecords(
         roles.frame,
         roles.identifiers,
         roles.quasi_identifiers,

@@ -17,7 +17,6 @@ from scenarios.tables.written_cells import WrittenCells
 TEXTS = ["plain", "", " ", 'say "x"', "a,b", "two\nlines", "\r", "*", "[1,2)", "Ōtsu", "007", "nan", None, 5, 5.0, True]
 NUMBERS = [
     0.0,
-    -0.0,
     1.0,
     1e15,
     999999999999999.9,

@@ -5,7 +5,7 @@ from numpy.random import SeedSequence
 from scipy import stats
 
 from scenarios.large.records import Block
-from scenarios.large.rowwise.samples import Selection, _Urn, selection
+from scenarios.large.rowwise.samples import SequentialSample, _Urn, selection
 
 
 def test_every_set_of_rows_is_equally_likely():
@@ -23,7 +23,7 @@ def test_every_set_of_rows_is_equally_likely():
 def test_strata_are_sampled_apart():
     strata = np.array([0, 2, 2, 2, 0, 2])
     wanted, left = np.array([1, 0, 3]), np.array([3, 0, 5])
-    select = Selection(SeedSequence(1), left, wanted, lambda block: block.columns["x"])
+    select = SequentialSample(SeedSequence(1), left, wanted, lambda block: block.columns["x"])
     chosen = np.append(select(Block(0, 0, {"x": strata})), select(Block(1, 6, {"x": np.array([0, 2])})))
     assert np.bincount(np.append(strata, [0, 2])[chosen], minlength=3).tolist() == [1, 0, 3]
 
