@@ -35,7 +35,7 @@ def blocked(defense: MicrodataDefense, records: LargeRecords, root: SeedSequence
     """Release of a defense that is applied to random blocks of rows, each as a table of its own.
 
     Each record draws its block, whatever its values. Meanwhile the records are in a private temporary folder, as codes
-    without the values that they stand for; numbers that are nearly all distinct are kept as they are.
+    without the values that they stand for. Numbers that are nearly all distinct are kept as they are.
 
     Parameters
     ----------

@@ -71,8 +71,8 @@ class ReleasedBlock:
         Positions of the cells in the column's list, int32. Numbers, float or int, in a column without a list; NaN is a
         missing one. Or texts of type `PSEUDONYM`.
     origin : ndarray of int64, shape (rows,)
-        Position of the record that each row stems from, from 0 in the order of the table; -1 for a row that stems from
-        none or from several.
+        Position of the record that each row stems from, from 0 in the order of the table. It is -1 for a row that stems
+        from none or from several.
     """
 
     number: int

@@ -30,8 +30,8 @@ SHUFFLED = 1 << 18
 class SequentialSample:
     """Simple random sampling without replacement in each stratum, block by block.
 
-    Given the number of rows of a stratum that are still to be read and to be sampled, the number sampled from the next
-    block is hypergeometric, and every set of that many rows is equally likely.
+    It is known how many rows of a stratum are still to be read, and how many of them to be sampled. The number sampled
+    from the next block is then hypergeometric, and all sets of that many rows are equally likely.
 
     Parameters
     ----------
