@@ -27,7 +27,7 @@ from .recoding.top_bottom_coding import TopBottomCoding as TopBottomCoding
 
 # grouping
 from .grouping.anatomy import Anatomy as Anatomy
-from .grouping.incognito.incognito import FullDomainRelease as FullDomainRelease
+from .grouping.incognito.full_domain_release import FullDomainRelease as FullDomainRelease
 from .grouping.incognito.incognito import Incognito as Incognito
 from .grouping.microaggregation.gower_microaggregation import GowerMicroaggregation as GowerMicroaggregation
 from .grouping.microaggregation.kmeans_microaggregation import KMeansMicroaggregation as KMeansMicroaggregation

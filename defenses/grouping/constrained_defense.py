@@ -43,7 +43,9 @@ class ConstrainedDefense(KAnonymousDefense):
         self.t = t
         self.distance = distance
         self.alpha = alpha
-        self._constraints()
+        _ = self.constraints
 
-    def _constraints(self) -> tuple[Constraint, ...]:
+    @property
+    def constraints(self) -> tuple[Constraint, ...]:
+        """Constraints on the sensitive values of every class."""
         return make_constraints(self.l, self.diversity, self.c, self.t, self.distance, self.alpha)

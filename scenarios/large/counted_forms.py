@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous_defense import k_anonymity_over
 from defenses.base.microdata import Microdata
 from defenses.base.pipeline import Pipeline
-from defenses.grouping.counted_records import ClassCells, CountedDefense, CountedRecords, Recoding, check_enough
+from defenses.grouping.counted_table import ClassCells, CountedDefense, CountedTable, Recoding, check_enough
 from defenses.grouping.incognito.lattice import number_tuples
 from defenses.recoding.global_recoding import GlobalRecoding
 from defenses.recoding.record_suppression import RecordSuppression
@@ -26,10 +26,10 @@ from metrics.arrays import Integers
 def counted_form(defense: Defense) -> CountedDefense | None:
     """The defense as one that works on counted combinations; None if it has no such form.
 
-    `Incognito` and `Mondrian` have it by themselves. `RecordSuppression` has it, alone or after `GlobalRecoding`.
+    `Incognito` and strict `Mondrian` have it by themselves, `RecordSuppression` alone or after `GlobalRecoding`.
     """
     if isinstance(defense, CountedDefense):
-        return defense
+        return defense if defense.works_on_counts else None
     if isinstance(defense, RecordSuppression):
         return CountedSteps((), (defense,), promises=True)
     if isinstance(defense, Pipeline):
@@ -57,6 +57,7 @@ class CountedSteps:
     recodings: tuple[GlobalRecoding, ...]
     suppressions: tuple[RecordSuppression, ...]
     promises: bool
+    works_on_counts: ClassVar[bool] = True
 
     def counted_columns(self, roles: Microdata) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Columns that define the classes or are generalized; no sensitive ones."""
@@ -64,7 +65,7 @@ class CountedSteps:
         changed = [name for step in self.recodings for name in sorted(_generalized(step, roles).columns)]
         return tuple(dict.fromkeys([*names, *changed])), ()
 
-    def recode(self, records: CountedRecords) -> Recoding:
+    def recode(self, records: CountedTable) -> Recoding:
         """Generalize, then suppress; nothing is drawn."""
         roles = records.roles
         cells, channel = {}, Channel()
@@ -93,7 +94,7 @@ def _generalized(step: GlobalRecoding, roles: Microdata) -> Channel:
     return step.apply(roles, np.random.default_rng(0)).channel or Channel()
 
 
-def _recoded_values(records: CountedRecords, name: str, released: pd.Series[Any]) -> ClassCells:
+def _recoded_values(records: CountedTable, name: str, released: pd.Series[Any]) -> ClassCells:
     """Cell of each combination, given the cell of each row of the roles' frame."""
     coded = code_column(records.roles.frame[name], records.roles.domain(name))
     row = np.zeros(coded.size, dtype=np.intp)
@@ -101,7 +102,7 @@ def _recoded_values(records: CountedRecords, name: str, released: pd.Series[Any]
     return ClassCells.of(records.columns[name].codes, released.to_numpy(dtype=object)[row])
 
 
-def _groups(records: CountedRecords, cells: Mapping[str, ClassCells], names: Sequence[str]) -> Integers:
+def _groups(records: CountedTable, cells: Mapping[str, ClassCells], names: Sequence[str]) -> Integers:
     """Number of the distinct tuple of cells of each combination, shape (combinations,)."""
     if not names:
         return np.zeros(records.counts.size, dtype=np.intp)

@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 import numpy as np
-import pandas as pd
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from defenses.base.columns import CodedColumn
-from defenses.grouping.counted_records import CountedDefense, CountedRecords, CountedValues
-from metrics.cells import escape_column
+from defenses.grouping.counted_table import CountedDefense, CountedTable, CountedValues
 from scenarios.large.combination_index import CombinationIndex
-from scenarios.large.combinations import Combinations, count_combinations
-from scenarios.large.records import Block, LargeRecords
+from scenarios.large.combinations import Combinations, TooManyCombinations, count_combinations
+from scenarios.large.records import LargeRecords
 from scenarios.large.released_blocks import CellList, LargeRelease, ReleasedBlock
+from scenarios.large.rowwise.steps import code_counts, unchanged_step
 
 MOST = 1 << 25
 """Largest number of combinations that are counted; the same on every machine, so that releases are too."""
 
 
-def counted_records(
+def counted_table(
     records: LargeRecords, names: Sequence[str], sensitive: Sequence[str] = (), *, most: int = MOST
-) -> CountedRecords:
+) -> CountedTable:
     """Count the distinct combinations of some columns.
 
     Parameters
@@ -45,7 +42,7 @@ def counted_records(
     """
     counts = count_combinations(records, names, sensitive, most=most) if names else _all_in_one(records, sensitive)
     stored = records.columns
-    return CountedRecords(
+    return CountedTable(
         records.roles,
         {name: CodedColumn(stored[name].values, counts.codes[name], stored[name].missing) for name in names},
         counts.counts,
@@ -57,12 +54,10 @@ def _all_in_one(records: LargeRecords, sensitive: Sequence[str]) -> Combinations
     """All records as one combination."""
     histograms = {}
     for name in sensitive:
-        blocks = (np.bincount(block.columns[name]) for block in records.blocks([name]))
-        size = max(records.columns[name].values.size, records.columns[name].missing)
-        total = np.zeros(size, dtype=np.int64)
-        for counts in blocks:
-            total[: counts.size] += counts
-        histograms[name] = csr_array(total[None, :])
+        column = records.columns[name]
+        if column.numbers_only:
+            raise TooManyCombinations(f"{records.files.path}: column {name!r} holds nearly distinct numbers")
+        histograms[name] = csr_array(code_counts(column)[None, : max(column.values.size, column.missing)])
     return Combinations({}, np.array([records.rows]), histograms)
 
 
@@ -86,72 +81,29 @@ def counted_release(defense: CountedDefense, records: LargeRecords, *, most: int
         As the defense in memory.
     """
     names, sensitive = defense.counted_columns(records.roles)
-    counted = counted_records(records, names, sensitive, most=most)
+    counted = counted_table(records, names, sensitive, most=most)
     recoding = defense.recode(counted)
     index = CombinationIndex({name: column.codes for name, column in counted.columns.items()})
-    released = records.roles.released_columns
-    plain = PlainColumns(records, [name for name in released if name not in recoding.cells])
-    changed = {name: CellList(*listed(cells.cells)) for name, cells in recoding.cells.items()}
+    steps = [unchanged_step(records, name) for name in records.columns if name not in recoding.cells]
+    cells = {name: CellList(kind=of_class.cells.dtype) for name, of_class in recoding.cells.items()}
     # The list puts equal cells together, so that positions may differ from those of the recoding.
-    codes = {name: changed[name].codes(cells.cells)[cells.codes] for name, cells in recoding.cells.items()}
-    small = recoding.classes.astype(np.int32)
+    codes = {name: cells[name].codes(each.cells.tolist())[each.codes] for name, each in recoding.cells.items()}
+    of_combination = recoding.classes.astype(np.int32)
 
     def blocks() -> Iterator[ReleasedBlock]:
-        for block in records.blocks(tuple(dict.fromkeys([*released, *names]))):
-            classes = small[index.positions(block.columns)] if names else np.full(len(block), small[0])
+        for block in records.blocks():
+            classes = of_combination[index.positions(block.columns)]
+            columns = {name: of_class[classes] for name, of_class in codes.items()}
+            for step in steps:
+                columns |= step.release(block, np.random.default_rng(0))
             origin = np.arange(block.start, block.start + len(block))
-            kept = slice(None) if (classes >= 0).all() else np.flatnonzero(classes >= 0)
-            columns = {name: of_class[classes[kept]] for name, of_class in codes.items()}
-            columns |= plain.of(block, kept)
-            yield ReleasedBlock(block.number, columns, origin[kept])
+            if (classes < 0).any():
+                kept = np.flatnonzero(classes >= 0)
+                columns, origin = {name: stored[kept] for name, stored in columns.items()}, origin[kept]
+            yield ReleasedBlock(block.number, columns, origin)
 
+    cells |= {name: listed for step in steps for name, listed in step.cells.items()}
     remark = (recoding.remark,) if recoding.remark else ()
     return LargeRelease(
-        released, changed | plain.cells, blocks, records.rows, recoding.guarantee, recoding.channel, remark
+        tuple(records.columns), cells, blocks, records.rows, recoding.guarantee, recoding.channel, remark
     )
-
-
-def listed(cells: NDArray[Any]) -> tuple[list[Any], np.dtype[Any]]:
-    """Cells of a column, and the type of the column."""
-    return cells.tolist(), cells.dtype
-
-
-class PlainColumns:
-    """Columns that are released as they are.
-
-    Parameters
-    ----------
-    records : LargeRecords
-        The records.
-    names : sequence of str
-        The columns.
-
-    Attributes
-    ----------
-    cells : dict of str to CellList
-        Cells of the columns that hold codes in blocks.
-    """
-
-    def __init__(self, records: LargeRecords, names: Sequence[str]) -> None:
-        self.names = tuple(names)
-        self.cells: dict[str, CellList] = {}
-        self._codes: dict[str, NDArray[np.int32]] = {}
-        self._types: dict[str, np.dtype[Any]] = {}
-        for name in names:
-            stored, kind = records.columns[name], records.roles.frame[name].to_numpy().dtype
-            if stored.numbers_only:
-                self._types[name] = kind
-                continue
-            values = pd.Series(stored.values.astype(kind), name=name)
-            cells = escape_column(values, records.roles.domains.get(name)).to_numpy()
-            self.cells[name] = CellList((), cells.dtype)
-            self._codes[name] = self.cells[name].codes(cells.tolist())
-
-    def of(self, block: Block, rows: Any = slice(None)) -> Mapping[str, NDArray[Any]]:
-        """Columns of a released block, with these rows of the block."""
-        return {
-            name: self._codes[name][block.columns[name][rows]]
-            if name in self._codes
-            else block.columns[name][rows].astype(self._types[name])
-            for name in self.names
-        }

@@ -26,7 +26,7 @@ from defenses.recoding.top_bottom_coding import TopBottomCoding
 from scenarios.large.blocked import blocked
 from scenarios.large.combinations import TooManyCombinations
 from scenarios.large.counted_forms import counted_form
-from scenarios.large.counted_release import counted_release
+from scenarios.large.grouped_release import grouped_release
 from scenarios.large.records import LargeRecords
 from scenarios.large.released_blocks import LargeRelease
 from scenarios.large.rowwise.columnwise import columnwise, constant, is_columnwise, top_bottom_coding
@@ -94,7 +94,7 @@ def large_release(
         return blocked(defense, records, root, rows)
     if form is not None:
         try:
-            return counted_release(form, records)
+            return grouped_release(form, records)
         except TooManyCombinations as error:
             raise ValueError(f"{error}; {_OFFER}") from None
     if produce is None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
+from metrics.arrays import Integers
 from scenarios.large.released_blocks import ReleasedBlock
 from scenarios.large.seeds import block_generator
 
@@ -54,11 +55,20 @@ class Spool:
         OSError
             If the disk is full.
         """
+        rng = block_generator(self.root, f"{self.purpose}: bucket", block.number)
+        self.place(block, rng.integers(self.buckets, size=len(block)))
+
+    def place(self, block: ReleasedBlock, drawn: Integers) -> None:
+        """Append the rows of a block, given the bucket of each.
+
+        Raises
+        ------
+        OSError
+            If the disk is full.
+        """
         if self._type is None:
             kinds = [(f"c{i}", block.columns[name].dtype) for i, name in enumerate(self.names)]
             self._type = np.dtype([*kinds, *([("origin", np.dtype(np.int64))] if self.origins else [])])
-        rng = block_generator(self.root, f"{self.purpose}: bucket", block.number)
-        drawn = rng.integers(self.buckets, size=len(block))
         order = np.argsort(drawn.astype(np.min_scalar_type(self.buckets)), kind="stable")
         rows = np.empty(len(block), dtype=self._type)
         for i, name in enumerate(self.names):
@@ -78,6 +88,12 @@ class Spool:
         ndarray, shape (rows of the bucket,)
             Structured rows: the codes or numbers of column i in field ``c{i}``, and ``origin`` if it is kept.
         """
+        for bucket, rows in enumerate(self.stored()):
+            rng = block_generator(self.root, f"{self.purpose}: order", bucket)
+            yield rows[rng.permutation(rows.size)]
+
+    def stored(self) -> Iterator[NDArray[Any]]:
+        """Rows of each bucket in the order in which they were added."""
         if self._type is None or not self.rows:
             return
         width = self._type.itemsize
@@ -93,5 +109,4 @@ class Spool:
                         if read % width or not read:
                             raise OSError(f"{self.path}: the temporary file is cut short")
                         position, start, size = position + read, start + read // width, size - read // width
-                rng = block_generator(self.root, f"{self.purpose}: order", bucket)
-                yield rows[rng.permutation(rows.size)]
+                yield rows

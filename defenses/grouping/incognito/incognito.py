@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
@@ -18,11 +19,11 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous_defense import k_anonymity_over
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_choice, check_integer, check_real
-from defenses.base.release import MicrodataRelease
 from defenses.grouping.constrained_defense import ConstrainedDefense
 from defenses.grouping.constraints import SensitiveColumn, all_hold, check_apart, sensitive_columns
-from defenses.grouping.counted_records import ClassCells, CountedRecords, Recoding
+from defenses.grouping.counted_table import ClassCells, CountedTable, Recoding
 from defenses.grouping.incognito.branching import limited_optimum
+from defenses.grouping.incognito.full_domain_release import FullDomainRelease, search_remark
 from defenses.grouping.incognito.lattice import Lattice, build_lattice, counted_lattice, leveled_column
 from defenses.grouping.incognito.losses import LOSSES
 from defenses.grouping.incognito.search import ClassRequirements, SearchResult, minimal_nodes, optimum
@@ -45,33 +46,6 @@ class _Problem:
     def records(self) -> int:
         """Number of records."""
         return int(self.lattice.finest.sizes.sum())
-
-
-@dataclass(frozen=True, kw_only=True)
-class FullDomainRelease(MicrodataRelease):
-    """A table released by full-domain generalization, with one hierarchy level per column.
-
-    Parameters
-    ----------
-    levels : mapping of str to int
-        Level of each generalized column.
-    loss : float
-        Loss of the release, in the measure that was minimised.
-    optimal : bool
-        Whether the search proved that no allowed choice of levels has a smaller loss.
-    bound : float
-        Lower bound on the loss of every allowed choice of levels; the loss itself where `optimal`.
-    """
-
-    levels: Mapping[str, int]
-    loss: float
-    optimal: bool = True
-    bound: float = math.nan
-
-    @property
-    def remark(self) -> str:
-        """The loss, and whether it is proven minimal."""
-        return _remark(self.loss, optimal=self.optimal, bound=self.bound)
 
 
 class Incognito(ConstrainedDefense):
@@ -261,12 +235,14 @@ class Incognito(ConstrainedDefense):
             raise ValueError(self._nothing_meets(problem))
         return self._promise(problem, records, None)
 
+    works_on_counts: ClassVar[bool] = True
+
     def counted_columns(self, roles: Microdata) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Columns to generalize, and sensitive columns under a constraint."""
         names = filled(roles, chosen_columns(roles, self.columns, roles.quasi_identifiers))
-        return names, tuple(roles.sensitive) if self._constraints() else ()
+        return names, tuple(roles.sensitive) if self.constraints else ()
 
-    def recode(self, records: CountedRecords) -> Recoding:
+    def recode(self, records: CountedTable) -> Recoding:
         """Release the columns of counted records at their optimal levels; nothing is drawn."""
         problem, finest = self._counted_problem(records)
         best, bound, optimal = self._search(problem)
@@ -290,7 +266,7 @@ class Incognito(ConstrainedDefense):
             cells,
             self._promise(problem, records.roles, best),
             _containment(records.roles, problem.names),
-            _remark(best.loss, optimal=optimal, bound=bound),
+            search_remark(best.loss, optimal=optimal, bound=bound),
         )
 
     def minimal_nodes(self, records: Microdata) -> list[dict[str, int]]:
@@ -321,15 +297,15 @@ class Incognito(ConstrainedDefense):
     def _problem(self, records: Microdata) -> tuple[_Problem, Integers]:
         """The problem, and the distinct combination of original values of each record."""
         names = _some(filled(records, self._checked_columns(records)))
-        sensitive = sensitive_columns(records, self._constraints())
+        sensitive = sensitive_columns(records, self.constraints)
         check_apart(names, sensitive)
         lattice, combination = build_lattice(records, names, sensitive)
         return _Problem(names, lattice, self._requirements(lattice, sensitive)), combination
 
-    def _counted_problem(self, records: CountedRecords) -> tuple[_Problem, Integers]:
+    def _counted_problem(self, records: CountedTable) -> tuple[_Problem, Integers]:
         """The problem, and the finest class of each counted combination."""
         names = _some(filled(records.roles, records.checked_columns(self.k, self.columns)))
-        sensitive = records.constrained(self._constraints())
+        sensitive = records.constrained(self.constraints)
         check_apart(names, sensitive)
         hierarchies = records.roles.hierarchies
         columns = [leveled_column(name, records.occurring(name), hierarchies.get(name)) for name in names]
@@ -339,7 +315,7 @@ class Incognito(ConstrainedDefense):
 
     def _requirements(self, lattice: Lattice, sensitive: Sequence[SensitiveColumn]) -> ClassRequirements:
         limit = math.floor(round(self.max_suppression * int(lattice.finest.sizes.sum()), 6))
-        return ClassRequirements(self.k, limit, self._constraints(), sensitive)
+        return ClassRequirements(self.k, limit, self.constraints, sensitive)
 
     def _promise(self, problem: _Problem, roles: Microdata, best: SearchResult | None) -> Guarantee:
         """What a release promises whose best node is `best`; the search of a large lattice promises without it."""
@@ -391,9 +367,3 @@ def _is_large(lattice: Lattice) -> bool:
 
 def _containment(records: Microdata, names: Sequence[str]) -> Channel:
     return Channel(tuple(Containment(name, records.domain(name)) for name in names))
-
-
-def _remark(loss: float, *, optimal: bool, bound: float) -> str:
-    if optimal:
-        return f"loss {loss:.4g}, proven minimal"
-    return f"loss {loss:.4g}, not proven minimal: no choice of levels has less than {bound:.4g}"

@@ -83,14 +83,19 @@ class OrderedColumn(ABC):
         """Certainty penalty per record of each class; 1 if missing and other values meet, which release ``*``."""
         return np.where((first == MISSING) & (last != MISSING), 1.0, self.spread(first, last, distinct))
 
-    def cells(self, classes: Integers, class_count: int) -> NDArray[Any]:
-        """Released cell of each row, shape (n,), given its class from 0 to `class_count` - 1."""
+    def class_cells(self, classes: Integers, class_count: int) -> tuple[Integers, NDArray[Any]]:
+        """Position of each class's released cell among the distinct cells, and these, given each row's class."""
         groups, values, _ = count_pairs(classes, self.codes, class_count, self.size)
         starts = group_starts(groups)
         cell, cells = self.name_classes(values, starts)
         mixed = (values[starts] == MISSING) & (np.diff(starts, append=values.size) > 1)
         cell = np.where(mixed, len(cells), cell)
-        return np.array([*cells, SUPPRESSED], dtype=object)[cell[classes]]
+        return cell, np.array([*cells, SUPPRESSED], dtype=object)
+
+    def cells(self, classes: Integers, class_count: int) -> NDArray[Any]:
+        """Released cell of each row, shape (n,), given its class from 0 to `class_count` - 1."""
+        cell, cells = self.class_cells(classes, class_count)
+        return np.asarray(cells[cell[classes]])
 
 
 @dataclass(frozen=True)
@@ -168,7 +173,7 @@ def order_column(name: str, domain: Domain, coded: CodedColumn, hierarchy: Hiera
     """
     if isinstance(domain, NumericDomain):
         numbers = np.concatenate([[0.0], coded.values[: coded.missing]])
-        codes = (coded.codes + 1).astype(_code_type(numbers.size + 1))
+        codes = coded.codes.astype(_code_type(numbers.size + 1)) + 1
         codes[codes == numbers.size] = MISSING
         return OrderedNumbers(name, domain, codes, numbers.size, numbers)
     counts = coded.counts[: coded.missing]

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from defenses.grouping.constraints import Constraint, SensitiveColumn
 from metrics.arrays import Booleans, Integers
@@ -24,10 +25,14 @@ class CutRequirements:
         The constraints.
     columns : sequence of SensitiveColumn
         The columns that they constrain, with a code for each record.
+    histograms : sequence of csr_array, each of shape (rows, values)
+        Number of records of each row with each value of a column, for rows of several records. The columns then have no
+        codes.
     """
 
     constraints: Sequence[Constraint]
     columns: Sequence[SensitiveColumn]
+    histograms: Sequence[csr_array] = ()
 
     def __bool__(self) -> bool:
         return bool(self.constraints)
@@ -38,28 +43,28 @@ class CutRequirements:
         Parameters
         ----------
         rows : ndarray of int, shape (n,)
-            The records, class by class and within a class in the order of the cuts.
+            The rows, class by class and within a class in the order of the cuts.
         begins : ndarray of int, shape (classes + 1,)
             Position where each class begins, and n.
         groups : ndarray of int, shape (cuts,)
             Class of each cut, ascending.
         left : ndarray of int, shape (cuts,)
-            Number of the first records of the class on the left side of each cut. The numbers ascend within a class,
-            and each side keeps at least one record.
+            Number of the first rows of the class on the left side of each cut. The numbers ascend within a class, and
+            each side keeps at least one row.
 
         Returns
         -------
         ndarray of bool, shape (cuts,)
         """
         holds = np.ones(groups.size, dtype=bool)
-        for column in self.columns:
-            codes = column.codes[rows]
+        for index, column in enumerate(self.columns):
             for cuts in _blocks(groups, column.table.size):
                 first, last = groups[cuts.start], groups[cuts.stop - 1]
                 inside = slice(begins[first], begins[last + 1])
                 ends = begins[groups[cuts]] + left[cuts] - inside.start
                 starts = begins[first : last + 2] - inside.start
-                left_counts, before = _prefix_counts(codes[inside], column.table.size, ends, starts)
+                values = self._values(index, rows[inside])
+                left_counts, before = _prefix_counts(values, column.table.size, ends, starts)
                 left_counts -= before[groups[cuts] - first]
                 right_counts = np.diff(before, axis=0)[groups[cuts] - first] - left_counts
                 for constraint in self.constraints:
@@ -67,12 +72,34 @@ class CutRequirements:
                         holds[cuts] &= constraint.holds(counts, column.table)
         return holds
 
+    def _values(self, index: int, rows: Integers) -> _Values:
+        """Values of a column in these rows."""
+        if not self.histograms:
+            return _Values(np.arange(rows.size), self.columns[index].codes[rows], None)
+        histogram = self.histograms[index][rows]
+        return _Values(
+            np.repeat(np.arange(rows.size), np.diff(histogram.indptr)),
+            histogram.indices.astype(np.intp),
+            histogram.data,
+        )
 
-def _prefix_counts(codes: Integers, size: int, ends: Integers, starts: Integers) -> tuple[Integers, Integers]:
+
+@dataclass(frozen=True)
+class _Values:
+    """Sensitive values of rows: the position of the row, the code and the number of records of each."""
+
+    positions: Integers
+    codes: Integers
+    records: Integers | None
+
+
+def _prefix_counts(values: _Values, size: int, ends: Integers, starts: Integers) -> tuple[Integers, Integers]:
     """Counts of each code before each of these positions, shapes (ends, size) and (starts, size)."""
     edges = np.union1d(ends, starts)
-    segment = np.searchsorted(edges, np.arange(codes.size), side="right")
-    counts = np.bincount(segment * size + codes, minlength=(edges.size + 1) * size).reshape(-1, size)
+    segment = np.searchsorted(edges, values.positions, side="right")
+    keys = segment * size + values.codes
+    flat = np.bincount(keys, weights=values.records, minlength=(edges.size + 1) * size).astype(np.intp, copy=False)
+    counts = flat.reshape(-1, size)
     before = np.cumsum(counts, axis=0)
     return before[np.searchsorted(edges, ends)], before[np.searchsorted(edges, starts)]
 

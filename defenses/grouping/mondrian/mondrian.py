@@ -10,14 +10,15 @@ from numpy.random import Generator
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import Containment
 from defenses.base.columns import code_column, filled
-from defenses.base.defense import released_frame, rowwise_release
+from defenses.base.defense import chosen_columns, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous_defense import k_anonymity_over
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_boolean
 from defenses.base.release import MicrodataRelease
 from defenses.grouping.constrained_defense import ConstrainedDefense
-from defenses.grouping.constraints import check_apart, check_whole_table, sensitive_columns
+from defenses.grouping.constraints import check_apart, check_totals, check_whole_table, sensitive_columns
+from defenses.grouping.counted_table import ClassCells, CountedTable, Recoding
 from defenses.grouping.microaggregation.representatives import (
     check_representative,
     grouped_column,
@@ -160,6 +161,39 @@ class Mondrian(ConstrainedDefense):
         frame = released_frame(records, {column.name: column.cells(classes, class_count) for column in columns})
         return rowwise_release(frame, Channel(tuple(Containment(column.name, column.domain) for column in columns)))
 
+    @property
+    def works_on_counts(self) -> bool:
+        """Whether the classes follow from counts: records of equal values are not told apart, nor averaged."""
+        return self.strict and self.representative is None
+
+    def counted_columns(self, roles: Microdata) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """Columns to generalize, and sensitive columns under a constraint."""
+        names = filled(roles, chosen_columns(roles, self.columns, roles.quasi_identifiers))
+        return names, tuple(roles.sensitive) if self.constraints else ()
+
+    def recode(self, records: CountedTable) -> Recoding:
+        """Release counted records, cell for cell as `apply`; nothing is drawn."""
+        if not self.works_on_counts:
+            raise ValueError("strict and representative: relaxed cuts and representatives need every record in memory")
+        names = records.checked_columns(self.k, self.columns)
+        constrained = records.constrained(self.constraints)
+        check_apart(names, constrained)
+        histograms = [records.sensitive[column.name].counts for column in constrained]
+        check_totals(self.constraints, constrained, [histogram.sum(axis=0) for histogram in histograms])
+        roles = records.roles
+        columns = [
+            order_column(name, roles.domain(name), records.weighted(name), roles.hierarchies.get(name))
+            for name in filled(roles, names)
+        ]
+        rules = CutRules(self.k, self.strict, CutRequirements(self.constraints, constrained, histograms))
+        classes, count = partition(columns, np.arange(records.counts.size), rules, records.counts)
+        cells = {}
+        for column in columns:
+            codes, distinct = column.class_cells(classes, count)
+            cells[column.name] = ClassCells(codes.astype(np.int32), distinct)
+        channel = Channel(tuple(Containment(column.name, column.domain) for column in columns))
+        return Recoding(classes, cells, k_anonymity_over(self.k, roles, names, self.constraints), channel)
+
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return k-anonymity and the constraints if all quasi-identifiers are generalized."""
         names, requirements = self._checked(records)
@@ -167,7 +201,7 @@ class Mondrian(ConstrainedDefense):
 
     def _checked(self, records: Microdata) -> tuple[tuple[str, ...], CutRequirements]:
         names = self._checked_columns(records)
-        requirements = CutRequirements(self._constraints(), sensitive_columns(records, self._constraints()))
+        requirements = CutRequirements(self.constraints, sensitive_columns(records, self.constraints))
         check_apart(names, requirements.columns)
         check_whole_table(requirements.constraints, requirements.columns)
         return names, requirements

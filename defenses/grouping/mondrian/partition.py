@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
@@ -22,39 +22,49 @@ _ROWS = 1 << 14
 
 @dataclass(frozen=True)
 class CutBlock:
-    """Classes that are still cut, and their records.
+    """Classes that are still cut, and their rows.
 
     Attributes
     ----------
     rows : ndarray of int, shape (n,)
-        The records, class by class, within a class in the order in which tied records fill the left side.
+        The rows, class by class, within a class in the order in which tied records fill the left side.
     sizes : ndarray of int, shape (classes,)
-        Number of records in each class.
+        Number of rows in each class.
     columns : tuple of OrderedColumn
-        The columns, with the codes of these records.
+        The columns, with the codes of these rows.
+    weights : ndarray of int, shape (n,), optional
+        Number of records of each row; by default each row is a record.
     """
 
     rows: Integers
     sizes: Integers
     columns: tuple[OrderedColumn, ...]
+    weights: Integers | None = None
+
+    def taken(self, rows: Integers | slice, sizes: Integers) -> CutBlock:
+        """Some of the rows, given their positions, as classes of these numbers of rows."""
+        weights = None if self.weights is None else self.weights[rows]
+        return CutBlock(self.rows[rows], sizes, tuple(column.at(rows) for column in self.columns), weights)
 
     def divided(self) -> list[CutBlock]:
-        """Blocks of about `_ROWS` records; a larger class has a block of its own, with the next small ones."""
+        """Blocks of about `_ROWS` rows; a larger class has a block of its own, with the next small ones."""
         ends = np.cumsum(self.sizes)
         first = group_starts((ends - self.sizes) // _ROWS)
         blocks = []
         for classes in map(slice, first, np.append(first[1:], ends.size)):
             rows = slice(ends[classes.start] - self.sizes[classes.start], ends[classes.stop - 1])
-            columns = tuple(column.at(rows).renumbered() for column in self.columns)
-            blocks.append(CutBlock(self.rows[rows], self.sizes[classes], columns))
+            block = self.taken(rows, self.sizes[classes])
+            blocks.append(replace(block, columns=tuple(column.renumbered() for column in block.columns)))
         return blocks
 
 
 _Classes = tuple[Integers, Integers]
-"""Records of finished classes, class by class, and the size of each class."""
+"""Rows of finished classes, class by class, and the number of rows in each class."""
 
 
-def partition(columns: Sequence[OrderedColumn], order: Integers, rules: CutRules) -> tuple[Integers, int]:
+def partition(
+    columns: Sequence[OrderedColumn], order: Integers, rules: CutRules, weights: Integers | None = None
+) -> tuple[Integers, int]:
     """Partition records into classes of at least `k` by cutting one column after another.
 
     Parameters
@@ -65,15 +75,19 @@ def partition(columns: Sequence[OrderedColumn], order: Integers, rules: CutRules
         The records, n >= k, in the order in which tied records fill the left side.
     rules : CutRules
         What a cut must satisfy. All records together satisfy the requirements.
+    weights : ndarray of int, shape (n,), optional
+        Number of records of each row, for rows that stand for several equal records. Cuts are then strict. The classes
+        are those of the records. By default each row is a record.
 
     Returns
     -------
     classes : ndarray of int, shape (n,)
-        The class of each record.
+        The class of each row.
     count : int
         Number of classes.
     """
-    blocks = [CutBlock(order, np.array([order.size]), tuple(column.at(order) for column in columns))]
+    in_order = tuple(column.at(order) for column in columns)
+    blocks = [CutBlock(order, np.array([order.size]), in_order, None if weights is None else weights[order])]
     finished: list[_Classes] = []
     # NumPy releases the interpreter's lock while it sorts and computes, so blocks are cut in parallel.
     with nullcontext() if order.size <= 2 * _ROWS else ThreadPoolExecutor(os.cpu_count()) as threads:
@@ -101,20 +115,19 @@ def _cut(block: CutBlock, rules: CutRules) -> tuple[list[_Classes], list[CutBloc
 def _cut_once(block: CutBlock, rules: CutRules) -> tuple[_Classes, CutBlock]:
     """Cut each class where its penalty falls most: the classes that cannot be cut further, and the others."""
     if not block.columns:
-        return (block.rows, block.sizes), CutBlock(block.rows[:0], block.sizes[:0], ())
-    classes = OpenClasses.of(block.rows, block.sizes)
+        return (block.rows, block.sizes), block.taken(slice(0), block.sizes[:0])
+    classes = OpenClasses.of(block.rows, block.sizes, block.weights)
     column, cuts = best_cuts(block.columns, classes, rules)
     sides = 2 * classes.class_of + _right_sides(block.columns, classes.class_of, column, cuts, strict=rules.strict)
-    sizes = np.bincount(sides, minlength=2 * column.size)
-    ended = (sizes < 2 * rules.k) | np.repeat(cuts.gain == -np.inf, 2)
+    sizes = records = np.bincount(sides, minlength=2 * column.size)
+    if block.weights is not None:
+        records = np.bincount(sides, weights=block.weights, minlength=2 * column.size).astype(np.intp)
+    ended = (records < 2 * rules.k) | np.repeat(cuts.gain == -np.inf, 2)
     key = np.where(ended, 2 * column.size, 0) + np.arange(2 * column.size)
     rows = np.sort((key[sides] << 32) + np.arange(sides.size)) & 0xFFFFFFFF
     open_rows, ended_rows = np.split(rows, [int(sizes[~ended].sum())])
     ended_sizes = sizes[ended]
-    columns = tuple(one.at(open_rows) for one in block.columns)
-    return (block.rows[ended_rows], ended_sizes[ended_sizes > 0]), CutBlock(
-        block.rows[open_rows], sizes[~ended], columns
-    )
+    return (block.rows[ended_rows], ended_sizes[ended_sizes > 0]), block.taken(open_rows, sizes[~ended])
 
 
 def _right_sides(

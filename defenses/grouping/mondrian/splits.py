@@ -39,24 +39,32 @@ class OpenClasses:
     Attributes
     ----------
     rows : ndarray of int, shape (n,)
-        The records, class by class.
-    sizes : ndarray of int, shape (classes,)
-        Number of records in each class, at least 1.
+        The rows, class by class: records, or combinations of values that several records share.
+    lengths : ndarray of int, shape (classes,)
+        Number of rows in each class, at least 1.
     begins : ndarray of int, shape (classes,)
-        Position of each class's first record.
+        Position of each class's first row.
     class_of : ndarray of int, shape (n,)
-        Class of each record, from 0.
+        Class of each row, from 0.
+    weights : ndarray of int, shape (n,), optional
+        Number of records of each row; by default each row is a record.
+    sizes : ndarray of int, shape (classes,)
+        Number of records in each class.
     """
 
     rows: Integers
-    sizes: Integers
+    lengths: Integers
     begins: Integers
     class_of: Integers
+    weights: Integers | None
+    sizes: Integers
 
     @classmethod
-    def of(cls, rows: Integers, sizes: Integers) -> OpenClasses:
-        """The classes with these records and these sizes."""
-        return cls(rows, sizes, np.cumsum(sizes) - sizes, np.repeat(np.arange(sizes.size), sizes))
+    def of(cls, rows: Integers, lengths: Integers, weights: Integers | None = None) -> OpenClasses:
+        """The classes with these rows and these numbers of rows."""
+        begins = np.cumsum(lengths) - lengths
+        sizes = lengths if weights is None else np.add.reduceat(weights, begins)
+        return cls(rows, lengths, begins, np.repeat(np.arange(lengths.size), lengths), weights, sizes)
 
 
 @dataclass(frozen=True)
@@ -97,13 +105,13 @@ def best_cuts(columns: Sequence[OrderedColumn], classes: OpenClasses, rules: Cut
     cuts : Cuts
         The cuts in these columns.
     """
-    places = Places.between(classes, rules.k)
-    if not places.at.size:
+    places = None if classes.weights is not None else Places.between(classes, rules.k)
+    if places is not None and not places.at.size:
         nothing = np.zeros(classes.sizes.size, dtype=np.intp)
         return nothing, Cuts(np.full(nothing.size, -np.inf), nothing, nothing)
     cuts = [
         _cuts_between_records(column, classes, places, rules)
-        if isinstance(column, OrderedNumbers) and _is_continuous(column)
+        if places is not None and isinstance(column, OrderedNumbers) and _is_continuous(column)
         else _cuts_between_values(column, classes, rules)
         for column in columns
     ]
@@ -176,12 +184,13 @@ def _cuts_between_records(column: OrderedNumbers, classes: OpenClasses, places: 
 
 def _cuts_between_values(column: OrderedColumn, classes: OpenClasses, rules: CutRules) -> Cuts:
     """Best cuts of a column whose values are counted in each class; relaxed ones may fall among tied records."""
-    group, value, count = _class_values(column, classes)
+    group, value, count, rows = _class_values(column, classes)
     starts = group_starts(group)
     distinct = np.diff(starts, append=group.size)
     first, last = value[starts], value[starts + distinct - 1]
     uncut = classes.sizes * column.loss(first, last, distinct)
-    up_to = np.cumsum(count) - classes.begins[group]
+    up_to = np.cumsum(count) - (np.cumsum(classes.sizes) - classes.sizes)[group]
+    up_to_rows = up_to if classes.weights is None else np.cumsum(rows) - classes.begins[group]
     most = (classes.sizes - rules.k)[group]
     whole = (up_to >= rules.k) & (up_to <= most)
     if rules.strict:
@@ -198,15 +207,17 @@ def _cuts_between_values(column: OrderedColumn, classes: OpenClasses, rules: Cut
     group, value, left, rank = group[at], value[at], up_to[at], at - starts[group[at]] + 1
     size, first, last, distinct, uncut = classes.sizes[group], first[group], last[group], distinct[group], uncut[group]
 
-    def gains(left: Integers, right_first: Integers, right_distinct: Integers, allowed: Booleans) -> Floats:
+    def gains(
+        left: Integers, rows: Integers, right_first: Integers, right_distinct: Integers, allowed: Booleans
+    ) -> Floats:
         saved = uncut - left * column.loss(first, value, rank)
         saved -= (size - left) * column.loss(right_first, last, right_distinct)
-        return np.where(_required(column, classes, group, left, allowed, rules), saved, -np.inf)
+        return np.where(_required(column, classes, group, rows, allowed, rules), saved, -np.inf)
 
-    gain = gains(left, following, distinct - rank, whole[at])
+    gain = gains(left, up_to_rows[at], following, distinct - rank, whole[at])
     if not rules.strict:
         for inner, allowed in zip((np.full_like(size, rules.k), size - rules.k), among, strict=True):
-            among_ties = gains(inner, value, distinct - rank + 1, allowed[at])
+            among_ties = gains(inner, inner, value, distinct - rank + 1, allowed[at])
             left, gain = np.where(among_ties > gain, inner, left), np.maximum(gain, among_ties)
     best, cut = _best_of_each_class(gain, group, classes.sizes.size)
     return Cuts(best, value[cut], left[cut])
@@ -215,7 +226,7 @@ def _cuts_between_values(column: OrderedColumn, classes: OpenClasses, rules: Cut
 def _required(
     column: OrderedColumn, classes: OpenClasses, group: Integers, left: Integers, allowed: Booleans, rules: CutRules
 ) -> Booleans:
-    """Tell which of the allowed cuts satisfy the requirements too, given the class and the left side of each cut."""
+    """Tell which of the allowed cuts satisfy the requirements too, given the class and the left rows of each cut."""
     if not rules.requirements or not allowed.any():
         return allowed
     in_order = classes.rows[np.argsort(classes.class_of * column.size + column.codes, kind="stable")]
@@ -225,26 +236,55 @@ def _required(
     return result
 
 
-def _class_values(column: OrderedColumn, classes: OpenClasses) -> tuple[Integers, Integers, Integers]:
-    """Class, value and number of records of each distinct pair, ascending."""
+def _class_values(column: OrderedColumn, classes: OpenClasses) -> tuple[Integers, Integers, Integers, Integers]:
+    """Class, value, number of records and number of rows of each distinct pair, ascending."""
     class_of, count = classes.class_of, classes.sizes.size
+    if classes.weights is not None:
+        return _weighted_values(column, classes, classes.weights)
     if count * column.size <= class_of.size:
-        return count_pairs(class_of, column.codes, count, column.size)
+        group, value, records = count_pairs(class_of, column.codes, count, column.size)
+        return group, value, records, records
     values = _sorted_codes(column, classes)
     differs = np.empty(values.size, dtype=bool)
     np.not_equal(values[1:], values[:-1], out=differs[1:])
     differs[classes.begins] = True
     at = np.flatnonzero(differs)
-    return class_of[at], values[at], np.diff(at, append=values.size)
+    records = np.diff(at, append=values.size)
+    return class_of[at], values[at], records, records
+
+
+def _weighted_values(
+    column: OrderedColumn, classes: OpenClasses, weights: Integers
+) -> tuple[Integers, Integers, Integers, Integers]:
+    """As `_class_values`, for rows of several records each."""
+    bound = classes.sizes.size * column.size
+    keys = classes.class_of * column.size + column.codes
+    if bound <= keys.size:
+        table = np.bincount(keys, minlength=bound)
+        pairs = np.flatnonzero(table)
+        rows, records = table[pairs], np.bincount(keys, weights=weights, minlength=bound)[pairs].astype(np.intp)
+    else:
+        if bound < 1 << 31:
+            # Sorting pairs of a key and a position is faster than an indirect sort.
+            pairs = np.sort((keys << 32) + np.arange(keys.size))
+            keys, order = pairs >> 32, pairs & 0xFFFFFFFF
+        else:
+            order = np.argsort(keys, kind="stable")
+            keys = keys[order]
+        starts = group_starts(keys)
+        pairs, rows = keys[starts], np.diff(starts, append=keys.size)
+        records = np.add.reduceat(weights[order], starts)
+    group = pairs // column.size
+    return group, pairs - group * column.size, records, rows
 
 
 def _sorted_codes(column: OrderedColumn, classes: OpenClasses) -> Integers:
     """Codes of a column, ascending within each class."""
-    count = classes.sizes.size
+    count = classes.lengths.size
     offset: Integers = np.arange(count) * column.size
     if count * column.size < 1 << 31:
         offset = offset.astype(np.int32)
-    offset = np.repeat(offset, classes.sizes)
+    offset = np.repeat(offset, classes.lengths)
     return np.subtract(np.sort(offset + column.codes), offset).astype(np.intp)
 
 

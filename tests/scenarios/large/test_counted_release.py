@@ -5,10 +5,10 @@ import pandas as pd
 import pytest
 from counted_tools import ROLES, as_cells, people, released_rows
 
-from defenses import GlobalRecoding, Incognito, Pipeline, RecordSuppression
+from defenses import GlobalRecoding, Incognito, Mondrian, Pipeline, RecordSuppression
 from scenarios.large.combinations import TooManyCombinations
 from scenarios.large.counted_forms import counted_form
-from scenarios.large.counted_release import counted_release
+from scenarios.large.counted_release import counted_release, counted_table
 from scenarios.large.records import large_records
 from scenarios.tables.dataset import load_table
 
@@ -72,6 +72,44 @@ def test_incognito_equals_the_release_in_memory(stored, options, missing):
     assert release.notes == (expected.remark,)
 
 
+MONDRIAN = [
+    {"k": 1},
+    {"k": 2},
+    {"k": 17},
+    {"k": 300},
+    {"k": 3, "columns": ["town", "age"]},
+    {"k": 3, "columns": []},
+    {"k": 4, "l": 2},
+    {"k": 4, "l": 1.8, "diversity": "entropy"},
+    {"k": 4, "l": 2, "diversity": "recursive", "c": 3.0},
+    {"k": 4, "t": 0.2},
+    {"k": 4, "t": 0.2, "distance": "ordered"},
+    {"k": 4, "alpha": 0.6},
+]
+
+
+@pytest.mark.parametrize("options", MONDRIAN, ids=str)
+@pytest.mark.parametrize("missing", [False, True])
+def test_mondrian_equals_the_release_in_memory(stored, options, missing):
+    table, roles = stored(people(300, seed=len(str(options)), missing=missing))
+    check_equal(Mondrian(**options), table, roles)
+
+
+def test_mondrian_without_weights_in_blocks(stored, monkeypatch):
+    # Small blocks take the way of a large table, on both sides.
+    monkeypatch.setattr("defenses.grouping.mondrian.partition._ROWS", 50)
+    table, roles = stored(people(2000))
+    check_equal(Mondrian(k=4), table, roles)
+
+
+@pytest.mark.parametrize("defense", [Mondrian(strict=False), Mondrian(representative="mean")])
+def test_mondrian_that_needs_every_record_has_no_counted_form(stored, defense):
+    assert counted_form(defense) is None
+    table, roles = stored(people(30))
+    with large_records(table, roles) as large, pytest.raises(ValueError, match="need every record in memory"):
+        defense.recode(counted_table(large, ["job"]))
+
+
 @pytest.mark.parametrize("k", [1, 3, 300])
 @pytest.mark.parametrize("columns", [None, ["town", "member"], []])
 def test_record_suppression_equals_the_release_in_memory(stored, k, columns):
@@ -100,6 +138,8 @@ def test_a_single_combination_and_columns_without_variation(stored):
         frame[name] = frame[name].iloc[0]
     table, roles = stored(frame)
     check_equal(Incognito(k=50), table, roles)
+    check_equal(Mondrian(k=50), table, roles)
+    check_equal(Mondrian(k=5), table, roles)
     check_equal(RecordSuppression(k=50), table, roles)
 
 

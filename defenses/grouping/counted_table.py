@@ -22,6 +22,24 @@ from metrics.domains import CategoricalDomain
 
 
 @dataclass(frozen=True)
+class WeightedColumn(CodedColumn):
+    """A coded column whose rows stand for several records each.
+
+    Attributes
+    ----------
+    weights : ndarray of int, shape (n,)
+        Number of records of each row.
+    """
+
+    weights: Integers = field(repr=False)
+
+    @property
+    def counts(self) -> Integers:
+        """Number of records with each value, shape (size,)."""
+        return np.bincount(self.codes, weights=self.weights, minlength=self.size).astype(np.intp)
+
+
+@dataclass(frozen=True)
 class CountedValues:
     """Values of a sensitive column, counted in each combination.
 
@@ -41,7 +59,7 @@ class CountedValues:
 
 
 @dataclass(frozen=True)
-class CountedRecords:
+class CountedTable:
     """Records by their distinct combinations of values, however many records there are.
 
     Attributes
@@ -75,6 +93,11 @@ class CountedRecords:
         values = column.values[present]
         missing = int(new[column.missing]) if column.missing < column.size and present[column.missing] else values.size
         return CodedColumn(values, codes, missing)
+
+    def weighted(self, name: str) -> WeightedColumn:
+        """A column with the number of records of each combination."""
+        column = self.columns[name]
+        return WeightedColumn(column.values, column.codes, column.missing, self.counts)
 
     def checked_columns(self, k: int, columns: Sequence[str] | None) -> tuple[str, ...]:
         """The given columns, by default the quasi-identifiers.
@@ -162,10 +185,14 @@ class Recoding:
 class CountedDefense(Protocol):
     """A defense whose release of a table follows from counts of the table's distinct combinations of values."""
 
+    @property
+    def works_on_counts(self) -> bool:
+        """Whether the parameters allow it."""
+
     def counted_columns(self, roles: Microdata) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Columns whose combinations the defense needs, and sensitive columns that it needs counted in each."""
 
-    def recode(self, records: CountedRecords) -> Recoding:
+    def recode(self, records: CountedTable) -> Recoding:
         """Release the records; nothing is drawn.
 
         Raises
