@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from scenarios.commands.common import bad_input, echo, reading_options, roles_option
+from scenarios.commands.common import bad_input, echo, memory_option, reading_options, roles_option
 
 EPILOG = """\b
 Examples:
@@ -21,24 +21,37 @@ Examples:
 @click.argument("table")
 @roles_option
 @reading_options
+@memory_option
 @click.option("-o", "--output", default="-", show_default=True, help="The roles file; - is standard output.")
 @click.option("--force", is_flag=True, help="Replace a roles file that exists.")
-def describe(table: str, roles: Path | None, output: str, *, reading: dict[str, Any], force: bool) -> None:
-    """Describe TABLE (CSV or Parquet; - is standard input) as a roles file to be reviewed.
+def describe(
+    table: str, roles: Path | None, memory: str | None, output: str, *, reading: dict[str, Any], force: bool
+) -> None:
+    """Describe TABLE as a roles file to be reviewed.
+
+    TABLE is a CSV or Parquet file, or a folder of Parquet files; - is standard input.
 
     Each column gets a suggested role, its type, and its bounds or categories, with a reason as a comment. The key
     `undecided` lists the columns whose role is a guess. The file shows no value of identifiers and free text. It shows
     the bounds and categories of other columns, so it is for the owner of the table.
     """
-    from scenarios.tables.description import describe_table
+    from scenarios.large.size import is_large, memory_bytes
     from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
 
     with bad_input():
         refuse_existing([output], inputs=[table, roles], force=force)
         # Standard output has no folder; paths stay relative to the current one.
-        description = describe_table(
-            input_path(table), roles, Path() if output == STANDARD else Path(output), reading=reading
-        )
+        path, target = input_path(table), Path() if output == STANDARD else Path(output)
+        if memory is not None and table == STANDARD:
+            raise ValueError("--memory: standard input cannot be read in parts; name a file")
+        if is_large(path, memory_given=memory is not None):
+            from scenarios.large.description import describe_large_table
+
+            description = describe_large_table(path, roles, target, reading=reading, memory=memory_bytes(memory))
+        else:
+            from scenarios.tables.description import describe_table
+
+            description = describe_table(path, roles, target, reading=reading)
         write_text(description.text, output)
     for note in description.notes:
         echo(f"note: {note}", err=True)

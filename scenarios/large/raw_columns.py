@@ -85,7 +85,7 @@ def raw_columns(files: TableFiles, names: Sequence[str], *, wide: Wide | None = 
         return {}
     estimates = ", ".join(f"approx_count_distinct({quoted(name)})" for name in names)
     sizes = map(max, zip(*files.fetch_parts(f"SELECT {estimates} FROM source"), strict=True))
-    described = _sampled if wide is None else wide
+    described = sampled_column if wide is None else wide
     return {name: _raw_column(files, name, size, described) for name, size in zip(names, sizes, strict=True)}
 
 
@@ -149,7 +149,7 @@ def coded_source(columns: Iterable[RawColumn], view: str = "source") -> str:
     return f"{view} AS source" + "".join(dict.fromkeys(column.join for column in columns))
 
 
-def _sampled(files: TableFiles, name: str) -> RawColumn:
+def sampled_column(files: TableFiles, name: str) -> RawColumn:
     """A column of numbers, nearly all distinct, by a sample of them that depends on the numbers alone."""
     column, kind = _qualified(name), files.type_of(name)
     if kind not in _NUMBERS and not kind.startswith("DECIMAL"):

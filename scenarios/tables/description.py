@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -29,7 +29,7 @@ from scenarios.tables.suggestions import (
 )
 from scenarios.tables.summary import type_and_domain
 from scenarios.tables.text_column import TextColumn
-from scenarios.tables.text_table import read_text_table
+from scenarios.tables.text_table import TextTable, read_text_table
 from scenarios.tables.uniqueness import uniqueness
 
 WIDTH = 118
@@ -86,21 +86,66 @@ def describe_table(
     Domains are read from the records, so the description shows bounds and categories. It shows no value of identifiers
     and free text, which get no domain.
     """
-    columns, notes, declared = _read(path, read_roles(roles, reading))
+    declared = read_roles(roles, reading)
+    table = read_text_table(path, read_bytes(path), declared)
+
+    def rows(domains: dict[str, Domain]) -> TableRows:
+        frame = columns_frame(table.columns, domains)
+        missing = {name: int(frame[name].isna().sum()) for name in table.columns}
+        return TableRows(frame, len(frame), missing, {})
+
+    return described_table(path, table, declared, roles, output, rows)
+
+
+def described_table(
+    path: Path,
+    table: TextTable,
+    declared: Roles,
+    roles: Path | None,
+    output: Path,
+    rows: Callable[[dict[str, Domain]], TableRows],
+    domainless: Collection[str] = (),
+) -> Description:
+    """Describe a table whose columns were read.
+
+    Parameters
+    ----------
+    path : Path
+        The table, named in the text and in errors.
+    table : TextTable
+        Its columns.
+    declared : Roles
+        Content of `roles`.
+    roles, output : Path
+        As in `describe_table`.
+    rows : callable
+        Returns its rows, given the domains of its columns.
+    domainless : collection of str
+        Columns that get no domain.
+
+    Raises
+    ------
+    ValueError
+        As `describe_table`.
+    """
+    columns, notes, declared = _with_layout(table, declared)
     check_named(declared, columns, path, roles)
     flags = [name for name, column in columns.items() if name not in declared.columns and _is_flag(column)]
     kinds = {**declared.columns, **dict.fromkeys(flags, CategoryColumn(type="category"))}
     empty = [name for name, column in columns.items() if column.empty and name not in declared.columns]
-    unread = declared.model_copy(update={"identifiers": [*declared.identifiers, *empty], "columns": kinds})
+    unread = declared.model_copy(update={"identifiers": [*declared.identifiers, *empty, *domainless], "columns": kinds})
     domains, inferred, _ = column_domains(columns, unread)
-    frame = columns_frame(columns, domains)
+    table_rows = rows(domains)
     dates = {name: column.dates for name, column in columns.items() if column.dates is not None}
-    described, suggestions, together = _with_suggestions(declared, frame, dates)
+    described, suggestions, together = _with_suggestions(declared, table_rows, dates)
     hidden = {*described.identifiers}
     forms = {name: (domains.get(name), dates.get(name)) for name in columns}
     new_domains = {name: domains[name] for name in inferred if name not in hidden}
     comments = {
-        name: [*_comment(name, frame, forms[name], suggestions.get(name), described), *_review(name, new_domains)]
+        name: [
+            *_comment(name, table_rows, forms[name], suggestions.get(name), described),
+            *_review(name, new_domains),
+        ]
         for name in columns
     }
     header = HEADER.format(name=" ".join(path.name.split()), command="describe") + DECIDE + together
@@ -109,14 +154,37 @@ def describe_table(
     return Description(text, described, tuple(notes))
 
 
+class TableRows(NamedTuple):
+    """Rows of a table, from which roles are suggested.
+
+    Parameters
+    ----------
+    frame : DataFrame, shape (rows or fewer, columns)
+        Values of the rows, or of a random sample.
+    rows : int
+        Number of rows of the table.
+    missing : dict of str to int
+        Number of the table's rows without a value, by column.
+    decided : dict of str to Suggestion
+        Suggestions that do not rest on `frame`.
+    """
+
+    frame: pd.DataFrame
+    rows: int
+    missing: dict[str, int]
+    decided: dict[str, Suggestion]
+
+
 def _with_suggestions(
-    declared: Roles, frame: pd.DataFrame, dates: Collection[str]
+    declared: Roles, rows: TableRows, dates: Collection[str]
 ) -> tuple[Roles, dict[str, Suggestion], str]:
     """Roles for all columns, the suggestions by column, and comment lines on all quasi-identifiers together."""
+    frame = rows.frame
     columns = list(map(str, frame.columns))
     with_role = {*declared.named_roles(), declared.person}
     free = [name for name in columns if name not in with_role]
     suggestions = suggested_roles(frame[free]) if free else {}
+    suggestions |= {name: suggestion for name, suggestion in rows.decided.items() if name in free}
     # Dates that differ in every record are known to others all the same, and identify by combination.
     for name in dates:
         if name in suggestions and suggestions[name].role == IDENTIFIER and frame[name].notna().any():
@@ -144,18 +212,19 @@ def _with_suggestions(
         }
     )
     together = f"# All quasi-identifiers together make {percent(measured.together)} of the records unique.\n"
-    if measured.rows < len(frame):
-        together += f"# Shares of unique records are those of a sample of {measured.rows} of {len(frame)} records.\n"
-    return described, suggestions, together if quasi_identifiers else ""
+    if measured.rows < rows.rows:
+        together += f"# Shares of unique records are those of a sample of {measured.rows} of {rows.rows} records.\n"
+    together = together if quasi_identifiers else ""
+    if len(frame) < rows.rows:
+        together += f"# Roles rest on a sample of {len(frame)} records, in which fewer values repeat than in all.\n"
+    return described, suggestions, together
 
 
-def _read(path: Path, declared: Roles) -> tuple[dict[str, TextColumn], list[str], Roles]:
-    """Columns of a file, notes, and the roles with the layout that was recognized.
+def _with_layout(table: TextTable, declared: Roles) -> tuple[dict[str, TextColumn], list[str], Roles]:
+    """Columns of a table, notes, and the roles with the layout that was recognized.
 
     Texts that mean a missing value among numbers are declared for all columns, unless a column of text holds them too.
     """
-    data = read_bytes(path)
-    table = read_text_table(path, data, declared)
     layout = dict(table.layout)
     if layout.get("separator") == ",":
         del layout["separator"]
@@ -182,13 +251,12 @@ def _is_flag(column: TextColumn) -> bool:
 
 def _comment(
     name: str,
-    frame: pd.DataFrame,
+    rows: TableRows,
     domain: tuple[Domain | None, DateForm | None],
     suggestion: Suggestion | None,
     described: Roles,
 ) -> list[str]:
     """Role, reason, type and missing values of a column as comment lines."""
-    column = frame[name]
     role = _role(name, described)
     guess = "?" if name in described.undecided else ""
     reason = f": {suggestion.reason}" if suggestion is not None else ", as declared"
@@ -198,7 +266,7 @@ def _comment(
     if role != IDENTIFIER and words:
         # The domain of an identifier would show values.
         kind = f"{kind}, {words}"
-    facts = f"{kind}; {int(column.isna().sum())} of {len(column)} missing"
+    facts = f"{kind}; {rows.missing[name]} of {rows.rows} missing"
     wrapped = textwrap.wrap(
         f"{name}: {role}{guess}{reason}",
         WIDTH,
