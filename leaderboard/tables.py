@@ -17,6 +17,7 @@ ALIGNMENT = ("right", "left", "left", "right", "left", "right", "right", "right"
 _DEFENSE, _ATTACK = HEADERS.index("defense"), HEADERS.index("worst attack")
 SMALL = 0.05
 """Chance levels below this are shown with three decimals."""
+_ALPHABET = "abcdefghjkmnpqrstuvwxyz"
 _BREAK = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=,)(?=.)")
 
 
@@ -151,9 +152,9 @@ def rank_texts(rows: Sequence[Row]) -> list[str]:
 
 
 def _letters(position: int) -> str:
-    """a, b, ..., z, aa, ab, ..."""
-    first, last = divmod(position, 26)
-    return (_letters(first - 1) if first else "") + chr(ord("a") + last)
+    """a, b, ..., z, aa, ab, ..., without i, l and o, which look like digits or each other."""
+    first, last = divmod(position, len(_ALPHABET))
+    return (_letters(first - 1) if first else "") + _ALPHABET[last]
 
 
 def _spread(value: float | None, low: float | None, high: float | None) -> str:

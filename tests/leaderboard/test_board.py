@@ -27,7 +27,7 @@ from leaderboard import (
     to_terminal,
 )
 from leaderboard.number_text import number
-from leaderboard.tables import fold
+from leaderboard.tables import fold, rank_texts
 from metrics import Score
 
 
@@ -403,3 +403,12 @@ def test_labels_show_parameters_and_nested_methods() -> None:
     steps = [{"use": "GlobalRecoding", "levels": {"age": 2}}, {"use": "Shuffle"}]
     assert label("Pipeline", {"steps": steps}) == "Pipeline (GlobalRecoding levels={age: 2}) + Shuffle"
     assert label("Sampling", {"rate": 0.5, "columns": ["a", "b"]}) == "Sampling rate=0.5 columns=a,b"
+
+
+def test_ranks_of_many_equal_scores_are_all_different() -> None:
+    names = [f"D{index:03}" for index in range(600)]
+    results = [one for name in names for one in (release(name, 0, 0.5), trial(name, "A", 0, 0.5, 0.5))]
+    texts = rank_texts(rank(results))
+    assert texts[:9] == ["1a", "1b", "1c", "1d", "1e", "1f", "1g", "1h", "1j"]
+    assert texts[22:24] == ["1z", "1aa"]
+    assert len(set(texts)) == 600
