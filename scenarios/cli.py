@@ -1,33 +1,14 @@
-"""The command line; each command has a module of its own and imports heavy packages only when it runs."""
+"""The command line; each command has a module of its own, which is imported only when the command is looked up."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator, MutableMapping
+from importlib import import_module
 
 import click
 
 from metrics.printable import printable
-from scenarios.commands.ask import ask
-from scenarios.commands.attack import attack
-from scenarios.commands.audit import audit
-from scenarios.commands.board import board
-from scenarios.commands.check import check
-from scenarios.commands.choose import choose
-from scenarios.commands.compare import compare
-from scenarios.commands.defend import defend
-from scenarios.commands.describe import describe
-from scenarios.commands.downtime import downtime
-from scenarios.commands.info import info
-from scenarios.commands.list import list_
-from scenarios.commands.publish import publish
-from scenarios.commands.rank import rank
-from scenarios.commands.report import report
-from scenarios.commands.risk import risk
-from scenarios.commands.run import run
-from scenarios.commands.secure import secure
-from scenarios.commands.tournament import tournament
-from scenarios.commands.utility import utility
-from scenarios.commands.validate import validate
 
 EPILOG = """\b
 Examples:
@@ -43,6 +24,62 @@ Examples:
 Exit codes: 0 ok, 1 gate failed, 2 usage or bad input, 3 some trials failed, 4 nothing to show or compare.
 """
 
+COMMANDS = (
+    "run",
+    "choose",
+    "board",
+    "publish",
+    "compare",
+    "describe",
+    "defend",
+    "attack",
+    "rank",
+    "risk",
+    "report",
+    "utility",
+    "ask",
+    "list",
+    "info",
+    "validate",
+    "check",
+    "tournament",
+    "audit",
+    "secure",
+    "downtime",
+)
+
+
+class CommandModules(MutableMapping[str, click.Command]):
+    """Commands by name; the module ``scenarios.commands.NAME`` is imported when its command is first looked up.
+
+    Parameters
+    ----------
+    *names : str
+        The commands.
+    """
+
+    def __init__(self, *names: str) -> None:
+        self._commands: dict[str, click.Command | None] = dict.fromkeys(names)
+
+    def __getitem__(self, name: str) -> click.Command:
+        command = self._commands[name]
+        if command is None:
+            module = import_module(f"scenarios.commands.{name}")
+            command = self._commands[name] = getattr(module, "list_" if name == "list" else name)
+        return command
+
+    def __setitem__(self, name: str, command: click.Command) -> None:
+        self._commands[name] = command
+
+    def __delitem__(self, name: str) -> None:
+        del self._commands[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._commands)
+
+    def __len__(self) -> int:
+        return len(self._commands)
+
 
 def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> None:
     if asked and not context.resilient_parsing:
@@ -52,7 +89,11 @@ def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> No
         context.exit()
 
 
-@click.group(epilog=EPILOG, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.group(
+    commands=CommandModules(*COMMANDS),
+    epilog=EPILOG,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
 @click.option(
     "--version",
     is_flag=True,
@@ -66,32 +107,6 @@ def cli() -> None:
 
     Every attack is played against every defense on real records. The board compares utility with re-identification.
     """
-
-
-for command in (
-    run,
-    choose,
-    board,
-    publish,
-    compare,
-    describe,
-    defend,
-    attack,
-    rank,
-    risk,
-    report,
-    utility,
-    ask,
-    list_,
-    info,
-    validate,
-    check,
-    tournament,
-    audit,
-    secure,
-    downtime,
-):
-    cli.add_command(command)
 
 
 def main() -> int:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, Self, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from defenses.base.channel import Channel
 from defenses.base.columns import CodedColumn
@@ -19,6 +18,9 @@ from defenses.base.microdata import Microdata
 from defenses.grouping.constraints import Constraint, OrderedCloseness, SensitiveColumn, check_value_counts
 from metrics.arrays import Integers
 from metrics.domains import CategoricalDomain
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True)

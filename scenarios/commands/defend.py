@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scenarios.commands.common import bad_input, echo, given_parameters, parameter_option, reading_options, roles_option
+from scenarios.commands.common import (
+    bad_input,
+    echo,
+    given_parameters,
+    heavy_imports,
+    parameter_option,
+    reading_options,
+    roles_option,
+)
 
 if TYPE_CHECKING:
     from defenses.base.defense import MicrodataDefense
@@ -80,13 +88,14 @@ def defend(
     Rows are released in random order, because the order of records identifies people. Columns that the roles file
     declares as identifiers are never released; without a roles file no column counts as an identifier.
     """
-    import numpy as np
-    import pandas as pd
+    with heavy_imports():
+        import numpy as np
+        import pandas as pd
 
-    from scenarios.large.size import is_large, memory_bytes
-    from scenarios.tables.dataset import load_table
-    from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
-    from scenarios.tables.table_output import check_table_name, write_table
+        from scenarios.large.size import is_large, memory_bytes
+        from scenarios.tables.dataset import load_table
+        from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
+        from scenarios.tables.table_output import check_table_name, write_table
 
     with bad_input():
         defense = named_defense(method, given_parameters(parameters))

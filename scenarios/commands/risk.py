@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scenarios.commands.common import bad_input, echo, memory_option, reading_options, roles_option
+from scenarios.commands.common import bad_input, echo, heavy_imports, memory_option, reading_options, roles_option
 
 if TYPE_CHECKING:
     from scenarios.tables.risk import RiskReport
@@ -59,8 +59,9 @@ def risk(
 
     Reports equivalence classes, uniques, and the risk under each attacker model.
     """
-    from scenarios.large.size import is_large, memory_bytes
-    from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
+    with heavy_imports():
+        from scenarios.large.size import is_large, memory_bytes
+        from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
 
     with bad_input():
         refuse_existing([html], inputs=[released, roles, population], force=force)

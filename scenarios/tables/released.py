@@ -11,7 +11,6 @@ from typing import Any
 
 import pandas as pd
 
-from defenses.recoding.pseudonymization import is_pseudonym
 from metrics.files import PRIVATE, check_new_file, write_atomically
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.declared_roles import read_roles
@@ -119,8 +118,13 @@ def released_roles(
 
 def refuse_identifiers(path: Path, frame: pd.DataFrame, identifiers: Sequence[str]) -> None:
     """Raise ValueError if a released table holds an identifier in clear; pseudonyms may be released."""
-    for name in identifiers:
-        if name in frame.columns and not frame[name].dropna().map(is_pseudonym).all():
+    present = [name for name in identifiers if name in frame.columns]
+    if not present:
+        return
+    from defenses.recoding.pseudonymization import is_pseudonym
+
+    for name in present:
+        if not frame[name].dropna().map(is_pseudonym).all():
             raise ValueError(f"{path}: column {name!r} is an identifier and was released")
 
 

@@ -18,7 +18,6 @@ from metrics.diversity import sensitive_counts
 from metrics.risk import prosecutor_of_sizes
 from metrics.size_counts import SizeCounts
 from metrics.suda import minimal_unique_sets
-from metrics.uniques import pitman_of_sizes, poisson_gamma_of_sizes, snb_of_sizes, zayatz_of_sizes
 from scenarios.tables.released import ReleasedTable
 
 # Largest size of a set of columns in the search for unique records.
@@ -219,6 +218,9 @@ def _estimates(sizes: SizeCounts, population: int | None, cells: int | None) -> 
     """
     if population is None:
         return []
+    # SciPy, which these estimators need, takes longer to import than the rest of the report takes to compute.
+    from metrics.uniques import pitman_of_sizes, poisson_gamma_of_sizes, snb_of_sizes, zayatz_of_sizes
+
     estimators = {
         "Zayatz": ("classes are as large in the population as in the table; tends to be too high", zayatz_of_sizes),
         "Pitman": ("people join classes one after the other, large classes more often", pitman_of_sizes),

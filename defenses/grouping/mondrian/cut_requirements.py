@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.sparse import csr_array
 
 from defenses.grouping.constraints import Constraint, SensitiveColumn
 from metrics.arrays import Booleans, Integers
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
 
 _CELLS = 1 << 23
 """Largest table of counts held at a time; a single class may need a larger one."""
