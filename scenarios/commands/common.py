@@ -64,6 +64,26 @@ memory_option = click.option(
 )
 
 
+def engine_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Options that say where the parts of a large table are read; the command gets the scheduler of a cluster."""
+
+    @click.option(
+        "--backend",
+        type=click.Choice(["local", "dask"]),
+        default="local",
+        show_default=True,
+        help="Where the parts of a folder are read.",
+    )
+    @click.option("--scheduler", metavar="URL", help="Scheduler of the Dask cluster, such as tcp://host:8786.")
+    @wraps(command)
+    def with_scheduler(*arguments: Any, backend: str, scheduler: str | None, **others: Any) -> Any:
+        if (backend == "dask") != (scheduler is not None):
+            raise BadInput("--backend dask and --scheduler go together")
+        return command(*arguments, scheduler=scheduler, **others)
+
+    return with_scheduler
+
+
 def reading_options(command: Callable[..., Any]) -> Callable[..., Any]:
     """Options that say how files are read; the command gets them as `reading`, keys and values of a roles file."""
 

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scenarios.commands.common import bad_input, echo, heavy_imports, memory_option, reading_options, roles_option
+from scenarios.commands.common import (
+    bad_input,
+    echo,
+    engine_options,
+    heavy_imports,
+    memory_option,
+    reading_options,
+    roles_option,
+)
 
 if TYPE_CHECKING:
     from scenarios.tables.risk import RiskReport
@@ -39,6 +47,7 @@ TEMPLATES = Path(__file__).parents[1] / "templates"
 )
 @click.option("--cells", type=click.IntRange(min=1), help="Number of possible combinations of values.")
 @memory_option
+@engine_options
 @click.option("--html", help="Write a one-page report that works offline.")
 @click.option("--force", is_flag=True, help="Replace the report if it exists.")
 def risk(
@@ -51,6 +60,7 @@ def risk(
     html: str | None,
     *,
     reading: dict[str, Any],
+    scheduler: str | None,
     force: bool,
 ) -> None:
     """Measure the re-identification risk of RELEASED.
@@ -66,15 +76,23 @@ def risk(
     with bad_input():
         refuse_existing([html], inputs=[released, roles, population], force=force)
         paths = [input_path(released), *([] if population is None else [input_path(population)])]
-        if memory is not None and STANDARD in (released, population):
-            raise ValueError("--memory: standard input cannot be read in parts; name a file")
+        in_parts = memory is not None or scheduler is not None
+        if in_parts and STANDARD in (released, population):
+            raise ValueError("standard input cannot be read in parts; name a file, or leave out --memory and --backend")
         sizes = {"population_size": population_size, "cells": cells}
-        if any(is_large(path, memory_given=memory is not None) for path in paths):
+        if any(is_large(path, asked=in_parts) for path in paths):
+            from scenarios.large.engine import engine_of
             from scenarios.large.risk import large_risk_report
 
             everybody = paths[1] if population is not None else None
             report, notes = large_risk_report(
-                paths[0], roles, reading=reading, population=everybody, memory=memory_bytes(memory), **sizes
+                paths[0],
+                roles,
+                reading=reading,
+                population=everybody,
+                memory=memory_bytes(memory),
+                engine=engine_of(scheduler),
+                **sizes,
             )
         else:
             report, notes = _small(paths, roles, reading, sizes)

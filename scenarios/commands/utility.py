@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from scenarios.commands.common import bad_input, echo, memory_option, reading_options, roles_option
+from scenarios.commands.common import bad_input, echo, engine_options, memory_option, reading_options, roles_option
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,6 +28,7 @@ Examples:
 @reading_options
 @click.option("--held-out", help="Further real records, on which a classifier trained on the release is tested.")
 @memory_option
+@engine_options
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of the range queries.")
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def utility(
@@ -40,6 +41,7 @@ def utility(
     form: str,
     *,
     reading: dict[str, Any],
+    scheduler: str | None,
 ) -> None:
     """Measure the utility of RELEASED compared with ORIGINAL: 1 for an identical table, 0 for a table of constants.
 
@@ -53,12 +55,13 @@ def utility(
     from scenarios.tables.released import STANDARD, input_path
 
     with bad_input():
-        if memory is not None and STANDARD in (original, released):
-            raise ValueError("--memory: standard input cannot be read in parts; name a file")
+        in_parts = memory is not None or scheduler is not None
+        if in_parts and STANDARD in (original, released):
+            raise ValueError("standard input cannot be read in parts; name a file, or leave out --memory and --backend")
         paths = [input_path(original), input_path(released)]
         others = None if held_out is None else input_path(held_out)
-        if any(is_large(path, memory_given=memory is not None) for path in paths):
-            measured = _large(paths, roles, others, seed, reading, memory_bytes(memory))
+        if any(is_large(path, asked=in_parts) for path in paths):
+            measured = _large(paths, roles, others, seed, reading, memory_bytes(memory), scheduler)
         else:
             measured = _small(paths, roles, others, seed, reading)
         scores, loss, rows, columns, notes = measured
@@ -104,21 +107,29 @@ def _small(paths: list[Path], roles: Path | None, others: Path | None, seed: int
 
 
 def _large(
-    paths: list[Path], roles: Path | None, others: Path | None, seed: int, reading: dict[str, Any], memory: int
+    paths: list[Path],
+    roles: Path | None,
+    others: Path | None,
+    seed: int,
+    reading: dict[str, Any],
+    memory: int,
+    scheduler: str | None,
 ) -> _Measured:
     """Utility of tables that are read in parts."""
     from metrics.table_utility import prediction_target
+    from scenarios.large.engine import engine_of
     from scenarios.large.records import large_records
     from scenarios.large.released import large_released
     from scenarios.large.utility import large_utility
     from scenarios.tables.dataset import load_table
 
+    engine = engine_of(scheduler)
     # Two connections are open, and the rest is for blocks.
-    with large_records(paths[0], roles, reading=reading, memory=memory // 4) as records:
+    with large_records(paths[0], roles, reading=reading, memory=memory // 4, engine=engine) as records:
         held_out = load_table(others, roles, reading=reading).records.frame if others else records.roles.frame[:0]
         written, names = records.dataset.written, tuple(records.columns)
         with large_released(
-            paths[1], roles, reading=reading, written=written, others=names, memory=memory // 4
+            paths[1], roles, reading=reading, written=written, others=names, memory=memory // 4, engine=engine
         ) as released:
             domains = {name: records.roles.domain(name) for name in names}
             target = prediction_target(records.roles.sensitive, domains)

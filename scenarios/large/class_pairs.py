@@ -52,16 +52,11 @@ def class_pairs(table: LargeReleased, key: CombinationKey, sensitive: str | None
         The column whose values are counted; without one, every class holds one value, whose code is 0.
     """
     names = [f"k{part}" for part in range(len(key.columns))]
-    selected = ", ".join(f"{e} AS {k}" for e, k in zip(key.expressions(), names, strict=True))
     coded = [] if sensitive is None else [table.columns[sensitive].coded]
-    value = f"{coded[0].raw.code}" if coded else "0"
-    grouped = ", ".join([*names, "v"])
-    query = (
-        f"SELECT {grouped}, count(*) AS n FROM (SELECT {selected}, ({value})::BIGINT AS v FROM {key.source(*coded)}) "
-        f"GROUP BY {grouped} ORDER BY {grouped}"
-    )
+    value = f"({coded[0].raw.code})::BIGINT" if coded else "0"
+    expressions = {**dict(zip(names, key.expressions(), strict=True)), "v": value}
     waiting: list[Integers] = [np.empty(0, dtype=np.int64) for _ in (*names, "v", "n")]
-    for batch in table.files.batches(query, _ROWS):
+    for batch in table.files.counted_batches(expressions, key.source(*coded), _ROWS):
         arrived = [batch.column(name).to_numpy(zero_copy_only=False).astype(np.int64) for name in (*names, "v", "n")]
         rows = [np.concatenate(pair) for pair in zip(waiting, arrived, strict=True)]
         # The last class may go on in the next batch.

@@ -89,6 +89,11 @@ class DaskEngine:
                 yield waiting.pop(0).result()
 
 
+def engine_of(scheduler: str | None) -> Engine:
+    """The cluster of a scheduler, or this machine without one."""
+    return OneMachine() if scheduler is None else DaskEngine(scheduler)
+
+
 MODULES = ("scenarios.large.records", "scenarios.large.released", "scenarios.large.large_release")
 """Modules whose code must agree on all machines."""
 

@@ -15,6 +15,7 @@ from metrics.risk import ReidentificationRisk, journalist_of_sizes
 from metrics.size_counts import SizeCounts
 from scenarios.large.class_pairs import class_pairs
 from scenarios.large.combinations import CombinationKey
+from scenarios.large.engine import Engine
 from scenarios.large.key_space import KeySpace
 from scenarios.large.released import LargeReleased, large_released
 from scenarios.tables.risk import THRESHOLD, RiskReport, report_of_counts, singled_out
@@ -54,6 +55,7 @@ def large_risk_report(
     population_size: int | None = None,
     cells: int | None = None,
     memory: int,
+    engine: Engine | None = None,
 ) -> tuple[RiskReport, tuple[str, ...]]:
     """Measure the risk of a released table that is read in parts.
 
@@ -69,6 +71,8 @@ def large_risk_report(
         As in `scenarios.tables.risk.risk_report`.
     memory : int
         Bytes of memory. Half of it is DuckDB's.
+    engine : Engine, optional
+        Where the parts are read; by default on this machine. A population is read on this machine.
 
     Returns
     -------
@@ -82,7 +86,7 @@ def large_risk_report(
     ValueError
         As `scenarios.tables.risk.risk_report` and `scenarios.tables.released.read_released`.
     """
-    with large_released(path, roles, reading=reading, memory=memory // 2) as table:
+    with large_released(path, roles, reading=reading, memory=memory // 2, engine=engine) as table:
         classes = read_classes(table, memory // 2)
         notes = list(table.notes)
         if classes.codes is None:

@@ -15,9 +15,9 @@ It does not depend on the machine: which way a table is read decides which rando
 _UNITS = {"MB": 10**6, "GB": 10**9, "TB": 10**12, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
 
-def is_large(path: Path, *, memory_given: bool = False) -> bool:
-    """Tell whether a table is read in parts: a folder, a large file, or any table if a memory is given."""
-    if memory_given or path.is_dir():
+def is_large(path: Path, *, asked: bool = False) -> bool:
+    """Tell whether a table is read in parts: a folder, a large file, or any table if that is asked for."""
+    if asked or path.is_dir():
         return True
     if not path.is_file():
         return False

@@ -258,7 +258,7 @@ class TableFiles:
         return [row for rows in self.engine.over_parts(self, partial(_fetched, query)) for row in rows]
 
     def counted(self, expressions: Mapping[str, str], source: str = "source", where: str = "true") -> Any:
-        """Distinct values of expressions with the number of rows of each.
+        """Distinct values of expressions with the number of rows of each, as an Arrow table.
 
         Parameters
         ----------
@@ -274,23 +274,28 @@ class TableFiles:
         pyarrow.Table
             The expressions, and the counts in ``n``, in ascending order with missing values last.
         """
+        return self.arrow(self._counts(expressions, source, where))
+
+    def counted_batches(self, expressions: Mapping[str, str], source: str, rows: int) -> Iterator[Any]:
+        """Result of `counted` as Arrow record batches of `rows` rows at most."""
+        return self.batches(self._counts(expressions, source), rows)
+
+    def _counts(self, expressions: Mapping[str, str], source: str, where: str = "true") -> str:
+        """Query of the counts of distinct values, which are merged from those of the parts where others read them."""
         selected = ", ".join(f"{expression} AS {name}" for name, expression in expressions.items())
         grouped = ", ".join(expressions)
-        query = (
-            f"SELECT {grouped}, count(*) AS n FROM (SELECT {selected} FROM {source} WHERE {where}) GROUP BY {grouped}"
-        )
         order = ", ".join(f"{name} NULLS LAST" for name in expressions)
-        tables = list(self.engine.over_parts(self, partial(_arrow, f"{query} ORDER BY {order}")))
-        if len(tables) == 1:
-            return tables[0]
-        import pyarrow as pa
-
-        with self.plain_errors():
-            self.connection.register("arriving", pa.concat_tables(tables))
-            merged = f"SELECT {grouped}, sum(n)::BIGINT AS n FROM arriving GROUP BY {grouped} ORDER BY {order}"
-            result = self.connection.sql(merged).to_arrow_table()
-            self.connection.unregister("arriving")
-        return result
+        rows = f"SELECT {selected} FROM {source} WHERE {where}"
+        query = f"SELECT {grouped}, count(*) AS n FROM ({rows}) GROUP BY {grouped}"
+        if isinstance(self.engine, OneMachine):
+            return f"{query} ORDER BY {order}"
+        for number, table in enumerate(self.engine.over_parts(self, partial(_arrow, query))):
+            with self.plain_errors():
+                self.connection.register("arriving", table)
+                start = "INSERT INTO part_counts" if number else "CREATE OR REPLACE TEMP TABLE part_counts AS"
+                self.connection.execute(f"{start} SELECT * FROM arriving")
+                self.connection.unregister("arriving")
+        return f"SELECT {grouped}, sum(n)::BIGINT AS n FROM part_counts GROUP BY {grouped} ORDER BY {order}"
 
     def type_of(self, column: str) -> str:
         """DuckDB's type of a column."""
