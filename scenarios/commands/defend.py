@@ -11,8 +11,14 @@ import click
 from scenarios.commands.common import (
     bad_input,
     echo,
+<<<<<<< HEAD
     given_parameters,
     heavy_imports,
+=======
+    engine_options,
+    given_parameters,
+    memory_option,
+>>>>>>> f938166 (wip)
     parameter_option,
     reading_options,
     roles_option,
@@ -55,12 +61,8 @@ Examples:
     type=click.IntRange(min=0),
     help="Seed that repeats a release. Whoever knows it can undo all randomness; without it, nobody can.",
 )
-@click.option(
-    "--memory",
-    metavar="SIZE",
-    help="Memory to use, such as 8GB: TABLE is read in parts. So are folders and large files, by default with half of "
-    "the machine's.",
-)
+@memory_option
+@engine_options
 @click.option(
     "--blocks",
     type=click.IntRange(min=1),
@@ -81,6 +83,7 @@ def defend(
     blocks: int | None,
     *,
     reading: dict[str, Any],
+    scheduler: str | None,
     force: bool,
 ) -> None:
     """Anonymize TABLE (CSV, Parquet, or a folder of Parquet parts; - is standard input) with the defense METHOD.
@@ -105,8 +108,9 @@ def defend(
         check_table_name("-o", output)
         check_table_name("--truth", truth)
         available = memory_bytes(memory)
-        if is_large(input_path(table), memory_given=memory is not None):
-            _defend_in_parts(defense, table, roles, reading, available, blocks, output, truth, channel, seed)
+        if is_large(input_path(table), asked=memory is not None or scheduler is not None):
+            outputs = output, truth, channel
+            _defend_in_parts(defense, table, roles, reading, available, blocks, *outputs, seed, scheduler)
             return
         if blocks is not None:
             raise ValueError("--blocks: the table is not read in parts; leave the option out, or add --memory")
@@ -142,13 +146,15 @@ def _defend_in_parts(
     truth: str | None,
     channel: str | None,
     seed: int | None,
+    scheduler: str | None,
 ) -> None:
     """Anonymize a table that is read in parts."""
     from scenarios.large.defending import defend_in_parts
+    from scenarios.large.engine import engine_of
     from scenarios.tables.released import STANDARD, input_path
 
     if table == STANDARD:
-        raise ValueError("--memory: standard input can be read only once, and this way reads it often; name a file")
+        raise ValueError("standard input cannot be read in parts; name a file, or leave out --memory and --backend")
     folder = Path(table)
     for path in (output, truth, channel):
         if path is not None and folder.is_dir() and Path(path).resolve().parent == folder.resolve():
@@ -165,6 +171,7 @@ def _defend_in_parts(
             truth=truth,
             channel=channel,
             seed=seed,
+            engine=engine_of(scheduler),
             describe=lambda dataset, unique: _describe(dataset, roles, unique),
         )
     except BrokenPipeError:

@@ -44,7 +44,7 @@ def describe(
         path, target = input_path(table), Path() if output == STANDARD else Path(output)
         if memory is not None and table == STANDARD:
             raise ValueError("--memory: standard input cannot be read in parts; name a file")
-        if is_large(path, memory_given=memory is not None):
+        if is_large(path, asked=memory is not None):
             from scenarios.large.description import describe_large_table
 
             description = describe_large_table(path, roles, target, reading=reading, memory=memory_bytes(memory))

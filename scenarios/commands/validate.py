@@ -78,7 +78,7 @@ def validate(
             from scenarios.tables.released import refuse_existing
 
             refuse_existing([write_roles], inputs=[file, roles], force=force)
-        if is_large(file, memory_given=memory is not None):
+        if is_large(file, asked=memory is not None):
             dataset, table = _large(file, roles, reading, memory_bytes(memory))
         else:
             dataset, table = _small(file, roles, reading)

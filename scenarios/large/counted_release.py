@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -11,8 +11,8 @@ from defenses.base.columns import CodedColumn
 from defenses.grouping.counted_table import CountedDefense, CountedTable, CountedValues
 from scenarios.large.combination_index import CombinationIndex
 from scenarios.large.combinations import Combinations, TooManyCombinations, count_combinations
-from scenarios.large.records import LargeRecords
-from scenarios.large.released_blocks import CellList, LargeRelease, ReleasedBlock
+from scenarios.large.records import Block, LargeRecords
+from scenarios.large.released_blocks import BlockByBlock, CellList, LargeRelease, ReleasedBlock
 from scenarios.large.rowwise.steps import code_counts, unchanged_step
 
 MOST = 1 << 25
@@ -90,18 +90,18 @@ def counted_release(defense: CountedDefense, records: LargeRecords, *, most: int
     codes = {name: cells[name].codes(each.cells.tolist())[each.codes] for name, each in recoding.cells.items()}
     of_combination = recoding.classes.astype(np.int32)
 
-    def blocks() -> Iterator[ReleasedBlock]:
-        for block in records.blocks():
-            classes = of_combination[index.positions(block.columns)]
-            columns = {name: of_class[classes] for name, of_class in codes.items()}
-            for step in steps:
-                columns |= step.release(block, np.random.default_rng(0))
-            origin = np.arange(block.start, block.start + len(block))
-            if (classes < 0).any():
-                kept = np.flatnonzero(classes >= 0)
-                columns, origin = {name: stored[kept] for name, stored in columns.items()}, origin[kept]
-            yield ReleasedBlock(block.number, columns, origin)
+    def released(block: Block) -> ReleasedBlock:
+        classes = of_combination[index.positions(block.columns)]
+        columns = {name: of_class[classes] for name, of_class in codes.items()}
+        for step in steps:
+            columns |= step.release(block, np.random.default_rng(0))
+        origin = np.arange(block.start, block.start + len(block))
+        if (classes < 0).any():
+            kept = np.flatnonzero(classes >= 0)
+            columns, origin = {name: stored[kept] for name, stored in columns.items()}, origin[kept]
+        return ReleasedBlock(block.number, columns, origin)
 
+    blocks = BlockByBlock(records, released)
     cells |= {name: listed for step in steps for name, listed in step.cells.items()}
     remark = (recoding.remark,) if recoding.remark else ()
     return LargeRelease(

@@ -10,6 +10,8 @@ from numpy.random import SeedSequence
 
 from defenses.base.defense import MicrodataDefense
 from defenses.base.guarantee import Guarantee
+from scenarios.large.distributed_release import distributed
+from scenarios.large.engine import Engine
 from scenarios.large.large_release import large_release
 from scenarios.large.output_files import output_files
 from scenarios.large.records import LargeRecords, large_records
@@ -30,6 +32,7 @@ def defend_in_parts(
     channel: str | None,
     seed: int | None,
     describe: Callable[[Dataset, list[str]], None],
+    engine: Engine | None = None,
 ) -> tuple[int, int, Guarantee, tuple[str, ...]]:
     """Anonymize a table that is read, and a release that is written, in parts.
 
@@ -51,6 +54,8 @@ def defend_in_parts(
         Seed that repeats the release.
     describe : callable
         ``describe(dataset, unique)`` is called before the rows are read, with the columns whose texts all differ.
+    engine : Engine, optional
+        Where the parts are read; by default on this machine.
 
     Returns
     -------
@@ -67,9 +72,9 @@ def defend_in_parts(
         If a file cannot be read or the parameters do not fit it. No output is then written.
     """
     root = SeedSequence(seed)
-    with large_records(path, roles, reading=reading, memory=memory // 2) as records:
+    with large_records(path, roles, reading=reading, memory=memory // 2, engine=engine) as records:
         defense_name = type(defense).__name__
-        release = large_release(defense, records, root, rows=rows)
+        release = distributed(large_release(defense, records, root, rows=rows), records)
         if channel is not None and release.channel is None:
             raise ValueError(f"--channel: this release of {defense_name} has none")
         describe(records.dataset, _unique_texts(records))

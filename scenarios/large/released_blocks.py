@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from defenses.base.channel import Channel
 from defenses.base.guarantee import Guarantee
+from scenarios.large.records import Block, LargeRecords
 
 PSEUDONYM = np.dtype("S33")
 """Type of columns of texts of equal length that are all distinct, as pseudonyms are; empty where missing."""
@@ -84,6 +85,26 @@ class ReleasedBlock:
 
 
 @dataclass(frozen=True)
+class BlockByBlock:
+    """Blocks of a release each of which follows from the same block of records.
+
+    Parameters
+    ----------
+    records : LargeRecords
+        The records.
+    released : callable
+        ``released(block)`` makes the released rows of a block of records.
+    """
+
+    records: LargeRecords = field(repr=False)
+    released: Callable[[Block], ReleasedBlock]
+
+    def __call__(self) -> Iterator[ReleasedBlock]:
+        """Make the rows, block by block."""
+        return map(self.released, self.records.blocks())
+
+
+@dataclass(frozen=True)
 class LargeRelease:
     """A released table that is made block by block.
 
@@ -94,7 +115,8 @@ class LargeRelease:
     cells : mapping of str to CellList
         Cells of the columns that are coded. The lists may grow while blocks are made.
     blocks : callable
-        ``blocks()`` makes the rows, block by block; equal rows each time.
+        ``blocks()`` makes the rows, block by block; equal rows each time. If it is a `BlockByBlock`, other machines can
+        make the blocks of each part.
     records : int
         Number of records that the release stems from.
     guarantee : Guarantee

@@ -12,7 +12,7 @@ from scipy.sparse import csr_array, vstack
 
 from metrics.arrays import Integers
 from metrics.counted_profile import CountedProfile
-from metrics.counted_utility import CountedTableUtility
+from metrics.counted_table_utility import CountedTableUtility
 from metrics.profile import DenseProfile
 from scenarios.large.binned_table import BinnedTable
 from scenarios.large.progress import Progress, progress

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,8 @@ from numpy.random import SeedSequence
 from numpy.typing import NDArray
 
 from defenses.base.defense import MicrodataDefense
-from scenarios.large.records import LargeRecords
-from scenarios.large.released_blocks import CellList, LargeRelease, ReleasedBlock
+from scenarios.large.records import Block, LargeRecords
+from scenarios.large.released_blocks import BlockByBlock, CellList, LargeRelease, ReleasedBlock
 from scenarios.large.rowwise.steps import counted, stored_cells
 from scenarios.large.seeds import block_generator
 
@@ -43,11 +42,11 @@ def independent(defense: MicrodataDefense, records: LargeRecords, root: SeedSequ
     kinds = {str(name): column.to_numpy().dtype for name, column in example.frame.items()}
     cells = {name: CellList() for name, kind in kinds.items() if kind.kind not in "iuf"}
 
-    def blocks() -> Iterator[ReleasedBlock]:
-        for block in records.blocks():
-            release = defense.apply(records.records(block), block_generator(root, "rows", block.number))
-            yield released_block(release.frame, release.origin + block.start, block.number, kinds, cells)
+    def released(block: Block) -> ReleasedBlock:
+        release = defense.apply(records.records(block), block_generator(root, "rows", block.number))
+        return released_block(release.frame, release.origin + block.start, block.number, kinds, cells)
 
+    blocks = BlockByBlock(records, released)
     promised = defense.guarantee(counted(records))
     return LargeRelease(tuple(kinds), cells, blocks, records.rows, promised, example.channel)
 

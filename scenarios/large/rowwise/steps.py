@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -17,7 +18,7 @@ from defenses.base.guarantee import Guarantee
 from defenses.base.microdata import Microdata
 from metrics.arrays import Booleans, Integers
 from scenarios.large.records import Block, LargeColumn, LargeRecords
-from scenarios.large.released_blocks import CellList, LargeRelease, ReleasedBlock
+from scenarios.large.released_blocks import BlockByBlock, CellList, LargeRelease, ReleasedBlock
 from scenarios.large.seeds import block_generator
 
 
@@ -254,19 +255,21 @@ def rowwise(
     changed = {name: step for step in steps for name in step.names}
     every = [*steps, *(unchanged_step(records, name) for name in records.columns if name not in changed)]
 
-    def blocks() -> Iterator[ReleasedBlock]:
-        select = None if chosen is None else chosen()
+    def released(block: Block) -> ReleasedBlock:
+        rng = block_generator(root, "rows", block.number)
+        columns: dict[str, NDArray[Any]] = {}
+        for step in every:
+            columns |= step.release(block, rng)
+        return ReleasedBlock(block.number, columns, np.arange(block.start, block.start + len(block), dtype=np.int64))
+
+    def some(chosen: Callable[[], Callable[[Block], Booleans]]) -> Iterator[ReleasedBlock]:
+        select = chosen()
         for block in records.blocks():
-            rng = block_generator(root, "rows", block.number)
-            columns: dict[str, NDArray[Any]] = {}
-            for step in every:
-                columns |= step.release(block, rng)
-            origin = np.arange(block.start, block.start + len(block), dtype=np.int64)
-            if select is not None:
-                rows = select(block)
-                columns, origin = {name: stored[rows] for name, stored in columns.items()}, origin[rows]
-            yield ReleasedBlock(block.number, columns, origin)
+            rows, whole = select(block), released(block)
+            columns = {name: stored[rows] for name, stored in whole.columns.items()}
+            yield ReleasedBlock(block.number, columns, whole.origin[rows])
 
     cells = {name: listed for step in every for name, listed in step.cells.items()}
     promised = defense.guarantee(counted(records)) if guarantee is None else guarantee
+    blocks = BlockByBlock(records, released) if chosen is None else partial(some, chosen)
     return LargeRelease(tuple(records.columns), cells, blocks, records.rows, promised, channel)

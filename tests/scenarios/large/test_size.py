@@ -36,7 +36,7 @@ def test_the_way_depends_on_the_file_alone(tmp_path, monkeypatch):
     ):
         path.write_bytes(content)
         assert size.is_large(path) == large
-        assert size.is_large(path, memory_given=True)
+        assert size.is_large(path, asked=True)
     assert size.is_large(tmp_path)
     assert not size.is_large(tmp_path / "nothing")
     assert size.memory_bytes(None) >= size.LEAST_MEMORY

@@ -1,0 +1,88 @@
+"""Workers of a Dask cluster read the parts of a table, with the results of one machine."""
+
+import itertools
+
+import pandas as pd
+import pytest
+from large_tools import ROLES, people
+from run_tools import invoke
+
+distributed = pytest.importorskip("distributed")
+
+
+def write_parts(frame, folder, cuts):
+    folder.mkdir()
+    for number, (start, stop) in enumerate(itertools.pairwise([0, *cuts, len(frame)])):
+        frame[start:stop].to_parquet(folder / f"part-{number}.parquet")
+
+
+@pytest.fixture(scope="module")
+def scheduler():
+    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.fixture(scope="module")
+def tables(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("tables")
+    frame = people(2000)
+    write_parts(frame, folder / "people", [700, 1500])
+    (folder / "roles.toml").write_text(ROLES)
+    return folder
+
+
+COLUMNS = "columns=['age', 'to\"wn']"
+DEFENSES = (
+    ["Mondrian", "-p", "k=5"],
+    ["Incognito", "-p", "k=5", "-p", COLUMNS],
+    ["AdditiveNoise", "-p", "columns=['age']"],
+    ["RetentionReplacement", "-p", "retention=0.7", "-p", COLUMNS],
+    ["GlobalRecoding", "-p", "levels=1"],
+    ["ReportedTable", "-p", "epsilon=2", "-p", COLUMNS],
+    ["Sampling", "-p", "rate=0.5"],
+)
+
+
+@pytest.mark.parametrize("defense", DEFENSES, ids=lambda words: words[0])
+def test_releases_are_the_same_bytes(tables, scheduler, defense, tmp_path):
+    outputs = tmp_path / "here.csv", tmp_path / "there.csv"
+    command = ["defend", *defense, tables / "people", "--roles", tables / "roles.toml", "--seed", "3", "-o"]
+    here = invoke(*command, outputs[0])
+    assert here.exit_code == 0, here.output
+    result = invoke(*command, outputs[1], "--backend", "dask", "--scheduler", scheduler)
+    assert result.exit_code == 0, result.output
+    assert outputs[0].read_bytes() == outputs[1].read_bytes()
+    assert len(pd.read_csv(outputs[1])) >= 900
+
+
+def test_risk_and_utility_are_the_same(tables, scheduler, tmp_path):
+    released = tmp_path / "released"
+    roles = ["--roles", tables / "roles.toml"]
+    made = tmp_path / "all.parquet"
+    defense = ["RetentionReplacement", "-p", COLUMNS]
+    assert invoke("defend", *defense, tables / "people", *roles, "--seed", "1", "-o", made).exit_code == 0
+    write_parts(pd.read_parquet(made), released, [400, 1100])
+    cluster = ["--backend", "dask", "--scheduler", scheduler]
+    commands = (
+        ["risk", released, *roles],
+        ["utility", tables / "people", released, *roles, "--format", "json"],
+    )
+    for command in commands:
+        here, there = invoke(*command), invoke(*command, *cluster)
+        assert there.exit_code == 0, there.output
+        assert here.stdout == there.stdout
+
+
+def test_a_cluster_that_is_not_there_is_named(tables, monkeypatch):
+    monkeypatch.setattr("scenarios.running.cluster.PATIENCE", 1)
+    command = ["risk", tables / "people", "--backend", "dask", "--scheduler", "tcp://127.0.0.1:9"]
+    result = invoke(*command)
+    assert result.exit_code == 2
+    assert "--scheduler tcp://127.0.0.1:9" in result.stderr
+
+
+def test_the_options_go_together(tables):
+    for words in (["--backend", "dask"], ["--scheduler", "tcp://127.0.0.1:9"]):
+        result = invoke("utility", tables / "people", tables / "people", *words)
+        assert result.exit_code == 2
+        assert "go together" in result.stderr
