@@ -4,24 +4,42 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self, TypeVar
 
-if TYPE_CHECKING:
-    from scenarios.large.table_files import TableFiles
 
+class FileParts(Protocol):
+    """Files that can be opened part by part; see `scenarios.large.table_files.TableFiles`."""
+
+    @property
+    def parts(self) -> tuple[Path, ...]:
+        """The files."""
+
+    def part(self, number: int) -> Self:
+        """One of them, to be opened elsewhere."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None: ...
+
+
+Files = TypeVar("Files", bound=FileParts)
 Result = TypeVar("Result")
 
 
 class Engine(Protocol):
     """Where the parts of a table are read."""
 
-    def over_parts(self, files: TableFiles, function: Callable[[TableFiles, int], Result]) -> Iterator[Result]:
+    def over_parts(self, files: Files, function: Callable[[Files, int], Result]) -> Iterator[Result]:
         """Apply a function to the parts of a table.
 
         Parameters
         ----------
-        files : TableFiles
-            The table.
+        files : FileParts
+            The table, opened.
         function : callable
             ``function(files, number)`` gets some files of the table, opened, and the number of the first one.
 
@@ -36,7 +54,7 @@ class Engine(Protocol):
 class OneMachine:
     """All parts are read together, on this machine."""
 
-    def over_parts(self, files: TableFiles, function: Callable[[TableFiles, int], Result]) -> Iterator[Result]:
+    def over_parts(self, files: Files, function: Callable[[Files, int], Result]) -> Iterator[Result]:
         """Apply a function to the whole table."""
         yield function(files, 0)
 
@@ -66,7 +84,7 @@ class DaskEngine:
 
         distributed()
 
-    def over_parts(self, files: TableFiles, function: Callable[[TableFiles, int], Result]) -> Iterator[Result]:
+    def over_parts(self, files: Files, function: Callable[[Files, int], Result]) -> Iterator[Result]:
         """Apply a function to each part on a worker; a few parts at a time wait for their turn.
 
         Raises
@@ -98,9 +116,7 @@ MODULES = ("scenarios.large.records", "scenarios.large.released", "scenarios.lar
 """Modules whose code must agree on all machines."""
 
 
-def _on_part(
-    function: Callable[[TableFiles, int], Result], files: TableFiles, number: int, versions: dict[str, str]
-) -> Result:
+def _on_part(function: Callable[[Files, int], Result], files: Files, number: int, versions: dict[str, str]) -> Result:
     """Open a part on a worker, and apply a function to it."""
     from scenarios.running.cluster import check_environment
 

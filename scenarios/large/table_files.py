@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Self
 from scenarios.large.csv_files import csv_fields, csv_reason, csv_source, utf8_copy
 from scenarios.large.engine import Engine, OneMachine
 from scenarios.large.parquet_schemas import parquet_fields, parquet_schema, typed_by_parts
+from scenarios.large.part_files import begins_as_parquet, file_state, part_files
 from scenarios.large.private_folder import private_folder
 from scenarios.large.sql_names import literal, quoted
 from scenarios.tables.csv_text import column_names
@@ -126,11 +127,11 @@ class TableFiles:
         """
         declared = Roles() if declared is None else declared
         memory = machine_memory() // 4 if memory is None else max(LEAST_MEMORY, memory)
-        parts = _parts(path)
-        states = tuple(_state(part) for part in parts)
+        parts = part_files(path)
+        states = tuple(file_state(part) for part in parts)
         notes: list[str] = []
         typed_by: dict[Path, dict[str, Path]] = {}
-        if _begins_as_parquet(parts[0]):
+        if begins_as_parquet(parts[0]):
             schemas = {part: parquet_schema(part) for part in parts}
             fields, separator = parquet_fields(schemas), ""
             typed_by = typed_by_parts(schemas)
@@ -141,7 +142,19 @@ class TableFiles:
         names = tuple(column_names(path, fields))
         _refuse_alike(path, names)
         encoding = declared.encoding if separator else None
-        return cls(path, parts, fields, names, separator, memory, notes, states, {}, typed_by, encoding)
+        return cls(
+            path,
+            parts,
+            fields,
+            names,
+            separator,
+            memory,
+            notes,
+            states,
+            typed_by=typed_by,
+            encoding=encoding,
+            engine=engine or OneMachine(),
+        )
 
     def __enter__(self) -> Self:
         try:
@@ -305,7 +318,7 @@ class TableFiles:
     def check_unchanged(self) -> None:
         """Raise ValueError if a file was changed since it was looked at."""
         for part, state in zip(self.parts, self.states, strict=True):
-            if _state(part) != state:
+            if file_state(part) != state:
                 raise ValueError(f"{part}: was changed while it was read; start again when it is complete")
 
     @contextmanager
@@ -340,33 +353,6 @@ def _fetched(query: str, files: TableFiles, number: int) -> list[tuple[Any, ...]
 
 def _arrow(query: str, files: TableFiles, number: int) -> Any:
     return files.arrow(query)
-
-
-def _parts(path: Path) -> tuple[Path, ...]:
-    if not path.exists():
-        raise ValueError(f"{path}: there is no such file")
-    if not path.is_dir():
-        return (path,)
-    parts = tuple(sorted(part for part in path.glob("*.parquet") if part.is_file()))
-    if not parts:
-        raise ValueError(f"{path}: is a folder without Parquet files (*.parquet); name one with the parts of a table")
-    return parts
-
-
-def _state(part: Path) -> tuple[int, int, int]:
-    try:
-        status = part.stat()
-    except OSError as error:
-        raise ValueError(f"{part}: cannot be read ({error.strerror})") from None
-    return status.st_size, status.st_mtime_ns, status.st_ino
-
-
-def _begins_as_parquet(part: Path) -> bool:
-    try:
-        with part.open("rb") as file:
-            return file.read(4) == b"PAR1"
-    except OSError as error:
-        raise ValueError(f"{part}: cannot be read ({error.strerror})") from None
 
 
 def _reason(message: str) -> str:

@@ -43,23 +43,38 @@ DEFENSES = (
 )
 
 
+@pytest.fixture
+def parts_read(monkeypatch):
+    """Numbers of parts that workers were asked to read."""
+    numbers = []
+    submit = distributed.Client.submit
+
+    def recorded(client, function, *arguments, **options):
+        numbers.extend(number for number in arguments if isinstance(number, int))
+        return submit(client, function, *arguments, **options)
+
+    monkeypatch.setattr(distributed.Client, "submit", recorded)
+    return numbers
+
+
 @pytest.mark.parametrize("defense", DEFENSES, ids=lambda words: words[0])
-def test_releases_are_the_same_bytes(tables, scheduler, defense, tmp_path):
+def test_releases_are_the_same_bytes(tables, scheduler, defense, tmp_path, parts_read):
     outputs = tmp_path / "here.csv", tmp_path / "there.csv"
     command = ["defend", *defense, tables / "people", "--roles", tables / "roles.toml", "--seed", "3", "-o"]
     here = invoke(*command, outputs[0])
     assert here.exit_code == 0, here.output
     result = invoke(*command, outputs[1], "--backend", "dask", "--scheduler", scheduler)
     assert result.exit_code == 0, result.output
+    assert {0, 1, 2} <= set(parts_read)
     assert outputs[0].read_bytes() == outputs[1].read_bytes()
     assert len(pd.read_csv(outputs[1])) >= 900
 
 
-def test_risk_and_utility_are_the_same(tables, scheduler, tmp_path):
+def test_risk_and_utility_are_the_same(tables, scheduler, tmp_path, parts_read):
     released = tmp_path / "released"
     roles = ["--roles", tables / "roles.toml"]
     made = tmp_path / "all.parquet"
-    defense = ["RetentionReplacement", "-p", COLUMNS]
+    defense = ["RetentionReplacement", "-p", "retention=0.7", "-p", COLUMNS]
     assert invoke("defend", *defense, tables / "people", *roles, "--seed", "1", "-o", made).exit_code == 0
     write_parts(pd.read_parquet(made), released, [400, 1100])
     cluster = ["--backend", "dask", "--scheduler", scheduler]
@@ -71,6 +86,8 @@ def test_risk_and_utility_are_the_same(tables, scheduler, tmp_path):
         here, there = invoke(*command), invoke(*command, *cluster)
         assert there.exit_code == 0, there.output
         assert here.stdout == there.stdout
+        assert {0, 1, 2} <= set(parts_read)
+        parts_read.clear()
 
 
 def test_a_cluster_that_is_not_there_is_named(tables, monkeypatch):

@@ -1,0 +1,53 @@
+"""Files of a table, and their state."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+def part_files(path: Path) -> tuple[Path, ...]:
+    """Files of a table, in the order of their names: the file itself, or the Parquet files of a folder.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, or a folder holds no Parquet file.
+    """
+    if not path.exists():
+        raise ValueError(f"{path}: there is no such file")
+    if not path.is_dir():
+        return (path,)
+    parts = tuple(sorted(part for part in path.glob("*.parquet") if part.is_file()))
+    if not parts:
+        raise ValueError(f"{path}: is a folder without Parquet files (*.parquet); name one with the parts of a table")
+    return parts
+
+
+def file_state(part: Path) -> tuple[int, int, int]:
+    """Size, time of the last change, and number of a file.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be looked at.
+    """
+    try:
+        status = part.stat()
+    except OSError as error:
+        raise ValueError(f"{part}: cannot be read ({error.strerror})") from None
+    return status.st_size, status.st_mtime_ns, status.st_ino
+
+
+def begins_as_parquet(part: Path) -> bool:
+    """Tell whether a file begins as Parquet files do.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be read.
+    """
+    try:
+        with part.open("rb") as file:
+            return file.read(4) == b"PAR1"
+    except OSError as error:
+        raise ValueError(f"{part}: cannot be read ({error.strerror})") from None
