@@ -1,5 +1,6 @@
 """Records and games that many test files share."""
 
+import gc
 import os
 
 if "PYTEST_XDIST_WORKER" in os.environ:
@@ -74,3 +75,8 @@ def pools():
 def bits(bank):
     """Sixty customers of the bank; who has a housing loan is secret."""
     return SecretBits(records=bank, column="housing", category="yes", persons=60)
+
+
+def pytest_sessionfinish():
+    """Let the last garbage collection visit what commands froze; DuckDB complains of objects that it skips."""
+    gc.unfreeze()

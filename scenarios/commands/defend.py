@@ -11,14 +11,10 @@ import click
 from scenarios.commands.common import (
     bad_input,
     echo,
-<<<<<<< HEAD
-    given_parameters,
-    heavy_imports,
-=======
     engine_options,
     given_parameters,
+    heavy_imports,
     memory_option,
->>>>>>> f938166 (wip)
     parameter_option,
     reading_options,
     roles_option,

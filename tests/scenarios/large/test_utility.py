@@ -1,6 +1,8 @@
 """The utility of tables that are read in parts is that of tables in memory."""
 
 import json
+import subprocess
+import sys
 
 import numpy as np
 import pandas as pd
@@ -100,3 +102,9 @@ def test_a_cell_that_cannot_be_read_is_named(tables):
     assert "wrong.csv" in result.stderr
     assert "age" in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_command_that_reads_in_parts_leaves_no_complaints_at_its_end(tables):
+    command = [sys.executable, "-m", "tokumei", "validate", str(tables / "people.csv"), "--memory", "1GB"]
+    ended = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert "leaked" not in ended.stderr + ended.stdout
