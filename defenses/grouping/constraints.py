@@ -18,6 +18,8 @@ from metrics.domains import CategoricalDomain
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    Histogram = csr_array | Integers
+
 ROUNDING = 1e-9
 """Tolerance of a limit, so that rounding errors refuse no class that meets the limit exactly."""
 
@@ -299,7 +301,7 @@ def _code_in_order(records: Microdata, name: str) -> CodedColumn:
 
 
 def all_hold(
-    constraints: Sequence[Constraint], columns: Sequence[SensitiveColumn], histograms: Sequence[csr_array], size: int
+    constraints: Sequence[Constraint], columns: Sequence[SensitiveColumn], histograms: Sequence[Histogram], size: int
 ) -> Booleans:
     """Tell which classes satisfy every constraint in every sensitive column.
 
@@ -309,7 +311,7 @@ def all_hold(
         The constraints.
     columns : sequence of SensitiveColumn
         The sensitive columns.
-    histograms : sequence of csr_array, each of shape (size, values)
+    histograms : sequence of csr_array or ndarray, each of shape (size, values)
         Counts of each value in each class, for every column; no class is empty.
     size : int
         Number of classes.
@@ -320,13 +322,20 @@ def all_hold(
     """
     holds = np.ones(size, dtype=bool)
     for column, histogram in zip(columns, histograms, strict=True):
-        step = max(1, _CELLS // max(1, column.table.size))
-        for start in range(0, size if constraints else 0, step):
-            block = slice(start, start + step)
-            counts = histogram[block].toarray()
+        for block, counts in blocks(histogram) if constraints else ():
             for constraint in constraints:
                 holds[block] &= constraint.holds(counts, column.table)
     return holds
+
+
+def blocks(histogram: Histogram, which: Integers | None = None) -> Iterator[tuple[slice, Integers]]:
+    """Yield counts of all classes, or of those in `which`, in blocks of bounded size, each with its position."""
+    size = histogram.shape[0] if which is None else which.size
+    step = max(1, _CELLS // max(1, histogram.shape[1]))
+    for start in range(0, size, step):
+        block = slice(start, start + step)
+        part = histogram[block if which is None else which[block]]
+        yield block, part if isinstance(part, np.ndarray) else part.toarray()
 
 
 def _shares(counts: Integers) -> Floats:

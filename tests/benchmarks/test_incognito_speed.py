@@ -25,10 +25,21 @@ def test_other_losses(benchmark: BenchmarkFixture, loss: str) -> None:
     benchmark.pedantic(lambda: defense.apply(records, np.random.default_rng(0)), rounds=1)
 
 
-@pytest.mark.parametrize("demand", [{"l": 2}, {"l": 1.5, "diversity": "entropy"}, {"t": 0.2}], ids=str)
-def test_constraints(benchmark: BenchmarkFixture, demand: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    ("demand", "loss"),
+    [
+        ({"l": 2}, 0.3588243983860778),
+        ({"l": 1.5, "diversity": "entropy"}, 0.7621593395663417),
+        ({"t": 0.2}, 0.5514460011177735),
+        ({"t": 0.3}, 0.39742447142269355),
+    ],
+    ids=str,
+)
+def test_constraints(benchmark: BenchmarkFixture, demand: dict[str, object], loss: float) -> None:
     records, defense = adult_of_arx(), Incognito(k=5, max_suppression=0.05, **demand)
-    benchmark.pedantic(lambda: defense.apply(records, np.random.default_rng(0)), rounds=1)
+    release = benchmark.pedantic(lambda: defense.apply(records, np.random.default_rng(0)), rounds=3)
+    assert release.loss == pytest.approx(loss, abs=1e-12)
+    assert benchmark.stats.stats.min <= 2.0
 
 
 def test_all_minimal_nodes_of_adult(benchmark: BenchmarkFixture) -> None:

@@ -119,6 +119,8 @@ class Incognito(ConstrainedDefense):
 
     A violation counts only if it affects more rows than may be suppressed. Every remaining node is tested, so the
     result is an optimum over all nodes. Constraints exclude nodes as far as that is sound; see `ClassRequirements`.
+    Where rows may be suppressed, this rests on bounds on the rows that finer classes can release; see
+    `releasable_rows`.
 
     Large lattices. With more than 2^23 nodes, branch and bound grows subsets of columns best-first; see
     `limited_optimum`. On 100 rows of Bank Marketing, 518 million nodes, it proves the optimum in about 0.1 seconds. On

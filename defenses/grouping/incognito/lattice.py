@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -16,6 +18,9 @@ from defenses.base.microdata import Microdata
 from defenses.grouping.constraints import SensitiveColumn
 from metrics.arrays import Booleans, Floats, Integers
 
+if TYPE_CHECKING:
+    from defenses.grouping.constraints import Histogram
+
 Node = tuple[int, ...]
 
 _CACHED = 32
@@ -23,6 +28,14 @@ _CACHED = 32
 
 _DENSE = 8
 """Largest lookup table, in multiples of the number of keys, that is faster than hashing the keys."""
+
+_DENSE_VALUES = 16
+"""Largest number of sensitive values that are counted in a dense histogram."""
+
+
+def _no_histograms() -> tuple[Histogram, ...]:
+    """The histograms without a sensitive column; merged classes then need not refer to their parts."""
+    return ()
 
 
 @dataclass(frozen=True)
@@ -35,25 +48,35 @@ class FrequencySet:
         A representative of each class: one of its distinct combinations of original values.
     sizes : ndarray of int, shape (classes,)
         Number of rows in each class.
-    histograms : tuple of csr_array, each of shape (classes, sensitive values)
-        Counts of each value in each class, for every sensitive column.
+    counted : callable
+        Returns `histograms`; called when these are first needed.
     """
 
     members: Integers
     sizes: Integers
-    histograms: tuple[csr_array, ...]
+    counted: Callable[[], tuple[Histogram, ...]] = field(repr=False)
+
+    @cached_property
+    def histograms(self) -> tuple[Histogram, ...]:
+        """Counts of each value in each class, for every sensitive column; each of shape (classes, values)."""
+        return self.counted()
 
     def merged(self, classes: Integers, count: int) -> FrequencySet:
         """Merge classes: `classes` holds the new class of each one, from 0 to `count` - 1."""
         members = np.empty(count, dtype=np.intp)
         members[classes] = self.members
         sizes = np.bincount(classes, weights=self.sizes, minlength=count).astype(np.intp)
-        return FrequencySet(members, sizes, tuple(_added(histogram, classes, count) for histogram in self.histograms))
+        if self.counted is _no_histograms:
+            return FrequencySet(members, sizes, _no_histograms)
+        return FrequencySet(
+            members, sizes, lambda: tuple(_added(histogram, classes, count) for histogram in self.histograms)
+        )
 
     def put_together(self, which: Booleans) -> FrequencySet:
         """Merge the classes selected by `which` into a single class."""
-        histograms = tuple(histogram[which] for histogram in self.histograms)
-        chosen = FrequencySet(self.members[which], self.sizes[which], histograms)
+        chosen = FrequencySet(
+            self.members[which], self.sizes[which], lambda: tuple(histogram[which] for histogram in self.histograms)
+        )
         return chosen.merged(np.zeros(chosen.sizes.size, dtype=np.intp), 1)
 
 
@@ -105,10 +128,14 @@ class Lattice:
         self.shape: Node = tuple(len(column.groups) for column in columns)
         self._order = sorted(range(len(columns)), key=lambda index: -columns[index].counts[0])
         self._rolled = lru_cache(_CACHED)(self._roll)
+        sizes = [column.counts[0] for column in columns]
+        self._finest_keys: Integers | None = None
+        if math.prod(sizes) <= np.iinfo(np.int64).max:
+            self._finest_keys, _ = _keys([column.at(0, finest.members) for column in columns], sizes)
 
     def frequency_set(self, node: Node) -> FrequencySet:
         """Frequency set of a node."""
-        return self._rolled(tuple(node[index] for index in self._order))
+        return self._rolled(_trimmed(tuple(node[index] for index in self._order)))[0]
 
     def projected(self, subset: Sequence[int]) -> Lattice:
         """Lattice of the columns at the positions in `subset`."""
@@ -132,16 +159,34 @@ class Lattice:
         members[number] = combinations
         return number, members
 
-    def _roll(self, levels: Node) -> FrequencySet:
-        """Frequency set with the first columns of the roll-up order at `levels` and the others at level 0."""
+    def _roll(self, levels: Node) -> tuple[FrequencySet, Integers | None]:
+        """Frequency set with the first columns of the roll-up order at `levels`, the others at level 0; and its keys.
+
+        The key of a class is the number that its groups form as digits. There are no keys if they may exceed 64 bits.
+        """
         if not levels:
-            return self.finest
-        finer = self._rolled(levels[:-1])
-        if levels[-1] == 0:
-            return finer
+            return self.finest, self._finest_keys
+        finer, keys = self._rolled(_trimmed(levels[:-1]))
         level_of = dict(zip(self._order, levels, strict=False))
         node = [level_of.get(index, 0) for index in range(len(self.columns))]
-        return finer.merged(*self._classes(finer.members, node))
+        if keys is None:
+            return finer.merged(*self._classes(finer.members, node)), None
+        counts = [column.counts[level] for column, level in zip(self.columns, node, strict=True)]
+        keys = self._rekeyed(keys, finer.members, counts, self._order[len(levels) - 1], levels[-1])
+        classes, count = _renumber(keys, math.prod(counts))
+        key_of_class = np.empty(count, dtype=np.int64)
+        key_of_class[classes] = keys
+        return finer.merged(classes, count), key_of_class
+
+    def _rekeyed(self, keys: Integers, members: Integers, counts: Sequence[int], index: int, level: int) -> Integers:
+        """Keys after the column at `index` is generalized from level 0 to `level`; `counts` holds the new radices."""
+        column = self.columns[index]
+        weight = math.prod(counts[index + 1 :])
+        higher = keys // (weight * column.counts[0]) if index else 0
+        change = (column.groups[level] - column.groups[0]) * weight
+        return np.asarray(
+            keys + change[column.codes[members]] - higher * (weight * (column.counts[0] - column.counts[level]))
+        )
 
     def _classes(self, members: Integers, node: Sequence[int]) -> tuple[Integers, int]:
         levels = list(zip(self.columns, node, strict=True))
@@ -166,7 +211,7 @@ def build_lattice(
         csr_array((np.ones_like(combination), (combination, column.codes)), shape=(count, column.table.size))
         for column in sensitive
     ]
-    return Lattice(columns, FrequencySet(np.arange(count), sizes, tuple(histograms))), combination
+    return Lattice(columns, FrequencySet(np.arange(count), sizes, _counted(histograms))), combination
 
 
 def counted_lattice(
@@ -191,7 +236,7 @@ def counted_lattice(
         The finest class of each combination.
     """
     merged, combination, count = _numbered(columns)
-    each = FrequencySet(np.arange(counts.size), counts, tuple(histograms))
+    each = FrequencySet(np.arange(counts.size), counts, _counted(histograms))
     finest = replace(each.merged(combination, count), members=np.arange(count))
     return Lattice(merged, finest), combination
 
@@ -254,16 +299,42 @@ def number_tuples(codes: Sequence[Integers], sizes: Sequence[int]) -> tuple[Inte
     count : int
         Number of distinct tuples.
     """
+    return _renumber(*_keys(codes, sizes))
+
+
+def _keys(codes: Sequence[Integers], sizes: Sequence[int]) -> tuple[Integers, int]:
+    """A key for each tuple, and their upper bound; the codes are digits as long as 64 bits hold them."""
     keys, bound = codes[0].astype(np.int64), sizes[0]
     for code, size in zip(codes[1:], sizes[1:], strict=True):
         if bound * size > np.iinfo(np.int64).max:
             keys, bound = _renumber(keys, bound)
         keys, bound = keys * size + code, bound * size
-    return _renumber(keys, bound)
+    return keys, bound
 
 
-def _added(histogram: csr_array, classes: Integers, count: int) -> csr_array:
+def _trimmed(levels: Node) -> Node:
+    """The levels without the zeros at their end."""
+    size = len(levels)
+    while size and levels[size - 1] == 0:
+        size -= 1
+    return levels[:size]
+
+
+def _counted(histograms: Sequence[csr_array]) -> Callable[[], tuple[Histogram, ...]]:
+    """Return the histograms when called, dense where there are few values."""
+    if not histograms:
+        return _no_histograms
+    return lambda: tuple(each.toarray() if each.shape[1] <= _DENSE_VALUES else each for each in histograms)
+
+
+def _added(histogram: Histogram, classes: Integers, count: int) -> Histogram:
     """Add up the rows of the histogram in each class."""
+    if isinstance(histogram, np.ndarray):
+        values = histogram.shape[1]
+        cells = (classes[:, None] * values + np.arange(values)).ravel()
+        # Sums of integers are exact in floats up to 2^53.
+        sums = np.bincount(cells, weights=histogram.ravel(), minlength=count * values)
+        return sums.astype(np.intp).reshape(count, values)
     where = (classes, np.arange(classes.size))
     membership = csr_array((np.ones_like(classes), where), shape=(count, classes.size))
     return csr_array(membership @ histogram)

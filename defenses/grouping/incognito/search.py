@@ -8,9 +8,10 @@ from itertools import combinations
 
 import numpy as np
 
-from defenses.grouping.constraints import Constraint, SensitiveColumn, all_hold
+from defenses.grouping.constraints import Constraint, SensitiveColumn, all_hold, blocks
 from defenses.grouping.incognito.lattice import FrequencySet, Lattice, Node
 from defenses.grouping.incognito.losses import NodeLoss, outer_sum
+from defenses.grouping.incognito.releasable_rows import releasable_rows
 from metrics.arrays import Booleans, Floats
 
 _LARGEST_SUBSET = 2
@@ -34,7 +35,7 @@ class Verdict:
     accepted : bool
         Whether these classes hold no more rows than may be suppressed.
     refutes : bool
-        Whether all finer nodes must be rejected too.
+        Whether it follows from this alone that all finer nodes must be rejected too.
     """
 
     suppressed: Booleans
@@ -62,8 +63,11 @@ class ClassRequirements:
     Pruning. In every finer node and every larger set of columns, a class of fewer than k rows splits into classes of
     fewer than k rows. The same holds for classes with too few distinct values (`Constraint.spoils_all`). Generalization
     can therefore only reduce the number of rows in such classes. If a node has too many of them, it is rejected
-    together with all finer nodes. The other constraints allow this step only if no row may be suppressed. In that
-    case, all generalizations of an accepted node are accepted.
+    together with all finer nodes. For the other constraints, generalization can also spoil rows, unless none may be
+    suppressed. In that case, all generalizations of an accepted node are accepted.
+
+    Otherwise, `releasable_rows` bounds the rows of a class that any finer node releases. The remaining rows of the
+    failing classes are suppressed in every finer node. If they are too many, all finer nodes are rejected.
     """
 
     k: int
@@ -87,6 +91,22 @@ class ClassRequirements:
         failing |= ~self._hold(classes, [constraint for constraint in self.constraints if not constraint.spoils_all])
         accepted = self._rows(classes, failing) <= self.limit
         return Verdict(failing, accepted, refutes=not accepted and self.monotone)
+
+    def excludes_finer(self, classes: FrequencySet, verdict: Verdict) -> bool:
+        """Tell whether all nodes finer than a node with these classes and this verdict must be rejected too."""
+        if verdict.accepted or verdict.refutes:
+            return verdict.refutes
+        return self._lost_rows(classes, verdict.suppressed) > self.limit
+
+    def _lost_rows(self, classes: FrequencySet, failing: Booleans) -> int:
+        """Lower bound on the number of rows in failing classes that each finer node suppresses."""
+        which = np.flatnonzero(failing & (classes.sizes >= self.k))
+        releasable = classes.sizes[which]
+        for column, histogram in zip(self.columns, classes.histograms, strict=True):
+            for block, counts in blocks(histogram, which):
+                most = releasable_rows(self.constraints, counts, column.table)
+                releasable[block] = np.minimum(releasable[block], most)
+        return self._rows(classes, failing) - int(releasable[releasable >= self.k].sum())
 
     def _hold(self, classes: FrequencySet, constraints: Sequence[Constraint]) -> Booleans:
         return all_hold(constraints, self.columns, classes.histograms, classes.sizes.size)
@@ -132,7 +152,7 @@ def optimum(lattice: Lattice, requirements: ClassRequirements, loss: NodeLoss) -
     for node in _visit(opened, _finer_count(lattice.shape)):
         classes = lattice.frequency_set(node)
         verdict = requirements.test(classes)
-        if verdict.refutes:
+        if requirements.excludes_finer(classes, verdict):
             opened[_finer(node)] = False
         if not verdict.accepted:
             continue
@@ -151,9 +171,10 @@ def minimal_nodes(lattice: Lattice, requirements: ClassRequirements) -> list[Nod
     finer = _finer_count(lattice.shape)
     # A test decides all finer or all coarser nodes: nodes with many of both come first.
     for node in _visit(opened, np.minimum(finer, np.flip(finer))):
-        verdict = requirements.test(lattice.frequency_set(node))
+        classes = lattice.frequency_set(node)
+        verdict = requirements.test(classes)
         accepted[node] |= verdict.accepted
-        if verdict.refutes:
+        if requirements.excludes_finer(classes, verdict):
             opened[_finer(node)] = False
         elif verdict.accepted and requirements.monotone:
             opened[_coarser(node)] = False
@@ -178,7 +199,8 @@ def _open(lattice: Lattice, requirements: ClassRequirements) -> Booleans:
             part = lattice.projected(subset)
             opened_part = np.asarray(opened.any(axis=others))
             for node in _visit(opened_part, _finer_count(part.shape)):
-                if requirements.test(part.frequency_set(node)).refutes:
+                classes = part.frequency_set(node)
+                if requirements.excludes_finer(classes, requirements.test(classes)):
                     opened_part[_finer(node)] = False
             opened &= np.expand_dims(opened_part, others)
     return opened

@@ -354,6 +354,18 @@ def test_the_limit_of_suppression_is_not_lost_to_rounding() -> None:
     assert Incognito(k=40, max_suppression=0.28).apply(records, np.random.default_rng(0)).levels == {"a": 1}
 
 
+def test_a_finer_node_may_suppress_as_many_rows_as_a_coarser_one_must() -> None:
+    # Together, 12 and 8 rows of two values: 4 rows are too many for shares of at most a half. Apart, the same 4 are.
+    frame = pd.DataFrame({"a": ["u"] * 16 + ["v"] * 4, "s": [0, 1] * 8 + [0] * 4})
+    tree = TableHierarchy([["u", "*"], ["v", "*"]])
+    records = Microdata(frame, quasi_identifiers=("a",), sensitive=("s",), hierarchies={"a": tree})
+    defense = Incognito(k=2, alpha=0.5, max_suppression=0.2)
+    assert defense.minimal_nodes(records) == [{"a": 0}]
+    assert defense.apply(records, np.random.default_rng(0)).levels == {"a": 0}
+    with pytest.raises(ValueError, match="no levels of the hierarchies give"):
+        Incognito(k=2, alpha=0.5, max_suppression=0.15).apply(records, np.random.default_rng(0))
+
+
 def test_a_view_hides_origins_and_chosen_columns_limit_the_promise() -> None:
     records = lecture()
     defense = Incognito(k=2, max_suppression=0, columns=["age", "sex"])
