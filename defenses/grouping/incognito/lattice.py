@@ -29,6 +29,9 @@ _CACHED = 32
 _DENSE = 8
 """Largest lookup table, in multiples of the number of keys, that is faster than hashing the keys."""
 
+_LARGEST = np.iinfo(np.int64).max
+"""Largest number of tuples whose keys fit into 64 bits."""
+
 _DENSE_VALUES = 16
 """Largest number of sensitive values that are counted in a dense histogram."""
 
@@ -128,14 +131,10 @@ class Lattice:
         self.shape: Node = tuple(len(column.groups) for column in columns)
         self._order = sorted(range(len(columns)), key=lambda index: -columns[index].counts[0])
         self._rolled = lru_cache(_CACHED)(self._roll)
-        sizes = [column.counts[0] for column in columns]
-        self._finest_keys: Integers | None = None
-        if math.prod(sizes) <= np.iinfo(np.int64).max:
-            self._finest_keys, _ = _keys([column.at(0, finest.members) for column in columns], sizes)
 
     def frequency_set(self, node: Node) -> FrequencySet:
         """Frequency set of a node."""
-        return self._rolled(_trimmed(tuple(node[index] for index in self._order)))[0]
+        return self._rolled(_trimmed(tuple([node[index] for index in self._order])))[0]
 
     def projected(self, subset: Sequence[int]) -> Lattice:
         """Lattice of the columns at the positions in `subset`."""
@@ -159,34 +158,33 @@ class Lattice:
         members[number] = combinations
         return number, members
 
-    def _roll(self, levels: Node) -> tuple[FrequencySet, Integers | None]:
-        """Frequency set with the first columns of the roll-up order at `levels`, the others at level 0; and its keys.
+    def _roll(self, levels: Node) -> tuple[FrequencySet, Integers | None, list[int]]:
+        """Frequency set with the first columns of the roll-up order at `levels` and the others at level 0.
 
-        The key of a class is the number that its groups form as digits. There are no keys if they may exceed 64 bits.
+        With it come the keys of its classes, and their radices: the number of groups of each column. The key of a class
+        is the number that its groups form as digits. There are no keys if they may exceed 64 bits.
         """
         if not levels:
-            return self.finest, self._finest_keys
-        finer, keys = self._rolled(_trimmed(levels[:-1]))
-        level_of = dict(zip(self._order, levels, strict=False))
-        node = [level_of.get(index, 0) for index in range(len(self.columns))]
+            radices = [column.counts[0] for column in self.columns]
+            codes = [column.at(0, self.finest.members) for column in self.columns]
+            return self.finest, None if math.prod(radices) > _LARGEST else _keys(codes, radices)[0], radices
+        finer, keys, radices = self._rolled(_trimmed(levels[:-1]))
+        index, level = self._order[len(levels) - 1], levels[-1]
+        column = self.columns[index]
+        weight, groups = math.prod(radices[index + 1 :]), column.counts[level]
+        rolled = [*radices[:index], groups, *radices[index + 1 :]]
         if keys is None:
-            return finer.merged(*self._classes(finer.members, node)), None
-        counts = [column.counts[level] for column, level in zip(self.columns, node, strict=True)]
-        keys = self._rekeyed(keys, finer.members, counts, self._order[len(levels) - 1], levels[-1])
-        classes, count = _renumber(keys, math.prod(counts))
+            level_of = dict(zip(self._order, levels, strict=False))
+            node = [level_of.get(other, 0) for other in range(len(self.columns))]
+            return finer.merged(*self._classes(finer.members, node)), None, rolled
+        change = ((column.groups[level] - column.groups[0]) * weight)[column.codes[finer.members]]
+        if index:
+            change -= keys // (weight * radices[index]) * (weight * (radices[index] - groups))
+        keys = keys + change
+        classes, count = _renumber(keys, math.prod(rolled))
         key_of_class = np.empty(count, dtype=np.int64)
         key_of_class[classes] = keys
-        return finer.merged(classes, count), key_of_class
-
-    def _rekeyed(self, keys: Integers, members: Integers, counts: Sequence[int], index: int, level: int) -> Integers:
-        """Keys after the column at `index` is generalized from level 0 to `level`; `counts` holds the new radices."""
-        column = self.columns[index]
-        weight = math.prod(counts[index + 1 :])
-        higher = keys // (weight * column.counts[0]) if index else 0
-        change = (column.groups[level] - column.groups[0]) * weight
-        return np.asarray(
-            keys + change[column.codes[members]] - higher * (weight * (column.counts[0] - column.counts[level]))
-        )
+        return finer.merged(classes, count), key_of_class, rolled
 
     def _classes(self, members: Integers, node: Sequence[int]) -> tuple[Integers, int]:
         levels = list(zip(self.columns, node, strict=True))
@@ -306,7 +304,7 @@ def _keys(codes: Sequence[Integers], sizes: Sequence[int]) -> tuple[Integers, in
     """A key for each tuple, and their upper bound; the codes are digits as long as 64 bits hold them."""
     keys, bound = codes[0].astype(np.int64), sizes[0]
     for code, size in zip(codes[1:], sizes[1:], strict=True):
-        if bound * size > np.iinfo(np.int64).max:
+        if bound * size > _LARGEST:
             keys, bound = _renumber(keys, bound)
         keys, bound = keys * size + code, bound * size
     return keys, bound

@@ -85,6 +85,8 @@ class ClassRequirements:
         failing = classes.sizes < self.k
         if self._rows(classes, failing) > self.limit:
             return Verdict(failing, accepted=False, refutes=True)
+        if not self.constraints:
+            return Verdict(failing, accepted=True, refutes=False)
         failing |= ~self._hold(classes, [constraint for constraint in self.constraints if constraint.spoils_all])
         if self._rows(classes, failing) > self.limit:
             return Verdict(failing, accepted=False, refutes=True)
