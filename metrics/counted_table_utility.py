@@ -21,7 +21,8 @@ class CountedTableUtility(TableUtility):
 
     All measures of `TableUtility` but two need no more than these counts. Classifiers are trained on drawn rows. The
     noise of associations is that of drawn rows, too, times their share of all rows, since it falls with their number
-    (see `metrics.references.association_noise`). If all rows are drawn, the utility is that of `TableUtility`.
+    (see `metrics.references.association_noise`). If all rows are drawn, the utility is that of `TableUtility`. One case
+    differs: where the floor is 1, equal counts of pairs score 1 here, and only equal rows there.
 
     Parameters
     ----------

@@ -2,12 +2,11 @@
 
 import itertools
 
+import distributed
 import pandas as pd
 import pytest
 from large_tools import ROLES, people
 from run_tools import invoke
-
-distributed = pytest.importorskip("distributed")
 
 
 def write_parts(frame, folder, cuts):

@@ -4,7 +4,6 @@ import datetime
 import decimal
 import gzip
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -252,7 +251,6 @@ def test_too_many_distinct_texts_are_refused_in_words_and_numbers_are_kept(tmp_p
         in_parts(path, None)
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="Windows knows no such signal")
 def test_a_kill_leaves_no_temporary_folder(tmp_path):
     path = tmp_path / "people.parquet"
     parquet.write_table(pa.table({"a": [1, 2, 3]}), path)
