@@ -76,10 +76,14 @@ Post-randomisation (PRAM): categories are released at random by transition matri
     More names: help(defenses.pram)
 
 Synthetic tables drawn from a model of the records.
+    ClassificationTrees: Synthetic rows from sequential classification and regression trees (CART), as synthpop
+        draws them.
     GaussianCopula: Synthetic rows from a Gaussian copula, which keeps the distributions of columns and their rank
         correlations.
     IndependentMarginals: Synthetic rows from independent marginals: each cell is drawn from its column's smoothed
         distribution.
+    NeighbourInterpolation: Synthetic rows by SMOTE: each lies between a random record and one of its k nearest
+        neighbours.
     PrivateMarginals: Differentially private synthetic rows from a tree of noisy one-way and two-way marginals
         (MST).
 

@@ -58,8 +58,10 @@ from .pram.private_retention import OptimalRetentionFromNoisyHistogram as Optima
 from .pram.retention_replacement import RetentionReplacement as RetentionReplacement
 
 # synthetic
+from .synthetic.classification_trees import ClassificationTrees as ClassificationTrees
 from .synthetic.gaussian_copula import GaussianCopula as GaussianCopula
 from .synthetic.independent_marginals import IndependentMarginals as IndependentMarginals
+from .synthetic.neighbour_interpolation import NeighbourInterpolation as NeighbourInterpolation
 from .synthetic.private_marginals import PrivateMarginals as PrivateMarginals
 
 # curators

@@ -216,11 +216,13 @@ def test_a_killed_process_leaves_nothing(folder, number):
 NEEDS_ALL_ROWS = {
     "Anatomy",
     "CellSuppression",
+    "ClassificationTrees",
     "GaussianCopula",
     "GowerMicroaggregation",
     "IndependentMarginals",
     "KMeansMicroaggregation",
     "Microaggregation",
+    "NeighbourInterpolation",
     "PrivateMarginals",
     "RankSwapping",
     "RecordReplacement",

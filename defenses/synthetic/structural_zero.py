@@ -1,0 +1,93 @@
+"""Combinations of values that cannot occur."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from defenses.base.microdata import Microdata
+from metrics.arrays import Booleans
+from metrics.cells import read_cells
+from metrics.domains import Domain, NumericDomain
+
+Zeros = Sequence[Mapping[str, str]]
+"""Declared structural zeros, each as a mapping of columns to cells in the grammar of `metrics.cells`."""
+
+
+@dataclass(frozen=True)
+class StructuralZero:
+    """A combination of cells that no row may hold together, such as an age below 15 and a positive income.
+
+    Attributes
+    ----------
+    cells : mapping of str to str
+        A released cell for each column: a value, an interval, a set or ``*``.
+    domains : mapping of str to Domain
+        Domains of these columns.
+    """
+
+    cells: Mapping[str, str]
+    domains: Mapping[str, Domain]
+
+    def holds(self, drawn: Mapping[str, Any]) -> Booleans:
+        """Which rows hold the impossible combination, shape (rows,).
+
+        Parameters
+        ----------
+        drawn : mapping of str to ndarray, shape (rows,) each
+            Numbers, NaN where missing; or codes of categories, the last code where missing.
+        """
+        covered = [self._covers(name, drawn[name]) for name in self.cells]
+        return np.asarray(np.logical_and.reduce(covered))
+
+    def __str__(self) -> str:
+        return ", ".join(f"{name} = {cell}" for name, cell in self.cells.items())
+
+    def _covers(self, name: str, values: Any) -> Booleans:
+        domain = self.domains[name]
+        cell = read_cells(pd.Series([self.cells[name]], name=name, dtype=object), domain)
+        if isinstance(domain, NumericDomain):
+            return np.asarray(cell.contains(values)[0])
+        return np.asarray(cell.contains(np.array([*domain.categories, None], dtype=object))[0][values])
+
+
+def check_structural_zeros(zeros: Any) -> None:
+    """Raise ValueError unless the parameter `structural_zeros` is a list of mappings of column names to cells."""
+    rules = isinstance(zeros, Sequence) and not isinstance(zeros, str)
+    if not rules or not all(isinstance(rule, Mapping) and rule and _texts(rule) for rule in zeros):
+        raise ValueError(
+            "structural_zeros must be a list of mappings of column names to cells, "
+            f'such as {{"age": "[0,15)", "job": "{{clerk|nurse}}"}}, got {zeros!r}'
+        )
+
+
+def structural_zeros(records: Microdata, zeros: Zeros) -> tuple[StructuralZero, ...]:
+    """Structural zeros with the domains of their columns.
+
+    Raises
+    ------
+    ValueError
+        If a column is not released, holds released cells or no values, or a cell cannot be read; names the column.
+    """
+    result = []
+    for rule in zeros:
+        for name in rule:
+            records.check_released("structural_zeros", name)
+            if name in records.generalized:
+                raise ValueError(f"structural_zeros: column {name!r} holds released cells already")
+        domains = {name: records.domain(name) for name in rule}
+        for name, cell in rule.items():
+            try:
+                read_cells(pd.Series([cell], name=name, dtype=object), domains[name])
+            except ValueError as error:
+                raise ValueError(f"structural_zeros: {error}") from None
+        result.append(StructuralZero(rule, domains))
+    return tuple(result)
+
+
+def _texts(rule: Mapping[Any, Any]) -> bool:
+    return all(isinstance(part, str) for pair in rule.items() for part in pair)

@@ -1,0 +1,81 @@
+"""Interpolation between neighbours (SMOTE): where rows lie, votes, distances, and what attacks find."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from defense_tools import apply, table
+from membership_tools import mean_score
+
+from attacks import DistanceToClosestRecord
+from defenses import ClassificationTrees, NeighbourInterpolation
+from metrics import NumericDomain
+from scenarios.datasets import load
+from scenarios.games.membership import Membership
+
+
+def test_rows_lie_between_a_record_and_a_nearest_neighbour():
+    x = np.array([0.0, 1.0, 10.0, 12.0, 50.0, 53.0])
+    records = table({"x": NumericDomain(0, 100), "y": NumericDomain(0, 300)}, x=x, y=3 * x)
+    frame = apply(NeighbourInterpolation(k=1, rows=3000), records).frame
+    assert np.allclose(frame["y"], 3 * frame["x"])
+    inside = [frame["x"].between(low, high) for low, high in ((0, 1), (10, 12), (50, 53))]
+    assert np.sum(inside, axis=0).tolist() == [1] * 3000
+    # Uniform between the two: 1,000 rows, false alarm 1e-4.
+    from scipy import stats
+
+    assert stats.kstest(frame["x"][inside[0]], "uniform").pvalue > 1e-4
+
+
+def test_integers_are_rounded_and_the_category_of_the_most_neighbours_wins():
+    domains = {"age": NumericDomain(0, 99, integer=True)}
+    records = table(domains, age=[20, 21, 22, 23, 70, 71, 72, 73], job=list("aaab") + list("bbba"))
+    voted = apply(NeighbourInterpolation(k=3, rows=500), records).frame
+    assert voted["age"].dtype == np.int64
+    assert voted["age"].between(20, 73).all()
+    assert set(voted["job"]) == {"a", "b"}
+    assert ((voted["job"] == "a") == (voted["age"] < 50)).all()
+    picked = apply(NeighbourInterpolation(k=3, categories="pick", rows=500), records).frame
+    assert set(map(tuple, picked.assign(age=picked["age"] > 50).drop_duplicates().to_numpy())) == {
+        (False, "a"), (False, "b"), (True, "a"), (True, "b"),
+    }  # fmt: skip
+
+
+def test_a_row_between_a_missing_and_a_present_number_has_either():
+    records = table({"x": NumericDomain(0, 9), "y": NumericDomain(0, 9)}, x=[1.0, 1.0], y=[4.0, np.nan])
+    frame = apply(NeighbourInterpolation(k=1, rows=1000), records).frame
+    assert set(frame["y"].dropna()) == {4.0}
+    assert frame["y"].isna().mean() == pytest.approx(0.5, abs=0.06)
+
+
+def test_more_equal_records_than_neighbours():
+    records = table(x=[1.0] * 30 + [5.0], y=["a"] * 30 + ["b"])
+    frame = apply(NeighbourInterpolation(k=2, rows=300), records).frame
+    assert frame["x"].between(1, 5).all()
+
+
+def test_many_votes_are_counted_in_blocks(monkeypatch):
+    records = table(x=np.arange(50) % 7, y=[str(number % 11) for number in range(50)])
+    at_once = apply(NeighbourInterpolation(), records).frame
+    monkeypatch.setattr("defenses.synthetic.neighbour_interpolation.MOST_CELLS", 40)
+    pd.testing.assert_frame_equal(apply(NeighbourInterpolation(), records).frame, at_once)
+
+
+def test_bad_parameters_are_refused():
+    for bad in (0, -1, 1.5, True, "5", None):
+        with pytest.raises(ValueError, match="k must be an integer of at least 1"):
+            NeighbourInterpolation(k=bad)
+    with pytest.raises(ValueError, match="categories must be one of 'vote', 'pick', got 'mean'"):
+        NeighbourInterpolation(categories="mean")
+    with pytest.raises(ValueError, match="k must be less than the number of records, got k = 5 for n = 5"):
+        apply(NeighbourInterpolation(), table(x=range(5)))
+
+
+def test_rows_next_to_records_show_members():
+    """Mean of three plays on 150 people of Adult."""
+    game = Membership(records=load("adult").records, members=150, auxiliary=450)
+    rates = [
+        mean_score(defense, DistanceToClosestRecord(), game, plays=3)
+        for defense in (NeighbourInterpolation(k=1), ClassificationTrees(), NeighbourInterpolation(k=100))
+    ]
+    assert rates[0] > rates[1] > 0.5
+    assert rates[0] > rates[2]
