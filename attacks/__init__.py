@@ -46,9 +46,13 @@ Membership inference: decides whether a person is in a release or in a model's t
 Attribute inference: a person's sensitive value.
     BayesInference: Attribute inference by Bayes' theorem, with a background learned from the attacker's own people.
     ClassifierInference: Attribute inference by extremely randomized trees, trained on the released rows.
+    ColumnwiseReconstruction: Reconstruction that infers every hidden column by itself, by an attack on a sensitive
+        value.
     CompositionAttack: Claims the likeliest sensitive value that the target's classes share in two releases.
     DeFinetti: Learns from the release itself how the sensitive value depends on quasi-identifiers.
     Downcoding: Takes generalized cells as tight and assigns their ends and categories to rows.
+    FactorGraphReconstruction: Reconstruction of all hidden columns at once: forest posteriors, joined by belief
+        propagation.
     Homogeneity: Answers only where all released rows nearest to the target have one sensitive value.
     MajorityInClass: Attribute inference by the most frequent sensitive value among the released rows nearest to the
         target.

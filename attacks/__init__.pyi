@@ -36,9 +36,11 @@ from .membership.shadow_models import ShadowModels as ShadowModels
 # attributes
 from .attributes.bayes_inference import BayesInference as BayesInference
 from .attributes.classifier_inference import ClassifierInference as ClassifierInference
+from .attributes.columnwise_reconstruction import ColumnwiseReconstruction as ColumnwiseReconstruction
 from .attributes.composition_attack import CompositionAttack as CompositionAttack
 from .attributes.definetti import DeFinetti as DeFinetti
 from .attributes.downcoding import Downcoding as Downcoding
+from .attributes.factor_graph_reconstruction import FactorGraphReconstruction as FactorGraphReconstruction
 from .attributes.homogeneity import Homogeneity as Homogeneity
 from .attributes.majority_in_class import MajorityInClass as MajorityInClass
 from .attributes.minimality import Minimality as Minimality

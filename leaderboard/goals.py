@@ -15,6 +15,7 @@ _WORDS = {
     "downcoding": "cells",
     "linkability": "links",
     "pk": "one row",
+    "record_reconstruction": "hidden columns",
 }
 _TITLES = {
     "reidentification": "Which row belongs to whom (re-identification of rows)",
@@ -24,6 +25,7 @@ _TITLES = {
     "downcoding": "Original values of generalized cells (downcoding)",
     "linkability": "Which records of two files belong to one person (linkability)",
     "pk": "Which record a row stems from, given the whole table (Pk-anonymity)",
+    "record_reconstruction": "Values of each person in several hidden columns (reconstruction)",
     "singling_out": "A predicate that matches exactly one person (singling out)",
 }
 
@@ -40,6 +42,10 @@ _MEANINGS = {
     "attribute": (
         "The adversary knows some of your values and infers a sensitive one. At .10, the table gives away the value "
         "of 10 of 100 people for whom statistics of the population alone would be wrong."
+    ),
+    "record_reconstruction": (
+        "The adversary knows some of your values and reconstructs several others; a rare value counts more than a "
+        "frequent one. At .10, the table gives away a tenth of what statistics of the population alone leave open."
     ),
     "singling_out": (
         "The adversary describes one person without knowing anybody. At .10, 10 of 100 descriptions that fit nobody "

@@ -56,6 +56,8 @@ Questions about the people of one play.
     MemberQuestion: Membership: the adversary, who knows all candidates in clear, scores how likely each is an
         original.
     Question: A question about the people of one play that attacks answer from a released table.
+    ReconstructionQuestion: Reconstruction: the adversary knows some quasi-identifiers of all candidates and claims
+        their hidden columns.
     RowQuestion: Re-identification: the adversary links each released row to a candidate, whom it knows in clear.
     SinglingOutQuestion: Singling out: the adversary claims predicates, and one succeeds if it holds for exactly one
         original.

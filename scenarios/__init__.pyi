@@ -40,6 +40,7 @@ from .questions.attribute_question import AttributeQuestion as AttributeQuestion
 from .questions.link_question import LinkQuestion as LinkQuestion
 from .questions.member_question import MemberQuestion as MemberQuestion
 from .questions.question import Question as Question
+from .questions.reconstruction_question import ReconstructionQuestion as ReconstructionQuestion
 from .questions.row_question import RowQuestion as RowQuestion
 from .questions.singling_out_question import SinglingOutQuestion as SinglingOutQuestion
 

@@ -31,8 +31,11 @@ from scenarios.games.intersection import Intersection
 from scenarios.games.linkability import Linkability
 from scenarios.games.membership import Membership
 from scenarios.games.playing import make_release, play
+from scenarios.games.shared_people import SharedPeople
 from scenarios.games.singling_out import SinglingOut
 from scenarios.games.sparse_ratings import SparseRatings
+from scenarios.questions.question import Question
+from scenarios.questions.reconstruction_question import ReconstructionQuestion
 from scenarios.seeds import generator
 
 
@@ -93,6 +96,18 @@ def _ratings(records: Microdata) -> Game:
     return SparseRatings(records=rating_table(frame), targets=max(1, len(records) // 2), known=4, wrong=1)
 
 
+def _shared(question: Question, records: Microdata) -> Game:
+    quarter = len(records) // 4
+    return SharedPeople(
+        records=records,
+        question=question,
+        originals=max(1, quarter),
+        others=max(1, quarter),
+        auxiliary=quarter,
+        held_out=0,
+    )
+
+
 STAGES = {
     ("reidentification", "microdata"): Stage(_candidates, RankedAnswers, "finds 90 % of the people in a plain copy"),
     ("membership", "microdata"): Stage(partial(_membership, Membership), Decisions),
@@ -101,6 +116,9 @@ STAGES = {
     ("deanonymization", "microdata"): Stage(_ratings, RankedAnswers, "finds 90 % of the people in a plain copy"),
     ("singling_out", "microdata"): Stage(partial(_control, SinglingOut), Predicates),
     ("linkability", "microdata"): Stage(partial(_control, Linkability), LinkedRows),
+    ("record_reconstruction", "microdata"): Stage(
+        partial(_shared, ReconstructionQuestion()), ValueClaims, "names 90 % of the values in a plain copy"
+    ),
     ("downcoding", "microdata"): Stage(partial(_control, CellDowncoding), ValueClaims),
 }
 """Goals and kinds of release of the attacks that are run; of other attacks only the parameters are checked."""

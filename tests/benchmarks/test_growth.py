@@ -33,10 +33,12 @@ DEFENSES, EVERY_ATTACK = exported("defenses"), exported("attacks")
 PLAYED = {
     "Averaging": ("city-spending", {"residents": 100}),
     "BestPosterior": ("bank-pk", {"size": 8}),
+    "ColumnwiseReconstruction": ("reconstruction", {"originals": 500, "others": 500}),
     "CompositionAttack": ("intersection", {"originals": 500, "overlap": 250}),
     "Differencing": ("city-spending", {"residents": 100}),
     "Distinguishing": ("distinguishing", {"size": 20}),
     "Downcoding": ("downcoding", {"originals": 500}),
+    "FactorGraphReconstruction": ("reconstruction", {"originals": 500, "others": 500}),
     "GradientInversion": ("federated-adult", {"members": 400}),
     "HomerByQueries": ("statistics-membership", {"members": 50}),
     "LikelihoodRatioAttack": ("models", {"members": 160}),

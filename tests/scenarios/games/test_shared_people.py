@@ -10,6 +10,7 @@ from scenarios import (
     AttributeQuestion,
     LinkQuestion,
     MemberQuestion,
+    ReconstructionQuestion,
     RowQuestion,
     SharedPeople,
     SinglingOutQuestion,
@@ -30,7 +31,14 @@ def shared(records, question=None, **changes):
     return SharedPeople(records=records, question=question or RowQuestion(), **{**SIZES, **changes})
 
 
-QUESTIONS = [AttributeQuestion(), LinkQuestion(), MemberQuestion(), RowQuestion(), SinglingOutQuestion()]
+QUESTIONS = [
+    AttributeQuestion(),
+    LinkQuestion(),
+    MemberQuestion(),
+    ReconstructionQuestion(),
+    RowQuestion(),
+    SinglingOutQuestion(),
+]
 
 
 def test_every_question_is_about_the_same_people(records):
