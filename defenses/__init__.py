@@ -78,6 +78,8 @@ Post-randomisation (PRAM): categories are released at random by transition matri
 Synthetic tables drawn from a model of the records.
     ClassificationTrees: Synthetic rows from sequential classification and regression trees (CART), as synthpop
         draws them.
+    ForestSynthesis: Synthetic rows from adversarial random forests (ARF): in the leaves of a forest, columns are
+        independent.
     GaussianCopula: Synthetic rows from a Gaussian copula, which keeps the distributions of columns and their rank
         correlations.
     IndependentMarginals: Synthetic rows from independent marginals: each cell is drawn from its column's smoothed

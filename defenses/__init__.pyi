@@ -59,6 +59,7 @@ from .pram.retention_replacement import RetentionReplacement as RetentionReplace
 
 # synthetic
 from .synthetic.classification_trees import ClassificationTrees as ClassificationTrees
+from .synthetic.forest_synthesis import ForestSynthesis as ForestSynthesis
 from .synthetic.gaussian_copula import GaussianCopula as GaussianCopula
 from .synthetic.independent_marginals import IndependentMarginals as IndependentMarginals
 from .synthetic.neighbour_interpolation import NeighbourInterpolation as NeighbourInterpolation

@@ -6,7 +6,14 @@ import pytest
 from defense_tools import apply, table
 from defense_tools import people as odd_people
 
-from defenses import ClassificationTrees, GlobalRecoding, IndependentMarginals, NeighbourInterpolation, Pipeline
+from defenses import (
+    ClassificationTrees,
+    ForestSynthesis,
+    GlobalRecoding,
+    IndependentMarginals,
+    NeighbourInterpolation,
+    Pipeline,
+)
 from metrics import CategoricalDomain, NumericDomain, read_cells
 from metrics.fidelity import association_fidelity, marginal_fidelity
 from metrics.profile import original_profile, profile
@@ -14,7 +21,14 @@ from scenarios.conformance.people import people
 from scenarios.datasets import load
 from scenarios.seeds import generator
 
-SYNTHESIZERS = [ClassificationTrees(), NeighbourInterpolation(), NeighbourInterpolation(categories="pick")]
+SYNTHESIZERS = [
+    ClassificationTrees(),
+    NeighbourInterpolation(),
+    NeighbourInterpolation(categories="pick"),
+    ForestSynthesis(),
+    ForestSynthesis(numbers="uniform"),
+    ForestSynthesis(numbers="resample"),
+]
 LETTERS = CategoricalDomain(("a", "b", "c"))
 
 
@@ -137,7 +151,9 @@ def fidelity(records, frame):
     return marginal_fidelity(*pair), association_fidelity(*pair)
 
 
-@pytest.mark.parametrize("defense", [ClassificationTrees(), NeighbourInterpolation(categories="pick")])
+@pytest.mark.parametrize(
+    "defense", [ClassificationTrees(), NeighbourInterpolation(categories="pick"), ForestSynthesis()]
+)
 def test_associations_of_adult_are_kept_better_than_by_independent_columns(defense):
     records = adult(2000)
     marginals, associations = fidelity(records, apply(defense, records).frame)

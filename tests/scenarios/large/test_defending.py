@@ -217,6 +217,7 @@ NEEDS_ALL_ROWS = {
     "Anatomy",
     "CellSuppression",
     "ClassificationTrees",
+    "ForestSynthesis",
     "GaussianCopula",
     "GowerMicroaggregation",
     "IndependentMarginals",

@@ -1,0 +1,207 @@
+"""Synthetic rows from adversarial random forests."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+from numpy.random import Generator
+
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_choice, check_integer, check_real
+from defenses.synthetic.category_order import category_order
+from defenses.synthetic.leaf_numbers import LeafNumbers
+from defenses.synthetic.mixed_column import Drawn, MixedColumn
+from defenses.synthetic.pruned_forest import Features, LeafMembers, PrunedForest
+from defenses.synthetic.row_synthesizer import Draw, RowSynthesizer
+from defenses.synthetic.structural_zero import Zeros
+from metrics.arrays import Booleans, Floats
+
+MOST_ROUNDS = 10
+"""Largest number of forests that are fitted one after the other."""
+MOST_INDICATORS = 64
+"""Largest number of categories of a column by which those of other columns are ordered."""
+
+
+class ForestSynthesis(RowSynthesizer):
+    """Synthetic rows from adversarial random forests (ARF): in the leaves of a forest, columns are independent.
+
+    A forest learns to tell the records from rows with independent columns. Then new rows are drawn leaf by leaf, and
+    another forest learns to tell these. That ends when a forest is no better than guessing, or no better than the one
+    before. Rows are drawn from the leaves of the last forest.
+
+    Parameters
+    ----------
+    leaf_size : int
+        Smallest number of records in a leaf, at least 1.
+    trees : int
+        Number of trees, at least 1.
+    delta : float
+        Forests are fitted until one is right about at most a share 1/2 + delta of rows, in [0, 1/2).
+    numbers : {"normal", "uniform", "resample"}
+        Distribution of numbers in a leaf: normal, truncated to the leaf's bounds; uniform inside these bounds; or
+        values of the leaf's records.
+    rows : int, optional
+        Number of new rows, at least 0; by default as many as records.
+    structural_zeros : sequence of mapping of str to str
+        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. Rows that hold one are drawn again.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range; on `apply`, if `leaf_size` exceeds the number of records.
+        On `apply`, if a value is no category of its domain or no finite number, or a structural zero cannot be read or
+        avoided.
+
+    Notes
+    -----
+    There is no guarantee. A leaf of few records shows them. Rows stem from several records each, so there is no origin
+    and no channel.
+
+    A row is drawn from a random tree, and there from a leaf with probability its share of the records. Inside the leaf,
+    categories are drawn by their frequency, and so is whether a number is missing. Present numbers have the leaf's mean
+    and standard deviation before truncation. Bounds end at the smallest and largest number of the column. The accuracy
+    is that on rows that a tree has not seen. A leaf with too few records is merged with its sibling. Unordered
+    categories are split in the order of `defenses.synthetic.category_order` by all other columns.
+
+    References
+    ----------
+    Watson, Blesch, Kapar and Wright (2023), Adversarial random forests for density estimation and generative modeling,
+    algorithms 1 (the forests) and 2 (drawing), section 4.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from defenses import ForestSynthesis, Microdata
+    >>> records = Microdata(pd.DataFrame({"x": [0, 1] * 50, "y": ["a", "b"] * 50}))
+    >>> frame = ForestSynthesis(rows=1000).apply(records, np.random.default_rng(0)).frame
+    >>> bool(((frame["x"] == 1) == (frame["y"] == "b")).mean() > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        leaf_size: int = 2,
+        trees: int = 10,
+        delta: float = 0.0,
+        numbers: Literal["normal", "uniform", "resample"] = "normal",
+        rows: int | None = None,
+        structural_zeros: Zeros = (),
+    ) -> None:
+        check_integer("leaf_size", leaf_size, low=1)
+        check_integer("trees", trees, low=1)
+        check_real("delta", delta, low=0, high=0.5, open_high=True)
+        check_choice("numbers", numbers, ("normal", "uniform", "resample"))
+        super().__init__(rows=rows, structural_zeros=structural_zeros)
+        self.leaf_size = leaf_size
+        self.trees = trees
+        self.delta = delta
+        self.numbers = numbers
+
+    def check(self, records: Microdata) -> None:
+        """Check that the parameters fit these records.
+
+        Raises
+        ------
+        ValueError
+            If they do not; names the parameter.
+        """
+        super().check(records)
+        if 0 < len(records) < self.leaf_size:
+            raise ValueError(
+                f"leaf_size must not exceed the number of records, got leaf_size = {self.leaf_size} "
+                f"for n = {len(records)}"
+            )
+
+    def fit(self, columns: Sequence[MixedColumn], rng: Generator) -> Draw:
+        """Fit forests until one cannot tell new rows from records."""
+        features = _features(columns)
+        forest = self._adversarial(features, rng)
+        pruned = PrunedForest.of(forest.estimators_, features, int(self.leaf_size))
+        members = LeafMembers.of(pruned.leaves(features))
+        numbers = self._numbers(columns, features, pruned, members)
+
+        def draw(rows: int, rng: Generator) -> list[Drawn]:
+            leaf = members.drawn(rows, rng)
+            donors = members.donors(leaf, len(columns), rng)
+            drawn = [column.values[donor] for column, donor in zip(columns, donors.T, strict=True)]
+            for number, law in numbers.items():
+                drawn[number] = np.where(np.isnan(drawn[number]), np.nan, law.drawn(leaf, rng))
+            return drawn
+
+        return draw
+
+    def _adversarial(self, features: Features, rng: Generator) -> Any:
+        """Fit forests until one does not tell new rows from records, and return it."""
+        from sklearn.ensemble import RandomForestClassifier
+
+        n, columns = features.shape
+        new = np.column_stack([column[rng.integers(n, size=n)] for column in features.T])
+        real = np.arange(2 * n) < n
+        before = 1.0
+        for _ in range(MOST_ROUNDS):
+            rows = np.concatenate([features, new])
+            forest = RandomForestClassifier(
+                int(self.trees), min_samples_leaf=int(self.leaf_size), random_state=int(rng.integers(2**31))
+            ).fit(rows, real)
+            accuracy = _accuracy(forest, rows, real)
+            if accuracy <= 0.5 + self.delta or accuracy >= before:
+                break
+            before = accuracy
+            offsets = np.cumsum([0, *(tree.tree_.node_count for tree in forest.estimators_[:-1])])
+            members = LeafMembers.of(forest.apply(features) + offsets)
+            donors = members.donors(members.drawn(n, rng), columns, rng)
+            new = np.take_along_axis(features, donors, axis=0)
+        return forest
+
+    def _numbers(
+        self, columns: Sequence[MixedColumn], features: Features, forest: PrunedForest, members: LeafMembers
+    ) -> dict[int, LeafNumbers]:
+        """Distribution of each column of numbers in the leaves; none if values of records are drawn."""
+        if self.numbers == "resample":
+            return {}
+        low, high = forest.bounds(features.shape[1])
+        normal = self.numbers == "normal"
+        return {
+            number: LeafNumbers.of(column, low[:, number], high[:, number], members, normal=normal)
+            for number, column in enumerate(columns)
+            if column.numeric
+        }
+
+
+def _features(columns: Sequence[MixedColumn]) -> Features:
+    """Columns as a forest splits them, shape (n, columns)."""
+    indicators = [_indicators(column) for column in columns]
+    result = np.empty((columns[0].values.size, len(columns)), dtype=np.float32)
+    for number, column in enumerate(columns):
+        if column.cells is None:
+            result[:, number] = column.ranks
+        else:
+            others = [part for other, part in enumerate(indicators) if other != number]
+            responses = np.column_stack(others or [np.zeros(column.values.size)])
+            result[:, number] = category_order(column.ranks, column.cells.size, responses)[column.ranks]
+    return result
+
+
+def _indicators(column: MixedColumn) -> Floats:
+    """Standardized ranks, or indicators of the most frequent categories, shape (n, values)."""
+    if column.numeric:
+        centered = column.ranks - column.ranks.mean()
+        return np.asarray(centered / (centered.std() or 1.0))[:, None]
+    counts = np.bincount(column.ranks)
+    frequent = np.argsort(-counts, kind="stable")[: min(MOST_INDICATORS, np.count_nonzero(counts))]
+    return np.asarray(column.ranks[:, None] == frequent, dtype=float)
+
+
+def _accuracy(forest: Any, rows: Features, real: Booleans) -> float:
+    """Share of rows that the trees that have not seen them classify correctly by majority; ties count half."""
+    votes = np.zeros(len(rows))
+    for tree, seen in zip(forest.estimators_, forest.estimators_samples_, strict=True):
+        unseen = np.ones(len(rows), dtype=bool)
+        unseen[seen] = False
+        votes[unseen] += np.where(tree.predict(rows[unseen]) > 0.5, 1, -1) if unseen.any() else 0
+    right = np.where(real, votes, -votes)
+    return float(np.mean((right > 0) + 0.5 * (right == 0)))
