@@ -84,6 +84,7 @@ Synthetic tables drawn from a model of the records.
         correlations.
     IndependentMarginals: Synthetic rows from independent marginals: each cell is drawn from its column's smoothed
         distribution.
+    MaximumSpanningTree: MST: differentially private synthetic rows from a spanning tree of noisy two-way marginals.
     NeighbourInterpolation: Synthetic rows by SMOTE: each lies between a random record and one of its k nearest
         neighbours.
     PrivateMarginals: Differentially private synthetic rows from a tree of noisy one-way and two-way marginals

@@ -62,6 +62,7 @@ from .synthetic.classification_trees import ClassificationTrees as Classificatio
 from .synthetic.forest_synthesis import ForestSynthesis as ForestSynthesis
 from .synthetic.gaussian_copula import GaussianCopula as GaussianCopula
 from .synthetic.independent_marginals import IndependentMarginals as IndependentMarginals
+from .synthetic.maximum_spanning_tree import MaximumSpanningTree as MaximumSpanningTree
 from .synthetic.neighbour_interpolation import NeighbourInterpolation as NeighbourInterpolation
 from .synthetic.private_marginals import PrivateMarginals as PrivateMarginals
 

@@ -8,7 +8,6 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 from numpy.random import Generator
 
 from defenses.base.defense import MicrodataDefense, released_frame
@@ -23,9 +22,8 @@ from defenses.dp.composition import zcdp_rho
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
 from defenses.dp.exponential import Exponential
 from defenses.dp.mechanism import check_delta
+from defenses.synthetic.released_columns import check_public_domains, released_column
 from metrics.arrays import Floats, Integers
-from metrics.cells import escape
-from metrics.domains import Domain, NumericDomain
 
 MOST_CELLS = 100_000
 """Largest number of cells in a measured two-way marginal."""
@@ -119,7 +117,7 @@ class PrivateMarginals(MicrodataDefense):
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return epsilon and delta of the whole table."""
-        _check_domains(records)
+        check_public_domains(records)
         return Guarantee(
             epsilon=float(self.epsilon),
             delta=float(self.delta),
@@ -128,7 +126,7 @@ class PrivateMarginals(MicrodataDefense):
 
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Measure the columns, choose and measure pairs, and draw the rows."""
-        _check_domains(records)
+        check_public_domains(records)
         frame = released_frame(records)
         names = records.released_columns
         n = len(records)
@@ -142,16 +140,8 @@ class PrivateMarginals(MicrodataDefense):
             tables = _noisy_tables(cells, pairs, shares, n, budget, rng)
             drawn = drawn_rows(shares, tables, n, rng)
             for name, domain, column in zip(names, domains, drawn, strict=True):
-                frame[name] = _released(domain, column, rng)
+                frame[name] = released_column(domain, column, rng)
         return MicrodataRelease(frame, np.full(len(frame), -1), None)
-
-
-def _check_domains(records: Microdata) -> None:
-    for name in records.not_public(records.released_columns):
-        raise ValueError(f"the domain of column {name!r} is read from the records; declare it")
-    for name in records.released_columns:
-        if name in records.generalized:
-            raise ValueError(f"column {name!r} holds released cells already; private counts need the original values")
 
 
 def _noisy_shares(cells: list[Integers], sizes: list[int], n: int, budget: Budget, rng: Generator) -> list[Floats]:
@@ -210,18 +200,6 @@ def _noisy_tables(
         # A small independent part keeps rows and columns nonempty if the one-way counts are nonzero.
         tables[pair] = fitted(counts / n + 1e-6 * independent, first, second)
     return tables
-
-
-def _released(domain: Domain, drawn: Integers, rng: Generator) -> pd.Series[str] | pd.Series[float] | pd.Series[int]:
-    """Released cells: categories, or random numbers inside bins."""
-    if not isinstance(domain, NumericDomain):
-        return pd.Series(np.array([escape(name) for name in domain.categories], dtype=object)[drawn], dtype=object)
-    edges = np.ceil(domain.edges) if domain.integer else domain.edges
-    low, high = edges[:-1][drawn], edges[1:][drawn]
-    values = low + rng.random(drawn.size) * (high - low)
-    if not domain.integer:
-        return pd.Series(values)
-    return pd.Series(np.minimum(np.floor(values), math.floor(domain.high)).astype(np.int64))
 
 
 def _pair_counts(cells: list[Integers], shares: list[Floats], pair: tuple[int, int]) -> Floats:

@@ -222,6 +222,7 @@ NEEDS_ALL_ROWS = {
     "GowerMicroaggregation",
     "IndependentMarginals",
     "KMeansMicroaggregation",
+    "MaximumSpanningTree",
     "Microaggregation",
     "NeighbourInterpolation",
     "PrivateMarginals",

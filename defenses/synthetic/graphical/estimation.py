@@ -1,0 +1,152 @@
+"""Estimation of a graphical model from noisy marginals (Private-PGM)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from defenses.synthetic.graphical.belief_propagation import BeliefPropagation, Factors
+from defenses.synthetic.graphical.clique_tree import CliqueTree, Columns
+from metrics.arrays import Floats
+
+# Step sizes are multiplied by these after an accepted and after a refused step.
+GROWTH, SHRINKAGE = 1.5, 0.5
+# Steps that lower the loss by a smaller share end the descent.
+TOLERANCE = 1e-7
+
+
+@dataclass(frozen=True)
+class NoisyMarginal:
+    """A noisy marginal.
+
+    Parameters
+    ----------
+    columns : tuple of int
+        The columns, ascending.
+    counts : ndarray of float
+        Noisy counts, one axis for each column.
+    variance : float or ndarray of float
+        Variance of the noise on each count; an array broadcasts to the shape of the counts.
+    present : float
+        Estimated share of the records that have a value in each of the columns; counts are divided by it already.
+    """
+
+    columns: Columns
+    counts: Floats
+    variance: float | Floats
+    present: float = 1.0
+
+
+@dataclass(frozen=True)
+class GraphicalModel:
+    """A distribution on all columns that factors over a junction tree.
+
+    Attributes
+    ----------
+    tree : CliqueTree
+        The junction tree.
+    beliefs : list of ndarray of float
+        Distribution of each clique, in the order of the tree; each sums to 1.
+    marginals : dict of tuple of int to ndarray of float
+        Distribution of each measured set of columns.
+    potentials : dict of tuple of int to ndarray of float
+        Logarithms of the factors, with which a later estimation may start.
+    step : float
+        The last step size.
+    """
+
+    tree: CliqueTree
+    beliefs: list[Floats] = field(repr=False)
+    marginals: dict[Columns, Floats] = field(repr=False)
+    potentials: dict[Columns, Floats] = field(repr=False)
+    step: float
+
+
+def estimated(
+    sizes: tuple[int, ...],
+    measurements: Iterable[NoisyMarginal],
+    n: int,
+    *,
+    iterations: int,
+    start: GraphicalModel | None = None,
+) -> GraphicalModel:
+    """Find the graphical model whose marginals are nearest to noisy ones, by mirror descent with line search.
+
+    The loss is half the sum of squared differences between expected and noisy counts, divided by the noise's variance.
+    It is convex in the marginals. Mirror descent with negative entropy adds multiples of the gradient to the
+    potentials, so that every step stays among the marginals of distributions on all columns.
+
+    Parameters
+    ----------
+    sizes : tuple of int
+        Number of values of each column.
+    measurements : iterable of NoisyMarginal
+        Noisy marginals; several of the same columns are averaged by their variances.
+    n : int
+        Number of records, at least 1; it is public.
+    iterations : int
+        Largest number of steps, accepted or refused; fewer if the loss settles.
+    start : GraphicalModel, optional
+        A model with whose potentials to start. The default is the uniform distribution.
+
+    References
+    ----------
+    McKenna, Sheldon and Miklau (2019), Graphical-model based estimation and inference for differential privacy,
+    algorithms 1 and 2.
+    Beck and Teboulle (2003), Mirror descent and nonlinear projected subgradient methods.
+    """
+    targets = averaged(measurements)
+    tree = CliqueTree.of(sizes, targets)
+    inference = BeliefPropagation(tree, targets)
+    potentials = {
+        columns: np.zeros(target.counts.shape)
+        if start is None or columns not in start.potentials
+        else start.potentials[columns]
+        for columns, target in targets.items()
+    }
+    weights = {columns: n / target.variance for columns, target in targets.items()}
+    wanted = {columns: target.counts / n for columns, target in targets.items()}
+
+    def evaluated(logs: Factors) -> tuple[list[Floats], dict[Columns, Floats], float]:
+        beliefs = inference.beliefs(logs)
+        marginals = inference.marginals(beliefs)
+        # In units of n, so that a step of 1 / weight moves potentials by differences of shares.
+        gaps = {columns: marginals[columns] - wanted[columns] for columns in targets}
+        loss = sum(0.5 * float(np.vdot(weights[columns] * gap, gap)) for columns, gap in gaps.items())
+        return beliefs, marginals, loss
+
+    beliefs, marginals, loss = evaluated(potentials)
+    step = 1.0 / sum(float(np.max(weight)) for weight in weights.values()) if start is None else start.step
+    for _ in range(iterations):
+        gradient = {columns: weights[columns] * (marginals[columns] - wanted[columns]) for columns in targets}
+        moved = {columns: potentials[columns] - step * gradient[columns] for columns in targets}
+        candidate = evaluated(moved)
+        descent = sum(float(np.vdot(gradient[c], marginals[c] - candidate[1][c])) for c in targets)
+        if loss - candidate[2] >= 0.5 * descent and descent > 0:
+            settled = loss - candidate[2] <= TOLERANCE * loss
+            potentials = moved
+            beliefs, marginals, loss = candidate
+            step *= GROWTH
+            if settled:
+                break
+        elif descent <= TOLERANCE * loss:
+            break
+        else:
+            step *= SHRINKAGE
+    return GraphicalModel(tree, beliefs, marginals, potentials, step)
+
+
+def averaged(measurements: Iterable[NoisyMarginal]) -> Mapping[Columns, NoisyMarginal]:
+    """Average the measurements of the same columns by their variances."""
+    result: dict[Columns, NoisyMarginal] = {}
+    for measurement in measurements:
+        other = result.get(measurement.columns)
+        if other is None:
+            result[measurement.columns] = measurement
+            continue
+        variance = 1 / (1 / measurement.variance + 1 / other.variance)
+        counts = variance * (measurement.counts / measurement.variance + other.counts / other.variance)
+        result[measurement.columns] = NoisyMarginal(measurement.columns, counts, variance, other.present)
+    return result

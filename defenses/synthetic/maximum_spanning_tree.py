@@ -1,0 +1,146 @@
+"""MST: differentially private synthetic rows from a spanning tree of noisy two-way marginals."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+from numpy.random import Generator
+
+from defenses.base.microdata import Microdata
+from defenses.base.simplex import project_to_simplex
+from defenses.synthetic.graphical.clique_tree import Columns
+from defenses.synthetic.graphical.estimation import NoisyMarginal, averaged, estimated
+from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
+from defenses.synthetic.graphical.inference_size import MOST_CELLS, check_pairs
+from defenses.synthetic.graphical.measured_table import MeasuredTable
+from defenses.synthetic.graphical.merged_values import MergedValues
+from defenses.synthetic.graphical.sampled_rows import sampled_rows
+from metrics.arrays import Integers
+
+ITERATIONS = 300
+"""Steps of mirror descent."""
+
+
+class MaximumSpanningTree(GraphicalSynthesis):
+    """MST: differentially private synthetic rows from a spanning tree of noisy two-way marginals.
+
+    There are as many rows as records. Numbers are counted by public bins and drawn uniformly inside a bin.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter epsilon, positive.
+    delta : float
+        Privacy parameter delta, in (0, 1).
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range; on `apply`, if a released column has no declared domain, or a column has too
+        many values to be measured with any other.
+
+    Warns
+    -----
+    UserWarning
+        If epsilon is too small to measure any pair. The columns are then released independently.
+
+    Notes
+    -----
+    Reads before its noise. Public: the number of records, names and order of the released columns, declared domains and
+    their types, including whether numbers are integers. Protected: all values, and which of them are missing.
+
+    The budget is the largest rho of zero-concentrated privacy that gives (epsilon, delta). Each step costs a third:
+
+    1. One-way counts of every column with discrete Gaussian noise. Values with counts below three standard deviations
+       of the noise are merged from here on, and get their shares back in the drawn rows.
+    2. A spanning tree of the columns. Its edges are chosen one after the other by the exponential mechanism so that
+       they form no cycle. The score of a pair is the L1 distance of its counts from those of the independent model of
+       step 1. Replacing a record moves it by 2 at most.
+    3. Two-way counts of the chosen pairs with discrete Gaussian noise.
+
+    A graphical model is fitted to all noisy counts by mirror descent, and rows are drawn by column-wise rounding
+    (`defenses.synthetic.graphical`). This is post-processing and costs no budget. Noise and choices are drawn exactly
+    (`defenses.dp.exact`). Missing values and categories outside the domain are not counted and never released. No row
+    stems from a record, and there is no channel.
+
+    A pair is never measured if the expected absolute noise on its counts exceeds 2n, the largest distance between two
+    tables of n records. Sizes after merging, n and the noise decide on it, so that it costs nothing. If no pair is
+    left, the rest of the budget goes to a second measurement of the one-way counts. `PrivateMarginals` differs: it may
+    stop before all columns are connected, merges no values, and fits each pair to the one-way counts.
+
+    References
+    ----------
+    McKenna, Miklau and Sheldon (2021), Winning the NIST contest: a scalable and general approach to differentially
+    private synthetic data, section 4 (MST).
+    Cesar and Rogers (2021), Bounding, concentrating, and truncating, section 4 (epsilon^2/8).
+    """
+
+    def _check(self, records: Microdata) -> None:
+        super()._check(records)
+        check_pairs(records)
+
+    def _drawn(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> list[Integers]:
+        singles = _singles(table, _third(rho), rng)
+        merged = [MergedValues(single, table.n) for single in singles]
+        small = MeasuredTable(
+            [values.recoded(column) for values, column in zip(merged, table.codes, strict=True)],
+            tuple(values.size for values in merged),
+        )
+        pairs = _measurable(small, _third(rho))
+        measured = []
+        if pairs:
+            tree = self._spanning_tree(small, [values.merged() for values in merged], pairs, _third(rho), rng)
+            variance = Fraction(len(tree)) / _third(rho)
+            measured = [small.measured(pair, variance, rng) for pair in tree]
+        else:
+            if len(names) > 1:
+                self._say_independent()
+            again = averaged([*singles, *_singles(table, 2 * _third(rho), rng)])
+            merged = [MergedValues(single, table.n) for single in again.values()]
+        counts = [values.merged() for values in merged]
+        sizes = tuple(values.size for values in merged)
+        drawn = sampled_rows(estimated(sizes, [*counts, *measured], table.n, iterations=ITERATIONS), table.n, rng)
+        return [values.restored(column, rng) for values, column in zip(merged, drawn, strict=True)]
+
+    def _spanning_tree(
+        self, table: MeasuredTable, singles: list[NoisyMarginal], pairs: list[Columns], rho: Fraction, rng: Generator
+    ) -> list[Columns]:
+        """Choose pairs that connect all columns, as far as the possible pairs do; the choices cost rho together.
+
+        Each of at most columns - 1 choices costs epsilon^2 / 8 of zero-concentrated privacy.
+        """
+        expected = [project_to_simplex(single.counts, table.n * single.present) for single in singles]
+        scores = np.array(
+            [np.abs(table.counts((a, b)) - np.outer(expected[a], expected[b]) / table.n).sum() for a, b in pairs]
+        )
+        epsilon = math.sqrt(8 * float(rho) / (len(table.sizes) - 1))
+        part = np.arange(len(table.sizes))
+        chosen: list[Columns] = []
+        while True:
+            joining = np.flatnonzero([part[a] != part[b] for a, b in pairs])
+            if not joining.size:
+                return chosen
+            a, b = pairs[joining[self._selected(scores[joining], epsilon, 2.0, rng)]]
+            chosen.append((a, b))
+            part[part == part[b]] = part[a]
+
+
+def _third(rho: float) -> Fraction:
+    return Fraction(rho) / 3
+
+
+def _singles(table: MeasuredTable, rho: Fraction, rng: Generator) -> list[NoisyMarginal]:
+    """Noisy one-way counts of every column, which cost rho together."""
+    variance = len(table.sizes) / rho
+    return [table.measured((column,), variance, rng) for column in range(len(table.sizes))]
+
+
+def _measurable(table: MeasuredTable, rho: Fraction) -> list[Columns]:
+    """Pairs on whose counts the expected absolute noise is at most 2n, if they share rho with a whole tree."""
+    columns = len(table.sizes)
+    noise = math.sqrt(2 / math.pi * max(1, columns - 1) / float(rho))
+    largest = min(MOST_CELLS, 2 * table.n / noise)
+    return [pair for pair in combinations(range(columns), 2) if table.cells(pair) <= largest]
