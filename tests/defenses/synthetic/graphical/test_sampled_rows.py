@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from test_belief_propagation import marginal
+from test_graphical_belief_propagation import marginal
 
 from defenses.synthetic.graphical.estimation import NoisyMarginal, estimated
 from defenses.synthetic.graphical.measured_table import counted
