@@ -238,7 +238,7 @@ def _numeric(mechanism: Any) -> Subject:
     """Values 0 and s, and both shifted by s/3, where s is the sensitivity."""
     s = float(getattr(mechanism, "sensitivity", 1.0))
     offset = s / 3
-    if _takes_integers_only(mechanism):
+    if takes_integers_only(mechanism):
         s, offset = float(np.floor(s)), 0.0
         if s < 1:
             raise ValueError("sensitivity: integers that differ are 1 apart, and it is less")
@@ -253,7 +253,7 @@ def _numeric(mechanism: Any) -> Subject:
     )
 
 
-def _takes_integers_only(mechanism: Any) -> bool:
+def takes_integers_only(mechanism: Any) -> bool:
     """Probe whether `release` refuses fractions."""
     try:
         mechanism.release(0.5, np.random.default_rng(0))
@@ -264,7 +264,7 @@ def _takes_integers_only(mechanism: Any) -> bool:
 
 def _numbers(mechanism: Any, value: float, runs: int, rng: Generator) -> Floats:
     """Releases of one value, shape (runs, 1). If `release` adds what `sample` draws, all noise is sampled at once."""
-    number = int(value) if _takes_integers_only(mechanism) else value
+    number = int(value) if takes_integers_only(mechanism) else value
     base = _base(mechanism, number)
     if base is not None:
         return base + np.asarray(mechanism.sample(runs, rng), dtype=float)[:, None]
