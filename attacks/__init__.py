@@ -36,6 +36,8 @@ Membership inference: decides whether a person is in a release or in a model's t
     Homer: Compares a person's attributes with the released and the population's frequencies.
     LikelihoodMembership: Likelihood-ratio test of membership under the channel that the release discloses.
     LikelihoodRatioAttack: Likelihood-ratio attack on a published classifier (LiRA, online).
+    LocalLikelihoodMembership: Likelihood ratio of the released rows with and without a candidate among the
+        reference people (Gen-LRA).
     LossThreshold: Membership inference by a threshold on the model's loss.
     MarginalLikelihoodRatio: Likelihood-ratio test of a person's attributes under the released and the population's
         frequencies.

@@ -29,6 +29,7 @@ from .membership.homer import MarginalLikelihoodRatio as MarginalLikelihoodRatio
 from .membership.likelihood_membership import LikelihoodMembership as LikelihoodMembership
 from .membership.likelihood_ratio_attack import LikelihoodRatioAttack as LikelihoodRatioAttack
 from .membership.likelihood_ratio_attack import OfflineLikelihoodRatioAttack as OfflineLikelihoodRatioAttack
+from .membership.local_likelihood_membership import LocalLikelihoodMembership as LocalLikelihoodMembership
 from .membership.loss_threshold import LossThreshold as LossThreshold
 from .membership.model_membership import ModelMembership as ModelMembership
 from .membership.shadow_models import ShadowModels as ShadowModels

@@ -9,6 +9,8 @@ import numpy as np
 from attacks.base.attack import Knowledge
 from attacks.base.sides import shared_columns, shared_distance
 from attacks.membership.calibrated_membership import CalibratedMembership
+from attacks.membership.fitted_kernels import fitted_kernels
+from attacks.membership.mixture_kernel import log_density
 from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
@@ -17,18 +19,35 @@ from metrics.arrays import Floats
 class DensityRatioMembership(CalibratedMembership):
     r"""Membership inference by the ratio of the release's density to the population's density (DOMIAS).
 
-    The score of a candidate x is log p(x) - log p₀(x), where p is the density of the released rows at x. The kernel is
-    exp(-∑ⱼ \|xⱼ - rⱼ\| / bandwidth) over the columns j, scaled as in Gower's distance. The reference p₀ is the density
-    of tables of other people; their log-densities are averaged.
+    The score of a candidate x is log p(x) - log p₀(x). Here p is the density of a member's record under the released
+    rows, and p₀ that of another person's record. Both use a kernel that fits mixed data
+    (`attacks.membership.mixture_kernel`): a mixture of equality, Gaussians of several widths and the population in each
+    column. Its weights are fitted by maximum likelihood to shadow syntheses: those of p to their members, those of p₀
+    to people outside. p₀ averages the release and the tables of other people.
 
     The attack assumes auxiliary people of the same population. It extends `DistanceToClosestRecord` from single copies
-    to regions where a generator places more rows than the population would. On synthetic tables both attacks find about
-    as many members; on tables whose rows stem from records `DistanceToClosestRecord` finds more.
+    to regions where a generator places more rows than the population would.
+
+    The table compares areas under the curve, means of Adult and Bank with 1,000 members and 1,000 others. If rows are
+    copies, the two attacks are equal. On Gaussian copulas and noisy marginals both are weak.
+
+    ======================================================  ============  ==============
+    release                                                 this attack   closest record
+    ======================================================  ============  ==============
+    trees with five records a leaf                          .81           .59
+    interpolated rows (SMOTE)                               .82           .74
+    noise of two standard deviations                        .89           .79
+    Mondrian, k = 5                                         .93           .92
+    Gaussian copula                                         .55           .52
+    marginals, epsilon 50                                   .53           .53
+    ======================================================  ============  ==============
 
     Parameters
     ----------
-    bandwidth : float
-        Kernel bandwidth in columns, positive. Two rows that differ by this many columns have weight 1/e.
+    bandwidth : float, optional
+        None fits the kernel. A positive number takes the kernel exp(-∑ⱼ \|xⱼ - rⱼ\| / bandwidth) over the columns j,
+        scaled as in Gower's distance, for both densities. Two rows that differ by this many columns have weight 1/e.
+        p₀ is then the geometric mean of the densities of the tables of other people.
     rounds : int
         Number of reference tables, at least 1.
 
@@ -38,24 +57,44 @@ class DensityRatioMembership(CalibratedMembership):
     overfitting detection (DOMIAS).
     """
 
-    def __init__(self, *, bandwidth: float = 0.5, rounds: int = 6) -> None:
-        check_real("bandwidth", bandwidth, low=0, open_low=True)
+    def __init__(self, *, bandwidth: float | None = None, rounds: int = 6) -> None:
+        if bandwidth is not None:
+            check_real("bandwidth", bandwidth, low=0, open_low=True)
         super().__init__(rounds=rounds)
         self.bandwidth = bandwidth
 
     def scores(self, release: MicrodataRelease, tables: Iterator[MicrodataRelease], knowledge: Knowledge) -> Floats:
-        """Log-density of the release minus the mean log-density of the tables; all 0 if the release has no row."""
-        reference = [self._density(table, knowledge) for table in tables]
+        """Log-density of the release minus that of the population; all 0 if the release has no row."""
+        others = list(tables)
         if not len(release.frame):
             return np.zeros(len(knowledge.candidates))
-        return np.asarray(self._density(release, knowledge) - np.mean(reference, axis=0))
+        if self.bandwidth is not None:
+            reference = [_gower_density(table, knowledge, self.bandwidth) for table in others]
+            return np.asarray(_gower_density(release, knowledge, self.bandwidth) - np.mean(reference, axis=0))
+        kernels = fitted_kernels(release, knowledge)
+        smooth = [log_density(table, knowledge, kernels.other) for table in (release, *others)]
+        return log_density(release, knowledge, kernels.member) - population_density(smooth)
 
-    def _density(self, table: MicrodataRelease, knowledge: Knowledge) -> Floats:
-        """Log-density of a table at each candidate, up to a constant, shape (candidates,)."""
-        from scipy.special import logsumexp
 
-        columns = shared_columns(table, knowledge)
-        if not len(table.frame):
-            return np.zeros(len(knowledge.candidates))
-        distance = shared_distance(table, knowledge) * len(columns)
-        return np.asarray(logsumexp(-distance / self.bandwidth, axis=0) - np.log(len(distance)))
+def population_density(log_densities: list[Floats]) -> Floats:
+    """Mean of the release's density and the mean density of the tables of other people, as logarithms.
+
+    Parameters
+    ----------
+    log_densities : list of ndarray, shape (candidates,)
+        The release's log-density comes first.
+    """
+    own, tables = log_densities[0], np.array(log_densities[1:])
+    mean = np.logaddexp.reduce(tables, axis=0) - np.log(len(tables))
+    return np.asarray(np.logaddexp(own, mean) - np.log(2))
+
+
+def _gower_density(table: MicrodataRelease, knowledge: Knowledge, bandwidth: float) -> Floats:
+    """Log-density of a table at each candidate under a kernel of fixed bandwidth, up to a constant, (candidates,)."""
+    from scipy.special import logsumexp
+
+    columns = shared_columns(table, knowledge)
+    if not len(table.frame):
+        return np.zeros(len(knowledge.candidates))
+    distance = shared_distance(table, knowledge) * len(columns)
+    return np.asarray(logsumexp(-distance / bandwidth, axis=0) - np.log(len(distance)))

@@ -3,9 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from membership_tools import mean_measure
 
 from attacks import DensityRatioMembership, Knowledge
-from defenses import Microdata, MicrodataRelease
+from attacks.membership.density_ratio_membership import population_density
+from defenses import AdditiveNoise, Microdata, MicrodataRelease, Shuffle
 from metrics import CategoricalDomain
 
 
@@ -23,6 +25,21 @@ def test_score_is_the_log_ratio_of_kernel_densities():
     other = np.exp(-2)
     expected = [(3 + other) / 4 / ((1 + other) / 2), (1 + 3 * other) / 4 / ((1 + other) / 2)]
     assert scores == pytest.approx(np.log(expected))
+
+
+def test_the_fitted_kernel_beats_the_fixed_one(membership_game):
+    # Two plays of 120 members; standard error of an area about .03. Measured .97 and .88, 1.0 and .55.
+    for defense, least in ((AdditiveNoise(scale=2), 0.02), (Shuffle(), 0.3)):
+        fitted, fixed = (
+            mean_measure(defense, DensityRatioMembership(bandwidth=bandwidth), membership_game, "membership_auc")
+            for bandwidth in (None, 0.5)
+        )
+        assert fitted > fixed + least
+
+
+def test_the_reference_is_the_mean_of_release_and_tables():
+    own, tables = np.log([1.0, 4.0]), [np.log([1.0, 2.0]), np.log([3.0, 2.0])]
+    assert np.exp(population_density([own, *tables])) == pytest.approx([(1 + 2) / 2, (4 + 2) / 2])
 
 
 def test_an_empty_release_has_no_score():

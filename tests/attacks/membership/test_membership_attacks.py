@@ -10,6 +10,7 @@ from attacks import (
     DistanceToClosestRecord,
     Homer,
     LikelihoodMembership,
+    LocalLikelihoodMembership,
     MarginalLikelihoodRatio,
     NearestNeighbour,
 )
@@ -27,10 +28,12 @@ from scenarios import Membership, play
 ON_TABLES = (
     DistanceToClosestRecord(),
     DensityRatioMembership(),
+    LocalLikelihoodMembership(),
     LikelihoodMembership(),
     Homer(),
     MarginalLikelihoodRatio(),
 )
+OF_OTHER_PEOPLE = [attack for attack in ON_TABLES if not isinstance(attack, LikelihoodMembership)]
 
 
 @pytest.mark.parametrize("attack", [DistanceToClosestRecord(), LikelihoodMembership()])
@@ -65,7 +68,7 @@ def test_what_attacks_need(membership_game):
         Identity().apply(secret.records, np.random.default_rng(0)), np.random.default_rng(0)
     )
     alone = Knowledge(secret.candidates, secret.auxiliary.take([]))
-    for attack in (DistanceToClosestRecord(), DensityRatioMembership(), Homer(), MarginalLikelihoodRatio()):
+    for attack in OF_OTHER_PEOPLE:
         with pytest.raises(NotApplicable, match="people of its own"):
             attack.run(release, alone, np.random.default_rng(0))
     with pytest.raises(NotApplicable, match="channel"):
@@ -94,7 +97,7 @@ def test_people_in_clear_stand_in_where_the_mechanism_is_unknown():
     # Categories that look like sets or stars are escaped in the attacker's own tables as in the release.
     people = pd.DataFrame({"city": ["*", "{Kobe}", "Nara|Uji", "Osaka"] * 20, "age": np.arange(80)})
     game = Membership(records=Microdata(people), members=20, attacker_knows="nothing")
-    for attack in (DistanceToClosestRecord(), DensityRatioMembership(), Homer(), MarginalLikelihoodRatio()):
+    for attack in OF_OTHER_PEOPLE:
         assert play(Identity(), attack, game, np.random.default_rng(0)).scores["membership"].rate >= 0.5
 
 
