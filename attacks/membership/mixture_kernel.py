@@ -175,13 +175,12 @@ def _parts(column: SharedColumn, knowledge: Knowledge) -> Iterator[Floats]:
         yield near / mean[:, None]
 
 
-def _population(column: SharedColumn, knowledge: Knowledge) -> NDArray[np.object_]:
-    """Values of the auxiliary people, or of the candidates where no auxiliary person has the column."""
+def _population(column: SharedColumn, knowledge: Knowledge) -> NDArray[Any]:
+    """Values of the auxiliary people, or of the candidates if nobody there has the column; None where missing."""
     frame = knowledge.auxiliary.frame
-    if column.name in frame and len(frame):
-        return frame[column.name].to_numpy(dtype=object, na_value=None)
-    values: NDArray[np.object_] = pd.Series(column.values).to_numpy(dtype=object, na_value=None)[column.codes]
-    return values
+    auxiliary = column.name in frame and len(frame) > 0
+    people = frame[column.name] if auxiliary else pd.Series(column.values).iloc[column.codes]
+    return people.astype(object).where(people.notna(), None).to_numpy()
 
 
 def _share(covered: NDArray[Any], counts: NDArray[Any]) -> Floats:

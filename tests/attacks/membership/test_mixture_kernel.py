@@ -77,8 +77,8 @@ def test_weights_state_how_exactly_cells_follow_the_people():
     )
     assert copied[0][1] > 0.95
     assert copied[1][1] > 0.95
-    # The noise is a fifth of a hundredth of the range, and the first width is a hundredth.
-    assert disturbed[1].argmax() == 2
+    assert disturbed[1][1] < 0.01
+    assert disturbed[1][2:].sum() > 0.6
     assert copied[0][1] > disturbed[0][1] > shuffled[0][1]
 
 
