@@ -17,11 +17,12 @@ from defenses.base.columns import filled
 from defenses.base.k_anonymous_defense import k_anonymity_over
 from defenses.grouping.constraints import SensitiveColumn, check_apart, check_totals
 from defenses.grouping.counted_table import WeightedColumn
+from defenses.grouping.mondrian.coding import code_numbers, each_column
 from defenses.grouping.mondrian.columns import MISSING, OrderedColumn, OrderedNumbers, order_column
 from defenses.grouping.mondrian.cut_requirements import CutRequirements
 from defenses.grouping.mondrian.mondrian import Mondrian
+from defenses.grouping.mondrian.open_classes import CutRules
 from defenses.grouping.mondrian.partition import partition
-from defenses.grouping.mondrian.splits import CutRules
 from defenses.grouping.mondrian.top_tree import Path as Node
 from defenses.grouping.mondrian.top_tree import SampledColumn, TopCut, TopCuts, TopTree
 from metrics.arrays import Integers
@@ -134,12 +135,9 @@ class _OrderedTable:
 
     def ordered(self, columns: Mapping[str, NDArray[Any]]) -> list[OrderedColumn]:
         """Columns to cut with codes for these rows; numbers are coded by those that occur."""
-        return [
-            _numbered(ordered, values)
-            if isinstance(ordered, OrderedNumbers) and not ordered.codes.size
-            else replace(ordered, codes=values)
-            for ordered, values in zip(self.columns.values(), self.cut_values(columns).values(), strict=True)
-        ]
+        values = self.cut_values(columns)
+        rows = len(next(iter(values.values()), ()))
+        return each_column(lambda name: _coded(self.columns[name], values[name]), values, rows)
 
 
 def _ordered_table(defense: Mondrian, records: LargeRecords) -> _OrderedTable:
@@ -162,13 +160,14 @@ def _ordered_column(records: LargeRecords, name: str) -> OrderedColumn:
     return order_column(name, domain, coded, records.roles.hierarchies.get(name))
 
 
-def _numbered(ordered: OrderedNumbers, numbers: NDArray[np.float64]) -> OrderedNumbers:
-    """A column of numbers with codes for those that occur."""
-    distinct, position = np.unique(numbers, return_inverse=True)
-    count = distinct.size - int(np.isnan(distinct[-1:]).sum())
+def _coded(ordered: OrderedColumn, values: NDArray[Any]) -> OrderedColumn:
+    """A column with these codes, or with codes for those of these numbers that occur."""
+    if not isinstance(ordered, OrderedNumbers) or ordered.codes.size:
+        return replace(ordered, codes=values)
+    position, distinct = code_numbers(values)
     codes = position.astype(np.int32) + np.int32(1)
-    codes[codes > count] = MISSING
-    return replace(ordered, codes=codes, size=count + 1, numbers=np.concatenate([[0.0], distinct[:count]]))
+    codes[codes > distinct.size] = MISSING
+    return replace(ordered, codes=codes, size=distinct.size + 1, numbers=np.concatenate([[0.0], distinct]))
 
 
 def _top_tree(defense: Mondrian, records: LargeRecords, table: _OrderedTable) -> tuple[TopTree, Integers]:
@@ -250,8 +249,8 @@ def _released_part(
     rows = np.arange(len(next(iter(part.values()))))
     rules = CutRules(defense.k, strict=True, requirements=CutRequirements(defense.constraints, sensitive))
     classes, count = partition(columns, rows, rules)
-    released = {}
-    for column in columns:
-        cell, distinct = column.class_cells(classes, count)
-        released[column.name] = cells[column.name].codes(distinct.tolist())[cell][classes]
-    return released
+    class_cells = each_column(lambda column: column.class_cells(classes, count), columns, rows.size)
+    return {
+        column.name: cells[column.name].codes(distinct.tolist())[cell][classes]
+        for column, (cell, distinct) in zip(columns, class_cells, strict=True)
+    }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -39,7 +40,7 @@ class CellList:
     def __init__(self, cells: Iterable[Any] = (), kind: Any = object) -> None:
         self.kind = np.dtype(kind)
         self.cells: list[Any] = []
-        self._codes: dict[tuple[type, Any] | None, int] = {}
+        self._codes: dict[str | tuple[type, Any] | None, int] = {}
         self.codes(cells)
 
     def __len__(self) -> int:
@@ -49,7 +50,7 @@ class CellList:
         """Position of a cell, which is appended if it is new."""
         missing = cell is None or cell is pd.NA or cell != cell
         # 1, 1.0 and True are equal but are written differently.
-        key = None if missing else (type(cell), cell)
+        key = None if missing else cell if type(cell) is str else (type(cell), cell)
         code = self._codes.setdefault(key, len(self.cells))
         if code == len(self.cells):
             self.cells.append(None if missing else cell)
@@ -57,7 +58,13 @@ class CellList:
 
     def codes(self, cells: Iterable[Any]) -> NDArray[np.int32]:
         """Positions of distinct cells, shape (cells,); new ones are appended."""
-        return np.array([self.code(cell) for cell in cells], dtype=np.int32)
+        listed = list(cells)
+        if set(map(type, listed)) == {str}:
+            new = [cell for cell in dict.fromkeys(listed) if cell not in self._codes]
+            self._codes.update(zip(new, itertools.count(len(self.cells)), strict=False))
+            self.cells += new
+            return np.fromiter(map(self._codes.__getitem__, listed), dtype=np.int32, count=len(listed))
+        return np.fromiter(map(self.code, listed), dtype=np.int32, count=len(listed))
 
 
 @dataclass(frozen=True)

@@ -181,4 +181,5 @@ class _ParquetWriter:
 
     def _open(self, schema: Any) -> None:
         # The file's own types say all: texts are coded in memory only.
-        self.writer = parquet.ParquetWriter(self.file, schema, store_schema=False)
+        listed = [column.name for column in self.columns if column.repeats]
+        self.writer = parquet.ParquetWriter(self.file, schema, store_schema=False, use_dictionary=listed)

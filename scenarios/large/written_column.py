@@ -15,8 +15,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from metrics.arrays import Booleans
+from metrics.number_texts import in_digits, number_texts
 from scenarios.large.released_blocks import CellList
 from scenarios.tables.written_cells import WrittenCells
+
+_LISTED = 1 << 15
+"""Up to this number, a Parquet file holds the distinct cells of a column once in each group of rows."""
 
 
 class WrittenColumn:
@@ -76,7 +80,15 @@ class WrittenColumn:
             return pa.array(_texts(column) if column.dtype == object else column, from_pandas=True)
         if self._column.dtype != object:
             return pa.array(self._column.to_numpy()[stored], from_pandas=True)
-        return pa.DictionaryArray.from_arrays(pa.array(stored, mask=self._missing[stored]), self._dictionary)
+        codes = pa.array(stored, mask=self._missing[stored])
+        if not self.repeats:
+            return self._dictionary.take(codes)
+        return pa.DictionaryArray.from_arrays(codes, self._dictionary)
+
+    @property
+    def repeats(self) -> bool:
+        """Whether a Parquet file should hold the distinct cells once; a long list would be written for each group."""
+        return self.cells is None or len(self.cells) <= _LISTED
 
     @cached_property
     def _column(self) -> pd.Series[Any]:
@@ -127,15 +139,10 @@ def _fixed_texts(texts: NDArray[Any]) -> Any:
 
 def _number_texts(numbers: NDArray[Any]) -> Any:
     """Texts of numbers as Python writes them, None where missing; an Arrow array of shape (rows,)."""
-    texts = pa.array(numbers, from_pandas=True).cast(pa.string())
     if numbers.dtype.kind != "f":
-        return texts.cast(pa.large_string())
-    size = np.abs(numbers)
+        return pa.array(numbers).cast(pa.large_string())
+    texts = number_texts(numbers, str)
     # Arrow omits the fraction of an integer.
-    texts = pc.if_else(pa.array(numbers == np.rint(numbers)), pc.binary_join_element_wise(texts, "0", "."), texts)
-    # Arrow and Python change to exponents at different sizes.
-    other = (size >= 1e10) | ((size < 1e-4) & (size > 0))
-    if other.any():
-        replacements = pa.array([str(float(number)) for number in numbers[other]], pa.string())
-        texts = pc.replace_with_mask(texts, pa.array(other), replacements)
-    return texts.cast(pa.large_string())
+    integer = in_digits(numbers) & (numbers == np.rint(numbers))
+    texts = pc.if_else(pa.array(integer), pc.binary_join_element_wise(texts, "0", "."), texts)
+    return pc.if_else(pa.array(np.isnan(numbers)), None, texts).cast(pa.large_string())

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from defenses.base.columns import CodedColumn
 from defenses.base.hierarchy import Hierarchy, TableHierarchy
+from defenses.grouping.mondrian.interval_texts import interval_texts
 from metrics.arrays import Floats, Integers
-from metrics.cells import SUPPRESSED, interval_cell, set_cell
+from metrics.cells import SUPPRESSED, set_cell
 from metrics.classes import count_pairs, group_starts
 from metrics.domains import CategoricalDomain, Domain, NumericDomain
 
@@ -133,9 +134,10 @@ class OrderedNumbers(OrderedColumn):
         """Interval from the smallest to the largest number of each class."""
         first, last = values[starts], values[np.append(starts[1:], values.size) - 1]
         cell, distinct = pd.factorize(first * self.size + last)
-        ends = zip(*(self.numbers[codes].tolist() for codes in divmod(distinct, self.size)), strict=True)
-        cells = [None if code == MISSING else interval_cell(*pair) for code, pair in zip(distinct, ends, strict=True)]
-        return cell, cells
+        low, high = divmod(distinct, self.size)
+        cells = interval_texts(self.numbers[low], self.numbers[high])
+        cells[distinct == MISSING] = None
+        return cell, cells.tolist()
 
 
 @dataclass(frozen=True)

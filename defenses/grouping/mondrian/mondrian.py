@@ -9,7 +9,7 @@ from numpy.random import Generator
 
 from defenses.base.channel import Channel
 from defenses.base.channel_parts import Containment
-from defenses.base.columns import code_column, filled
+from defenses.base.columns import filled
 from defenses.base.defense import chosen_columns, released_frame, rowwise_release
 from defenses.base.guarantee import Guarantee
 from defenses.base.k_anonymous_defense import k_anonymity_over
@@ -24,10 +24,11 @@ from defenses.grouping.microaggregation.representatives import (
     grouped_column,
     release_representatives,
 )
+from defenses.grouping.mondrian.coding import code_columns, each_column
 from defenses.grouping.mondrian.columns import order_column
 from defenses.grouping.mondrian.cut_requirements import CutRequirements
+from defenses.grouping.mondrian.open_classes import CutRules
 from defenses.grouping.mondrian.partition import partition
-from defenses.grouping.mondrian.splits import CutRules
 
 
 class Mondrian(ConstrainedDefense):
@@ -150,15 +151,20 @@ class Mondrian(ConstrainedDefense):
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Release the records of each class under the cells that cover the class."""
         names, requirements = self._checked(records)
-        domains = {name: records.domain(name) for name in filled(records, names)}
-        coded = {name: code_column(records.frame[name], domain) for name, domain in domains.items()}
-        columns = [order_column(name, domains[name], coded[name], records.hierarchies.get(name)) for name in domains]
+        coded = code_columns(records, filled(records, names))
+        columns = [
+            order_column(name, records.domain(name), column, records.hierarchies.get(name))
+            for name, column in coded.items()
+        ]
         order = np.arange(len(records)) if self.strict else rng.permutation(len(records))
         classes, class_count = partition(columns, order, CutRules(self.k, self.strict, requirements))
         if self.representative is not None:
-            replaced = [grouped_column(records.frame[name], domains[name], coded[name]) for name in domains]
+            replaced = [
+                grouped_column(records.frame[name], records.domain(name), column) for name, column in coded.items()
+            ]
             return release_representatives(records, replaced, classes, self.representative)
-        frame = released_frame(records, {column.name: column.cells(classes, class_count) for column in columns})
+        cells = each_column(lambda column: column.cells(classes, class_count), columns, len(records))
+        frame = released_frame(records, {column.name: one for column, one in zip(columns, cells, strict=True)})
         return rowwise_release(frame, Channel(tuple(Containment(column.name, column.domain) for column in columns)))
 
     @property

@@ -12,11 +12,12 @@ from functools import partial
 import numpy as np
 
 from defenses.grouping.mondrian.columns import OrderedColumn
-from defenses.grouping.mondrian.splits import CutRules, Cuts, OpenClasses, best_cuts
+from defenses.grouping.mondrian.open_classes import CutRules, Cuts, OpenClasses
+from defenses.grouping.mondrian.splits import best_cuts
 from metrics.arrays import Booleans, Integers
 from metrics.classes import group_starts
 
-_ROWS = 1 << 14
+_ROWS = 1 << 17
 """Classes with more records than this in all are divided among blocks, whose arrays stay in a processor's cache."""
 
 

@@ -70,6 +70,15 @@ def test_parquet_holds_numbers_and_texts_as_pandas_writes_them():
     assert numbers.null_count == 1
 
 
+def test_a_long_list_of_cells_is_not_written_for_each_group():
+    cells = CellList([f"cell {i}" for i in range(40_000)] + [None])
+    column = WrittenColumn("x", cells, WrittenCells())
+    assert not column.repeats
+    codes = np.array([3, 40_000, 39_999, 3], dtype=np.int32)
+    assert column.arrow(codes).to_pylist() == ["cell 3", None, "cell 39999", "cell 3"]
+    assert column.arrow(codes).type == pa.string()
+
+
 def test_an_empty_pseudonym_is_missing():
     stored = np.array([b"p" + b"0" * 32, b""], dtype=PSEUDONYM)
     column = WrittenColumn("x", None, WrittenCells())

@@ -14,8 +14,8 @@ from defenses.base.columns import code_column
 from defenses.base.hierarchy import TableHierarchy
 from defenses.grouping.mondrian.columns import distinct_sequences, order_column
 from defenses.grouping.mondrian.cut_requirements import CutRequirements
+from defenses.grouping.mondrian.open_classes import CutRules
 from defenses.grouping.mondrian.partition import partition
-from defenses.grouping.mondrian.splits import CutRules
 from metrics import CategoricalDomain, NumericDomain, k_anonymity, normalized_certainty_penalty, read_cells
 from metrics.cells import holds_generalized
 from metrics.domains import infer_domain

@@ -10,8 +10,8 @@ from defenses.grouping.constraints import EntropyDiversity, sensitive_columns
 from defenses.grouping.mondrian import partition as module
 from defenses.grouping.mondrian.columns import order_column
 from defenses.grouping.mondrian.cut_requirements import CutRequirements
+from defenses.grouping.mondrian.open_classes import CutRules
 from defenses.grouping.mondrian.partition import partition
-from defenses.grouping.mondrian.splits import CutRules
 from metrics.domains import infer_domain
 
 N = 600
@@ -60,7 +60,7 @@ def test_blocks_in_parallel_partition_as_one_block(monkeypatch, table, k, strict
 @pytest.mark.parametrize(("table", "k", "strict", "constraints"), CASES)
 def test_sorted_columns_are_cut_as_counted_ones(monkeypatch, table, k, strict, constraints):
     quick = classes_of(table, k, strict, constraints)
-    monkeypatch.setattr("defenses.grouping.mondrian.splits._is_continuous", lambda column: False)
+    monkeypatch.setattr("defenses.grouping.mondrian.splits.is_continuous", lambda column: False)
     assert classes_of(table, k, strict, constraints) == quick
 
 
