@@ -89,6 +89,7 @@ Synthetic tables drawn from a model of the records.
         neighbours.
     PrivateMarginals: Differentially private synthetic rows from a tree of noisy one-way and two-way marginals
         (MST).
+    PrivBayes: PrivBayes: differentially private synthetic rows from a Bayesian network of bounded degree.
 
 Curators that answer queries about the records.
     Curator: Differentially private curator: answers statistical queries with noise until the privacy budget is

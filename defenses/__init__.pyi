@@ -64,6 +64,7 @@ from .synthetic.gaussian_copula import GaussianCopula as GaussianCopula
 from .synthetic.independent_marginals import IndependentMarginals as IndependentMarginals
 from .synthetic.maximum_spanning_tree import MaximumSpanningTree as MaximumSpanningTree
 from .synthetic.neighbour_interpolation import NeighbourInterpolation as NeighbourInterpolation
+from .synthetic.priv_bayes import PrivBayes as PrivBayes
 from .synthetic.private_marginals import PrivateMarginals as PrivateMarginals
 
 # curators

@@ -225,6 +225,7 @@ NEEDS_ALL_ROWS = {
     "MaximumSpanningTree",
     "Microaggregation",
     "NeighbourInterpolation",
+    "PrivBayes",
     "PrivateMarginals",
     "RankSwapping",
     "RecordReplacement",

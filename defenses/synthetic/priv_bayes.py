@@ -1,0 +1,271 @@
+"""PrivBayes: differentially private synthetic rows from a Bayesian network."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from numpy.random import Generator
+
+from defenses.base.defense import MicrodataDefense, released_frame
+from defenses.base.guarantee import Guarantee
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_integer, check_real
+from defenses.base.queries import codes
+from defenses.base.release import MicrodataRelease
+from defenses.base.simplex import project_to_simplex
+from defenses.dp.exponential import Exponential
+from defenses.dp.laplace import DiscreteLaplace
+from defenses.synthetic.bayesian_network import SCORE_SENSITIVITY, Columns, CountedColumns, maximal_parent_sets
+from defenses.synthetic.graphical.graphical_synthesis import INDEPENDENT
+from defenses.synthetic.graphical.sampled_rows import rounded
+from defenses.synthetic.mixed_column import Drawn
+from defenses.synthetic.released_columns import check_public_domains, released_column
+from defenses.synthetic.row_synthesizer import possible_rows
+from defenses.synthetic.structural_zero import Zeros, check_structural_zeros, structural_zeros
+from metrics.arrays import Floats, Integers
+from metrics.domains import Domain, NumericDomain
+
+MOST_CELLS = 100_000
+"""Largest number of cells of a joint distribution of several columns."""
+MOST_OPTIONS = 100_000
+"""Largest number of combinations of a column with parents; with many columns, the degree is lower than declared."""
+LEAST_EPSILON = 2.0**-20
+"""Smallest epsilon of a single choice or measurement."""
+# Rounding never makes the parts of the budget exceed the whole.
+BELOW = 1 - 2.0**-50
+# Noisy totals that lie fewer standard deviations of their noise below n count as n.
+DEVIATIONS = 3.0
+
+
+class PrivBayes(MicrodataDefense):
+    """PrivBayes: differentially private synthetic rows from a Bayesian network of bounded degree.
+
+    There are as many rows as records. Numbers are counted by public bins and drawn uniformly inside a bin.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter epsilon, positive.
+    degree : int
+        Largest number of parents of a column, at least 1. It is lowered where columns and parents could be combined in
+        more than 100,000 ways. Three parents are possible for up to 29 columns, and two for up to 59.
+    usefulness : float
+        Smallest ratio theta of the mean count of a joint distribution's cells to the scale of their noise, positive. It
+        limits the number of cells, and so the parents.
+    structure_share : float
+        Share of epsilon with which the network is chosen, in (0, 1).
+    structural_zeros : sequence of mapping of str to str
+        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. They are public. Rows that hold one
+        are drawn again.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range; on `apply`, if a released column has no declared domain.
+        On `apply`, if a structural zero cannot be read or avoided, or `epsilon` is too small to be divided among the
+        columns.
+
+    Warns
+    -----
+    UserWarning
+        If epsilon is too small to measure any pair of columns. They are then released independently.
+
+    Notes
+    -----
+    Reads before its noise. Public: the number of records, names and order of the released columns, declared domains and
+    their types, including whether numbers are integers. Protected: all values, and which of them are missing.
+
+    1. A random column comes first. Each further column and its parents, a set of earlier columns, are chosen together
+       by the exponential mechanism. The score is the total variation distance from independence, times n. Replacing a
+       record moves it by 3 at most (`defenses.synthetic.bayesian_network`). The d - 1 choices share
+       `structure_share` of epsilon.
+    2. The joint counts of each column with its parents get discrete Laplace noise (L1 sensitivity 2) and are projected
+       to a distribution. Counts that other joint counts contain are sums of these. The m measured ones share the rest
+       of epsilon.
+    3. Rows are drawn in the order of the network, by column-wise rounding.
+
+    The choices and measurements compose to epsilon in sequence, with delta 0; the third step is post-processing. n is
+    public. With d columns and epsilon_2 for step 2, counts of c cells have the mean n / c and noise of scale
+    2 d / epsilon_2. So the parent sets of step 1 are the maximal ones with
+    c <= n epsilon_2 / (2 d theta). If no pair of columns has so few cells, all of epsilon goes to step 2.
+
+    Missing values and categories outside the domain are not counted and never released. Noise and choices are drawn
+    exactly (`defenses.dp.exact`). No row stems from a record, and there is no channel. Two parts of the paper are left
+    out: parents at a coarser level of their hierarchy, and the mutual consistency of the joint counts.
+
+    References
+    ----------
+    Zhang, Cormode, Procopiuc, Srivastava and Xiao (2017), PrivBayes: private data release via Bayesian networks,
+    ACM Transactions on Database Systems 42 (4), article 25 (the score R, theta-usefulness, maximal parent sets).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pandas as pd
+    >>> from defenses import Microdata, PrivBayes
+    >>> from metrics import CategoricalDomain
+    >>> domains = {"smokes": CategoricalDomain(("no", "yes")), "coughs": CategoricalDomain(("no", "yes"))}
+    >>> frame = pd.DataFrame({"smokes": ["no", "yes"] * 200, "coughs": ["no", "yes"] * 200})
+    >>> released = PrivBayes(epsilon=2.0).apply(Microdata(frame, domains=domains), np.random.default_rng(0)).frame
+    >>> bool((released["smokes"] == released["coughs"]).mean() > 0.9)
+    True
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.0,
+        degree: int = 3,
+        usefulness: float = 4.0,
+        structure_share: float = 0.3,
+        structural_zeros: Zeros = (),
+    ) -> None:
+        check_real("epsilon", epsilon, low=LEAST_EPSILON, high=2.0**20)
+        check_integer("degree", degree, low=1)
+        check_real("usefulness", usefulness, low=0, open_low=True)
+        check_real("structure_share", structure_share, low=0, high=1, open_low=True, open_high=True)
+        check_structural_zeros(structural_zeros)
+        self.epsilon = epsilon
+        self.degree = degree
+        self.usefulness = usefulness
+        self.structure_share = structure_share
+        self.structural_zeros = structural_zeros
+
+    def guarantee(self, records: Microdata) -> Guarantee:
+        """Return the epsilon of the whole table."""
+        check_public_domains(records)
+        structural_zeros(records, self.structural_zeros)
+        columns = max(2, len(records.released_columns))
+        least = float(self.epsilon) * min(self.structure_share / (columns - 1), (1 - self.structure_share) / columns)
+        if least * BELOW < LEAST_EPSILON:
+            raise ValueError(f"epsilon is too small to be divided among {columns} columns, got {self.epsilon!r}")
+        return Guarantee(
+            epsilon=float(self.epsilon),
+            statement="one record replaced by any other, number of records and declared domains public",
+        )
+
+    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
+        """Choose the network, measure its joint counts and draw the rows."""
+        self.guarantee(records)
+        frame = released_frame(records)
+        names = records.released_columns
+        if len(records) and names:
+            domains = [records.domains[name] for name in names]
+            table = CountedColumns([codes(records, name) for name in names], tuple(domain.size for domain in domains))
+            network, joints = self._measured(table, rng)
+
+            def draw(rows: int, rng: Generator) -> list[Drawn]:
+                drawn = _rows(network, joints, table.sizes, rows, rng)
+                return [_values(domain, column, rng) for domain, column in zip(domains, drawn, strict=True)]
+
+            zeros = structural_zeros(records, self.structural_zeros)
+            drawn = possible_rows(draw, names, zeros, len(records), rng)
+            for name, domain in zip(names, domains, strict=True):
+                frame[name] = _cells(domain, drawn[name], rng)
+        return MicrodataRelease(frame, np.full(len(frame), -1), None)
+
+    def _measured(
+        self, table: CountedColumns, rng: Generator
+    ) -> tuple[list[tuple[int, Columns]], dict[Columns, Floats]]:
+        """Choose the network, and measure joint counts; both together cost epsilon."""
+        columns = len(table.sizes)
+        rest = float(self.epsilon) * (1 - self.structure_share)
+        cells = min(MOST_CELLS, table.n * rest / (2 * columns * self.usefulness))
+        if any(a * b <= cells for a, b in combinations(table.sizes, 2)):
+            choice = float(self.epsilon) * self.structure_share / (columns - 1) * BELOW
+            network = self._network(table, cells, choice, rng)
+        else:
+            if columns > 1:
+                warnings.warn(f"{type(self).__name__}: {INDEPENDENT}", stacklevel=3)
+            network, rest = [(column, ()) for column in range(columns)], float(self.epsilon)
+        sets = {tuple(sorted((*parents, column))) for column, parents in network}
+        largest = sorted(one for one in sets if not any(set(one) < set(other) for other in sets))
+        return network, {one: _noisy(table, one, rest / len(largest) * BELOW, rng) for one in largest}
+
+    def _network(
+        self, table: CountedColumns, cells: float, epsilon: float, rng: Generator
+    ) -> list[tuple[int, Columns]]:
+        """Choose columns with their parents one after the other; each choice costs epsilon."""
+        first = int(rng.integers(len(table.sizes)))
+        network: list[tuple[int, Columns]] = [(first, ())]
+        waiting = [column for column in range(len(table.sizes)) if column != first]
+        scores: dict[tuple[int, Columns], float] = {}
+        degree = self._degree(len(table.sizes))
+        while waiting:
+            sizes = {column: table.sizes[column] for column, _ in network}
+            sets = {
+                size: maximal_parent_sets(sizes, cells / size, degree)
+                for size in {table.sizes[column] for column in waiting}
+            }
+            options = [(column, parents) for column in waiting for parents in sets[table.sizes[column]]]
+            for option in options:
+                if option not in scores:
+                    scores[option] = table.dependence(*option) if option[1] else 0.0
+            chosen = options[self._selected(np.array([scores[option] for option in options]), epsilon, rng)]
+            network.append(chosen)
+            waiting.remove(chosen[0])
+        return network
+
+    def _degree(self, columns: int) -> int:
+        """Largest number of parents for which columns and parents can be combined in at most `MOST_OPTIONS` ways."""
+        possible = range(2, min(int(self.degree), columns - 1) + 1)
+        return max((k for k in possible if columns * math.comb(columns - 1, k) <= MOST_OPTIONS), default=1)
+
+    def _selected(self, scores: Floats, epsilon: float, rng: Generator) -> int:
+        """Position of an option chosen by the exponential mechanism."""
+        return int(Exponential(epsilon=epsilon, sensitivity=SCORE_SENSITIVITY).release(scores, rng))
+
+
+def _noisy(table: CountedColumns, columns: Columns, epsilon: float, rng: Generator) -> Floats:
+    """Joint distribution from counts with discrete Laplace noise, one axis for each column."""
+    counts = table.counts(columns)
+    noise = DiscreteLaplace(epsilon=epsilon, sensitivity=2)
+    noisy = np.asarray(noise.release(counts.ravel(), rng), dtype=float)
+    total = float(noisy.sum())
+    # Where values are missing, the total is smaller than n; only shares matter for the rows.
+    missing = table.n - total > DEVIATIONS * math.sqrt(noisy.size * noise.variance)
+    return project_to_simplex(noisy, max(total, 1.0) if missing else table.n).reshape(counts.shape)
+
+
+def _rows(
+    network: Sequence[tuple[int, Columns]],
+    joints: Mapping[Columns, Floats],
+    sizes: Columns,
+    rows: int,
+    rng: Generator,
+) -> list[Integers]:
+    """Draw the value of each column for each row, in the order of the network."""
+    drawn = [np.zeros(rows, dtype=np.intp) for _ in sizes]
+    for column, parents in network:
+        given = np.zeros(rows, dtype=np.intp)
+        for parent in parents:
+            given = given * sizes[parent] + drawn[parent]
+        drawn[column] = rounded(_conditional(joints, column, parents), given, rng)
+    return drawn
+
+
+def _conditional(joints: Mapping[Columns, Floats], column: int, parents: Columns) -> Floats:
+    """Weights of a column's values given those of its parents, shape (combinations, values)."""
+    wanted = (*parents, column)
+    measured = next(columns for columns in joints if set(wanted) <= set(columns))
+    other = tuple(axis for axis, name in enumerate(measured) if name not in wanted)
+    remaining = [name for name in measured if name in wanted]
+    joint = joints[measured].sum(axis=other).transpose([remaining.index(name) for name in wanted])
+    weights = joint.reshape(-1, joint.shape[-1])
+    # Combinations of parents that the noise has emptied take the column's own distribution.
+    return np.asarray(np.where(weights.sum(axis=1, keepdims=True) > 0, weights, weights.sum(axis=0)))
+
+
+def _values(domain: Domain, drawn: Integers, rng: Generator) -> Drawn:
+    """Codes of categories, or random numbers inside the drawn bins."""
+    return released_column(domain, drawn, rng).to_numpy() if isinstance(domain, NumericDomain) else drawn
+
+
+def _cells(domain: Domain, values: Drawn, rng: Generator) -> pd.Series[str] | pd.Series[float] | pd.Series[int]:
+    """Released cells of drawn values."""
+    return pd.Series(values) if isinstance(domain, NumericDomain) else released_column(domain, values, rng)
