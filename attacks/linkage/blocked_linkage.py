@@ -18,6 +18,7 @@ from attacks.linkage.channel_rescoring import under_channel
 from attacks.linkage.expectation_maximization_linkage import ExpectationMaximizationLinkage
 from attacks.linkage.likeliest_candidates import LikeliestCandidates
 from attacks.linkage.likelihood_assignment import LikelihoodAssignment
+from attacks.linkage.noted_answers import NotedAnswers
 from attacks.linkage.pair_scores import column_scores
 from attacks.linkage.run_coded_column import RunCodedColumn, run_coded_column
 from attacks.linkage.sampled_learning import LearnedModels, among_all, learned_models
@@ -35,18 +36,15 @@ ANSWERS = 5
 
 
 @dataclass(frozen=True)
-class SearchedAnswers(RankedAnswers):
+class SearchedAnswers(NotedAnswers):
     """Ranked answers with notes on how candidates were searched.
 
     Parameters
     ----------
-    notes : tuple of str
-        How candidates were searched.
     asked : ndarray of int, optional
         Rows that the answers are about, ascending; None for all.
     """
 
-    notes: tuple[str, ...] = ()
     asked: Integers | None = None
 
 

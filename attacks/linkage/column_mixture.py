@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from attacks.linkage.column_models import PRIOR, START, interval_lengths
+from attacks.linkage.column_tables import PRIOR, START, interval_lengths
 from attacks.linkage.run_coded_column import RunCodedColumn
 from metrics.arrays import Booleans, Floats, Integers
 

@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
+import numpy as np
 from numpy.random import Generator
 
 from attacks.base.attack import Knowledge, NotApplicable
 from attacks.base.sides import shared_columns, shared_table
 from attacks.linkage.column_models import ColumnModels
-from attacks.linkage.linkage_answers import Linkage, distance_posterior
-from attacks.linkage.row_matching import matching_posterior
+from attacks.linkage.linkage_answers import Linkage, assignment_answers, distance_posterior, evidence_posterior
+from attacks.linkage.linkage_fit import fitted
+from attacks.linkage.linkage_significance import significant
+from attacks.linkage.noted_answers import LearnedAnswers
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
-
-# Rounds end when no share changes by more than this.
-SETTLED = 2e-3
 
 
 class ExpectationMaximizationLinkage(Linkage):
     """Linkage by expectation maximization: estimates the mechanism of each column while it matches.
 
-    Model: the released cell of a record with value x covers x with probability a (kept), is x plus Gaussian noise of
-    standard deviation s with probability b (numbers only), or is any released cell with probability c, a + b + c = 1.
-    Expectation: the matching posterior under the current a, b, c, s of each column. Maximization: their shares and
-    the noise's variance among expected matches. A column that was shuffled ends at c = 1 and carries no weight.
+    Model: the released cell of a record with value x covers x with probability a (kept), is x plus noise of scale s
+    with probability b (numbers only), or is replaced with probability c, a + b + c = 1. Expectation: the matching
+    posterior under the current a, b, c, s of each column. Maximization: their shares and the scale among expected
+    matches. A column that was shuffled ends at c = 1 and carries no weight. Noise is Gaussian or Laplace, with or
+    without an offset, and replacements are drawn by frequency or evenly, whichever fits the matches.
+
+    Expectation maximization ends in a local optimum. Where many columns mislead, Gower's distance leads to a wrong
+    one. Other starts take half of the values of some columns as kept: of all columns, of the 2, 3, 4, 6, ... columns
+    of largest entropy, and of columns added greedily (`attacks.linkage.linkage_starts`). Another end replaces the
+    usual one if its marginal log-likelihood is larger by 10 nats: the sum over released rows of the log mean over
+    candidates of the product over columns. The answer names the columns that were found informative.
+
+    In releases of 150 of 10,000 people, 4 columns were disturbed a little and 46 ratings perturbed until other people
+    looked nearer. It found 91 to 98 % with 90 to 97 % confidence. From Gower's distance alone it found 0 to 65 %.
+
+    Evidence counts as chance if the joint likelihood of the columns hardly exceeds that of each column by itself.
+    Confidences then fall to the chance level (`attacks.linkage.linkage_significance`). Ratings of one other person in
+    most columns are joint evidence for that person: if nothing tells of the true one, that person is named confidently.
 
     The likelihood of noise is that of the interval between a number's neighbours that occur on either side. With
     intervals of one unit, every number that somebody has would be strong evidence that it was kept. Where numbers were
@@ -31,21 +45,20 @@ class ExpectationMaximizationLinkage(Linkage):
     the ranks, 46 % of the rows were found with 90 % confidence, not 81 %.
 
     Where rows are equal in groups it falls below `NearestNeighbour` (`GroupLinkage` does not). Its confidences are too
-    high (.2) where nothing can be found because all columns were shuffled. They are too low (.04, not .12) where most
-    cells are suppressed.
+    low where most cells are suppressed (.04, not .12) or hardly anything can be found.
 
     Parameters
     ----------
     iterations : int
-        Largest number of rounds. It stops earlier when no share changes by more than .002. More than 12 rounds found
-        no more of the bank's customers.
+        Largest number of rounds from each start. It stops earlier when no share changes by more than .002. More than
+        12 rounds found no more of the bank's customers.
     sharpness : float
         The first posterior falls by ``exp(-sharpness * Gower distance)``.
 
     References
     ----------
     Winkler (1988), Using the EM algorithm for weight computation in the Fellegi-Sunter model; Dempster, Laird and
-    Rubin (1977).
+    Rubin (1977), Maximum likelihood from incomplete data via the EM algorithm.
     """
 
     def __init__(self, *, iterations: int = 12, sharpness: float = 100.0) -> None:
@@ -53,6 +66,25 @@ class ExpectationMaximizationLinkage(Linkage):
         self.sharpness = sharpness
         check_integer("iterations", iterations, low=1)
         check_real("sharpness", sharpness, low=0, open_low=True)
+
+    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> LearnedAnswers:
+        """Learn, assign one to one and name the informative columns.
+
+        Raises
+        ------
+        NotApplicable
+            If the release has no row to learn from.
+        """
+        evidence, information = self._learned(release, knowledge)
+        claims = assignment_answers(evidence, evidence_posterior(release, knowledge, evidence), rng)
+        names = [column.name for column in shared_columns(release, knowledge)]
+        order = [number for number in np.argsort(-information, kind="stable").tolist() if information[number] > 0]
+        note = ", ".join(f"{names[number]} {information[number] / np.log(2):.1f} bits" for number in order)
+        return LearnedAnswers(
+            **vars(claims),
+            notes=(f"columns found informative: {note or 'none'}",),
+            informative=tuple(names[number] for number in order),
+        )
 
     def evidence(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Floats:
         """Log-likelihood of each row under each candidate after the last round, shape (rows, candidates).
@@ -62,16 +94,21 @@ class ExpectationMaximizationLinkage(Linkage):
         NotApplicable
             If the release has no row to learn from.
         """
+        return self._learned(release, knowledge)[0]
+
+    def _learned(self, release: MicrodataRelease, knowledge: Knowledge) -> tuple[Floats, Floats]:
+        """Evidence, and the information of each column in nats for each row, 0 where it is not informative."""
         if not len(release.frame):
             raise NotApplicable("the release has no row")
         name = (ExpectationMaximizationLinkage, self.iterations, self.sharpness)
-        return shared_table(release, knowledge, name, lambda: self._learned(release, knowledge))
+        fits: list[tuple[Floats, Floats]] = []
 
-    def _learned(self, release: MicrodataRelease, knowledge: Knowledge) -> Floats:
-        models = ColumnModels(shared_columns(release, knowledge))
-        moved = models.maximize(distance_posterior(release, knowledge, self.sharpness))
-        for _ in range(self.iterations - 1):
-            if moved < SETTLED:
-                break
-            moved = models.maximize(matching_posterior(models.log_likelihood()))
-        return models.log_likelihood()
+        def fit(part: int) -> Floats:
+            if not fits:
+                models = ColumnModels(shared_columns(release, knowledge))
+                end = fitted(models, distance_posterior(release, knowledge, self.sharpness), self.iterations)
+                fits.append(significant(models, end.evidence))
+            return fits[0][part]
+
+        evidence = shared_table(release, knowledge, name, lambda: fit(0))
+        return evidence, shared_table(release, knowledge, (*name, "information"), lambda: fit(1))

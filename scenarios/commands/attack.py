@@ -83,6 +83,7 @@ def attack(
     import numpy as np
 
     from attacks.linkage.blocked_linkage import SearchedAnswers
+    from attacks.linkage.noted_answers import NotedAnswers
     from scenarios.tables.linkage_files import answer_table, read_release, read_truth
     from scenarios.tables.released import STANDARD, as_csv, refuse_existing, write_text
     from scenarios.tables.sampled_release import drawn_rows, sampled_release, sampling_notes
@@ -103,8 +104,9 @@ def attack(
         claims = _claims(assignment, method, release, knowledge, rng)
         answer = answer_table(claims, release, knowledge, rng)
         answer["released_row"] = drawn[answer["released_row"].to_numpy()]
-        if isinstance(claims, SearchedAnswers):
+        if isinstance(claims, NotedAnswers):
             notes += claims.notes
+        if isinstance(claims, SearchedAnswers):
             drawn = drawn if claims.asked is None else drawn[claims.asked]
             if origin is not None:
                 origin = np.where(np.isin(np.arange(rows), drawn), origin, -1)

@@ -1,0 +1,120 @@
+"""Expectation maximization from several starts; the end of largest marginal likelihood is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from attacks.linkage.column_fits import Fit, chosen_fit, first_fit, fit_of, mechanisms_of, weighted_pairs
+from attacks.linkage.column_models import ColumnModels
+from attacks.linkage.linkage_starts import starting_evidence
+from attacks.linkage.marginal_likelihood import marginal_log_likelihood
+from attacks.linkage.mechanism import Mechanism
+from attacks.linkage.row_matching import matching_posterior
+from metrics.arrays import Floats
+
+# Rounds end when no share changes by more than this.
+SETTLED = 2e-3
+# Number of ends that go on after the first round, and rounds before the best of them is taken.
+FINALISTS, SCREENED = 2, 2
+# Rounds after noise and replacement were chosen.
+CHOSEN = 3
+# Gain in marginal log-likelihood, in nats, from which another end replaces the usual one.
+MARGIN = 10.0
+
+
+@dataclass(frozen=True)
+class End:
+    """Where some rounds of expectation maximization led.
+
+    Attributes
+    ----------
+    mechanisms : list of Mechanism
+        The models, one a column.
+    evidence : ndarray of float, shape (rows, candidates)
+        Log-likelihood of each row under each candidate.
+    value : float
+        Marginal log-likelihood.
+    moved : float
+        Largest change of a share in the last round.
+    """
+
+    mechanisms: list[Mechanism]
+    evidence: Floats
+    value: float
+    moved: float
+
+
+def fitted(models: ColumnModels, distance_posterior: Floats, iterations: int) -> End:
+    """Fit the models from several starts.
+
+    The usual start is Gower's distance. The others are those of `starting_evidence`. The best of their ends replaces
+    the usual one if its marginal log-likelihood is larger by `MARGIN`. So does the end with the families of noise and
+    replacement that fit best.
+
+    Parameters
+    ----------
+    models : ColumnModels
+        The models; they end at the result.
+    distance_posterior : ndarray of float, shape (rows, candidates)
+        Posterior by Gower's distance.
+    iterations : int
+        Largest number of rounds from each start.
+    """
+    start = models.mechanisms()
+    best = _settled(models, _step(models, distance_posterior), iterations - 1)
+    other = _screened(models, start)
+    if other.value > best.value - MARGIN:
+        other = _settled(models, other, iterations - 1 - SCREENED)
+    if other.value > best.value + MARGIN:
+        best = other
+    other = _settled(models, _round(models, best.mechanisms, matching_posterior(best.evidence), chosen_fit), CHOSEN)
+    if other.value > best.value + MARGIN:
+        best = other
+    models.adopt(best.mechanisms)
+    return best
+
+
+def _screened(models: ColumnModels, start: list[Mechanism]) -> End:
+    """The best of the other starts after a few rounds."""
+    ends = [
+        _round(models, start, matching_posterior(evidence.astype(float)), first_fit)
+        for evidence in starting_evidence(models.tables)
+    ]
+    for _ in range(SCREENED):
+        ends = sorted(ends, key=lambda end: -end.value)[:FINALISTS]
+        ends = [_next(models, end) for end in ends]
+    return max(ends, key=lambda end: end.value)
+
+
+def _settled(models: ColumnModels, end: End, rounds: int) -> End:
+    """At most so many rounds more, until shares settle."""
+    for _ in range(rounds):
+        if end.moved < SETTLED:
+            break
+        end = _next(models, end)
+    return end
+
+
+def _next(models: ColumnModels, end: End) -> End:
+    models.adopt(end.mechanisms)
+    return _step(models, matching_posterior(end.evidence))
+
+
+def _step(models: ColumnModels, posterior: Floats) -> End:
+    moved = models.maximize(posterior)
+    evidence = models.log_likelihood()
+    return End(models.mechanisms(), evidence, marginal_log_likelihood(evidence), moved)
+
+
+def _round(models: ColumnModels, mechanisms: list[Mechanism], posterior: Floats, fit: Callable[..., Fit]) -> End:
+    """One round: the most likely mechanisms under a posterior, and the evidence that they give."""
+    before = fit_of(mechanisms)
+    after = fit(weighted_pairs(models.tables, models.expected_counts(posterior)), before)
+    learned = mechanisms_of(after)
+    models.adopt(learned)
+    evidence = models.log_likelihood()
+    moved = float(np.abs(after.shares - before.shares).max())
+    return End(learned, evidence, marginal_log_likelihood(evidence), moved)

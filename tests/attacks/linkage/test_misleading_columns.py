@@ -1,0 +1,69 @@
+"""Releases in which four columns tell people apart and dozens of others mislead."""
+
+import numpy as np
+import pytest
+from misleading_tools import MISLEADING, PERSONAL, answered, misleading_release, with_columns
+
+from attacks import AssignmentLinkage, EnsembleLinkage, ExpectationMaximizationLinkage, GroupLinkage
+
+SMALL = {"people": 300, "rows": 80}
+
+
+def gower_hits(release, knowledge, truth):
+    return (
+        AssignmentLinkage().run(release, knowledge, np.random.default_rng(0)).best(np.random.default_rng(0)) == truth
+    ).mean()
+
+
+@pytest.mark.parametrize("rule", ["strangers", "averted"])
+def test_a_few_columns_are_found_among_misleading_ones(rule):
+    # 80 rows: the standard deviation of a share of .9 is .034.
+    release, knowledge, truth = misleading_release(3, rule=rule, **SMALL)
+    hits, confidence = answered(ExpectationMaximizationLinkage(), release, knowledge, truth)
+    assert hits >= 0.85
+    assert abs(confidence - hits) < 0.1
+    assert gower_hits(release, knowledge, truth) < 0.4
+
+
+def test_the_answer_names_the_informative_columns():
+    release, knowledge, _truth = misleading_release(3, rule="averted", **SMALL)
+    claims = ExpectationMaximizationLinkage().run(release, knowledge, np.random.default_rng(0))
+    assert {"zip", "age", "job"} <= set(claims.informative)
+    assert len(claims.informative) <= 8
+    assert claims.informative[0] == "zip"
+    assert "zip" in claims.notes[0]
+
+
+@pytest.mark.parametrize("rule", ["strangers", "averted"])
+def test_where_nothing_can_be_found_none_is_claimed(rule):
+    release, knowledge, _truth = misleading_release(3, rule=rule, hidden=True, **SMALL)
+    claims = ExpectationMaximizationLinkage().run(release, knowledge, np.random.default_rng(0))
+    first = claims.ranking(np.random.default_rng(0)) == 0
+    assert claims.confidence[first].mean() <= 0.02
+    assert not claims.informative
+    assert claims.notes == ("columns found informative: none",)
+
+
+@pytest.mark.parametrize("attack", [GroupLinkage(), EnsembleLinkage()], ids=lambda attack: type(attack).__name__)
+def test_attacks_that_extend_it_profit(attack):
+    release, knowledge, truth = misleading_release(3, rule="strangers", **SMALL)
+    assert answered(attack, release, knowledge, truth)[0] >= 0.85
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", [11, 12])
+@pytest.mark.parametrize("rule", MISLEADING)
+@pytest.mark.parametrize("personal", [2, 4, 6, 10])
+def test_150_of_10000_people(personal, rule, seed):
+    release, knowledge, truth = misleading_release(seed, rule=rule, personal=personal)
+    hits, confidence = answered(ExpectationMaximizationLinkage(), release, knowledge, truth)
+    alone, _ = answered(ExpectationMaximizationLinkage(), *with_columns(release, knowledge, PERSONAL[personal]), truth)
+    assert hits >= min(0.85, alone - 0.1)
+    assert abs(confidence - hits) < 0.12
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("rule", ["strangers", "averted"])
+def test_none_of_10000_people_is_claimed_where_nothing_can_be_found(rule):
+    release, knowledge, truth = misleading_release(11, rule=rule, hidden=True)
+    assert answered(ExpectationMaximizationLinkage(), release, knowledge, truth)[1] <= 0.02
