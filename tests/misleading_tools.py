@@ -33,7 +33,7 @@ def _people(rng, count):
 
 # Personal columns by their number; fewer need to be more identifying.
 PERSONAL = {
-    2: ("zip", "age"),
+    2: ("zip", "income"),
     4: ("age", "gender", "job", "zip"),
     6: ("age", "gender", "job", "region", "height", "income"),
     10: ("age", "gender", "job", "region", "height", "education", "month", "children", "income", "zip"),

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from attacks.linkage.column_mechanism import ColumnMechanism
 from attacks.linkage.column_tables import ColumnTables
-from attacks.linkage.mechanism import Mechanism
 from attacks.linkage.noise_families import GAUSSIAN, LAPLACE, Noise, sum_over_grid
 from metrics.arrays import Booleans, Floats, Integers
 
@@ -122,7 +122,7 @@ class Fit:
         )
 
 
-def fit_of(mechanisms: list[Mechanism]) -> Fit:
+def fit_of(mechanisms: list[ColumnMechanism]) -> Fit:
     """Parameters of these mechanisms."""
     return Fit(
         np.array([one.shares for one in mechanisms]),
@@ -134,10 +134,10 @@ def fit_of(mechanisms: list[Mechanism]) -> Fit:
     )
 
 
-def mechanisms_of(fit: Fit) -> list[Mechanism]:
+def mechanisms_of(fit: Fit) -> list[ColumnMechanism]:
     """Mechanisms with these parameters."""
     return [
-        Mechanism(
+        ColumnMechanism(
             (float(shares[0]), float(shares[1]), float(shares[2])),
             Noise(LAPLACE if laplace else GAUSSIAN, float(scale), float(offset)),
             bool(even),

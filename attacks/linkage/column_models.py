@@ -9,8 +9,8 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from attacks.base.sides import SharedColumn
+from attacks.linkage.column_mechanism import ColumnMechanism
 from attacks.linkage.column_tables import ColumnTables
-from attacks.linkage.mechanism import Mechanism
 from attacks.linkage.noise_families import GAUSSIAN, Noise
 from metrics.arrays import Floats, Integers
 
@@ -54,10 +54,12 @@ class ColumnModels:
         counts = [tables.given_kept.shape[0] for tables in self._sorted]
         self._by_cell = _sums_by_code([tables.column.cells.codes for tables in self._sorted], counts)
         self._entries = np.concatenate([self._entry_of_each_pair(place) for place in range(len(self._sorted))])
-        self._latest: list[Mechanism] | None = None
-        self.adopt([Mechanism(tables.starting_shares(), Noise(GAUSSIAN, tables.deviation)) for tables in self.tables])
+        self._latest: list[ColumnMechanism] | None = None
+        self.adopt(
+            [ColumnMechanism(tables.starting_shares(), Noise(GAUSSIAN, tables.deviation)) for tables in self.tables]
+        )
 
-    def adopt(self, mechanisms: list[Mechanism]) -> None:
+    def adopt(self, mechanisms: list[ColumnMechanism]) -> None:
         """Take these models, one a column."""
         if mechanisms is self._latest:
             return
@@ -74,12 +76,13 @@ class ColumnModels:
                     self._segment(self._given_replaced, place)[:] = tables.flat(tables.evenly)
         self._compute()
 
-    def mechanisms(self) -> list[Mechanism]:
+    def mechanisms(self) -> list[ColumnMechanism]:
         """The models, one a column."""
         if self._latest is None:
             shares = self._shares.tolist()
             self._latest = [
-                Mechanism(tuple(shares[place]), self._noises[place], self._evenly[place]) for place in self._places
+                ColumnMechanism(tuple(shares[place]), self._noises[place], self._evenly[place])
+                for place in self._places
             ]
         return self._latest
 

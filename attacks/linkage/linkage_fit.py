@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from attacks.linkage.column_fits import Fit, chosen_fit, first_fit, fit_of, mechanisms_of, weighted_pairs
+from attacks.linkage.column_mechanism import ColumnMechanism
 from attacks.linkage.column_models import ColumnModels
 from attacks.linkage.linkage_starts import starting_evidence
 from attacks.linkage.marginal_likelihood import marginal_log_likelihood
-from attacks.linkage.mechanism import Mechanism
 from attacks.linkage.row_matching import matching_posterior
 from metrics.arrays import Floats
 
@@ -31,7 +31,7 @@ class End:
 
     Attributes
     ----------
-    mechanisms : list of Mechanism
+    mechanisms : list of ColumnMechanism
         The models, one a column.
     evidence : ndarray of float, shape (rows, candidates)
         Log-likelihood of each row under each candidate.
@@ -41,7 +41,7 @@ class End:
         Largest change of a share in the last round.
     """
 
-    mechanisms: list[Mechanism]
+    mechanisms: list[ColumnMechanism]
     evidence: Floats
     value: float
     moved: float
@@ -77,7 +77,7 @@ def fitted(models: ColumnModels, distance_posterior: Floats, iterations: int) ->
     return best
 
 
-def _screened(models: ColumnModels, start: list[Mechanism]) -> End:
+def _screened(models: ColumnModels, start: list[ColumnMechanism]) -> End:
     """The best of the other starts after a few rounds."""
     ends = [
         _round(models, start, matching_posterior(evidence.astype(float)), first_fit)
@@ -109,7 +109,7 @@ def _step(models: ColumnModels, posterior: Floats) -> End:
     return End(models.mechanisms(), evidence, marginal_log_likelihood(evidence), moved)
 
 
-def _round(models: ColumnModels, mechanisms: list[Mechanism], posterior: Floats, fit: Callable[..., Fit]) -> End:
+def _round(models: ColumnModels, mechanisms: list[ColumnMechanism], posterior: Floats, fit: Callable[..., Fit]) -> End:
     """One round: the most likely mechanisms under a posterior, and the evidence that they give."""
     before = fit_of(mechanisms)
     after = fit(weighted_pairs(models.tables, models.expected_counts(posterior)), before)

@@ -18,8 +18,8 @@ SMALLEST_RATIO, LARGEST_RATIO = 1e-12, 1e12
 def marginal_log_likelihood(log_likelihood: NDArray[Any]) -> float:
     """Sum over rows of the log mean over candidates of the likelihood.
 
-    Unlike the likelihood of the best matching, it does not grow with the number of candidates that a flexible model
-    can be fitted to: a model that explains each row by any candidate gains nothing.
+    Unlike the likelihood of the best matching, it does not grow with the number of candidates. A model that explains
+    each row by some candidate or other gains nothing.
 
     Parameters
     ----------

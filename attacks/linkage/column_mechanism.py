@@ -8,7 +8,7 @@ from attacks.linkage.noise_families import Noise
 
 
 @dataclass(frozen=True)
-class Mechanism:
+class ColumnMechanism:
     """Mechanism of one column.
 
     Attributes
