@@ -6,7 +6,8 @@ import pytest
 from numpy.testing import assert_allclose
 
 from attacks import ColumnwiseReconstruction, FactorGraphReconstruction, Knowledge, NotApplicable
-from attacks.attributes.factor_graph_reconstruction import association_factors
+from attacks.attributes import factor_graph_reconstruction
+from attacks.attributes.factor_graph_reconstruction import association_factors, outstanding_rows
 from attacks.attributes.hidden_columns import MOST_VALUES, hidden_columns
 from defenses import Constant, GaussianCopula, Identity, IndependentMarginals, Microdata, MicrodataRelease, Mondrian
 from defenses.base.defense import MicrodataDefense
@@ -66,6 +67,36 @@ def test_rows_that_cover_a_target_give_its_values():
     assert claims.values["city"].tolist()[:1] == ["Nara"]
     assert claims.confidence.shape == (4,)
     assert ((claims.confidence > 0) & (claims.confidence <= 1)).all()
+
+
+def test_a_row_weighs_by_how_far_it_stands_out():
+    distance = np.array([[0.0, 0.1, 0.3, 0.2], [0.5, 0.4, 0.3, 0.2], [0.0, 0.9, 0.6, 0.2]])
+    nearest, weight = outstanding_rows(distance)
+    assert nearest.toarray().tolist() == [[1, 0, 1], [1, 0, 0], [1, 1, 0], [1, 1, 1]]
+    assert_allclose(weight, [1, 0.75, 0.5, 0.8])
+
+
+def test_targets_are_compared_in_blocks(monkeypatch):
+    distance = generator(0).random((5, 23)).round(1)
+    whole = outstanding_rows(distance)
+    monkeypatch.setattr(factor_graph_reconstruction, "BLOCK", 10)
+    blocks = outstanding_rows(distance)
+    assert (whole[0] != blocks[0]).nnz == 0
+    assert (whole[1] == blocks[1]).all()
+
+
+def test_trees_of_a_large_release_grow_on_some_of_its_rows(monkeypatch):
+    monkeypatch.setattr(factor_graph_reconstruction, "MOST_ROWS", 30)
+    frame = pd.DataFrame({"age": np.repeat([20, 30], 50), "city": np.repeat(["Nara", "Uji"], 50)})
+    claims = FactorGraphReconstruction().run(release_of(frame), KNOWLEDGE, generator(0))
+    assert claims.values["city"].tolist() == ["Nara", "Uji", "Uji", "Uji"]
+
+
+def test_covering_rows_answer_where_midpoints_of_cells_mislead():
+    """All cells have the midpoint 40, and one row covers the target."""
+    frame = pd.DataFrame({"age": ["[0,80]", "[35,45]", "[35,45]", "[35,45]"], "city": ["Nara", "Uji", "Uji", "Uji"]})
+    claims = FactorGraphReconstruction(weigh_rarity=False).run(release_of(frame), KNOWLEDGE, generator(0))
+    assert claims.values["city"].tolist() == ["Nara", "Nara", "Uji", "Nara"]
 
 
 def test_factors_tie_columns_and_do_not_tie_independent_ones():
