@@ -6,7 +6,7 @@ from misleading_tools import MISLEADING, PERSONAL, answered, misleading_release,
 
 from attacks import AssignmentLinkage, EnsembleLinkage, ExpectationMaximizationLinkage, GroupLinkage
 
-SMALL = {"people": 300, "rows": 80}
+SMALL = {"people": 1000, "rows": 60}
 
 
 def gower_hits(release, knowledge, truth):
@@ -17,7 +17,7 @@ def gower_hits(release, knowledge, truth):
 
 @pytest.mark.parametrize("rule", ["strangers", "averted"])
 def test_a_few_columns_are_found_among_misleading_ones(rule):
-    # 80 rows: the standard deviation of a share of .9 is .034.
+    # 60 rows: the standard deviation of a share of .9 is .04. From the usual start alone it finds .05 and .13.
     release, knowledge, truth = misleading_release(3, rule=rule, **SMALL)
     hits, confidence = answered(ExpectationMaximizationLinkage(), release, knowledge, truth)
     assert hits >= 0.85
