@@ -35,6 +35,18 @@ def test_values_are_drawn_in_proportion_to_their_number_in_the_leaf():
     assert list(shares) == ["bad", "good"]
 
 
+@pytest.mark.parametrize(("rare", "common"), [("b", "a"), (1, 0)])
+def test_a_leaf_hides_a_single_record_among_others(rare, common):
+    records = table(x=range(40), y=[rare if x == 7 else common for x in range(40)])
+    shares = {}
+    for size in (1, 10):
+        frame = apply(ClassificationTrees(leaf_size=size, rows=8000), records).frame
+        shares[size] = (frame.loc[frame["x"] == 7, "y"] == rare).mean()
+    assert shares[1] == 1
+    # About 200 rows with a share of at most 1/10: a deviation of 0.021.
+    assert shares[10] < 0.19
+
+
 def test_with_a_leaf_of_all_records_columns_are_independent():
     records = table(x=[0, 1] * 100, y=[0, 1] * 100)
     frame = apply(ClassificationTrees(leaf_size=200, rows=4000), records).frame

@@ -32,6 +32,19 @@ def test_every_leaf_holds_enough_records_inside_its_bounds(fewest):
         assert np.isinf(low[leaf]).all()
 
 
+@pytest.mark.parametrize("fewest", [1, 7])
+def test_the_leaves_of_a_tree_divide_the_space(fewest):
+    fitted, rows = forest()
+    pruned = PrunedForest.of(fitted.estimators_, rows, fewest)
+    points = np.random.default_rng(1).uniform(-1, 13, (200, rows.shape[1])).astype(np.float32)
+    low, high = pruned.bounds(rows.shape[1])
+    for records, reached in zip(pruned.leaves(rows).T, pruned.leaves(points).T, strict=True):
+        leaf = np.union1d(records, reached)
+        inside = ((low[leaf] < points[:, None]) & (points[:, None] <= high[leaf])).all(axis=2)
+        assert (inside.sum(axis=1) == 1).all()
+        assert (leaf[inside.argmax(axis=1)] == reached).all()
+
+
 def test_without_small_leaves_the_leaves_are_those_of_the_trees():
     fitted, rows = forest()
     leaf = PrunedForest.of(fitted.estimators_, rows, 1).leaves(rows)
