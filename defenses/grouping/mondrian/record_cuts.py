@@ -32,8 +32,8 @@ def is_continuous(column: OrderedColumn) -> bool:
 
 
 @dataclass(frozen=True)
-class Runs:
-    """Runs of neighbouring places between two records, with at least k records of the class on both sides.
+class PlaceRuns:
+    """PlaceRuns of neighbouring places between two records, with at least k records of the class on both sides.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Runs:
     last: Integers
 
     @classmethod
-    def between(cls, classes: OpenClasses, k: int) -> Runs:
+    def between(cls, classes: OpenClasses, k: int) -> PlaceRuns:
         """All places of these classes; a class of fewer than 2 k records has none."""
         places = np.maximum(0, classes.sizes - 2 * k + 1)
         counts = -(-places // _RUN)
@@ -57,12 +57,12 @@ class Runs:
         first = (classes.begins + k - 1)[group] + rank * _RUN
         return cls(group, first, np.minimum(first + _RUN, (classes.begins + k - 1 + places)[group]) - 1)
 
-    def taken(self, runs: Integers) -> Runs:
+    def taken(self, runs: Integers) -> PlaceRuns:
         """Some of the runs."""
-        return Runs(self.group[runs], self.first[runs], self.last[runs])
+        return PlaceRuns(self.group[runs], self.first[runs], self.last[runs])
 
 
-def cuts_between_records(column: OrderedNumbers, classes: OpenClasses, runs: Runs, rules: CutRules) -> Cuts | None:
+def cuts_between_records(column: OrderedNumbers, classes: OpenClasses, runs: PlaceRuns, rules: CutRules) -> Cuts | None:
     """Best cuts of a column with few ties and no missing value; None if a relaxed cut may fall among ties.
 
     Parameters
@@ -71,7 +71,7 @@ def cuts_between_records(column: OrderedNumbers, classes: OpenClasses, runs: Run
         A continuous column.
     classes : OpenClasses
         The classes; each row is a record.
-    runs : Runs
+    runs : PlaceRuns
         All places of the classes.
     rules : CutRules
         What a cut must satisfy.

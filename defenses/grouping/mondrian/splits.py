@@ -8,7 +8,7 @@ import numpy as np
 
 from defenses.grouping.mondrian.columns import OrderedColumn, OrderedNumbers
 from defenses.grouping.mondrian.open_classes import CutRules, Cuts, OpenClasses, best_of_each_class
-from defenses.grouping.mondrian.record_cuts import Runs, cuts_between_records, is_continuous
+from defenses.grouping.mondrian.record_cuts import PlaceRuns, cuts_between_records, is_continuous
 from metrics.arrays import Booleans, Floats, Integers
 from metrics.classes import count_pairs, group_starts
 
@@ -32,7 +32,7 @@ def best_cuts(columns: Sequence[OrderedColumn], classes: OpenClasses, rules: Cut
     cuts : Cuts
         The cuts in these columns.
     """
-    runs = None if classes.weights is not None else Runs.between(classes, rules.k)
+    runs = None if classes.weights is not None else PlaceRuns.between(classes, rules.k)
     if runs is not None and not runs.group.size:
         nothing = Cuts.none(classes.sizes.size)
         return nothing.value, nothing
@@ -44,7 +44,7 @@ def best_cuts(columns: Sequence[OrderedColumn], classes: OpenClasses, rules: Cut
     return best, Cuts(gain[here], value, left)
 
 
-def _cuts_of_column(column: OrderedColumn, classes: OpenClasses, runs: Runs | None, rules: CutRules) -> Cuts:
+def _cuts_of_column(column: OrderedColumn, classes: OpenClasses, runs: PlaceRuns | None, rules: CutRules) -> Cuts:
     cuts = None
     if runs is not None and isinstance(column, OrderedNumbers) and is_continuous(column):
         cuts = cuts_between_records(column, classes, runs, rules)

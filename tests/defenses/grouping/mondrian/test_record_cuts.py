@@ -7,7 +7,7 @@ from defenses.grouping.mondrian import record_cuts
 from defenses.grouping.mondrian.columns import OrderedNumbers
 from defenses.grouping.mondrian.cut_requirements import CutRequirements
 from defenses.grouping.mondrian.open_classes import CutRules, OpenClasses
-from defenses.grouping.mondrian.record_cuts import Runs, cuts_between_records
+from defenses.grouping.mondrian.record_cuts import PlaceRuns, cuts_between_records
 from metrics.domains import NumericDomain
 
 
@@ -44,7 +44,7 @@ def test_cuts_are_those_of_the_formula(law, k, width):
     )
     classes = OpenClasses.of(np.arange(numbers.size), lengths)
     rules = CutRules(k, True, CutRequirements((), ()))
-    cuts = cuts_between_records(column, classes, Runs.between(classes, k), rules)
+    cuts = cuts_between_records(column, classes, PlaceRuns.between(classes, k), rules)
     ends = np.cumsum(lengths)
     for one, (start, end) in enumerate(zip(ends - lengths, ends, strict=True)):
         gain, value, left = cut_by_formula(numbers[start:end], k, width)
@@ -61,8 +61,8 @@ def test_most_runs_of_a_large_class_are_skipped(monkeypatch):
     )
     classes = OpenClasses.of(np.arange(numbers.size), np.array([numbers.size]))
     kept = []
-    taken = Runs.taken
-    monkeypatch.setattr(record_cuts.Runs, "taken", lambda self, runs: kept.append(runs.size) or taken(self, runs))
-    runs = Runs.between(classes, 5)
+    taken = PlaceRuns.taken
+    monkeypatch.setattr(record_cuts.PlaceRuns, "taken", lambda self, runs: kept.append(runs.size) or taken(self, runs))
+    runs = PlaceRuns.between(classes, 5)
     cuts_between_records(column, classes, runs, CutRules(5, True, CutRequirements((), ())))
     assert kept[0] < runs.group.size / 10
