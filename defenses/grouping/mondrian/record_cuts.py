@@ -33,7 +33,7 @@ def is_continuous(column: OrderedColumn) -> bool:
 
 @dataclass(frozen=True)
 class PlaceRuns:
-    """PlaceRuns of neighbouring places between two records, with at least k records of the class on both sides.
+    """Runs of neighbouring places between two records, with at least k records of the class on both sides.
 
     Attributes
     ----------
