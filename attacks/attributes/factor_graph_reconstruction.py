@@ -29,7 +29,7 @@ COPY = 0.5
 """Largest weight of the nearest rows in a posterior."""
 TIE = 1e-9
 """Tolerance within which Gower distances are tied."""
-MOST_ROWS = 20_000
+MOST_ROWS = 10_000
 """Largest number of released rows on which trees are grown, drawn anew for each kind of trees."""
 BLOCK = 10**7
 """Number of pairs of a row and a target that are compared at a time."""
@@ -76,7 +76,7 @@ class FactorGraphReconstruction(Attack):
     to independence by as many rows as the geometric mean of the two numbers of values. The rarity of the value v is
     log2(1 / P_j(v)).
 
-    Of a release of more than 20,000 rows, trees are grown on that many; the nearest rows are found among all.
+    Of a release of more than 10,000 rows, trees are grown on that many; the nearest rows are found among all.
 
     Trees read a generalized cell as its midpoint, and so do not see which rows cover a target. Let d be the Gower
     distance of a target's nearest rows, and e the next larger distance. The nearest rows have the weight (1 - d/e) / 2
