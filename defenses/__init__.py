@@ -76,6 +76,8 @@ Post-randomisation (PRAM): categories are released at random by transition matri
     More names: help(defenses.pram)
 
 Synthetic tables drawn from a model of the records.
+    AdaptiveIterativeMechanism: AIM: differentially private synthetic rows from adaptively chosen noisy marginals of
+        a workload.
     ClassificationTrees: Synthetic rows from sequential classification and regression trees (CART), as synthpop
         draws them.
     ForestSynthesis: Synthetic rows from adversarial random forests (ARF): in the leaves of a forest, columns are

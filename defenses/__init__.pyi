@@ -58,6 +58,9 @@ from .pram.private_retention import OptimalRetentionFromNoisyHistogram as Optima
 from .pram.retention_replacement import RetentionReplacement as RetentionReplacement
 
 # synthetic
+from .synthetic.adaptive_iterative_mechanism import (
+    AdaptiveIterativeMechanism as AdaptiveIterativeMechanism,
+)
 from .synthetic.classification_trees import ClassificationTrees as ClassificationTrees
 from .synthetic.forest_synthesis import ForestSynthesis as ForestSynthesis
 from .synthetic.gaussian_copula import GaussianCopula as GaussianCopula

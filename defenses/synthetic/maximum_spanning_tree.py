@@ -39,8 +39,8 @@ class MaximumSpanningTree(GraphicalSynthesis):
     Raises
     ------
     ValueError
-        If a parameter is out of range; on `apply`, if a released column has no declared domain, or a column has too
-        many values to be measured with any other.
+        If a parameter is out of range. On `apply`, if a released column has no declared domain or too many values to
+        be measured with any other.
 
     Warns
     -----
@@ -123,7 +123,8 @@ class MaximumSpanningTree(GraphicalSynthesis):
             joining = np.flatnonzero([part[a] != part[b] for a, b in pairs])
             if not joining.size:
                 return chosen
-            a, b = pairs[joining[self._selected(scores[joining], epsilon, 2.0, rng)]]
+            (option,) = self._selected(scores[joining], epsilon, 2.0, 1, rng)
+            a, b = pairs[joining[option]]
             chosen.append((a, b))
             part[part == part[b]] = part[a]
 

@@ -26,10 +26,10 @@ class BeliefPropagation:
 
     Notes
     -----
-    Messages go to the root and back once. A clique's potentials and the messages from its children give, after division
-    by the sum over the new columns, the distribution of the new columns given the separator. Its logarithm is shifted
-    by the largest value for each entry of the separator. So no distribution vanishes, however far apart potentials are.
-    On the way back the conditional distribution is multiplied by the marginal of the separator.
+    Messages go to the root and back once. A clique's potentials and its children's messages are added, exponentiated
+    and divided by their sum over the new columns. The result is the distribution of the new columns given the
+    separator. Logarithms are shifted by their maximum for each entry of the separator. So no distribution vanishes,
+    however far apart potentials are. On the way back it is multiplied by the separator's marginal distribution.
 
     References
     ----------

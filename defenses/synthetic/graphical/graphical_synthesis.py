@@ -21,6 +21,8 @@ from defenses.synthetic.graphical.measured_table import MeasuredTable
 from defenses.synthetic.released_columns import check_public_domains, released_column
 from metrics.arrays import Floats, Integers
 
+NEGLIGIBLE = 30.0
+"""Logarithm of the odds at which scores are no longer distinguished."""
 INDEPENDENT = (
     "epsilon is too small to measure associations of this many records: "
     "the noise exceeds any of them, and all columns are released independently"
@@ -77,10 +79,18 @@ class GraphicalSynthesis(MicrodataDefense):
     def _drawn(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> list[Integers]:
         """Position of each row's value in each column, spending at most `rho` of zero-concentrated privacy."""
 
-    def _selected(self, scores: Floats, epsilon: float, sensitivity: float, rng: Generator) -> int:
-        """Position of an option chosen by the exponential mechanism; it costs rho = epsilon^2 / 8."""
+    def _selected(self, scores: Floats, epsilon: float, sensitivity: float, runs: int, rng: Generator) -> Integers:
+        """Positions of options chosen by independent runs of the exponential mechanism, shape (runs,).
+
+        To use one of them costs rho = epsilon^2 / 8, also if public facts decide on which.
+
+        Scores far below the highest are raised to where their probability relative to it is e^-30. Both a score and the
+        highest score move by at most the sensitivity between neighbours, and so does the larger of the one and the
+        other less a constant. Exact probabilities are then computed for few different scores.
+        """
+        scores = np.maximum(scores, scores.max() - 2 * sensitivity * NEGLIGIBLE / epsilon)
         # Rounding never makes the choice cost more than its share.
-        return Exponential(epsilon=epsilon * (1 - 2.0**-50), sensitivity=sensitivity).release(scores, rng)
+        return Exponential(epsilon=epsilon * (1 - 2.0**-50), sensitivity=sensitivity).repeated(scores, runs, rng)
 
     def _check(self, records: Microdata) -> None:
         """Raise ValueError unless the public domains fit this method."""

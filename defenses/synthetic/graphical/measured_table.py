@@ -57,8 +57,8 @@ class MeasuredTable:
         Replacing a record changes one count by 1 and another by -1, so that a measurement costs
         rho = 1 / variance of zero-concentrated differential privacy (L2 sensitivity sqrt 2).
 
-        Where values are missing, counts sum to fewer than n. If the noisy sum lies more than three standard deviations
-        of its noise below n, counts are scaled to the sum n: values are taken to be missing at random.
+        Where values are missing, counts sum to fewer than n. Counts are scaled to the sum n if the noisy sum lies more
+        than three standard deviations of its noise below n. Values are taken to be missing at random.
         """
         noise = discrete_gaussian(variance, self.cells(columns), rng).reshape(self.shape(columns))
         counts = self.counts(columns) + noise

@@ -17,8 +17,8 @@ def sampled_rows(model: GraphicalModel, n: int, rng: Generator) -> list[Integers
     """Draw the value of each column for each row; one array of shape (n,) for each column.
 
     Columns are drawn one after the other along the junction tree. Rows that agree in the columns of the clique drawn so
-    far form a group, and each value is given to the expected number of its rows, rounded down or up at random. So the
-    drawn rows deviate from the model's marginals by rounding, and not by independent sampling.
+    far form a group. Each value is given to the expected number of the group's rows, rounded down or up at random. So
+    the drawn rows deviate from the model's marginals by rounding, and not by independent sampling.
 
     Parameters
     ----------

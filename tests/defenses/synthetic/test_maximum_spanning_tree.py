@@ -61,9 +61,9 @@ def test_all_steps_together_spend_the_budget_at_most(monkeypatch, columns, epsil
         spent.append(1 / float(variance))
         return measured(self, names, variance, rng)
 
-    def select(self, scores, epsilon, sensitivity, rng):
+    def select(self, scores, epsilon, sensitivity, runs, rng):
         spent.append(epsilon**2 / 8)
-        return selected(self, scores, epsilon, sensitivity, rng)
+        return selected(self, scores, epsilon, sensitivity, runs, rng)
 
     monkeypatch.setattr(MeasuredTable, "measured", measure)
     monkeypatch.setattr(MaximumSpanningTree, "_selected", select)

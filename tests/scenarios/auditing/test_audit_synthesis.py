@@ -11,13 +11,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from defenses import MaximumSpanningTree
+from defenses import AdaptiveIterativeMechanism, MaximumSpanningTree
 from defenses.base.microdata import Microdata
 from metrics.domains import CategoricalDomain, infer_domain
 from scenarios.auditing.audit import Neighbours, audit
 from scenarios.auditing.subjects import subject
 
-DEFENSES = (MaximumSpanningTree,)
+DEFENSES = (MaximumSpanningTree, AdaptiveIterativeMechanism)
 # A large delta makes the worst event frequent enough for few releases.
 DELTA = 0.05
 
@@ -47,8 +47,8 @@ def broken(defense, title):
     class PlainSelection(defense):
         """Selects the best option without noise."""
 
-        def _selected(self, scores, epsilon, sensitivity, rng):
-            return int(np.argmax(scores))
+        def _selected(self, scores, epsilon, sensitivity, runs, rng):
+            return np.full(runs, np.argmax(scores))
 
     return {cls.__name__: cls for cls in (HalfNoise, DomainFromData, PlainSelection)}[title]
 

@@ -214,6 +214,7 @@ def test_a_killed_process_leaves_nothing(folder, number):
 
 
 NEEDS_ALL_ROWS = {
+    "AdaptiveIterativeMechanism",
     "Anatomy",
     "CellSuppression",
     "ClassificationTrees",

@@ -1,0 +1,168 @@
+"""AIM: differentially private synthetic rows from adaptively chosen noisy marginals of a workload."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+from numpy.random import Generator
+
+from defenses.base.microdata import Microdata
+from defenses.base.parameters import check_integer
+from defenses.synthetic.graphical.annealed_budget import AnnealedBudget
+from defenses.synthetic.graphical.candidates import Candidates, Growth, noise
+from defenses.synthetic.graphical.clique_tree import Columns
+from defenses.synthetic.graphical.estimation import estimated
+from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
+from defenses.synthetic.graphical.inference_size import MOST_CELLS, check_pairs, check_workload
+from defenses.synthetic.graphical.measured_table import MeasuredTable
+from defenses.synthetic.graphical.sampled_rows import sampled_rows
+from defenses.synthetic.graphical.workload import default_workload
+from metrics.arrays import Floats, Integers
+
+ROUNDS = 4
+"""Rounds for each column if no noise is ever reduced; the publication has 16."""
+LARGE, STEPS, STEPS_IF_LARGE = 10_000, 25, 50
+"""Steps of mirror descent after each measurement, and those for at least so many records; at the end twice as many."""
+CELLS_PER_RECORD, CANDIDATE_CELLS_PER_RECORD = 20, 2
+"""Largest numbers of cells of the model, and of a candidate, for each record."""
+PROPOSALS = 16
+"""Selections that are drawn at a time until one keeps the model within its limit."""
+
+
+class AdaptiveIterativeMechanism(GraphicalSynthesis):
+    """AIM: differentially private synthetic rows from adaptively chosen noisy marginals of a workload.
+
+    There are as many rows as records. Numbers are counted by public bins and drawn uniformly inside a bin.
+
+    Parameters
+    ----------
+    epsilon : float
+        Privacy parameter epsilon, positive.
+    delta : float
+        Privacy parameter delta, in (0, 1).
+    workload : list of list of str, optional
+        Sets of columns whose joint counts should be preserved. The default is all sets of three released columns, or
+        of two if there are more than 24.
+    most_cells : int
+        Largest number of cells of the model's junction tree, at least 1. There are at most 20 for each record, too,
+        and 2 for each record in a measured set of several columns.
+
+    Raises
+    ------
+    ValueError
+        If a parameter is out of range. On `apply`, if a released column has no declared domain or too many values to
+        be measured with any other. Also if the workload names an unknown column, or a set has too many cells.
+
+    Warns
+    -----
+    UserWarning
+        If epsilon is too small to measure any set of several columns. Columns are then released independently.
+
+    Notes
+    -----
+    Reads before its noise. Public: the number of records, names and order of the released columns, declared domains and
+    their types, including whether numbers are integers. Protected: all values, and which of them are missing.
+
+    The budget is the largest rho of zero-concentrated privacy that gives (epsilon, delta). It is spent in rounds, a
+    tenth on selection and the rest on counts with discrete Gaussian noise:
+
+    1. One-way counts of every column are measured, with a share of 1 / (4 columns) of the budget for each.
+    2. Each round selects a set of columns by the exponential mechanism, measures its counts, and fits the model anew.
+       Candidates are the subsets of the workload's sets. The score is w (D - N). D is the L1 distance of the
+       candidate's counts from those of rows drawn from the model. N is the expected absolute noise on its counts. The
+       weight w sums the columns that the candidate shares with each set of the workload, relative to the largest sum.
+       Replacing a record moves a score by 2 at most.
+    3. If a measurement changed its marginal by no more than its noise, all later rounds spend four times as much, which
+       halves the noise (budget annealing). The last round spends all that is left.
+
+    Some candidates are excluded. The junction tree may have at most `most_cells` times the share of the budget spent
+    so far. The noise of a set of several columns may be at most 2n, the largest distance between two tables. Both
+    follow from what is public or released. Selections are repeated until one is not excluded, and only this one is
+    used. It has the distribution of the exponential mechanism on the candidates that are not excluded, at its cost: the
+    ratio of any two probabilities is the same with and without the others.
+
+    Rows are drawn from the model by column-wise rounding. Fitting and drawing are post-processing and cost no budget.
+    Noise and choices are drawn exactly (`defenses.dp.exact`). Missing values and categories outside the domain are not
+    counted and never released. No row stems from a record, and there is no channel.
+
+    References
+    ----------
+    McKenna, Mullins, Sheldon and Miklau (2022), AIM: an adaptive and iterative mechanism for differentially private
+    synthetic data, algorithms 1 to 4.
+    Cesar and Rogers (2021), Bounding, concentrating, and truncating, section 4 (epsilon^2/8).
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float = 1.0,
+        delta: float = 1e-6,
+        workload: Sequence[Sequence[str]] | None = None,
+        most_cells: int = MOST_CELLS,
+    ) -> None:
+        super().__init__(epsilon=epsilon, delta=delta)
+        check_integer("most_cells", most_cells, low=1)
+        for columns in [] if workload is None else workload:
+            if isinstance(columns, str) or not len(columns) or len(set(columns)) < len(columns):
+                raise ValueError(f"workload must hold lists of different column names, got {columns!r}")
+        self.workload = workload
+        self.most_cells = most_cells
+
+    def _check(self, records: Microdata) -> None:
+        super()._check(records)
+        check_pairs(records, self.most_cells)
+        if self.workload is not None:
+            for columns in self.workload:
+                for name in columns:
+                    records.check_released("workload", name)
+            check_workload(records, self.workload, self.most_cells)
+
+    def _drawn(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> list[Integers]:
+        budget = AnnealedBudget(Fraction(rho), ROUNDS * len(names))
+        measured = [table.measured((column,), budget.variance, rng) for column in range(len(names))]
+        budget.spend_counts(len(names))
+        steps = STEPS if table.n < LARGE else STEPS_IF_LARGE
+        model = estimated(table.sizes, measured, table.n, iterations=steps)
+        most_cells = min(self.most_cells, CELLS_PER_RECORD * table.n)
+        largest = min(self.most_cells, CANDIDATE_CELLS_PER_RECORD * table.n)
+        candidates = Candidates(table, self._sets(names), [single.present for single in measured], largest)
+        while budget.remaining > 0:
+            budget.start_round()
+            rows = candidates.rows(model, rng)
+            options, scores = candidates.scores(rows, float(budget.variance))
+            limit = float(budget.share_after_round) * most_cells
+            sets = [candidates.sets[option] for option in options]
+            chosen = self._first_fitting(sets, scores, Growth(model, measured, limit), budget.epsilon, rng)
+            measured.append(table.measured(chosen, budget.variance, rng))
+            budget.spend_round()
+            before = candidates.expected(chosen, model, rows)
+            model = estimated(table.sizes, measured, table.n, iterations=steps, start=model)
+            change = np.abs(table.n * model.marginals[chosen] - before).sum()
+            if change <= noise(before.size, float(budget.variance)):
+                budget.anneal()
+        if len(names) > 1 and all(len(marginal.columns) == 1 for marginal in measured):
+            self._say_independent()
+        model = estimated(table.sizes, measured, table.n, iterations=2 * steps, start=model)
+        return sampled_rows(model, table.n, rng)
+
+    def _first_fitting(
+        self, sets: list[Columns], scores: Floats, growth: Growth, epsilon: float, rng: Generator
+    ) -> Columns:
+        """Select a set that lets the model stay within its limit; single columns always do."""
+        allowed: dict[int, bool] = {}
+        while True:
+            left = np.array([option for option in range(len(sets)) if allowed.get(option, True)])
+            for place in self._selected(scores[left], epsilon, 2.0, PROPOSALS, rng):
+                option = int(left[place])
+                if option not in allowed:
+                    allowed[option] = growth.fits(sets[option])
+                if allowed[option]:
+                    return sets[option]
+
+    def _sets(self, names: tuple[str, ...]) -> list[Columns]:
+        """The workload as ascending positions of columns."""
+        if self.workload is None:
+            return default_workload(len(names))
+        return [tuple(sorted(names.index(name) for name in columns)) for columns in self.workload]
