@@ -43,6 +43,7 @@ Membership inference: decides whether a person is in a release or in a model's t
         frequencies.
     ModelMembership: Membership inference from the final model of a federated training.
     OfflineLikelihoodRatioAttack: Likelihood-ratio attack with shadow models of other people (LiRA, offline).
+    RMIA: Relative membership inference on a published classifier (RMIA), with few reference models.
     ShadowModels: Membership inference by shadow models.
 
 Attribute inference: a person's sensitive value.

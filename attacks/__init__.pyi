@@ -32,6 +32,7 @@ from .membership.likelihood_ratio_attack import OfflineLikelihoodRatioAttack as 
 from .membership.local_likelihood_membership import LocalLikelihoodMembership as LocalLikelihoodMembership
 from .membership.loss_threshold import LossThreshold as LossThreshold
 from .membership.model_membership import ModelMembership as ModelMembership
+from .membership.rmia import RMIA as RMIA
 from .membership.shadow_models import ShadowModels as ShadowModels
 
 # attributes

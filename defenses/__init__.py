@@ -113,6 +113,8 @@ Local differential privacy: each person randomizes a value before sending it, an
 
 Federated learning: averaging, noise on updates and models, secure aggregation.
     FederatedAveraging: Federated averaging, with the server as adversary.
+    PrivateGradientDescent: Differentially private classifier, trained by noisy gradient descent (DP-SGD); only the
+        model is published.
     More names: help(defenses.federated)
 """
 

@@ -84,3 +84,4 @@ from .ldp.reported_table import ReportedTable as ReportedTable
 
 # federated
 from .federated.federated_averaging_defense import FederatedAveraging as FederatedAveraging
+from .federated.private_gradient_descent import PrivateGradientDescent as PrivateGradientDescent

@@ -87,7 +87,7 @@ class LikelihoodRatioAttack(ShadowLogitMembership):
 
     def pool(self, knowledge: Knowledge) -> tuple[Microdata, int]:
         """The candidates; each model is trained on half of them."""
-        return _candidates(knowledge), len(knowledge.candidates) // 2
+        return candidates_as_people(knowledge), len(knowledge.candidates) // 2
 
     def ratio(self, logits: Floats, shadow_logits: Floats, member: NDArray[np.bool_]) -> Floats:
         """Log-likelihood ratio of the two normal distributions, with and without the person."""
@@ -125,7 +125,7 @@ class OfflineLikelihoodRatioAttack(ShadowLogitMembership):
         return np.asarray((logits - mean) / deviation)
 
 
-def _candidates(knowledge: Knowledge) -> Microdata:
+def candidates_as_people(knowledge: Knowledge) -> Microdata:
     """The candidates as microdata, with the roles of the attacker's own people but without identifiers."""
     own, frame = knowledge.auxiliary, knowledge.candidates
     domains = {name: domain for name, domain in own.domains.items() if name in frame}

@@ -11,15 +11,18 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
+from attacks.membership.model_confidence import classifier
 from attacks.statistics.learned_event import OutputScore, learn_event
 from attacks.statistics.query_budget import ask, even_share
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Histogram
-from defenses.base.release import MicrodataRelease, StatisticsRelease
+from defenses.base.release import MicrodataRelease, ModelRelease, StatisticsRelease
 from defenses.curators.graph_curator import GraphCurator
 from defenses.dp.gaussian import DiscreteGaussian, Gaussian
 from defenses.dp.mechanism import NoiseMechanism
+from defenses.federated.private_gradient_descent import PrivateGradientDescent
+from defenses.synthetic.maximum_spanning_tree import MaximumSpanningTree
 from defenses.synthetic.private_marginals import PrivateMarginals
 from metrics.arrays import Booleans, Floats
 from metrics.domains import CategoricalDomain
@@ -28,12 +31,16 @@ from scenarios.auditing.one_run import Canaries
 from scenarios.auditing.subjects import subject, takes_integers_only
 from scenarios.auditing.tables import table
 
-GAUSSIAN = (Gaussian, DiscreteGaussian, PrivateMarginals)
+GAUSSIAN = (Gaussian, DiscreteGaussian, PrivateMarginals, MaximumSpanningTree)
 """Mechanisms that protect canaries by Gaussian noise."""
 NUMBERS, ROWS, CELLS = 2_000, 2_000, 1_000
 """Default numbers of canaries in a run: numbers or groups, rows that are randomized on their own, and other rows."""
 COMPARED, LEARNED = 1_000, 20_000
 """Numbers of groups with each input from which the sign of a single output, or the score of several, is learned."""
+RECORDS, MODEL_COLUMNS = 500, 8
+"""Default number of canaries in the training set of a model, and number of input columns, which all hold the same."""
+TINY = 1e-300
+"""Smallest probability of a class whose logarithm is taken."""
 OTHERS = 10
 """Number of other records in each category of a released table: negative noisy counts are not released."""
 
@@ -95,16 +102,19 @@ def _of_defense(defense: Defense) -> Canaries:
     by a record added or removed, an excluded record is absent. The score of a canary is the released number of records
     in its first category less that in its second. Curators answer one histogram for the whole budget. Where a defense
     randomizes records independently, there are two categories, and the score is whether the record's own row holds
-    the first.
+    the first. In the training set of a model, a canary has a category of its own and one of two classes. Its score is
+    the published model's log odds of the first class.
     """
     if isinstance(defense, GraphCurator):
         return canaries.dispatch(object)(defense)
-    claim = defense.guarantee(table(0))
+    claim = defense.guarantee(_training_table(np.ones(1, dtype=bool)) if defense.kind == "model" else table(0))
     if claim.epsilon is None:
         raise ValueError(f"{type(defense).__name__} claims no epsilon")
     removable = "added or removed" in claim.statement
     if defense.kind == "statistics":
         title, score, count = "cells of one histogram", _histogram, CELLS
+    elif defense.kind == "model":
+        title, score, count = "records of a model, each with one of two classes", _model, RECORDS
     elif defense.kind != "microdata":
         raise ValueError(f"{type(defense).__name__} releases {defense.kind}; audit the mechanism behind it")
     elif defense.randomizes_records_independently:
@@ -118,8 +128,15 @@ def _of_defense(defense: Defense) -> Canaries:
         float(claim.delta or 0.0),
         partial(_of_tables, score, defense, removable),
         count=count,
-        gaussian=isinstance(defense, GAUSSIAN) or getattr(defense, "mechanism", None) == "gaussian",
+        gaussian=_has_gaussian_noise(defense),
     )
+
+
+def _has_gaussian_noise(defense: Defense) -> bool:
+    """True if the trade-off function about one canary is Gaussian; sampling of the records makes it another."""
+    if isinstance(defense, PrivateGradientDescent):
+        return defense.sampling_rate == 1
+    return isinstance(defense, GAUSSIAN) or getattr(defense, "mechanism", None) == "gaussian"
 
 
 def _of_groups(pair: Neighbours, included: Booleans, rng: Generator) -> Floats:
@@ -182,6 +199,30 @@ def _rows(defense: Defense, removable: bool, included: Booleans, rng: Generator)
     scores = np.zeros(included.size)
     scores[release.origin] = (cells == "yes") - 1.0 * (cells == "no")
     return scores
+
+
+def _model(defense: Defense, removable: bool, included: Booleans, rng: Generator) -> Floats:
+    """Log odds of the first class for each canary's category."""
+    records = _training_table(included)
+    release = defense.apply(records, rng)
+    assert isinstance(release, ModelRelease)  # noqa: S101 (of a defense of this kind)
+    model = classifier(release.model)
+    probability = np.clip(np.asarray(model.predict_proba(records.frame), dtype=float), TINY, 1.0)
+    yes = list(model.classes).index("yes")
+    return np.asarray(np.log(probability[:, yes]) - np.log(probability[:, 1 - yes]))
+
+
+def _training_table(included: Booleans) -> Microdata:
+    """One record for each canary; many columns hold its category, so that they outweigh the bias of a model."""
+    names = np.array([f"c{number}" for number in range(included.size)], dtype=object)
+    inputs = {f"name{number}": names for number in range(MODEL_COLUMNS)}
+    domains = dict.fromkeys(inputs, CategoricalDomain(tuple(names)))
+    return Microdata(
+        pd.DataFrame({**inputs, "answer": np.where(included, "yes", "no").astype(object)}),
+        quasi_identifiers=tuple(inputs),
+        sensitive=("answer",),
+        domains={**domains, "answer": CategoricalDomain(("no", "yes"))},
+    )
 
 
 def _released(defense: Defense, records: Microdata, rng: Generator) -> MicrodataRelease:

@@ -49,6 +49,8 @@ def of_defense(defense: Defense) -> Subject:
     ValueError
         If the defense claims no epsilon, or its kind of release cannot be measured.
     """
+    if defense.kind == "model":
+        raise ValueError(f"{type(defense).__name__} releases a model; audit it by canaries (tokumei audit --one-run)")
     first, second = table(0), table(1)
     claim = defense.guarantee(first)
     if claim.epsilon is None:

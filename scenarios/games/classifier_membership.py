@@ -10,10 +10,13 @@ import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
-from defenses.base.defense import released_frame
+from attacks.base.attack import Attack
+from attacks.membership.model_confidence import Classifier, classifier
+from defenses.base.defense import Defense, released_frame
 from defenses.base.microdata import Microdata
 from defenses.base.parameters import check_choice
 from defenses.base.release import ModelRelease, Release
+from defenses.perturbation.identity import Identity
 from metrics.ranking import area_under_curve
 from metrics.table_utility import prediction_target
 from scenarios.games.membership import Membership
@@ -44,9 +47,10 @@ class ClassifierMembershipSecret(Drawn):
 class ClassifierMembership(Membership):
     """Membership inference on a model: the publisher trains a classifier on the release and publishes only the model.
 
-    The classifier predicts the first sensitive column with two or more categories, and everybody can query it. The
-    candidates are the members and as many other people, in clear. The adversary scores how likely each of them is a
-    member. If it knows the mechanism, it can train shadow models in the same way.
+    A defense that releases a model, such as `PrivateGradientDescent`, trains it itself. The classifier predicts the
+    first sensitive column with two or more categories, and everybody can query it. The candidates are the members and
+    as many other people, in clear. The adversary scores how likely each of them is a member. If it knows the mechanism,
+    it can train shadow models in the same way.
 
     Parameters
     ----------
@@ -104,9 +108,16 @@ class ClassifierMembership(Membership):
         return ClassifierMembershipSecret(**vars(drawn), held_out=held_out, seed=seed, original_auc=auc)
 
     def publish(self, release: Release, rng: Generator) -> ModelRelease:
-        """Train the classifier on the release and publish only the classifier."""
+        """Train the classifier on the release and publish only the classifier; a released model as it is."""
+        if isinstance(release, ModelRelease):
+            return release
         assert self._target is not None  # noqa: S101 (checked at construction)
         return ModelRelease(TableModel(self.domains, self._target, self.model).fit(table(release).analyst_table, rng))
+
+    def misfit(self, defense: Defense, attack: Attack) -> str | None:
+        """Reason why the defense and the attack cannot play this game; the defense releases a table or a model."""
+        # A released model is published as it is, so it fits like one that is trained on a table.
+        return super().misfit(Identity() if defense.kind == self.kind else defense, attack)
 
     def utility(self, secret: Any, release: Any) -> dict[str, float | None]:
         """Area under the ROC curve on the held-out people, averaged over classes.
@@ -115,10 +126,14 @@ class ClassifierMembership(Membership):
         -------
         dict
             ``classifier_auc`` of the model trained on the release, and ``classifier_auc_original`` of one trained on
-            the original records; None if there are no held-out people.
+            the original records; None if there are no held-out people. A released model is measured itself.
         """
+        if isinstance(release, ModelRelease):
+            auc = self._model_auc(classifier(release.model), secret.held_out)
+        else:
+            auc = self._auc(table(release).analyst_table, secret.held_out, secret.seed)
         return {
-            "classifier_auc": self._auc(table(release).analyst_table, secret.held_out, secret.seed),
+            "classifier_auc": auc,
             "classifier_auc_original": secret.original_auc,
         }
 
@@ -128,7 +143,14 @@ class ClassifierMembership(Membership):
             return None
         assert self._target is not None  # noqa: S101 (checked at construction)
         model = TableModel(self.domains, self._target, self.model).fit(released, np.random.default_rng(seed))
-        truth, predicted = held_out[self._target].to_numpy(), model.predict_proba(held_out)
+        return self._model_auc(model, held_out)
+
+    @staticmethod
+    def _model_auc(model: TableModel | Classifier, held_out: pd.DataFrame) -> float | None:
+        """Mean one-against-rest area under the ROC curve of a model; None if nobody is held out."""
+        if held_out.empty:
+            return None
+        truth, predicted = held_out[model.target].to_numpy(), model.predict_proba(held_out)
         areas = [
             area_under_curve(predicted[:, number], truth == name)
             for number, name in enumerate(model.classes)

@@ -48,6 +48,7 @@ PLAYED = {
     "NearestRowLinkability": ("linkability", {"originals": 500}),
     "OfflineLikelihoodRatioAttack": ("models", {"members": 160}),
     "Reconstruction": ("statistics", {"persons": 100}),
+    "RMIA": ("models", {"members": 160}),
     "ScoreboardDeanonymization": ("ratings", {"targets": 200}),
     "ShadowModels": ("models", {"members": 160}),
     "SweeneyJoin": ("voters", {"patients": 200}),
