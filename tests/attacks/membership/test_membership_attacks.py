@@ -8,11 +8,14 @@ from membership_tools import mean_score
 from attacks import (
     DensityRatioMembership,
     DistanceToClosestRecord,
+    EnsembleMembership,
     Homer,
     LikelihoodMembership,
     LocalLikelihoodMembership,
     MarginalLikelihoodRatio,
+    MarginalMembership,
     NearestNeighbour,
+    SynthesisLikelihoodRatio,
 )
 from attacks.base.attack import Knowledge, NotApplicable
 from defenses import (
@@ -32,7 +35,9 @@ ON_TABLES = (
     LikelihoodMembership(),
     Homer(),
     MarginalLikelihoodRatio(),
+    MarginalMembership(),
 )
+OF_SHADOWS = (SynthesisLikelihoodRatio(), EnsembleMembership())
 OF_OTHER_PEOPLE = [attack for attack in ON_TABLES if not isinstance(attack, LikelihoodMembership)]
 
 
@@ -47,7 +52,7 @@ def test_a_plain_copy_gives_everybody_away(membership_game, attack):
     assert scores["membership"].advantage == pytest.approx(2 * scores["membership"].rate - 1)
 
 
-@pytest.mark.parametrize("attack", ON_TABLES, ids=lambda attack: type(attack).__name__)
+@pytest.mark.parametrize("attack", ON_TABLES + OF_SHADOWS, ids=lambda attack: type(attack).__name__)
 def test_constants_give_nobody_away(membership_game, attack):
     # 240 named members by chance: standard error of the rate .023 (draws without replacement); four of them.
     assert mean_score(Constant(), attack, membership_game) == pytest.approx(0.5, abs=0.09)
@@ -71,6 +76,10 @@ def test_what_attacks_need(membership_game):
     for attack in OF_OTHER_PEOPLE:
         with pytest.raises(NotApplicable, match="people of its own"):
             attack.run(release, alone, np.random.default_rng(0))
+    for attack in OF_SHADOWS:
+        for lacking in (alone, Knowledge(secret.candidates, secret.auxiliary)):
+            with pytest.raises(NotApplicable, match="repeat the defense"):
+                attack.run(release, lacking, np.random.default_rng(0))
     with pytest.raises(NotApplicable, match="channel"):
         LikelihoodMembership().run(release.without_channel(), alone, np.random.default_rng(0))
     with pytest.raises(NotApplicable, match="reidentification"):

@@ -1,0 +1,129 @@
+"""LiRA on synthetic tables: a likelihood ratio of a table's density with and without a person."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.random import Generator
+
+from attacks.base.attack import Attack, Knowledge, NotApplicable
+from attacks.base.claims import Decisions
+from attacks.base.sides import common_columns
+from attacks.membership.fitted_kernels import fitted_kernels
+from attacks.membership.kernel_evidence import KernelEvidence, evidence_of_release, evidence_of_shadows
+from attacks.membership.shadow_syntheses import ShadowSynthesis, shadow_syntheses
+from defenses.base.parameters import check_integer
+from defenses.base.release import MicrodataRelease
+from metrics.arrays import Booleans, Floats, Integers
+
+# Auxiliary people who teach the attack, and smallest standard deviation of a log-density.
+PEOPLE, SMALLEST_DEVIATION = 400, 0.05
+
+
+class SynthesisLikelihoodRatio(Attack):
+    """Membership inference by the likelihood ratio of a log-density in shadow syntheses with and without a person.
+
+    The statistic of a person is the log-density of a table at its record (`attacks.membership.mixture_kernel`). Given
+    the person's mean in tables without it, the statistic is normal with a linear mean and a constant variance: one pair
+    for members, and one for others. Both are learned from the auxiliary people, who are in some shadow syntheses and
+    not in others. The score is the log-likelihood ratio of the statistic in the release.
+
+    The attack is offline: tables are made of auxiliary people only, before any candidate is known. It assumes that they
+    are of the same population. It extends `DistanceToClosestRecord`, which subtracts the person's mean: the slopes say
+    how much of it to subtract, and the variances how much a deviation means.
+
+    Parameters
+    ----------
+    rounds : int
+        Number of shadow syntheses, at least 2.
+
+    Notes
+    -----
+    A ratio of normal densities with two variances has a turning point. The statistic is cut there, so that a larger one
+    never counts against membership.
+
+    References
+    ----------
+    Carlini, Chien, Nasr, Song, Terzis and Tramèr (2022), Membership inference attacks from first principles, section 5.
+    """
+
+    goal = "membership"
+
+    def __init__(self, *, rounds: int = 6) -> None:
+        check_integer("rounds", rounds, low=2)
+        self.rounds = rounds
+
+    def run(self, release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Decisions:
+        """Score every candidate.
+
+        Raises
+        ------
+        NotApplicable
+            If the attacker cannot repeat the defense on its own people at least twice.
+        ValueError
+            If release and candidates share no column, or a cell or a value lies outside the column's domain.
+        """
+        columns = common_columns(release, knowledge)
+        shadows = enough_shadows(release, knowledge, self.rounds)
+        taught = taught_people(len(knowledge.auxiliary))
+        people = knowledge.auxiliary.frame.reindex(columns=columns).iloc[taught]
+        kernels = fitted_kernels(release, knowledge)
+        member = np.array([shadow.member[taught] for shadow in shadows])
+        lessons = evidence_of_shadows(shadows, replace(knowledge, candidates=people), kernels, member)
+        released = evidence_of_release(release, shadows, knowledge, kernels, people)
+        return Decisions(normal_ratio(released, lessons, member))
+
+
+def enough_shadows(release: MicrodataRelease, knowledge: Knowledge, rounds: int) -> list[ShadowSynthesis]:
+    """At least two shadow syntheses.
+
+    Raises
+    ------
+    NotApplicable
+        If there are fewer.
+    """
+    shadows = list(shadow_syntheses(release, knowledge, rounds))
+    if len(shadows) < 2:
+        raise NotApplicable("the attacker cannot repeat the defense on people of its own twice")
+    return shadows
+
+
+def taught_people(count: int) -> Integers:
+    """Positions of at most 400 auxiliary people, evenly spaced."""
+    return np.linspace(0, count, min(count, PEOPLE), endpoint=False).astype(np.intp)
+
+
+def normal_ratio(released: KernelEvidence, lessons: Sequence[KernelEvidence], member: Booleans) -> Floats:
+    """Log-likelihood ratio of each candidate's log-density under two normal distributions, shape (candidates,).
+
+    Parameters
+    ----------
+    released : KernelEvidence
+        Evidence of the release about the candidates.
+    lessons : sequence of KernelEvidence
+        Evidence of shadow syntheses about people of the attacker's own.
+    member : ndarray of bool, shape (shadows, people)
+        Who is in which shadow synthesis.
+    """
+    near, expected = (np.concatenate([getattr(part, name) for part in lessons]) for name in ("near", "expected"))
+    inside = member.ravel()
+    if inside.all() or not inside.any():
+        return released.near - released.expected
+    (within, spread), (without, usual) = (_line(expected[who], near[who]) for who in (inside, ~inside))
+    mean_in, mean_out = (line[0] + line[1] * released.expected for line in (within, without))
+    statistic = released.near
+    if spread != usual:
+        turning = (usual**2 * mean_in - spread**2 * mean_out) / (usual**2 - spread**2)
+        statistic = np.minimum(statistic, turning) if usual > spread else np.maximum(statistic, turning)
+    return np.asarray(
+        ((statistic - mean_out) / usual) ** 2 / 2 - ((statistic - mean_in) / spread) ** 2 / 2 + np.log(usual / spread)
+    )
+
+
+def _line(expected: Floats, near: Floats) -> tuple[Floats, float]:
+    """Intercept and slope of a regression, and the standard deviation of its residuals."""
+    design = np.column_stack([np.ones(expected.size), expected])
+    line = np.linalg.lstsq(design, near, rcond=None)[0]
+    return line, max(SMALLEST_DEVIATION, float((near - design @ line).std()))
