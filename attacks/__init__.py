@@ -33,6 +33,7 @@ Membership inference: decides whether a person is in a release or in a model's t
         (DOMIAS).
     DistanceToClosestRecord: Membership inference by the distance to the closest record, calibrated by tables of
         other people.
+    EnsembleMembership: Membership inference by several attacks together, calibrated on shadow syntheses.
     Homer: Compares a person's attributes with the released and the population's frequencies.
     LikelihoodMembership: Likelihood-ratio test of membership under the channel that the release discloses.
     LikelihoodRatioAttack: Likelihood-ratio attack on a published classifier (LiRA, online).
@@ -41,10 +42,14 @@ Membership inference: decides whether a person is in a release or in a model's t
     LossThreshold: Membership inference by a threshold on the model's loss.
     MarginalLikelihoodRatio: Likelihood-ratio test of a person's attributes under the released and the population's
         frequencies.
+    MarginalMembership: Membership inference by marginals, weighted by how closely a generator keeps them
+        (MAMA-MIA).
     ModelMembership: Membership inference from the final model of a federated training.
     OfflineLikelihoodRatioAttack: Likelihood-ratio attack with shadow models of other people (LiRA, offline).
     RMIA: Relative membership inference on a published classifier (RMIA), with few reference models.
     ShadowModels: Membership inference by shadow models.
+    SynthesisLikelihoodRatio: Membership inference by the likelihood ratio of a log-density in shadow syntheses with
+        and without a person.
 
 Attribute inference: a person's sensitive value.
     BayesInference: Attribute inference by Bayes' theorem, with a background learned from the attacker's own people.

@@ -76,8 +76,8 @@ class EnsembleMembership(Attack):
         lessons = evidence_of_shadows(shadows, own, kernels, member)
         released = evidence_of_release(release, shadows, knowledge, kernels, own.candidates)
         ratios = marginal_ratios(release, tables, knowledge)
-        coded_people = (coded(people, knowledge, columns) for people in (knowledge.candidates, own.candidates))
-        marginals = marginal_scores(ratios, *coded_people, list(member))
+        targets, taught_cells = (coded(people, knowledge, columns) for people in (knowledge.candidates, own.candidates))
+        marginals = marginal_scores(ratios, targets, taught_cells, list(member))
         distances = np.array([_log_distance(table, own) for table in tables])
         others = np.array([_log_distance(table, knowledge) for table in tables])
         closest = others.mean(axis=0) - _log_distance(release, knowledge)
@@ -88,10 +88,10 @@ class EnsembleMembership(Attack):
                 for number, (lesson, score) in enumerate(zip(lessons, marginals.shadows, strict=True))
             ]
         )
-        targets = _features(released, lessons, member, marginals.released, closest)
+        asked = _features(released, lessons, member, marginals.released, closest)
         middle, width = np.median(examples, axis=0), examples.std(axis=0) + 1e-9
         learner = LogisticRegression(C=1.0, max_iter=500).fit(_squashed(examples, middle, width), member.ravel())
-        return Decisions(learner.decision_function(_squashed(targets, middle, width)))
+        return Decisions(learner.decision_function(_squashed(asked, middle, width)))
 
 
 def _features(

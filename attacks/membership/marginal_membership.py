@@ -33,8 +33,8 @@ class MarginalMembership(Attack):
 
     The attack assumes auxiliary people of the same population. It extends `MarginalLikelihoodRatio`, which sums over
     the columns only. With 200 members of Adult and Bank, its area under the curve on `PrivateMarginals` is .83 at
-    epsilon 1,000, and that of the other attack .65. At epsilon 50 the two are equal (.63), as they are where columns are
-    independent.
+    epsilon 1,000, and that of the other attack .65. At epsilon 50 the two are equal (.63). They are also equal where
+    columns are independent.
 
     Parameters
     ----------

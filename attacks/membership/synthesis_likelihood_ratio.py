@@ -126,4 +126,4 @@ def _line(expected: Floats, near: Floats) -> tuple[Floats, float]:
     """Intercept and slope of a regression, and the standard deviation of its residuals."""
     design = np.column_stack([np.ones(expected.size), expected])
     line = np.linalg.lstsq(design, near, rcond=None)[0]
-    return line, max(SMALLEST_DEVIATION, float((near - design @ line).std()))
+    return np.asarray(line, dtype=float), max(SMALLEST_DEVIATION, float((near - design @ line).std()))

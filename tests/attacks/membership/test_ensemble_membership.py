@@ -32,11 +32,14 @@ def areas(defense, attack, game, plays):
     )
 
 
-def test_it_is_as_good_as_its_best_part(membership_game):
-    # Pairs are best by marginals, shuffled columns by densities. Two plays of 120 members: standard error about .03.
-    for defense in (PrivateMarginals(epsilon=1000), Shuffle()):
-        best = max(areas(defense, attack, membership_game, 2).mean() for attack in PARTS)
-        assert areas(defense, EnsembleMembership(), membership_game, 2).mean() > best - 0.04
+@pytest.mark.parametrize(
+    ("defense", "part"),
+    [(PrivateMarginals(epsilon=1000), MarginalMembership()), (Shuffle(), SynthesisLikelihoodRatio())],
+    ids=str,
+)
+def test_it_is_as_good_as_its_best_part(membership_game, defense, part):
+    # One play of 120 members; the standard error of the difference is about .03. Measured .83 and .83, 1.0 and 1.0.
+    assert areas(defense, EnsembleMembership(), membership_game, 1) > areas(defense, part, membership_game, 1) - 0.06
 
 
 @pytest.mark.long

@@ -20,24 +20,22 @@ def test_weights_are_those_of_the_linear_discriminant():
 
 
 def test_a_table_does_not_teach_its_own_weights():
-    rng = np.random.default_rng(1)
-    features, member = tables(rng, np.zeros(50), count=3, people=60)
-    learned = learned_weights(features, member, np.ones((1, 50)))
-    seen = [np.corrcoef(table @ learned.weights, inside)[0, 1] for table, inside in zip(features, member, strict=True)]
-    unseen = [
-        np.corrcoef(table @ weights, inside)[0, 1]
-        for table, weights, inside in zip(features, learned.without, member, strict=True)
-    ]
-    # Nothing is to be learned: the standard error of a correlation of 60 pairs is .13.
+    seen, unseen = [], []
+    for seed in range(1, 5):
+        features, member = tables(np.random.default_rng(seed), np.zeros(50), count=3, people=60)
+        learned = learned_weights(features, member, np.ones((1, 50)))
+        for table, weights, inside in zip(features, learned.without, member, strict=True):
+            seen.append(np.corrcoef(table @ learned.weights, inside)[0, 1])
+            unseen.append(np.corrcoef(table @ weights, inside)[0, 1])
+    # Nothing is to be learned. The standard error of the mean of twelve correlations of 60 pairs is .04.
     assert np.mean(seen) > 0.3
-    assert np.mean(unseen) < 0.25
+    assert np.mean(unseen) < 0.12
 
 
 def test_a_sum_of_weak_features_is_learned_before_its_parts():
-    shift = np.full(60, 0.1)
-    features, member = tables(np.random.default_rng(2), shift, people=100)
-    with_sum = learned_weights(features, member, np.ones((1, 60))).weights
-    assert with_sum.std() < 0.5 * with_sum.mean()
+    features, member = tables(np.random.default_rng(2), np.full(60, 0.1), people=100)
+    some, none = (learned_weights(features, member, np.ones((sums, 60))).weights for sums in (1, 0))
+    assert some.std() / some.mean() < 0.7 * none.std() / none.mean()
 
 
 def test_constant_features_get_finite_weights():
