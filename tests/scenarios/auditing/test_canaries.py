@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import defenses.synthetic.private_marginals as synthesis
-from defenses import Curator, GraphCurator, PrivateMarginals, RetentionReplacement
+from defenses import Curator, GraphCurator, MaximumSpanningTree, PrivateMarginals, RetentionReplacement
 from defenses.dp import DiscreteGaussian, DiscreteLaplace, Exponential, Laplace, RandomizedResponse, Staircase
 from defenses.ldp import GeneralizedRandomizedResponse, PiecewiseMechanism
+from defenses.synthetic.graphical.measured_table import MeasuredTable
 from scenarios.auditing.canaries import canaries
 from scenarios.auditing.one_run import one_run_audit
 
@@ -63,6 +64,14 @@ def test_synthesis_with_half_of_the_noise_is_caught(epsilon, monkeypatch):
     assert one_run_audit(examined, rng=rng(1)).holds
     monkeypatch.setattr(synthesis, "Budget", HalvedNoise)
     assert not one_run_audit(examined, rng=rng(1)).holds
+
+
+def test_a_spanning_tree_with_half_of_the_noise_is_caught(monkeypatch):
+    examined, measured = canaries(MaximumSpanningTree(epsilon=2.0)), MeasuredTable.measured
+    assert one_run_audit(examined, canaries=500, rng=rng()).holds
+    halved = lambda table, columns, variance, rng: measured(table, columns, variance / 4, rng)  # noqa: E731
+    monkeypatch.setattr(MeasuredTable, "measured", halved)
+    assert not one_run_audit(examined, canaries=500, rng=rng()).holds
 
 
 class TwiceTheRetention(RetentionReplacement):
