@@ -3,8 +3,8 @@
 Usage: python mbi_peer.py table.npz drawn.npy. The table holds `codes` (columns, n), `sizes` (columns,), `rho` and
 `seed`. Neighbouring tables differ in one replaced record, and the number of records is public, as in Tokumei.
 Parameters are those of the publication: 16 rounds for each column, a tenth of the budget for selection, 80 MB, 1,000
-iterations. Marginals that no clique holds are counted in rows drawn from the model, four for each record: mbi compiles
-an elimination for each set of columns, and 575 of them in each round exhaust the memory maps of a process.
+iterations. Candidates are compared with rows drawn from the model, as many as records. Exact marginals would need an
+elimination for each of 575 candidates in each round, and compiling them exhausts the memory maps of a process.
 """
 
 # ruff: noqa: E402, NPY002 (jax is set up before mbi is imported; mbi draws from the global generator)
@@ -57,17 +57,21 @@ def aim(codes, sizes, rho, rng):
         spent += cost
         known = [m.clique for m in measured]
         noise = np.sqrt(2 / np.pi) * sigma * cells
-        scores = np.full(len(candidates), -np.inf)
-        rows = model.synthetic_data(rows=4 * n).to_dict()
-        for number, c in enumerate(candidates):
-            free = any(set(c) <= set(other) for other in known)
-            if free or hypothetical_model_size(domain, [*known, c]) <= MEGABYTES * spent / rho:
-                distance = np.abs(exact[number] - counted([rows[column] for column in c], sizes[list(c)]) / 4).sum()
-                scores[number] = weights[number] * (distance - noise[number])
-        logits = epsilon * (scores - scores.max()) / (2 * 2 * weights.max())
-        chances = np.exp(logits)
-        number = rng.choice(len(candidates), p=chances / chances.sum())
-        chosen = candidates[number]
+        rows = model.synthetic_data(rows=n).to_dict()
+        distances = [
+            np.abs(answer - counted([rows[column] for column in c], sizes[list(c)])).sum()
+            for c, answer in zip(candidates, exact, strict=True)
+        ]
+        scores = weights * (np.array(distances) - noise)
+        # The first proposal that fits has the distribution of the mechanism on the candidates that fit.
+        while True:
+            proposals = np.exp(epsilon * (scores - scores.max()) / (2 * 2 * weights.max()))
+            number = rng.choice(len(candidates), p=proposals / proposals.sum())
+            chosen = candidates[number]
+            free = any(set(chosen) <= set(other) for other in known)
+            if free or hypothetical_model_size(domain, [*known, chosen]) <= MEGABYTES * spent / rho:
+                break
+            scores[number] = -np.inf
         measured.append(measure(chosen, sigma))
         before = np.asarray(model.project(chosen).datavector())
         jax.clear_caches()
