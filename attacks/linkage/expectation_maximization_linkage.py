@@ -33,7 +33,8 @@ class ExpectationMaximizationLinkage(Linkage):
     over candidates of the product over columns. The answer names the columns that were found informative.
 
     In releases of 150 of 10,000 people, 4 columns were disturbed a little and 46 ratings perturbed until other people
-    looked nearer. It found 91 to 98 % with 91 to 98 % confidence. From Gower's distance alone it found 0 to 65 %.
+    looked nearer. It found 91 to 98 % with 91 to 98 % confidence. From Gower's distance alone it found at most
+    6 % in three of the five kinds of such releases that the tests make.
 
     Evidence counts as chance if the joint likelihood of the columns hardly exceeds that of each column by itself.
     Confidences then fall to the chance level (`attacks.linkage.linkage_significance`). If most columns hold the values

@@ -28,18 +28,17 @@ class DensityRatioMembership(CalibratedMembership):
     The attack assumes auxiliary people of the same population. It extends `DistanceToClosestRecord` from single copies
     to regions where a generator places more rows than the population would.
 
-    The table compares areas under the curve, means of Adult and Bank with 1,000 members and 1,000 others. If rows are
-    copies, the two attacks are equal. On Gaussian copulas and noisy marginals both are weak.
+    The table compares areas under the curve, means of Adult and Bank with 200 members and 200 others. If rows are
+    copies, the two attacks are equal. On noisy marginals both are weak.
 
     ======================================================  ============  ==============
     release                                                 this attack   closest record
     ======================================================  ============  ==============
-    trees with five records a leaf                          .81           .59
-    interpolated rows (SMOTE)                               .82           .74
-    noise of two standard deviations                        .89           .79
-    Mondrian, k = 5                                         .93           .92
-    Gaussian copula                                         .55           .52
-    marginals, epsilon 50                                   .53           .53
+    `ClassificationTrees`, five records a leaf              .86           .66
+    `ClassificationTrees`, one record a leaf                .82           .82
+    `ForestSynthesis`                                       .75           .69
+    `NeighbourInterpolation`                                .77           .65
+    `MaximumSpanningTree`, epsilon 50                       .58           .56
     ======================================================  ============  ==============
 
     Parameters
