@@ -8,6 +8,8 @@ from pathlib import Path
 def part_files(path: Path) -> tuple[Path, ...]:
     """Files of a table, in the order of their names: the file itself, or the Parquet files of a folder.
 
+    Files whose names begin with ``.`` or ``_`` are no parts: writers keep unfinished files and metadata there.
+
     Raises
     ------
     ValueError
@@ -17,7 +19,9 @@ def part_files(path: Path) -> tuple[Path, ...]:
         raise ValueError(f"{path}: there is no such file")
     if not path.is_dir():
         return (path,)
-    parts = tuple(sorted(part for part in path.glob("*.parquet") if part.is_file()))
+    files = (part for part in path.glob("*.parquet") if not part.name.startswith((".", "_")))
+    # A link without its file stays, so that reading it fails: without it, rows would be missing unnoticed.
+    parts = tuple(sorted(part for part in files if not part.is_dir()))
     if not parts:
         raise ValueError(f"{path}: is a folder without Parquet files (*.parquet); name one with the parts of a table")
     return parts
