@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import errno
 import os
+import shutil
 import sys
+import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -14,6 +16,9 @@ from typing import BinaryIO
 from metrics.files import PRIVATE
 from scenarios.large.private_folder import private_folder
 from scenarios.tables.released import STANDARD
+
+_NO_SPACE = 1 << 20
+"""A disk with less free space than this is full: a last piece that did not fit may leave some bytes free."""
 
 
 @dataclass
@@ -52,6 +57,16 @@ class OutputFiles:
         self._unfinished.append((file, unfinished, target, private))
         return file
 
+    def full_disk(self) -> str:
+        """Words for an error of a full disk: which of the disks of outputs and of temporary files has no space left."""
+        for _, _, target, _ in self._unfinished:
+            folder = target.absolute().parent
+            if shutil.disk_usage(folder).free < _NO_SPACE:
+                return f"{folder}: the disk is full; free some space, or write to another disk"
+        if shutil.disk_usage(tempfile.gettempdir()).free < _NO_SPACE:
+            return "the disk of temporary files is full; free some space, or set TMPDIR to another disk"
+        return "a disk is full, that of an output or of temporary files (TMPDIR)"
+
     def finish(self) -> None:
         """Flush all files to the disk, and then put them in their places.
 
@@ -85,7 +100,7 @@ def output_files() -> Iterator[OutputFiles]:
             outputs.finish()
     except OSError as error:
         if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise ValueError("the disk is full; nothing was written; TMPDIR may name another disk") from None
+            raise ValueError(f"{outputs.full_disk()}; nothing was written") from None
         if error.errno == errno.EFBIG:
             raise ValueError("a file would exceed the largest size allowed; nothing was written") from None
         raise

@@ -18,7 +18,9 @@ def parquet_fields(schemas: Mapping[Path, Any]) -> tuple[str, ...]:
         for name in names:
             if name not in schema.names:
                 raise ValueError(f"{part}: lacks the column {name!r} that {origin.name} has; parts must agree")
-        for name in schema.names:
+        for position, name in enumerate(schema.names, 1):
+            if not name:
+                raise ValueError(f"{part}: column {position} has no name; give it one")
             if name not in names:
                 raise ValueError(f"{part}: has the column {name!r} that {origin.name} lacks; parts must agree")
             if schema.names.count(name) > 1:

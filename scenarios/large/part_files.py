@@ -13,18 +13,30 @@ def part_files(path: Path) -> tuple[Path, ...]:
     Raises
     ------
     ValueError
-        If there is no such file, or a folder holds no Parquet file.
+        If there is no such file, a folder holds no Parquet file, or its subfolders hold some.
     """
     if not path.exists():
         raise ValueError(f"{path}: there is no such file")
     if not path.is_dir():
         return (path,)
-    files = (part for part in path.glob("*.parquet") if not part.name.startswith((".", "_")))
+    found = (
+        part for part in path.rglob("*.parquet") if not any(_hidden(name) for name in part.relative_to(path).parts)
+    )
     # A link without its file stays, so that reading it fails: without it, rows would be missing unnoticed.
-    parts = tuple(sorted(part for part in files if not part.is_dir()))
-    if not parts:
+    files = sorted(part for part in found if not part.is_dir())
+    nested = [part for part in files if part.parent != path]
+    if nested:
+        raise ValueError(
+            f"{path}: holds Parquet files in subfolders, such as {nested[0].relative_to(path)}, which are not read; "
+            "name a folder that holds all parts itself"
+        )
+    if not files:
         raise ValueError(f"{path}: is a folder without Parquet files (*.parquet); name one with the parts of a table")
-    return parts
+    return tuple(files)
+
+
+def _hidden(name: str) -> bool:
+    return name.startswith((".", "_"))
 
 
 def file_state(part: Path) -> tuple[int, int, int]:

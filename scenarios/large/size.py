@@ -52,5 +52,5 @@ def memory_bytes(text: str | None) -> int:
         raise ValueError(f"--memory {text}: is no size; write a number with a unit ({', '.join(_UNITS)}), such as 8GB")
     size = int(float(match[1]) * units[match[2].lower()])
     if size < 2 * LEAST_MEMORY:
-        raise ValueError(f"--memory {text}: is too little; {2 * LEAST_MEMORY / 2**20:.0f} MiB are the least")
+        raise ValueError(f"--memory {text}: is too little; {2 * LEAST_MEMORY / 2**20:.0f}MiB is the least")
     return size

@@ -9,6 +9,8 @@ import signal
 import stat
 import subprocess
 import sys
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -167,8 +169,31 @@ def test_a_full_disk_leaves_nothing(folder, monkeypatch, full):
 
     monkeypatch.setattr(full, write)
     result = call("Identity", "parts", "-o", "out.csv", "--truth", "who.csv", "--channel", "c.toml", code=2)
-    assert result.stderr.splitlines()[-1].startswith("Error: the disk is full")
+    assert result.stderr.splitlines()[-1].startswith("Error: a disk is full")
     assert calls
+    assert nothing_is_left(folder)
+
+
+@pytest.mark.parametrize(
+    ("full", "words"),
+    [
+        (".", r"Error: .*: the disk is full; .*write to another disk"),
+        ("temporary", "Error: the disk of temporary files is full; .*TMPDIR"),
+    ],
+)
+def test_the_full_disk_is_named(folder, monkeypatch, full, words):
+    def write(*_):
+        raise OSError(28, "No space left on device")
+
+    def usage(path):
+        free = 0 if Path(path).resolve() == (folder / full).resolve() else 1 << 40
+        return SimpleNamespace(free=free)
+
+    monkeypatch.setattr("scenarios.large.shuffled_output._CsvWriter.write", write)
+    monkeypatch.setattr("scenarios.large.output_files.shutil.disk_usage", usage)
+    monkeypatch.setattr("tempfile.tempdir", str(folder / "temporary"))
+    result = call("Identity", "parts", "-o", "out.csv", code=2)
+    assert re.fullmatch(words + ".*; nothing was written", result.stderr.splitlines()[-1])
     assert nothing_is_left(folder)
 
 

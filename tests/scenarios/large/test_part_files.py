@@ -22,6 +22,18 @@ def test_folder_of_hidden_files_alone_is_refused(tmp_path: Path) -> None:
         part_files(tmp_path)
 
 
+def test_parts_in_subfolders_are_refused(tmp_path: Path) -> None:
+    """Their rows would be missing unnoticed; folders of writers in progress do not count."""
+    (tmp_path / "a.parquet").touch()
+    (tmp_path / "_temporary").mkdir()
+    (tmp_path / "_temporary" / "b.parquet").touch()
+    assert [part.name for part in part_files(tmp_path)] == ["a.parquet"]
+    (tmp_path / "year=2020").mkdir()
+    (tmp_path / "year=2020" / "p.parquet").touch()
+    with pytest.raises(ValueError, match=r"in subfolders, such as year=2020/p\.parquet, which are not read"):
+        part_files(tmp_path)
+
+
 def test_link_without_its_file_is_not_passed_over(tmp_path: Path) -> None:
     """The rows of a part must not be missing unnoticed."""
     (tmp_path / "a.parquet").touch()
