@@ -19,9 +19,7 @@ def part_files(path: Path) -> tuple[Path, ...]:
         raise ValueError(f"{path}: there is no such file")
     if not path.is_dir():
         return (path,)
-    found = (
-        part for part in path.rglob("*.parquet") if not any(_hidden(name) for name in part.relative_to(path).parts)
-    )
+    found = (part for part in path.rglob("*.parquet") if not _is_hidden(part.relative_to(path)))
     # A link without its file stays, so that reading it fails: without it, rows would be missing unnoticed.
     files = sorted(part for part in found if not part.is_dir())
     nested = [part for part in files if part.parent != path]
@@ -35,8 +33,8 @@ def part_files(path: Path) -> tuple[Path, ...]:
     return tuple(files)
 
 
-def _hidden(name: str) -> bool:
-    return name.startswith((".", "_"))
+def _is_hidden(part: Path) -> bool:
+    return any(name.startswith((".", "_")) for name in part.parts)
 
 
 def file_state(part: Path) -> tuple[int, int, int]:

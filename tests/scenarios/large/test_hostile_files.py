@@ -293,6 +293,8 @@ def test_a_file_that_cannot_be_opened_leaves_no_temporary_folder(tmp_path, monke
 def test_a_parquet_column_without_a_name_is_refused(tmp_path):
     table = pa.table([pa.array([1, 2]), pa.array([3, 4])], names=["age", ""])
     parquet.write_table(table, tmp_path / "people.parquet")
-    with pytest.raises(ValueError, match=r"people\.parquet: column 2 has no name; give it one"):
-        with large_records(tmp_path / "people.parquet"):
-            pass
+    with (
+        pytest.raises(ValueError, match=r"people\.parquet: column 2 has no name; give it one"),
+        large_records(tmp_path / "people.parquet"),
+    ):
+        pass
