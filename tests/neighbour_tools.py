@@ -261,4 +261,10 @@ def _training(release, records):
     return (*shape, *public), set()
 
 
-FORMS = {"microdata": _table, "statistics": _answers, "reports": _reports, "training": _training}
+def _model(release, records):
+    model = release.model
+    finite = bool(np.isfinite(model.weights).all())
+    return (model.weights.shape, str(model.weights.dtype), finite, repr(model.encoding)), set()
+
+
+FORMS = {"microdata": _table, "statistics": _answers, "reports": _reports, "training": _training, "model": _model}
