@@ -11,6 +11,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from metrics.arrays import Integers
+from metrics.classes import group_starts
 
 _KEY = 1 << 62
 """Bound of a key of several codes."""
@@ -52,7 +53,8 @@ class CombinationIndex:
         keys, bound = np.zeros(combinations, dtype=np.int64), 1
         for name, codes in self.codes.items():
             if bound * self._sizes[name] >= _KEY:
-                numbering = np.unique(keys)
+                numbering = np.sort(keys)
+                numbering = numbering[group_starts(numbering)]
                 self._numberings[name] = numbering
                 keys, bound = np.searchsorted(numbering, keys), numbering.size
             keys, bound = keys * self._sizes[name] + codes, bound * self._sizes[name]

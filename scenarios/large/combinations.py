@@ -156,12 +156,13 @@ def count_combinations(
 
 def _injective(key: CombinationKey) -> bool:
     """Whether different stored values are different values in every column."""
-    columns = [column for part in key.columns for column in part]
-    return all(
-        np.unique(column.of_raw[column.raw.of_code >= 0]).size == (column.raw.of_code >= 0).sum()
-        and not (column.raw.missing and (column.of_raw[column.raw.of_code >= 0] == column.missing).any())
-        for column in columns
-    )
+    return all(_is_injective(column) for part in key.columns for column in part)
+
+
+def _is_injective(column: LargeColumn) -> bool:
+    values = np.sort(column.of_raw[column.raw.of_code >= 0])
+    has_both = bool(column.raw.missing) and bool((values == column.missing).any())
+    return not has_both and not (values[1:] == values[:-1]).any()
 
 
 def _merged(

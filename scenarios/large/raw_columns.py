@@ -149,6 +149,32 @@ def coded_source(columns: Iterable[RawColumn], view: str = "source") -> str:
     return f"{view} AS source" + "".join(dict.fromkeys(column.join for column in columns))
 
 
+def ordered_rows(selected: str, columns: Iterable[RawColumn], files: TableFiles, view: str = "source") -> str:
+    """SQL of expressions of each row, in the order of the table.
+
+    DuckDB keeps the order of rows, but not through a join. Rows are therefore numbered before a join and sorted after.
+
+    Parameters
+    ----------
+    selected : str
+        The expressions, which may need codes of the columns.
+    columns : iterable of RawColumn
+        The columns.
+    files : TableFiles
+        The table.
+    view : str
+        The table, or the view of one part.
+    """
+    columns = list(columns)
+    if not any(column.join for column in columns):
+        return f"SELECT {selected} FROM {coded_source(columns, view)}"
+    number, names = "row", {name.casefold() for name in files.columns}
+    while number in names:
+        number += "_"
+    numbered = f"(SELECT *, row_number() OVER () AS {number} FROM {view})"
+    return f"SELECT {selected} FROM {coded_source(columns, numbered)} ORDER BY source.{number}"
+
+
 def sampled_column(files: TableFiles, name: str) -> RawColumn:
     """A column of numbers, nearly all distinct, by a sample of them that depends on the numbers alone."""
     column, kind = _qualified(name), files.type_of(name)

@@ -21,7 +21,7 @@ from metrics.arrays import Integers
 from metrics.domains import NumericDomain
 from scenarios.files.toml_file import read_bytes
 from scenarios.large.engine import Engine
-from scenarios.large.raw_columns import RawColumn, coded_source, raw_columns
+from scenarios.large.raw_columns import RawColumn, ordered_rows, raw_columns
 from scenarios.large.sql_names import quoted
 from scenarios.large.table_files import TableFiles
 from scenarios.large.value_texts import true_rows, value_texts
@@ -298,8 +298,7 @@ def coded_blocks(
     )
     number, start = first_block, first_row
     for view in files.views:
-        source = coded_source((column.raw for column in columns.values()), view)
-        query = f"SELECT {expressions or '0 AS nothing'} FROM {source}"
+        query = ordered_rows(expressions or "0 AS nothing", (c.raw for c in columns.values()), files, view)
         for batch in _rows_of(files.batches(query, BLOCK), BLOCK):
             yield Block(number, start, _coded_rows(batch, columns))
             start += len(batch)

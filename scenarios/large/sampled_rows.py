@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from scenarios.large.raw_columns import RawColumn, coded_source
+from scenarios.large.raw_columns import RawColumn, ordered_rows
 from scenarios.large.sql_names import quoted
 from scenarios.large.table_files import TableFiles
 
@@ -33,7 +33,7 @@ def sampled_rows(files: TableFiles, raw: Mapping[str, RawColumn]) -> dict[str, N
     """
     expressions = ", ".join(f"{column.code} AS {quoted(name)}" for name, column in raw.items())
     sample = "" if files.rows <= SAMPLED else f" USING SAMPLE reservoir({SAMPLED} ROWS) REPEATABLE (1)"
-    table = files.arrow(f"SELECT * FROM (SELECT {expressions} FROM {coded_source(raw.values())}){sample}")
+    table = files.arrow(f"SELECT * FROM ({ordered_rows(expressions, raw.values(), files)}){sample}")
     rows: dict[str, NDArray[Any]] = {}
     for name, column in raw.items():
         stored = table.column(name).combine_chunks()

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from metrics.arrays import Integers
-from scenarios.large.raw_columns import RawColumn, coded_source, value_table
+from scenarios.large.raw_columns import RawColumn, ordered_rows, value_table
 from scenarios.large.table_files import TableFiles
 from scenarios.tables.roles import Roles
 from scenarios.tables.text_column import TextError
@@ -75,7 +75,7 @@ def true_rows(files: TableFiles, raw: Mapping[str, RawColumn]) -> Iterator[None]
 def _first_row(files: TableFiles, column: RawColumn, code: int) -> int:
     """Position of the first row with a code."""
     start = 0
-    for batch in files.batches(f"SELECT ({column.code})::INTEGER AS code FROM {coded_source([column])}", _ROWS):
+    for batch in files.batches(ordered_rows(f"({column.code})::INTEGER AS code", [column], files), _ROWS):
         rows = np.flatnonzero(batch.column("code").to_numpy() == code)
         if rows.size:
             return start + int(rows[0])

@@ -53,12 +53,14 @@ records = load_table(TABLE, ROLES).records
 OptimalRetention(epsilon=2.0).apply(records, np.random.default_rng(1)).frame.to_parquet(OUTPUT)
 """,
     "utility": """
-from metrics.table_utility import TableUtility
+import numpy as np
+from metrics.table_utility import TableUtility, prediction_target
 from scenarios.tables.dataset import load_table
-dataset = load_table(TABLE, ROLES)
-frame, roles = dataset.records.frame, dataset.records
-domains = {name: roles.domain(name) for name in QUASI_IDENTIFIERS}
-print(TableUtility(frame, domains, seed=1).scores(frame))
+records = load_table(TABLE, ROLES).records
+domains = {name: records.domain(name) for name in records.released_columns}
+target = prediction_target(records.sensitive, domains)
+scorer = TableUtility(records.frame, domains, records.take([]).frame, target, np.random.default_rng(1))
+print(scorer.score(records.frame))
 """,
 }
 

@@ -131,3 +131,23 @@ def test_parts_that_are_opened_elsewhere_have_the_blocks_of_the_whole_table(tmp_
     for part, block in zip(blocks, whole, strict=True):
         for name in block.columns:
             np.testing.assert_array_equal(part.columns[name], block.columns[name])
+
+
+@pytest.mark.parametrize("columns", [["income"], ["age", "income", "born", "row"]])
+def test_rows_of_several_row_groups_keep_their_order(tmp_path, columns):
+    rng = np.random.default_rng(8)
+    frame = pd.DataFrame(
+        {
+            "age": rng.integers(0, 100, 200_000),
+            "income": rng.normal(size=200_000).round(3),
+            "born": pd.Timestamp("1950-01-01") + pd.to_timedelta(rng.integers(0, 20_000, 200_000), unit="D"),
+            "row": rng.choice([0.5, 1.5, np.nan], 200_000),
+        }
+    )[columns]
+    frame.to_parquet(tmp_path / "people.parquet", row_group_size=20_000)
+    with large_records(tmp_path / "people.parquet") as records:
+        for block in records.blocks():
+            rows = frame.iloc[block.start : block.start + len(block)]
+            for name in {"age", "income", "row"} & set(columns):
+                values = np.append(records.columns[name].values.astype(float), np.nan)[block.columns[name]]
+                assert np.array_equal(values, rows[name].to_numpy(dtype=float), equal_nan=True), name
