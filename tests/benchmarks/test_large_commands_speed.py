@@ -36,14 +36,14 @@ import numpy as np
 from defenses import Mondrian
 from scenarios.tables.dataset import load_table
 records = load_table(TABLE, ROLES).records
-Mondrian(k=10).apply(records, np.random.default_rng(1)).frame.to_parquet(OUTPUT)
+Mondrian(k=10).apply(records, np.random.default_rng(1)).frame.astype(str).to_parquet(OUTPUT)
 """,
     "incognito": """
 import numpy as np
 from defenses import Incognito
 from scenarios.tables.dataset import load_table
 records = load_table(TABLE, ROLES).records
-Incognito(k=10).apply(records, np.random.default_rng(1)).frame.to_parquet(OUTPUT)
+Incognito(k=10).apply(records, np.random.default_rng(1)).frame.astype(str).to_parquet(OUTPUT)
 """,
     "pram": """
 import numpy as np
@@ -143,7 +143,7 @@ WORKS = [
     Work(
         "pram", one_column, ("defend", "OptimalRetention", "-p", "epsilon=2", *DEFEND), (1, 10, 100), 100, 60, 4, "pram"
     ),
-    Work("incognito", census, ("defend", "Incognito", "-p", "k=10", *DEFEND), (1, 10, 100), 10, 30, 8, "incognito"),
+    Work("incognito", census, ("defend", "Incognito", "-p", "k=10", *DEFEND), (1, 10), 10, 30, 8, "incognito"),
     Work("utility", census, ("utility", "{table}", "{table}", "--roles", "{roles}"), (1, 10), 10, 180, 4, "utility"),
 ]
 
