@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
+from defenses.synthetic.counted_columns import Columns, CountedColumns
 from metrics.arrays import Integers
 
-Columns = tuple[int, ...]
-"""Numbers of columns in ascending order."""
 SCORE_SENSITIVITY = 3
-"""Largest change of `CountedColumns.dependence` when one record is replaced."""
+"""Largest change of `dependence` when one record is replaced."""
 
 
 def maximal_parent_sets(sizes: Mapping[int, int], cells: float, degree: int) -> list[Columns]:
@@ -60,50 +57,24 @@ def _extended(
         yield from _extended((*parents, column), size * sizes[column], ascending, position + 1, sizes, cells, degree)
 
 
-@dataclass(frozen=True)
-class CountedColumns:
-    """Exact counts of combinations of values. They are private.
+def dependence(table: CountedColumns, column: int, parents: Columns) -> float:
+    """Half the L1 distance of a column's joint counts with its parents from those of independence.
 
-    Parameters
-    ----------
-    codes : list of ndarray of int, each of shape (n,)
-        Position of each record's value in each column; -1 where it is missing or not in the domain.
-    sizes : tuple of int
-        Number of values of each column.
+    Let c(x, p) be the number of records with the value x and the parents' values p. The score is
+    R = 1/2 sum_{x, p} |c(x, p) - c(x) c(p) / n|. It is n times the total variation distance between the joint
+    distribution and the product of its marginals. It is computed in integers and rounded once.
+
+    Notes
+    -----
+    Replacing one record changes R by at most `SCORE_SENSITIVITY`. Proof. It moves the vectors of c(x, p), c(x) and
+    c(p) by at most 2 in L1 norm. With a = c(x) and b = c(p), of L1 norm at most n, the product changes by
+    |a'b' - ab| / n <= (|a' - a| |b'| + |a| |b' - b|) / n <= 4. Hence R changes by at most (2 + 4) / 2. Zhang et al.
+    (2017) bound the change of R by 3 + 2/n.
     """
+    joint = _integer_counts(table, (*parents, column)).reshape(-1, table.sizes[column])
+    product = np.outer(_integer_counts(table, parents), _integer_counts(table, (column,)))
+    return float(np.abs(table.n * joint - product).sum()) / (2 * table.n)
 
-    codes: list[Integers] = field(repr=False)
-    sizes: Columns
 
-    @property
-    def n(self) -> int:
-        """Number of records, which is public."""
-        return int(self.codes[0].size)
-
-    def counts(self, columns: Columns) -> Integers:
-        """Number of records in each combination of values, one axis for each column."""
-        # Missing values have the last position on each axis.
-        shape = [self.sizes[column] + 1 for column in columns]
-        flat = np.zeros(self.n, dtype=np.intp)
-        for column, size in zip(columns, shape, strict=True):
-            flat = flat * size + self.codes[column] % size
-        counts = np.bincount(flat, minlength=math.prod(shape)).reshape(shape)
-        return counts[tuple(slice(self.sizes[column]) for column in columns)]
-
-    def dependence(self, column: int, parents: Columns) -> float:
-        """Half the L1 distance of a column's joint counts with its parents from those of independence.
-
-        Let c(x, p) be the number of records with the value x and the parents' values p. The score is
-        R = 1/2 sum_{x, p} |c(x, p) - c(x) c(p) / n|. It is n times the total variation distance between the joint
-        distribution and the product of its marginals. It is computed in integers and rounded once.
-
-        Notes
-        -----
-        Replacing one record changes R by at most `SCORE_SENSITIVITY`. Proof. It moves the vectors of c(x, p), c(x) and
-        c(p) by at most 2 in L1 norm. With a = c(x) and b = c(p), of L1 norm at most n, the product changes by
-        |a'b' - ab| / n <= (|a' - a| |b'| + |a| |b' - b|) / n <= 4. Hence R changes by at most (2 + 4) / 2. Zhang et al.
-        (2017) bound the change of R by 3 + 2/n.
-        """
-        joint = self.counts((*parents, column)).reshape(-1, self.sizes[column])
-        product = np.outer(self.counts(parents), self.counts((column,)))
-        return float(np.abs(self.n * joint - product).sum()) / (2 * self.n)
+def _integer_counts(table: CountedColumns, columns: Columns) -> Integers:
+    return table.counts(columns).astype(np.int64)

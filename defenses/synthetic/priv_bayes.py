@@ -20,7 +20,8 @@ from defenses.base.release import MicrodataRelease
 from defenses.base.simplex import project_to_simplex
 from defenses.dp.exponential import Exponential
 from defenses.dp.laplace import DiscreteLaplace
-from defenses.synthetic.bayesian_network import SCORE_SENSITIVITY, Columns, CountedColumns, maximal_parent_sets
+from defenses.synthetic.bayesian_network import SCORE_SENSITIVITY, dependence, maximal_parent_sets
+from defenses.synthetic.counted_columns import Columns, CountedColumns
 from defenses.synthetic.graphical.graphical_synthesis import INDEPENDENT
 from defenses.synthetic.graphical.sampled_rows import rounded
 from defenses.synthetic.mixed_column import Drawn
@@ -205,7 +206,7 @@ class PrivBayes(MicrodataDefense):
             options = [(column, parents) for column in waiting for parents in sets[table.sizes[column]]]
             for option in options:
                 if option not in scores:
-                    scores[option] = table.dependence(*option) if option[1] else 0.0
+                    scores[option] = dependence(table, *option) if option[1] else 0.0
             chosen = options[self._selected(np.array([scores[option] for option in options]), epsilon, rng)]
             network.append(chosen)
             waiting.remove(chosen[0])
@@ -223,7 +224,7 @@ class PrivBayes(MicrodataDefense):
 
 def _noisy(table: CountedColumns, columns: Columns, epsilon: float, rng: Generator) -> Floats:
     """Joint distribution from counts with discrete Laplace noise, one axis for each column."""
-    counts = table.counts(columns)
+    counts = table.counts(columns).astype(np.int64)
     noise = DiscreteLaplace(epsilon=epsilon, sensitivity=2)
     noisy = np.asarray(noise.release(counts.ravel(), rng), dtype=float)
     total = float(noisy.sum())

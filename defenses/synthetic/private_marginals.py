@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations
@@ -10,19 +11,13 @@ from itertools import combinations
 import numpy as np
 from numpy.random import Generator
 
-from defenses.base.defense import MicrodataDefense, released_frame
-from defenses.base.guarantee import Guarantee
 from defenses.base.marginal_tree import drawn_rows, fitted
-from defenses.base.microdata import Microdata
-from defenses.base.parameters import check_real
-from defenses.base.queries import codes
-from defenses.base.release import MicrodataRelease
 from defenses.base.simplex import project_to_simplex
-from defenses.dp.composition import zcdp_rho
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
 from defenses.dp.exponential import Exponential
-from defenses.dp.mechanism import check_delta
-from defenses.synthetic.released_columns import check_public_domains, released_column
+from defenses.synthetic.counted_columns import counted
+from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
+from defenses.synthetic.graphical.measured_table import MeasuredTable
 from metrics.arrays import Floats, Integers
 
 MOST_CELLS = 100_000
@@ -63,7 +58,7 @@ class Budget:
         return Fraction(2 * max(1, self.columns - 1)) / (2 * Fraction(self.rho) / 3)
 
 
-class PrivateMarginals(MicrodataDefense):
+class PrivateMarginals(GraphicalSynthesis):
     """Differentially private synthetic rows from a tree of noisy one-way and two-way marginals (MST).
 
     There are as many rows as records. Numbers are counted by public bins and drawn uniformly inside a bin.
@@ -109,42 +104,15 @@ class PrivateMarginals(MicrodataDefense):
     Deming and Stephan (1940) (iterative proportional fitting; `defenses.base.marginal_tree`).
     """
 
-    def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6) -> None:
-        check_real("epsilon", epsilon, low=2.0**-20, high=2.0**20)
-        check_delta(delta)
-        self.epsilon = epsilon
-        self.delta = delta
-
-    def guarantee(self, records: Microdata) -> Guarantee:
-        """Return epsilon and delta of the whole table."""
-        check_public_domains(records)
-        return Guarantee(
-            epsilon=float(self.epsilon),
-            delta=float(self.delta),
-            statement="one record replaced by any other, number of records and declared domains public",
-        )
-
-    def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
-        """Measure the columns, choose and measure pairs, and draw the rows."""
-        check_public_domains(records)
-        frame = released_frame(records)
-        names = records.released_columns
-        n = len(records)
-        if n and names:
-            domains = [records.domains[name] for name in names]
-            sizes = [domain.size for domain in domains]
-            cells = [codes(records, name) for name in names]
-            budget = Budget(zcdp_rho(float(self.epsilon), float(self.delta)), len(names))
-            shares = _noisy_shares(cells, sizes, n, budget, rng)
-            pairs = _chosen_pairs(cells, shares, n, budget, rng)
-            tables = _noisy_tables(cells, pairs, shares, n, budget, rng)
-            drawn = drawn_rows(shares, tables, n, rng)
-            for name, domain, column in zip(names, domains, drawn, strict=True):
-                frame[name] = released_column(domain, column, rng)
-        return MicrodataRelease(frame, np.full(len(frame), -1), None)
+    def _drawn(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> list[Integers]:
+        budget = Budget(rho, len(names))
+        shares = _noisy_shares(table.codes, table.sizes, table.n, budget, rng)
+        pairs = _chosen_pairs(table.codes, shares, table.n, budget, rng)
+        tables = _noisy_tables(table.codes, pairs, shares, table.n, budget, rng)
+        return drawn_rows(shares, tables, table.n, rng)
 
 
-def _noisy_shares(cells: list[Integers], sizes: list[int], n: int, budget: Budget, rng: Generator) -> list[Floats]:
+def _noisy_shares(cells: list[Integers], sizes: Sequence[int], n: int, budget: Budget, rng: Generator) -> list[Floats]:
     """Noisy distribution of every column, each of shape (size,)."""
     counts = [np.bincount(column[column >= 0], minlength=size) for column, size in zip(cells, sizes, strict=True)]
     noise = np.split(discrete_gaussian(budget.single, sum(sizes), rng), np.cumsum(sizes)[:-1])
@@ -204,10 +172,8 @@ def _noisy_tables(
 
 def _pair_counts(cells: list[Integers], shares: list[Floats], pair: tuple[int, int]) -> Floats:
     """Number of records in each combination of a pair, shape (cells,)."""
-    first, second = cells[pair[0]], cells[pair[1]]
-    counted = (first >= 0) & (second >= 0)
-    flat = first[counted] * shares[pair[1]].size + second[counted]
-    return np.bincount(flat, minlength=_size(shares, pair)).astype(float)
+    first, second = pair
+    return counted([cells[first], cells[second]], (shares[first].size, shares[second].size)).ravel()
 
 
 def _size(shares: list[Floats], pair: tuple[int, int]) -> int:

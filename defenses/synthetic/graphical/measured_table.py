@@ -1,55 +1,23 @@
-"""The records as counts: exact counts of sets of columns, and noisy ones."""
+"""The records as noisy counts of sets of columns."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
 from numpy.random import Generator
 
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
-from defenses.synthetic.graphical.clique_tree import Columns
+from defenses.synthetic.counted_columns import Columns, CountedColumns
 from defenses.synthetic.graphical.estimation import NoisyMarginal
-from metrics.arrays import Floats, Integers
 
 # Deficits of a noisy total within so many standard deviations of its noise count as noise.
 DEVIATIONS = 3.0
 
 
-@dataclass(frozen=True)
-class MeasuredTable:
-    """Records as positions of values in public domains; they are read through noise only.
-
-    Parameters
-    ----------
-    codes : list of ndarray of int, each of shape (n,)
-        Position of each record's value in each column; -1 where it is missing or not in the domain.
-    sizes : tuple of int
-        Number of values of each column.
-    """
-
-    codes: list[Integers] = field(repr=False)
-    sizes: Columns
-
-    @property
-    def n(self) -> int:
-        """Number of records, which is public."""
-        return int(self.codes[0].size)
-
-    def cells(self, columns: Columns) -> int:
-        """Number of combinations of values of the columns."""
-        return math.prod(self.sizes[column] for column in columns)
-
-    def shape(self, columns: Columns) -> tuple[int, ...]:
-        """Number of values of each of the columns."""
-        return tuple(self.sizes[column] for column in columns)
-
-    def counts(self, columns: Columns) -> Floats:
-        """Exact counts, one axis for each column. They are private."""
-        return counted([self.codes[column] for column in columns], self.shape(columns))
+class MeasuredTable(CountedColumns):
+    """Counted columns that are read through noise only."""
 
     def measured(self, columns: Columns, variance: Fraction, rng: Generator) -> NoisyMarginal:
         """Counts with discrete Gaussian noise of this variance.
@@ -73,23 +41,3 @@ def to_total(measurement: NoisyMarginal, n: int) -> NoisyMarginal:
         return measurement
     factor = n / total
     return NoisyMarginal(measurement.columns, measurement.counts * factor, measurement.variance * factor**2, 1 / factor)
-
-
-def counted(codes: Sequence[Integers], shape: tuple[int, ...]) -> Floats:
-    """Number of rows in each combination of values, one axis for each column; rows with a negative code do not count.
-
-    Parameters
-    ----------
-    codes : sequence of ndarray of int, each of shape (n,)
-        Value of each row in each column.
-    shape : tuple of int
-        Number of values of each column.
-    """
-    flat = codes[0]
-    valid = codes[0] >= 0
-    for code, size in zip(codes[1:], shape[1:], strict=True):
-        flat = flat * size + code
-        valid = valid & (code >= 0)
-    if not valid.all():
-        flat = flat[valid]
-    return np.bincount(flat, minlength=math.prod(shape)).astype(float).reshape(shape)

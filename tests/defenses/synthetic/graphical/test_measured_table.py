@@ -5,7 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from defenses.synthetic.graphical.measured_table import MeasuredTable, counted
+from defenses.synthetic.counted_columns import counted
+from defenses.synthetic.graphical.measured_table import MeasuredTable
 
 
 def test_counts_leave_out_missing_values():

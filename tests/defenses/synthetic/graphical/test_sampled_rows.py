@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from test_graphical_belief_propagation import marginal
 
+from defenses.synthetic.counted_columns import counted
 from defenses.synthetic.graphical.estimation import NoisyMarginal, estimated
-from defenses.synthetic.graphical.measured_table import counted
 from defenses.synthetic.graphical.sampled_rows import rounded, sampled_rows
 
 SIZES = (3, 2, 4)

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from defenses.synthetic.counted_columns import counted
 from defenses.synthetic.graphical import workload
-from defenses.synthetic.graphical.measured_table import counted
 from defenses.synthetic.graphical.workload import CandidateCounts, default_workload, downward_closure
 
 
