@@ -1,0 +1,63 @@
+"""Builds the documentation site in both languages: ``python docs/site/build.py``."""
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+
+from check_pages import faults
+
+SITE = Path(__file__).parent
+OUTPUT = SITE / "_build" / "html"
+LANGUAGES = ("en", "ja")
+
+
+def build(language: str, *, jobs: int) -> int:
+    """Build one language. Every warning is an error.
+
+    Parameters
+    ----------
+    language : {"en", "ja"}
+        Folder of the sources.
+    jobs : int
+        Number of pages that are read at the same time.
+
+    Returns
+    -------
+    int
+        Exit code of Sphinx.
+    """
+    options = ["-b", "html", "-E", "-q", "-W", "-n", "--keep-going", "-j", str(jobs)]
+    folders = ["-c", str(SITE), "-d", str(SITE / "_build" / "doctrees" / language)]
+    command = [sys.executable, "-m", "sphinx", *options, *folders, str(SITE / language), str(OUTPUT / language)]
+    return subprocess.call(command, env=os.environ | {"TOKUMEI_SITE_LANGUAGE": language})
+
+
+def main() -> int:
+    """Build the languages, then check links and outside requests of the pages."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--language", action="append", choices=LANGUAGES, help="only this language; may be repeated")
+    parser.add_argument("--fresh", action="store_true", help="run every command again, also where nothing changed")
+    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1, help="pages read at the same time")
+    options = parser.parse_args()
+    if options.fresh:
+        shutil.rmtree(SITE / "_build", ignore_errors=True)
+    languages = options.language or LANGUAGES
+    for language in languages:
+        shutil.rmtree(OUTPUT / language, ignore_errors=True)
+        if code := build(language, jobs=options.jobs):
+            return code
+    shutil.copyfile(SITE / "index.html", OUTPUT / "index.html")
+    if len(languages) == len(LANGUAGES) and (found := faults(OUTPUT)):
+        print(*found, f"{len(found)} faults", sep="\n", file=sys.stderr)
+        return 1
+    print(OUTPUT / "index.html")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,91 @@
+"""Checks of the built pages: links that lead nowhere, and requests to other hosts."""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+LOADING = {"img", "script", "source", "iframe", "audio", "video", "embed", "object", "image", "use"}
+"""Elements that load what their `src`, `href` or `data` names; `link` loads unless it is only a relation."""
+RELATIONS = {"next", "prev", "search", "index", "canonical", "author", "alternate"}
+
+
+class PageReader(HTMLParser):
+    """Anchors, links and loaded addresses of one page.
+
+    Attributes
+    ----------
+    anchors : set of str
+        Ids and names in the page.
+    links : list of str
+        Targets of `a` elements.
+    loaded : list of str
+        Addresses that the browser requests in order to show the page.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.anchors: set[str] = set()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Collect what one element refers to."""
+        values = {name: value or "" for name, value in attrs}
+        self.anchors |= {values[name] for name in ("id", "name") if values.get(name)}
+        address = values.get("src") or values.get("href") or values.get("xlink:href") or values.get("data") or ""
+        if tag == "a" and "href" in values:
+            self.links.append(values["href"])
+        elif (tag in LOADING and address) or (tag == "link" and not RELATIONS & set(values.get("rel", "").split())):
+            self.loaded.append(address)
+        self.loaded += re.findall(r"url\(\s*['\"]?([^'\")]+)", values.get("style", ""))
+
+
+def read(page: Path) -> PageReader:
+    """Read one page."""
+    reader = PageReader()
+    reader.feed(page.read_text(encoding="utf-8"))
+    return reader
+
+
+def is_outside(address: str) -> bool:
+    """Whether an address names another host."""
+    return bool(urlsplit(address).netloc)
+
+
+def faults(folder: Path) -> list[str]:
+    """Faults of all pages and style sheets in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+        Root of the built site.
+
+    Returns
+    -------
+    list of str
+        One line for each link that leads nowhere, and for each request to another host.
+    """
+    folder = folder.resolve()
+    pages = {page: read(page) for page in sorted(folder.rglob("*.html"))}
+    results = []
+    for page, reader in pages.items():
+        name = page.relative_to(folder)
+        results += [f"{name}: loads {one} from another host" for one in reader.loaded if is_outside(one)]
+        local = [one for one in reader.loaded if not is_outside(one) and not one.startswith(("data:", "#"))]
+        for link in [*reader.links, *local]:
+            parts = urlsplit(link)
+            if parts.scheme or parts.netloc:
+                continue
+            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            if not target.is_file():
+                results.append(f"{name}: the link {link} leads nowhere")
+            elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].anchors:
+                results.append(f"{name}: the link {link} names no anchor of that page")
+    for sheet in sorted(folder.rglob("*.css")):
+        text = sheet.read_text(encoding="utf-8")
+        addresses = re.findall(r"(?:url\(\s*['\"]?|@import\s+['\"])([^'\")]+)", text)
+        results += [
+            f"{sheet.relative_to(folder)}: loads {one} from another host" for one in addresses if is_outside(one)
+        ]
+    return results
