@@ -178,9 +178,7 @@ class RunPython(RunDirective):
             return output_block(part["content"])
         if part["kind"] == "table":
             return nodes.raw("", f'<div class="run-table">{part["content"]}</div>', format="html")
-        label = (
-            nodes.Text(self.options["alt"]).astext().replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
-        )
+        label = html.escape(self.options["alt"])
         svg = part["content"].replace("<svg ", f'<svg role="img" aria-label="{label}" ', 1)
         return nodes.raw("", f'<div class="run-picture">{svg}</div>', format="html")
 
