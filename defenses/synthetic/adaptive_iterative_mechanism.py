@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 from numpy.random import Generator
@@ -14,12 +15,13 @@ from defenses.synthetic.graphical.annealed_budget import AnnealedBudget
 from defenses.synthetic.graphical.candidates import Candidates, Growth, noise
 from defenses.synthetic.graphical.clique_tree import Columns
 from defenses.synthetic.graphical.estimation import estimated
-from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
+from defenses.synthetic.graphical.graphical_synthesis import DrawnCodes, GraphicalSynthesis
 from defenses.synthetic.graphical.inference_size import MOST_CELLS, check_pairs, check_workload
 from defenses.synthetic.graphical.measured_table import MeasuredTable
 from defenses.synthetic.graphical.sampled_rows import sampled_rows
 from defenses.synthetic.graphical.workload import default_workload
-from metrics.arrays import Floats, Integers
+from defenses.synthetic.structural_zero import Zeros
+from metrics.arrays import Floats
 
 ROUNDS = 4
 """Rounds for each column if no noise is ever reduced; the publication has 16."""
@@ -48,12 +50,16 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
     most_cells : int
         Largest number of cells of the model's junction tree, at least 1. There are at most 20 for each record, too,
         and 2 for each record in a measured set of several columns.
+    structural_zeros : sequence of mapping of str to str
+        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. They are public. Rows that hold one
+        are drawn again.
 
     Raises
     ------
     ValueError
         If a parameter is out of range. On `apply`, if a released column has no declared domain or too many values to
-        be measured with any other. Also if the workload names an unknown column, or a set has too many cells.
+        be measured with any other. Also if the workload names an unknown column, a set has too many cells, or a
+        structural zero cannot be read or avoided.
 
     Warns
     -----
@@ -101,8 +107,9 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
         delta: float = 1e-6,
         workload: Sequence[Sequence[str]] | None = None,
         most_cells: int = MOST_CELLS,
+        structural_zeros: Zeros = (),
     ) -> None:
-        super().__init__(epsilon=epsilon, delta=delta)
+        super().__init__(epsilon=epsilon, delta=delta, structural_zeros=structural_zeros)
         check_integer("most_cells", most_cells, low=1)
         for columns in [] if workload is None else workload:
             if isinstance(columns, str) or not len(columns) or len(set(columns)) < len(columns):
@@ -119,7 +126,7 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
                     records.check_released("workload", name)
             check_workload(records, self.workload, self.most_cells)
 
-    def _drawn(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> list[Integers]:
+    def _fitted(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> DrawnCodes:
         budget = AnnealedBudget(Fraction(rho), ROUNDS * len(names))
         measured = [table.measured((column,), budget.variance, rng) for column in range(len(names))]
         budget.spend_counts(len(names))
@@ -145,7 +152,7 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
         if len(names) > 1 and all(len(marginal.columns) == 1 for marginal in measured):
             self._say_independent()
         model = estimated(table.sizes, measured, table.n, iterations=2 * steps, start=model)
-        return sampled_rows(model, table.n, rng)
+        return partial(sampled_rows, model)
 
     def _first_fitting(
         self, sets: list[Columns], scores: Floats, growth: Growth, epsilon: float, rng: Generator

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from defenses.base.columns import CodedColumn, category_cells, code_column, code_values, stored_alike
 from defenses.base.microdata import Microdata
+from defenses.synthetic.mixed_column import Drawn
 from metrics.arrays import Floats, Integers
 from metrics.domains import NumericDomain
 
@@ -25,8 +26,12 @@ class Distribution(ABC):
         """Mid-rank of each record as a share: records below it plus half of those equal; shape (n,), inside (0, 1)."""
 
     @abstractmethod
-    def at(self, shares: Floats) -> pd.Series[Any]:
-        """Quantiles at shares in [0, 1) as released cells, shape (m,)."""
+    def at(self, shares: Floats) -> Drawn:
+        """Quantiles at shares in [0, 1): numbers, NaN where missing, or codes of cells; shape (m,)."""
+
+    @abstractmethod
+    def released(self, drawn: Drawn) -> pd.Series[Any]:
+        """Released cells of such quantiles, shape (m,)."""
 
     @abstractmethod
     def smoothed_at(self, shares: Floats, smoothing: float, rng: Generator) -> pd.Series[Any]:
@@ -63,9 +68,13 @@ class CategoryDistribution(Distribution):
         share = self._counts() / self.codes.size
         return np.asarray((np.cumsum(share) - share / 2)[self.codes])
 
-    def at(self, shares: Floats) -> pd.Series[Any]:
-        """Quantiles at these shares as released cells, shape (m,)."""
-        return pd.Series(self.cells[_codes_at(self._counts(), shares)], dtype=object)
+    def at(self, shares: Floats) -> Drawn:
+        """Codes of the quantiles at these shares, shape (m,)."""
+        return _codes_at(self._counts(), shares)
+
+    def released(self, drawn: Drawn) -> pd.Series[Any]:
+        """Released cells of these codes, shape (m,)."""
+        return pd.Series(self.cells[drawn], dtype=object)
 
     def smoothed_at(self, shares: Floats, smoothing: float, rng: Generator) -> pd.Series[Any]:
         """Quantiles of the smoothed distribution as released cells, shape (m,)."""
@@ -100,14 +109,17 @@ class NumberDistribution(Distribution):
         twice_the_rank = 2 * np.cumsum(counts) - counts
         return np.asarray((twice_the_rank / 2 / self.coded.codes.size)[self.coded.codes])
 
-    def at(self, shares: Floats) -> pd.Series[Any]:
-        """Interpolated quantiles at these shares, shape (m,)."""
+    def at(self, shares: Floats) -> Drawn:
+        """Interpolated quantiles at these shares, rounded where the domain holds integers; shape (m,)."""
         present = slice(self.coded.missing)
         ordered = np.repeat(self.coded.values[present], self.coded.counts[present])
         rank = shares * self.coded.codes.size
         values = np.interp(rank - 0.5, np.arange(ordered.size), ordered)
-        values = np.where(rank < ordered.size, np.rint(values) if self.domain.integer else values, np.nan)
-        return stored_alike(values, self.original)
+        return np.where(rank < ordered.size, np.rint(values) if self.domain.integer else values, np.nan)
+
+    def released(self, drawn: Drawn) -> pd.Series[Any]:
+        """Numbers as the column stores them, shape (m,)."""
+        return stored_alike(drawn, self.original)
 
     def smoothed_at(self, shares: Floats, smoothing: float, rng: Generator) -> pd.Series[Any]:
         """Quantiles of the smoothed distribution, uniform inside each public bin, shape (m,)."""

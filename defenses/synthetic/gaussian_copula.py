@@ -11,6 +11,9 @@ from defenses.base.defense import MicrodataDefense, released_frame
 from defenses.base.microdata import Microdata
 from defenses.base.release import MicrodataRelease
 from defenses.synthetic.column_distributions import distribution
+from defenses.synthetic.mixed_column import Drawn
+from defenses.synthetic.row_synthesizer import possible_rows
+from defenses.synthetic.structural_zero import Zeros, check_structural_zeros, structural_zeros
 from metrics.arrays import Floats
 
 
@@ -21,6 +24,16 @@ class GaussianCopula(MicrodataDefense):
     by their interpolated empirical quantiles, categories by thresholds at their cumulative shares, in domain order.
     A missing value comes after all others. Associations of unordered categories are kept only as far as the order of
     the domain expresses them.
+
+    Parameters
+    ----------
+    structural_zeros : sequence of mapping of str to str
+        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. Rows that hold one are drawn again.
+
+    Raises
+    ------
+    ValueError
+        If a structural zero has another form; on `apply`, if one cannot be read or avoided.
 
     Notes
     -----
@@ -38,16 +51,37 @@ class GaussianCopula(MicrodataDefense):
     Patki, Wedge and Veeramachaneni (2016), The synthetic data vault, section 3.
     """
 
+    def __init__(self, *, structural_zeros: Zeros = ()) -> None:
+        check_structural_zeros(structural_zeros)
+        self.structural_zeros = structural_zeros
+
+    def check(self, records: Microdata) -> None:
+        """Check that the structural zeros fit these records.
+
+        Raises
+        ------
+        ValueError
+            If they do not; names the column.
+        """
+        structural_zeros(records, self.structural_zeros)
+
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Draw the rows."""
+        zeros = structural_zeros(records, self.structural_zeros)
         frame = released_frame(records)
         names = filled(records, records.released_columns)
         columns = [distribution(records, name) for name in names]
         if columns:
             scores = np.column_stack([special.ndtri(column.shares()) for column in columns])
-            drawn = rng.standard_normal(scores.shape) @ _root(_correlations(scores))
-            for name, column, normal in zip(names, columns, drawn.T, strict=True):
-                frame[name] = column.at(special.ndtr(normal))
+            root = _root(_correlations(scores))
+
+            def draw(rows: int, rng: Generator) -> list[Drawn]:
+                normals = rng.standard_normal((rows, len(columns))) @ root
+                return [column.at(special.ndtr(normal)) for column, normal in zip(columns, normals.T, strict=True)]
+
+            drawn = possible_rows(draw, names, zeros, len(records), rng)
+            for name, column in zip(names, columns, strict=True):
+                frame[name] = column.released(drawn[name])
         return MicrodataRelease(frame, np.full(len(frame), -1), None)
 
 

@@ -13,7 +13,7 @@ from defenses.base.microdata import Microdata
 from defenses.base.simplex import project_to_simplex
 from defenses.synthetic.graphical.clique_tree import Columns
 from defenses.synthetic.graphical.estimation import NoisyMarginal, averaged, estimated
-from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
+from defenses.synthetic.graphical.graphical_synthesis import DrawnCodes, GraphicalSynthesis
 from defenses.synthetic.graphical.inference_size import MOST_CELLS, check_pairs
 from defenses.synthetic.graphical.measured_table import MeasuredTable
 from defenses.synthetic.graphical.merged_values import MergedValues
@@ -35,12 +35,15 @@ class MaximumSpanningTree(GraphicalSynthesis):
         Privacy parameter epsilon, positive.
     delta : float
         Privacy parameter delta, in (0, 1).
+    structural_zeros : sequence of mapping of str to str
+        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. They are public. Rows that hold one
+        are drawn again.
 
     Raises
     ------
     ValueError
         If a parameter is out of range. On `apply`, if a released column has no declared domain or too many values to
-        be measured with any other.
+        be measured with any other, or if a structural zero cannot be read or avoided.
 
     Warns
     -----
@@ -82,7 +85,7 @@ class MaximumSpanningTree(GraphicalSynthesis):
         super()._check(records)
         check_pairs(records)
 
-    def _drawn(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> list[Integers]:
+    def _fitted(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> DrawnCodes:
         singles = _singles(table, _third(rho), rng)
         merged = [MergedValues(single, table.n) for single in singles]
         small = MeasuredTable(
@@ -102,8 +105,13 @@ class MaximumSpanningTree(GraphicalSynthesis):
             merged = [MergedValues(single, table.n) for single in again.values()]
         counts = [values.merged() for values in merged]
         sizes = tuple(values.size for values in merged)
-        drawn = sampled_rows(estimated(sizes, [*counts, *measured], table.n, iterations=ITERATIONS), table.n, rng)
-        return [values.restored(column, rng) for values, column in zip(merged, drawn, strict=True)]
+        model = estimated(sizes, [*counts, *measured], table.n, iterations=ITERATIONS)
+
+        def draw(rows: int, rng: Generator) -> list[Integers]:
+            drawn = sampled_rows(model, rows, rng)
+            return [values.restored(column, rng) for values, column in zip(merged, drawn, strict=True)]
+
+        return draw
 
     def _spanning_tree(
         self, table: MeasuredTable, singles: list[NoisyMarginal], pairs: list[Columns], rho: Fraction, rng: Generator

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import combinations
 
 import numpy as np
-import pandas as pd
 from numpy.random import Generator
 
 from defenses.base.defense import MicrodataDefense, released_frame
@@ -24,12 +24,10 @@ from defenses.synthetic.bayesian_network import SCORE_SENSITIVITY, dependence, m
 from defenses.synthetic.counted_columns import Columns, CountedColumns
 from defenses.synthetic.graphical.graphical_synthesis import INDEPENDENT
 from defenses.synthetic.graphical.sampled_rows import rounded
-from defenses.synthetic.mixed_column import Drawn
-from defenses.synthetic.released_columns import check_public_domains, released_column
+from defenses.synthetic.released_columns import check_public_domains, value_cells, value_draw
 from defenses.synthetic.row_synthesizer import possible_rows
 from defenses.synthetic.structural_zero import Zeros, check_structural_zeros, structural_zeros
 from metrics.arrays import Floats, Integers
-from metrics.domains import Domain, NumericDomain
 
 MOST_CELLS = 100_000
 """Largest number of cells of a joint distribution of several columns."""
@@ -107,8 +105,7 @@ class PrivBayes(MicrodataDefense):
     Examples
     --------
     >>> import numpy as np
-    >>> import pandas as pd
-    >>> from defenses import Microdata, PrivBayes
+    >>>     >>> from defenses import Microdata, PrivBayes
     >>> from metrics import CategoricalDomain
     >>> domains = {"smokes": CategoricalDomain(("no", "yes")), "coughs": CategoricalDomain(("no", "yes"))}
     >>> frame = pd.DataFrame({"smokes": ["no", "yes"] * 200, "coughs": ["no", "yes"] * 200})
@@ -159,15 +156,11 @@ class PrivBayes(MicrodataDefense):
             domains = [records.domains[name] for name in names]
             table = CountedColumns([codes(records, name) for name in names], tuple(domain.size for domain in domains))
             network, joints = self._measured(table, rng)
-
-            def draw(rows: int, rng: Generator) -> list[Drawn]:
-                drawn = _rows(network, joints, table.sizes, rows, rng)
-                return [_values(domain, column, rng) for domain, column in zip(domains, drawn, strict=True)]
-
+            draw = value_draw(domains, partial(_rows, network, joints, table.sizes))
             zeros = structural_zeros(records, self.structural_zeros)
             drawn = possible_rows(draw, names, zeros, len(records), rng)
             for name, domain in zip(names, domains, strict=True):
-                frame[name] = _cells(domain, drawn[name], rng)
+                frame[name] = value_cells(domain, drawn[name], rng)
         return MicrodataRelease(frame, np.full(len(frame), -1), None)
 
     def _measured(
@@ -260,13 +253,3 @@ def _conditional(joints: Mapping[Columns, Floats], column: int, parents: Columns
     weights = joint.reshape(-1, joint.shape[-1])
     # Combinations of parents that the noise has emptied take the column's own distribution.
     return np.asarray(np.where(weights.sum(axis=1, keepdims=True) > 0, weights, weights.sum(axis=0)))
-
-
-def _values(domain: Domain, drawn: Integers, rng: Generator) -> Drawn:
-    """Codes of categories, or random numbers inside the drawn bins."""
-    return released_column(domain, drawn, rng).to_numpy() if isinstance(domain, NumericDomain) else drawn
-
-
-def _cells(domain: Domain, values: Drawn, rng: Generator) -> pd.Series[str] | pd.Series[float] | pd.Series[int]:
-    """Released cells of drawn values."""
-    return pd.Series(values) if isinstance(domain, NumericDomain) else released_column(domain, values, rng)

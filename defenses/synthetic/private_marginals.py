@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -16,7 +17,7 @@ from defenses.base.simplex import project_to_simplex
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
 from defenses.dp.exponential import Exponential
 from defenses.synthetic.counted_columns import counted
-from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
+from defenses.synthetic.graphical.graphical_synthesis import DrawnCodes, GraphicalSynthesis
 from defenses.synthetic.graphical.measured_table import MeasuredTable
 from metrics.arrays import Floats, Integers
 
@@ -69,11 +70,15 @@ class PrivateMarginals(GraphicalSynthesis):
         Privacy parameter epsilon, positive.
     delta : float
         Privacy parameter delta, in (0, 1).
+    structural_zeros : sequence of mapping of str to str
+        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. They are public. Rows that hold one
+        are drawn again.
 
     Raises
     ------
     ValueError
         If a parameter is out of range; on `apply`, if a released column has no declared domain.
+        On `apply`, if a structural zero cannot be read or avoided.
 
     Notes
     -----
@@ -104,12 +109,12 @@ class PrivateMarginals(GraphicalSynthesis):
     Deming and Stephan (1940) (iterative proportional fitting; `defenses.base.marginal_tree`).
     """
 
-    def _drawn(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> list[Integers]:
+    def _fitted(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> DrawnCodes:
         budget = Budget(rho, len(names))
         shares = _noisy_shares(table.codes, table.sizes, table.n, budget, rng)
         pairs = _chosen_pairs(table.codes, shares, table.n, budget, rng)
         tables = _noisy_tables(table.codes, pairs, shares, table.n, budget, rng)
-        return drawn_rows(shares, tables, table.n, rng)
+        return partial(drawn_rows, shares, tables)
 
 
 def _noisy_shares(cells: list[Integers], sizes: Sequence[int], n: int, budget: Budget, rng: Generator) -> list[Floats]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
 from numpy.random import Generator
 
 from defenses.base.microdata import Microdata
+from defenses.synthetic.mixed_column import Drawn
 from metrics.arrays import Integers
 from metrics.cells import escape
 from metrics.domains import Domain, NumericDomain
@@ -45,3 +47,30 @@ def released_column(
     if not domain.integer:
         return pd.Series(values)
     return pd.Series(np.minimum(np.floor(values), math.floor(domain.high)).astype(np.int64))
+
+
+def value_draw(
+    domains: Sequence[Domain], draw: Callable[[int, Generator], list[Integers]]
+) -> Callable[[int, Generator], list[Drawn]]:
+    """Draw values instead of categories and bins: codes of categories, or random numbers inside the drawn bins.
+
+    Parameters
+    ----------
+    domains : sequence of Domain
+        The public domains.
+    draw : callable
+        ``draw(rows, rng)``: category or bin of new rows, one array of shape (rows,) for each column.
+    """
+
+    def values(rows: int, rng: Generator) -> list[Drawn]:
+        return [
+            released_column(domain, drawn, rng).to_numpy() if isinstance(domain, NumericDomain) else drawn
+            for domain, drawn in zip(domains, draw(rows, rng), strict=True)
+        ]
+
+    return values
+
+
+def value_cells(domain: Domain, values: Drawn, rng: Generator) -> pd.Series[str] | pd.Series[float] | pd.Series[int]:
+    """Released cells of values that `value_draw` has drawn."""
+    return pd.Series(values) if isinstance(domain, NumericDomain) else released_column(domain, values, rng)

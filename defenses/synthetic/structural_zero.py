@@ -11,8 +11,8 @@ import pandas as pd
 
 from defenses.base.microdata import Microdata
 from metrics.arrays import Booleans
-from metrics.cells import read_cells
-from metrics.domains import Domain, NumericDomain
+from metrics.cells import SUPPRESSED, NumericCells, read_cells
+from metrics.domains import Domain, NumericDomain, format_number
 
 Zeros = Sequence[Mapping[str, str]]
 """Declared structural zeros, each as a mapping of columns to cells in the grammar of `metrics.cells`."""
@@ -39,9 +39,11 @@ class StructuralZero:
         Parameters
         ----------
         drawn : mapping of str to ndarray, shape (rows,) each
-            Numbers, NaN where missing; or codes of categories, the last code where missing.
+            Numbers, NaN where missing; or codes of categories, the last code where missing. At least one column; an
+            absent column holds missing values only.
         """
-        covered = [self._covers(name, drawn[name]) for name in self.cells]
+        rows = len(next(iter(drawn.values())))
+        covered = [self._covers(name, drawn.get(name, _missing(self.domains[name], rows))) for name in self.cells]
         return np.asarray(np.logical_and.reduce(covered))
 
     def __str__(self) -> str:
@@ -71,7 +73,8 @@ def structural_zeros(records: Microdata, zeros: Zeros) -> tuple[StructuralZero, 
     Raises
     ------
     ValueError
-        If a column is not released, holds released cells or no values, or a cell cannot be read; names the column.
+        If a column is not released or holds released cells, or a cell cannot be read; names the column.
+        If a cell covers no number of a declared domain, or a rule covers every row.
     """
     result = []
     for rule in zeros:
@@ -82,11 +85,35 @@ def structural_zeros(records: Microdata, zeros: Zeros) -> tuple[StructuralZero, 
         domains = {name: records.domain(name) for name in rule}
         for name, cell in rule.items():
             try:
-                read_cells(pd.Series([cell], name=name, dtype=object), domains[name])
+                check_cell(name, cell, domains[name])
             except ValueError as error:
                 raise ValueError(f"structural_zeros: {error}") from None
+        check_avoidable(rule)
         result.append(StructuralZero(rule, domains))
     return tuple(result)
+
+
+def check_cell(name: str, cell: str, domain: Domain) -> None:
+    """Raise ValueError unless a cell of a rule can be read and covers a value of a declared domain."""
+    cells = read_cells(pd.Series([cell], name=name, dtype=object), domain)
+    if not isinstance(cells, NumericCells) or domain.inferred or cells.missing.any():
+        return
+    overlap = (cells.low <= cells.domain.high) & (cells.high >= cells.domain.low)
+    if not overlap.any() and not cells.or_missing.any():
+        bounds = f"{format_number(cells.domain.low)} to {format_number(cells.domain.high)}"
+        raise ValueError(f"column {name!r}: {cell} covers no number of the domain, which is {bounds}")
+
+
+def check_avoidable(rule: Mapping[str, str]) -> None:
+    """Raise ValueError if a rule covers every row, whatever its values."""
+    if all(cell == SUPPRESSED for cell in rule.values()):
+        words = ", ".join(f"{name} = {cell}" for name, cell in rule.items())
+        raise ValueError(f"structural_zeros: the combination {words} forbids every row")
+
+
+def _missing(domain: Domain, rows: int) -> Any:
+    """Missing values, shape (rows,)."""
+    return np.full(rows, np.nan if isinstance(domain, NumericDomain) else domain.size)
 
 
 def _texts(rule: Mapping[Any, Any]) -> bool:

@@ -93,6 +93,7 @@ def defend(
 
         from scenarios.large.size import is_large, memory_bytes
         from scenarios.tables.dataset import load_table
+        from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules
         from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
         from scenarios.tables.table_output import check_table_name, write_table
 
@@ -112,6 +113,7 @@ def defend(
             raise ValueError("--blocks: the table is not read in parts; leave the option out, or add --memory")
         dataset = load_table(input_path(table), roles, reading=reading)
         records = dataset.records
+        defense = with_rules(defense, dataset.impossible)
         defense.check(records)
         promised = defense.guarantee(records)
         release_rng, order_rng = np.random.default_rng(seed).spawn(2)
@@ -119,6 +121,8 @@ def defend(
         if channel is not None and release.channel is None:
             raise ValueError(f"--channel: this release of {method} has none")
     _describe(dataset, roles, _unique_text_columns(records))
+    if dataset.impossible and not takes_rules(defense):
+        echo(f"note: {method} may release rows that {roles} declares impossible: {IGNORED}", err=True)
     with bad_input():
         if truth is not None:
             rows = pd.DataFrame({"released_row": np.arange(len(release.frame)), "record": release.origin})

@@ -118,21 +118,27 @@ class _Table(NamedTuple):
 def _small(file: Path, roles: Path | None, reading: dict[str, Any]) -> tuple[Dataset, _Table]:
     """A table in memory."""
     from scenarios.tables.dataset import load_table
+    from scenarios.tables.impossible_rows import rule_notes
     from scenarios.tables.notes import identifier_warnings
     from scenarios.tables.summary import summary
 
     dataset = load_table(file, roles, reading=reading)
-    return dataset, _Table(len(dataset.records), summary(dataset), identifier_warnings(dataset), [])
+    notes = rule_notes(dataset.records, dataset.impossible, dataset.written)
+    return dataset, _Table(len(dataset.records), summary(dataset), identifier_warnings(dataset), notes)
 
 
 def _large(file: Path, roles: Path | None, reading: dict[str, Any], memory: int) -> tuple[Dataset, _Table]:
     """A table that is read in parts."""
     from scenarios.large.records import large_records
     from scenarios.large.validation import large_summary, sampled_frame
+    from scenarios.tables.impossible_rows import rule_notes
     from scenarios.tables.notes import identifier_warnings
 
     with large_records(file, roles, reading=reading, memory=memory // 2) as records:
         frame, is_sample = sampled_frame(records)
         notes = [f"warnings rest on a random sample of {len(frame):,} records"] if is_sample else []
-        warnings = identifier_warnings(records.dataset, frame)
-        return records.dataset, _Table(records.rows, large_summary(records), warnings, notes)
+        dataset = records.dataset
+        sample = dataset.records.with_frame(frame.reindex(columns=dataset.records.frame.columns))
+        notes += rule_notes(sample, dataset.impossible, dataset.written)
+        warnings = identifier_warnings(dataset, frame)
+        return dataset, _Table(records.rows, large_summary(records), warnings, notes)

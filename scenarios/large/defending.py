@@ -17,6 +17,7 @@ from scenarios.large.output_files import output_files
 from scenarios.large.records import LargeRecords, large_records
 from scenarios.large.shuffled_output import write_release
 from scenarios.tables.dataset import Dataset
+from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules
 
 
 def defend_in_parts(
@@ -74,6 +75,7 @@ def defend_in_parts(
     root = SeedSequence(seed)
     with large_records(path, roles, reading=reading, memory=memory // 2, engine=engine) as records:
         defense_name = type(defense).__name__
+        defense = with_rules(defense, records.dataset.impossible)
         release = distributed(large_release(defense, records, root, rows=rows), records)
         if channel is not None and release.channel is None:
             raise ValueError(f"--channel: this release of {defense_name} has none")
@@ -91,7 +93,8 @@ def defend_in_parts(
                 written=dataset.written,
                 truth=truth,
             )
-        return count, records.rows, release.guarantee, release.notes
+            ignored = [IGNORED] if dataset.impossible and not takes_rules(defense) else []
+        return count, records.rows, release.guarantee, (*release.notes, *ignored)
 
 
 def _unique_texts(records: LargeRecords) -> list[str]:

@@ -26,6 +26,7 @@ from scenarios.methods import build, find, source_name, suggestion
 from scenarios.running.limits import Limits, read_size
 from scenarios.running.questions import check_questions, read_questions
 from scenarios.tables.dataset import Dataset, with_columns
+from scenarios.tables.impossible_rows import with_rules
 
 
 class _ScenarioHead(ScenarioTable):
@@ -142,7 +143,7 @@ class Plan:
         """
         return replace(
             self,
-            defenses=_chosen(self.defenses, defenses, "defenses"),
+            defenses=_obeying(_chosen(self.defenses, defenses, "defenses"), self.dataset),
             attacks=_chosen(self.attacks, attacks, "attacks"),
         )
 
@@ -246,7 +247,7 @@ def _plan(path: Path, file: _BoardFile, name: str, dataset: Dataset) -> Plan:
         name=name,
         dataset=dataset,
         games=tuple(within(path, "scenario.game", _games, head.game.model_dump(), dataset)),
-        defenses=tuple(within(path, "defense", _entries, file.defense, "defenses", dataset.name)),
+        defenses=_obeying(within(path, "defense", _entries, file.defense, "defenses", dataset.name), dataset),
         attacks=tuple(within(path, "attack", _entries, file.attack, "attacks", dataset.name)),
         plays=head.plays,
         seed=head.seed,
@@ -286,6 +287,13 @@ def _entry(table: dict[str, Any], package: str) -> NamedMethod:
 def _entries(tables: Sequence[BoardMethodTable], package: str, dataset: str) -> list[NamedMethod]:
     described = [point for table in tables if (point := table.on(dataset)) is not None]
     return [_entry(point, package) for table in described for point in _grid(table)]
+
+
+def _obeying(entries: Sequence[NamedMethod], dataset: Dataset) -> tuple[NamedMethod, ...]:
+    """Defenses that obey what the roles of the data set declare impossible."""
+    if not dataset.impossible:
+        return tuple(entries)
+    return tuple(replace(entry, method=with_rules(entry.method, dataset.impossible)) for entry in entries)
 
 
 def _limits(time: float, memory: str | int) -> Limits:

@@ -20,6 +20,7 @@ from scenarios.files.toml_file import read_bytes
 from scenarios.tables.date_form import DateForm
 from scenarios.tables.declared import declared_domain
 from scenarios.tables.declared_roles import read_roles
+from scenarios.tables.impossible_rows import read_rules
 from scenarios.tables.inference import default_hierarchy, inferred_domain
 from scenarios.tables.roles import DateColumn, Roles
 from scenarios.tables.text_column import TextColumn
@@ -59,6 +60,8 @@ class Dataset:
         Columns without a role, which no release holds; they are among the identifiers of `records`.
     written : WrittenCells
         Form in which cells of releases are written.
+    impossible : tuple of dict of str to str
+        Combinations of released cells that the roles declare impossible.
     """
 
     name: str
@@ -74,6 +77,7 @@ class Dataset:
     undecided: tuple[str, ...] = ()
     left_out: tuple[str, ...] = ()
     written: WrittenCells = field(default_factory=WrittenCells, repr=False)
+    impossible: tuple[dict[str, str], ...] = ()
 
 
 def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
@@ -115,7 +119,15 @@ def with_columns(dataset: Dataset, columns: Sequence[str]) -> Dataset:
     inferred = tuple(name for name in dataset.inferred if name in columns)
     undecided = tuple(name for name in dataset.undecided if name in columns)
     sha256 = hashlib.sha256("\0".join([dataset.sha256, *sorted(columns)]).encode()).hexdigest()
-    return replace(dataset, records=restricted(roles), test=test, inferred=inferred, sha256=sha256, undecided=undecided)
+    return replace(
+        dataset,
+        records=restricted(roles),
+        test=test,
+        inferred=inferred,
+        sha256=sha256,
+        undecided=undecided,
+        impossible=tuple(rule for rule in dataset.impossible if all(name in columns for name in rule)),
+    )
 
 
 def load_table(
@@ -249,6 +261,7 @@ def described_table(
         tuple(declared.undecided),
         left_out,
         written,
+        read_rules(declared.impossible, records, written, roles_path),
     )
 
 

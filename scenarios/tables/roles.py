@@ -224,6 +224,9 @@ class Roles(TomlTable):
         Title, citation, licence, checksums, and the file of a test part.
     columns : dict of str to Column
         Type, domain and hierarchy of each column.
+    impossible : list of dict of str to str
+        Public combinations of released cells that no row holds together, such as an age below 15 and a positive income.
+        Synthesizers with the parameter `structural_zeros` obey them.
     """
 
     identifiers: list[str] = Field(default_factory=list)
@@ -238,6 +241,7 @@ class Roles(TomlTable):
     na: list[str] = Field(default_factory=list)
     dataset: DatasetTable = Field(default_factory=DatasetTable)
     columns: dict[str, Annotated[Column, Field(discriminator="type")]] = Field(default_factory=dict)
+    impossible: list[Annotated[dict[str, str], Field(min_length=1)]] = Field(default_factory=list)
 
     @model_validator(mode="after")
     def _one_role_each(self) -> Self:
@@ -266,6 +270,7 @@ class Roles(TomlTable):
     def named(self) -> dict[str, str]:
         """Columns that the file names, each with the key that names it."""
         keys = dict.fromkeys(self.undecided, "key 'undecided'")
+        keys |= {column: "table [[impossible]]" for rule in self.impossible for column in rule}
         keys |= {column: f"table [columns.{column}]" for column in self.columns}
         if self.person is not None:
             keys[self.person] = "key 'person'"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from abc import abstractmethod
+from collections.abc import Callable
 
 import numpy as np
 from numpy.random import Generator
@@ -18,9 +19,13 @@ from defenses.dp.composition import zcdp_rho
 from defenses.dp.exponential import Exponential
 from defenses.dp.mechanism import check_delta
 from defenses.synthetic.graphical.measured_table import MeasuredTable
-from defenses.synthetic.released_columns import check_public_domains, released_column
+from defenses.synthetic.released_columns import check_public_domains, value_cells, value_draw
+from defenses.synthetic.row_synthesizer import possible_rows
+from defenses.synthetic.structural_zero import Zeros, check_structural_zeros, structural_zeros
 from metrics.arrays import Floats, Integers
 
+DrawnCodes = Callable[[int, Generator], list[Integers]]
+"""``draw(rows, rng)``: position of the value of new rows in each column, one array of shape (rows,) for each."""
 NEGLIGIBLE = 30.0
 """Logarithm of the odds at which scores are no longer distinguished."""
 INDEPENDENT = (
@@ -40,18 +45,24 @@ class GraphicalSynthesis(MicrodataDefense):
         Privacy parameter epsilon, positive.
     delta : float
         Privacy parameter delta, in (0, 1).
+    structural_zeros : sequence of mapping of str to str
+        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. They are public. Rows that hold one
+        are drawn again.
 
     Raises
     ------
     ValueError
         If a parameter is out of range; on `apply`, if a released column has no declared domain.
+        On `apply`, if a structural zero cannot be read or avoided.
     """
 
-    def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6) -> None:
+    def __init__(self, *, epsilon: float = 1.0, delta: float = 1e-6, structural_zeros: Zeros = ()) -> None:
         check_real("epsilon", epsilon, low=2.0**-20, high=2.0**20)
         check_delta(delta)
+        check_structural_zeros(structural_zeros)
         self.epsilon = epsilon
         self.delta = delta
+        self.structural_zeros = structural_zeros
 
     def guarantee(self, records: Microdata) -> Guarantee:
         """Return epsilon and delta of the whole table."""
@@ -70,14 +81,16 @@ class GraphicalSynthesis(MicrodataDefense):
         if len(records) and names:
             domains = [records.domains[name] for name in names]
             table = MeasuredTable([codes(records, name) for name in names], tuple(domain.size for domain in domains))
-            drawn = self._drawn(table, zcdp_rho(float(self.epsilon), float(self.delta)), names, rng)
-            for name, domain, column in zip(names, domains, drawn, strict=True):
-                frame[name] = released_column(domain, column, rng)
+            model = self._fitted(table, zcdp_rho(float(self.epsilon), float(self.delta)), names, rng)
+            zeros = structural_zeros(records, self.structural_zeros)
+            drawn = possible_rows(value_draw(domains, model), names, zeros, len(records), rng)
+            for name, domain in zip(names, domains, strict=True):
+                frame[name] = value_cells(domain, drawn[name], rng)
         return MicrodataRelease(frame, np.full(len(frame), -1), None)
 
     @abstractmethod
-    def _drawn(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> list[Integers]:
-        """Position of each row's value in each column, spending at most `rho` of zero-concentrated privacy."""
+    def _fitted(self, table: MeasuredTable, rho: float, names: tuple[str, ...], rng: Generator) -> DrawnCodes:
+        """Fit the model at a cost of at most `rho` of zero-concentrated privacy, and return what draws rows from it."""
 
     def _selected(self, scores: Floats, epsilon: float, sensitivity: float, runs: int, rng: Generator) -> Integers:
         """Positions of options chosen by independent runs of the exponential mechanism, shape (runs,).
@@ -93,8 +106,9 @@ class GraphicalSynthesis(MicrodataDefense):
         return Exponential(epsilon=epsilon * (1 - 2.0**-50), sensitivity=sensitivity).repeated(scores, runs, rng)
 
     def _check(self, records: Microdata) -> None:
-        """Raise ValueError unless the public domains fit this method."""
+        """Raise ValueError unless the public domains and structural zeros fit this method."""
         check_public_domains(records)
+        structural_zeros(records, self.structural_zeros)
 
     def _say_independent(self) -> None:
         """Warn that no association is measured. What is warned of follows from public numbers and noisy counts."""

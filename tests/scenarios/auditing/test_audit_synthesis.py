@@ -35,8 +35,8 @@ def broken(defense, title):
     class HalfNoise(defense):
         """Spends four times the budget, so that all noise is halved."""
 
-        def _drawn(self, table, rho, names, rng):
-            return super()._drawn(table, 4 * rho, names, rng)
+        def _fitted(self, table, rho, names, rng):
+            return super()._fitted(table, 4 * rho, names, rng)
 
     class DomainFromData(defense):
         """Reads the values that occur from the records."""

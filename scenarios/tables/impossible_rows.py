@@ -1,0 +1,91 @@
+"""Combinations of values that a roles file declares impossible."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from defenses.base.defense import MicrodataDefense
+from defenses.base.microdata import Microdata
+from defenses.base.pipeline import Pipeline
+from defenses.synthetic.mixed_column import mixed_column
+from defenses.synthetic.structural_zero import structural_zeros
+from scenarios.tables.written_cells import WrittenCells
+
+Rule = Mapping[str, str]
+"""A released cell for each of several columns; no row may hold all of them."""
+
+IGNORED = "only synthesizers with the parameter structural_zeros obey [[impossible]]"
+"""Why a release may hold rows that are declared impossible."""
+
+
+def read_rules(
+    rules: Sequence[Rule], records: Microdata, written: WrittenCells, roles: Path | None
+) -> tuple[dict[str, str], ...]:
+    """Rules of a roles file with cells in the form of the program.
+
+    Parameters
+    ----------
+    rules : sequence of mapping of str to str
+        Tables ``[[impossible]]`` of the roles file.
+    records : Microdata
+        The records, whose domains the cells are checked against.
+    written : WrittenCells
+        Written form of the cells: dates, and labels of groups.
+    roles : Path, optional
+        The roles file, which errors name.
+
+    Raises
+    ------
+    ValueError
+        If a rule names a column that no release holds, a cell cannot be read or lies outside its declared domain, or
+        a rule covers every row; names file, rule and column.
+    """
+    result = []
+    for number, rule in enumerate(rules, start=1):
+        cells = {name: written.cell(name, text) for name, text in rule.items()}
+        try:
+            for name in cells:
+                if name not in records.released_columns:
+                    raise ValueError(f"no release holds column {name!r}; a rule names columns with a role")
+            structural_zeros(records, [cells])
+        except ValueError as error:
+            words = str(error).removeprefix("structural_zeros: ")
+            raise ValueError(f"{roles}, table [[impossible]] {number}: {words}") from None
+        result.append(cells)
+    return tuple(result)
+
+
+def with_rules(defense: MicrodataDefense, rules: Sequence[Rule]) -> MicrodataDefense:
+    """A defense that obeys rules besides its own, if it has the parameter `structural_zeros`; so do steps of pipelines.
+
+    Other defenses are returned unchanged.
+    """
+    if not rules:
+        return defense
+    if type(defense) is Pipeline:
+        return Pipeline(steps=[with_rules(step, rules) for step in defense.steps])
+    if not takes_rules(defense):
+        return defense
+    own = list(defense.get_params()["structural_zeros"])
+    return defense.clone().set_params(structural_zeros=[*own, *(rule for rule in rules if rule not in own)])
+
+
+def takes_rules(defense: MicrodataDefense) -> bool:
+    """Return whether a defense, or a step of a pipeline, can obey rules."""
+    if type(defense) is Pipeline:
+        return any(map(takes_rules, defense.steps))
+    return "structural_zeros" in defense.parameter_names()
+
+
+def rule_notes(records: Microdata, rules: Sequence[Rule], written: WrittenCells) -> list[str]:
+    """One line for each rule, with the number of records that hold what it forbids."""
+    notes = []
+    for zero in structural_zeros(records, rules):
+        filled = [name for name in zero.cells if records.frame[name].notna().any()]
+        values = {name: mixed_column(records, name).values for name in filled}
+        count = int(zero.holds(values).sum()) if values else 0
+        holding = f"{count} record{'s' * (count != 1)} hold{'s' * (count == 1)} it" if count else "no record holds it"
+        cells = {name: form.write(cell) if (form := written.dates(name)) else cell for name, cell in zero.cells.items()}
+        notes.append(f"impossible: {', '.join(f'{name} = {cell}' for name, cell in cells.items())}; {holding}")
+    return notes
