@@ -40,7 +40,8 @@ Summary of several data sets and goals
 
 Tables and exports of the board, and its HTML page
     BOARD_COLUMNS: Columns of the board as CSV.
-    latex_board: The board as LaTeX (booktabs), one table per scenario and variant.
+    latex_board: The board as LaTeX (booktabs), one table per scenario and variant; captions state units and
+        intervals.
     latex_matrix: The matrix as LaTeX (booktabs), one table per scenario and variant.
     MATRIX_COLUMNS: Columns of the matrix as CSV.
     matrix_to_csv: The matrix as CSV with the columns `MATRIX_COLUMNS`, one line per pair.
@@ -59,21 +60,31 @@ Tables and exports of the board, and its HTML page
 
 Comparison of two boards, gates and history
     Change: Change in one measure of a defense, or of an attack on it.
+    change_checks: Changes as checks of a report: an alarm is a failure, a measure with too few plays is skipped.
+    change_sections: Sections of a page: the significant changes, and every measure that was compared.
     changes_to_csv: Changes as CSV with the columns `CHANGE_COLUMNS`.
     changes_to_json: Changes as a JSON list of objects with the keys `CHANGE_COLUMNS`.
+    changes_to_latex: Changes as a LaTeX table (booktabs).
     changes_to_markdown: Changes as a Markdown table.
     changes_to_terminal: Changes as a plain table: ``✗`` marks a significant worsening, ``✓`` a significant
         improvement.
+    Check: One check of a report.
     compare: Compare every defense, and every attack on it, that both sides have played.
-    gate_reasons: Reasons why a gate fails: one line for each defense and bound that it misses; empty if all are
-        met.
+    gate_checks: Compare every defense with every bound, in the order of the board.
+    GateBounds: Bounds that every defense must meet; each lies between 0 and 1.
+    GateCheck: One bound of a gate on one defense.
+    github_annotations: Failed checks as workflow commands of GitHub Actions, which show them beside a pull request;
+        one line each.
     history_of: Board rows of a defense in every recorded run, oldest run first.
     history_report: Report with a section for each scenario and variant: a table per defense, and charts of utility
         and success.
+    junit_xml: JUnit XML of checks, one suite for each group, as servers of continuous integration read it.
     pace: Time that the head took for the same work, as a multiple of the base's; None if it cannot be estimated.
     plays_needed: Smallest number of plays with which every compared measure can alarm; None if all of them already
         can.
     Tolerance: Tolerated changes: of utility and success in their own unit, of time as a share.
+    trial_checks: A check for each defense: an error if any of its releases or trials failed, and their total time.
+    unmeasured_goals: Goals with a bound that no attack among the results pursued with enough trials to be judged.
 
 Downtime by failures
     downtime_hours: Data downtime: incidents x (time to detection + time to repair).

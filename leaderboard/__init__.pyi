@@ -59,11 +59,21 @@ from .comparison import Tolerance as Tolerance
 from .comparison import compare as compare
 from .comparison import pace as pace
 from .comparison import plays_needed as plays_needed
+from .change_tables import change_checks as change_checks
+from .change_tables import change_sections as change_sections
 from .change_tables import changes_to_csv as changes_to_csv
 from .change_tables import changes_to_json as changes_to_json
+from .change_tables import changes_to_latex as changes_to_latex
 from .change_tables import changes_to_markdown as changes_to_markdown
 from .change_tables import changes_to_terminal as changes_to_terminal
-from .gate import gate_reasons as gate_reasons
+from .gate import GateBounds as GateBounds
+from .gate import GateCheck as GateCheck
+from .gate import gate_checks as gate_checks
+from .gate import unmeasured_goals as unmeasured_goals
+from .check_reports import Check as Check
+from .check_reports import github_annotations as github_annotations
+from .check_reports import junit_xml as junit_xml
+from .check_reports import trial_checks as trial_checks
 from .history import history_of as history_of
 from .history import history_report as history_report
 

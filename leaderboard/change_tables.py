@@ -1,4 +1,4 @@
-"""Tables of a comparison: plain text, Markdown, CSV and JSON."""
+"""Tables of a comparison: plain text, Markdown, CSV, JSON, LaTeX and the sections of a page."""
 
 from __future__ import annotations
 
@@ -8,9 +8,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from leaderboard.check_reports import Check
 from leaderboard.comparison import Change
 from leaderboard.goals import goal_words
-from leaderboard.number_text import number
+from leaderboard.latex import latex_table
+from leaderboard.number_text import counted, number
+from leaderboard.report import Section, Table
 from leaderboard.result import canonical, label
 from leaderboard.tables import place_title
 
@@ -50,6 +53,47 @@ def changes_to_csv(changes: Sequence[Change]) -> str:
 def changes_to_json(changes: Sequence[Change]) -> str:
     """Changes as a JSON list of objects with the keys `CHANGE_COLUMNS`."""
     return json.dumps([_flat(change) for change in changes], indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+
+
+def changes_to_latex(changes: Sequence[Change]) -> str:
+    """Changes as a LaTeX table (booktabs)."""
+    return latex_table("Changes", _HEADERS, _cells(changes), _ALIGN)
+
+
+def change_sections(changes: Sequence[Change], summary: str) -> list[Section]:
+    """Sections of a page: the significant changes, and every measure that was compared.
+
+    Parameters
+    ----------
+    changes : sequence of Change
+        Changes as returned by `compare`.
+    summary : str
+        Lines above the tables.
+    """
+    significant = [change for change in changes if change.significant]
+    heads = ("verdict", *_HEADERS[1:])
+    words = {"✗": "✗ worse", "✓": "✓ better"}
+    tables = [
+        Table(counted(len(listed), what), heads, [[words.get(mark, mark), *rest] for mark, *rest in _cells(listed)])
+        for what, listed in (("significant change", significant), ("measure", changes))
+    ]
+    return [
+        Section("What changed", tuple(summary.splitlines()), tuple(tables[:1] if significant else ())),
+        Section("Every measure that was compared", (), (tables[1],)),
+    ]
+
+
+def change_checks(changes: Sequence[Change]) -> list[Check]:
+    """Changes as checks of a report: an alarm is a failure, a measure with too few plays is skipped."""
+    checks = []
+    for change in changes:
+        attack = "" if change.attack is None else f" against {label(change.attack, change.attack_parameters)}"
+        base, head, moved, interval = _ends(change)
+        name = f"{label(change.defense, change.parameters)}{attack}: {goal_words(change.measure)}"
+        failure = f"{base} became {head} ({moved}{f', {interval}' if interval else ''})" if change.alarm else ""
+        skipped = "" if change.alarm or change.judged else "too few plays"
+        checks.append(Check(place_title(change.scenario, change.variant), name, failure=failure, skipped=skipped))
+    return checks
 
 
 def _flat(change: Change) -> dict[str, object]:

@@ -1,43 +1,189 @@
-"""Gates: bounds on utility and success that every defense of a board must meet."""
+"""Gates: bounds on utility, success and advantage that every defense of a board must meet."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
-from leaderboard.board import Row
-from leaderboard.number_text import number
-from leaderboard.result import label
+from leaderboard.board import Row, rank
+from leaderboard.exposure import Exposure, exposures
+from leaderboard.goals import goal_words
+from leaderboard.number_text import exact, number
+from leaderboard.result import Result, canonical, label
 from leaderboard.tables import place_title
 
 
-def gate_reasons(rows: Sequence[Row], *, min_utility: float | None, max_success: float | None) -> list[str]:
-    """Reasons why a gate fails: one line for each defense and bound that it misses; empty if all are met.
-
-    The estimates are compared with the bounds, not the ends of their intervals. A missing estimate fails its bound.
+@dataclass(frozen=True, kw_only=True)
+class GateBounds:
+    """Bounds that every defense must meet; each lies between 0 and 1.
 
     Parameters
     ----------
-    rows : sequence of Row
-        Rows as returned by `rank`.
     min_utility : float, optional
-        Lower bound of utility.
+        Lower bound of the estimated utility.
     max_success : float, optional
-        Upper bound of the worst attack's success rate.
+        Upper bound of the estimated success rate of the worst attack. Who guesses members is right half the time.
+    max_advantage : mapping of str or None to float
+        Upper bounds of the advantage by goal; the key None bounds the worst attack of all goals. What must not exceed
+        the bound is the upper end of the advantage's interval, as in `leaderboard.utility_left`.
 
     Raises
     ------
     ValueError
         If a bound does not lie between 0 and 1.
     """
-    for name, bound in (("min_utility", min_utility), ("max_success", max_success)):
-        if bound is not None and not 0 <= bound <= 1:
-            raise ValueError(f"{name} must lie between 0 and 1, got {bound}")
-    reasons = []
+
+    min_utility: float | None = None
+    max_success: float | None = None
+    max_advantage: Mapping[str | None, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        given = {"min_utility": self.min_utility, "max_success": self.max_success}
+        given |= {"max_advantage" if goal is None else f"max_advantage[{goal}]": b for goal, b in self._goals()}
+        for name, bound in given.items():
+            if bound is not None and not 0 <= bound <= 1:
+                raise ValueError(f"{name} must lie between 0 and 1, got {bound}")
+
+    def _goals(self) -> Sequence[tuple[str | None, float]]:
+        return tuple(self.max_advantage.items())
+
+    def __bool__(self) -> bool:
+        """Whether there is any bound."""
+        return bool(self.max_advantage) or self.min_utility is not None or self.max_success is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GateCheck:
+    """One bound of a gate on one defense.
+
+    Parameters
+    ----------
+    scenario, variant : str
+        The scenario and the variant of its game.
+    defense : str
+        Class name.
+    parameters : dict
+        Its parameters.
+    bound : str
+        What is bounded, such as ``utility at least .4`` or ``advantage on rows at most .1``.
+    passed : bool
+        Whether the defense meets the bound. A missing estimate does not.
+    finding : str
+        What was measured, such as ``utility .312 is below .400``.
+    """
+
+    scenario: str
+    variant: str
+    defense: str
+    parameters: dict[str, Any]
+    bound: str
+    passed: bool
+    finding: str
+
+    @property
+    def place(self) -> str:
+        """Title of the scenario and variant."""
+        return place_title(self.scenario, self.variant)
+
+    @property
+    def reason(self) -> str:
+        """Why the check fails, in one line."""
+        return f"{self.place}: {label(self.defense, self.parameters)}: {self.finding}"
+
+
+def gate_checks(results: Sequence[Result], bounds: GateBounds) -> list[GateCheck]:
+    """Compare every defense with every bound, in the order of the board.
+
+    A bound on one goal concerns the scenarios and variants in which any attack pursued it.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Releases and trials, at most one per release and trial.
+    bounds : GateBounds
+        The bounds.
+
+    Examples
+    --------
+    >>> from leaderboard import GateBounds, Result, gate_checks
+    >>> from metrics import Score
+    >>> common = {"scenario": "bank", "defense": "Mondrian"}
+    >>> scores = {"membership": Score("membership", rate=0.75, chance=0.5, trials=100)}
+    >>> trials = [Result(key=f"{p:064}", attack="Homer", play=p, scores=scores, **common) for p in range(20)]
+    >>> [check] = gate_checks(trials, GateBounds(max_advantage={"membership": 0.3}))
+    >>> check.passed, check.bound
+    (False, 'advantage on members at most .3')
+    >>> check.reason
+    'bank: Mondrian: advantage of Homer on members .500 (up to .531) is above .300'
+    """
+    rows = rank(results)
+    settings = {_identity(setting): setting for setting in exposures(results)}
+    measured = {(*setting.place, goal) for setting in settings.values() for goal in setting.goals}
+    checks = []
     for row in rows:
-        name = f"{place_title(row.scenario, row.variant)}: {label(row.defense, row.parameters)}"
-        if min_utility is not None and (row.utility is None or row.utility < min_utility):
-            reasons.append(f"{name}: utility {number(row.utility, 3)} is below {number(min_utility, 3)}")
-        if max_success is not None and (row.success is None or row.success > max_success):
-            attack = "" if row.worst_attack is None else f" of {label(row.worst_attack, row.worst_parameters or {})}"
-            reasons.append(f"{name}: success{attack} {number(row.success, 3)} is above {number(max_success, 3)}")
-    return reasons
+        compared = []
+        if bounds.min_utility is not None:
+            compared.append(_utility(row, bounds.min_utility))
+        if bounds.max_success is not None:
+            compared.append(_success(row, bounds.max_success))
+        for goal, bound in bounds.max_advantage.items():
+            if goal is None or (row.scenario, row.variant, goal) in measured:
+                compared.append(_advantage(settings.get(_identity(row)), goal, bound))
+        checks += [
+            GateCheck(
+                scenario=row.scenario,
+                variant=row.variant,
+                defense=row.defense,
+                parameters=row.parameters,
+                bound=name,
+                passed=passed,
+                finding=finding,
+            )
+            for name, passed, finding in compared
+        ]
+    return checks
+
+
+def unmeasured_goals(results: Sequence[Result], bounds: GateBounds) -> list[str]:
+    """Goals with a bound that no attack among the results pursued with enough trials to be judged."""
+    measured = {goal for setting in exposures(results) for goal in setting.goals}
+    return [goal for goal in bounds.max_advantage if goal is not None and goal not in measured]
+
+
+def _identity(entry: Row | Exposure) -> tuple[str, str, str, str]:
+    return entry.scenario, entry.variant, entry.defense, canonical(entry.parameters)
+
+
+def _utility(row: Row, bound: float) -> tuple[str, bool, str]:
+    """Name of the bound, whether it is met, and what was measured."""
+    passed = row.utility is not None and row.utility >= bound
+    side = "at least" if passed else "below"
+    return (
+        f"utility at least {exact(bound)}",
+        passed,
+        f"utility {number(row.utility, 3)} is {side} {number(bound, 3)}",
+    )
+
+
+def _success(row: Row, bound: float) -> tuple[str, bool, str]:
+    passed = row.success is not None and row.success <= bound
+    side = "at most" if passed else "above"
+    attack = "" if row.worst_attack is None else f" of {label(row.worst_attack, row.worst_parameters or {})}"
+    return (
+        f"success at most {exact(bound)}",
+        passed,
+        f"success{attack} {number(row.success, 3)} is {side} {number(bound, 3)}",
+    )
+
+
+def _advantage(setting: Exposure | None, goal: str | None, bound: float) -> tuple[str, bool, str]:
+    name = f"advantage{'' if goal is None else f' on {goal_words(goal)}'} at most {exact(bound)}"
+    worst = None if setting is None else setting.worst(goal)
+    if worst is None:
+        return name, False, "advantage was not measured by enough trials"
+    passed = worst.upper <= bound
+    side = "at most" if passed else "above"
+    attack = f"{label(worst.attack, worst.attack_parameters)} on {goal_words(worst.goal)}"
+    measured = f"{number(worst.advantage, 3)} (up to {number(worst.upper, 3)})"
+    return name, passed, f"advantage of {attack} {measured} is {side} {number(bound, 3)}"

@@ -68,6 +68,24 @@ def goal_words(goal: str) -> str:
     return _WORDS.get(goal, goal.replace("_", " "))
 
 
+def goal_named(text: str) -> str:
+    """The goal of a name or a short name: ``membership`` or ``members``; other text is taken as a name.
+
+    Examples
+    --------
+    >>> [goal_named(text) for text in ("rows", "members", "singling out", "singling-out", "attribute")]
+    ['reidentification', 'membership', 'singling_out', 'singling_out', 'attribute']
+    """
+    name = text.strip().lower().replace("-", " ").replace("_", " ")
+    names = {words: goal for goal, words in _WORDS.items()}
+    return names.get(name, name.replace(" ", "_"))
+
+
+def named_goals() -> tuple[str, ...]:
+    """Goals that have a short name or a heading of their own."""
+    return in_order({*_WORDS, *_TITLES})
+
+
 def goal_title(goal: str) -> str:
     """Heading of a goal on the page."""
     return _TITLES.get(goal, goal_words(goal).capitalize())

@@ -47,7 +47,7 @@ def to_terminal(rows: Sequence[Row], width: int = 120) -> str:
             line[_DEFENSE] = fold(line[_DEFENSE], room - attack)
             line[_ATTACK] = fold(line[_ATTACK], attack)
         body = _plain(HEADERS, cells, ALIGNMENT)
-        tables.append(f"{place_title(scenario, variant)}\n\n{body}\n{_notes(group)}")
+        tables.append(f"{place_title(scenario, variant)}\n\n{body}\n{board_notes(group)}")
     return "\n\n".join(tables)
 
 
@@ -59,7 +59,7 @@ def to_markdown(rows: Sequence[Row]) -> str:
     for (scenario, variant), group in by_place(rows).items():
         cells = [[cell.replace("|", r"\|") for cell in line] for line in board_cells(group)]
         body = tabulate(cells, HEADERS, tablefmt="pipe", colalign=ALIGNMENT, disable_numparse=True)
-        tables.append(f"### {place_title(scenario, variant)}\n\n{body}\n\n{_notes(group)}")
+        tables.append(f"### {place_title(scenario, variant)}\n\n{body}\n\n{board_notes(group)}")
     return "\n\n".join(tables) + "\n" if tables else ""
 
 
@@ -185,7 +185,8 @@ def plays_text(rows: Sequence[Row]) -> str:
     return f"{plays[0]}" if len(plays) == 1 else f"{plays[0]} to {plays[-1]}"
 
 
-def _notes(rows: Sequence[Row]) -> str:
+def board_notes(rows: Sequence[Row]) -> str:
+    """Lines below a board: its plays, and what its marks mean."""
     notes = [
         f"{counted(plays_text(rows), 'complete play')}; ★: on the Pareto front; "
         "± and [low, high]: 95 % intervals across plays"

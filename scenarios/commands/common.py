@@ -290,8 +290,8 @@ def echo_board(text: str) -> None:
     echo(text, nl=not text.endswith("\n"))
 
 
-def check_page(path: Path | None) -> None:
-    """Refuse a page that cannot be written, before the work that fills it.
+def check_page(path: Path | None, option: str = "--html") -> None:
+    """Refuse a file of an option that cannot be written, before the work that fills it.
 
     Raises
     ------
@@ -302,13 +302,13 @@ def check_page(path: Path | None) -> None:
         return
     if path.exists():
         if not os.access(path, os.W_OK):
-            raise ValueError(f"--html: {path} cannot be written")
+            raise ValueError(f"{option}: {path} cannot be written")
         return
     try:
         # A link to a file that does not exist yet is followed.
         check_new_file(path.resolve())
     except ValueError as error:
-        raise ValueError(f"--html: {error}") from None
+        raise ValueError(f"{option}: {error}") from None
 
 
 def write_page(results: Sequence[Result], path: Path, promises: Sequence[Promise] = ()) -> None:
@@ -341,7 +341,7 @@ def write_page(results: Sequence[Result], path: Path, promises: Sequence[Promise
         summary=lb.summary_tables(results, settings) if lb.needs_summary(results) else None,
         promises=promises,
     )
-    _write_html(page, path)
+    write_text(page, path)
 
 
 def write_report(
@@ -363,7 +363,7 @@ def write_report(
     if html is not None:
         about = {**about, "version": f"tokumei {version()}"}
         with bad_input():
-            _write_html(lb.render_report(title, about, page or sections), html)
+            write_text(lb.render_report(title, about, page or sections), html)
         echo(f"page written to {html}", err=True)
 
 
@@ -380,15 +380,15 @@ def _report_writers() -> dict[str, Any]:
     }
 
 
-def _write_html(page: str, path: Path) -> None:
-    """Write a page: atomically to a new or a regular file, whose permissions stay, and else in place."""
+def write_text(text: str, path: Path) -> None:
+    """Write a file: atomically to a new or a regular file, whose permissions stay, and else in place."""
     replaceable = path.is_file() and not path.is_symlink() and os.access(path, os.W_OK)
     new = not os.path.lexists(path)
     if (new or replaceable) and os.access(path.parent, os.W_OK):
-        write_atomically(path, page.encode(), mode=None if new else stat.S_IMODE(path.stat().st_mode))
+        write_atomically(path, text.encode(), mode=None if new else stat.S_IMODE(path.stat().st_mode))
     else:
         # Links, devices and pipes must stay what they are. In a read-only folder no file can be replaced.
-        path.write_text(page, encoding="utf-8")
+        path.write_text(text, encoding="utf-8")
 
 
 def _method_names(result: Result) -> Iterator[str]:

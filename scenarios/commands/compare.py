@@ -8,12 +8,25 @@ from typing import TYPE_CHECKING
 
 import click
 
-from scenarios.commands.common import FORMATS, GATE_FAILED, NOTHING, bad_input, db_option, echo, echo_board
+from scenarios.commands.common import (
+    FORMATS,
+    GATE_FAILED,
+    NOTHING,
+    bad_input,
+    check_page,
+    db_option,
+    echo,
+    echo_board,
+    html_option,
+    write_text,
+)
+from scenarios.commands.gate_options import REPORT_OPTIONS, report_checks
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from leaderboard.comparison import Change
+    from leaderboard.report import Section
     from leaderboard.result import Result
 
 EPILOG = """\b
@@ -54,6 +67,9 @@ Exit codes: 0 nothing got worse, 1 something did, 2 bad input, 4 nothing in comm
 )
 @click.option("--all", "everything", is_flag=True, help="Also show measures that did not change.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="table", show_default=True)
+@html_option
+@REPORT_OPTIONS[0]
+@REPORT_OPTIONS[1]
 def compare(
     base: str,
     head: str,
@@ -64,6 +80,9 @@ def compare(
     *,
     everything: bool,
     form: str,
+    html: Path | None,
+    junit: Path | None,
+    annotate: bool,
 ) -> None:
     """Compare two sets of results, and show whether a change cost utility, privacy or speed.
 
@@ -77,6 +96,8 @@ def compare(
     import leaderboard as lb
 
     with bad_input():
+        check_page(html)
+        check_page(junit, "--junit")
         sides = [_results(base, db), _results(head, db)]
         allowed = lb.Tolerance(utility=tolerance, success=tolerance, time=time_tolerance)
         changes = lb.compare(*sides, tolerance=allowed, level=level)
@@ -89,14 +110,39 @@ def compare(
         "markdown": lb.changes_to_markdown,
         "csv": lb.changes_to_csv,
         "json": lb.changes_to_json,
+        "latex": lb.changes_to_latex,
     }
-    if listed or form in ("csv", "json"):
+    pure = form in ("csv", "json", "latex")
+    if listed or pure:
         echo_board(writers[form](listed))
     summary = _summary(changes, lb.pace(*sides), level, lb.plays_needed(changes, level))
-    echo(("\n" if listed else "") + summary, err=form in ("csv", "json"))
+    echo(("\n" if listed else "") + summary, err=pure)
+    if html is not None:
+        _write_page(lb.change_sections(changes, summary), base, head, html)
+    report_checks(lb.change_checks(changes), junit, annotate=annotate)
     if any(change.alarm for change in changes):
         sys.exit(GATE_FAILED)
     sys.exit(0 if any(change.judged and change.measure != "failures" for change in changes) else NOTHING)
+
+
+def _write_page(sections: Sequence[Section], base: str, head: str, path: Path) -> None:
+    """Write the comparison as a page."""
+    import leaderboard as lb
+    from leaderboard.version import version
+
+    about = {"base": _without_password(base), "head": _without_password(head), "version": f"tokumei {version()}"}
+    with bad_input():
+        write_text(lb.render_report("Comparison of two boards", about, sections), path)
+    echo(f"page written to {path}", err=True)
+
+
+def _without_password(name: str) -> str:
+    """Name of a side; the password of a database URL is hidden."""
+    if "://" not in name:
+        return name
+    from sqlalchemy import make_url
+
+    return make_url(name).render_as_string(hide_password=True)
 
 
 def _results(name: str, db: str) -> list[Result]:

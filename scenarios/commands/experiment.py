@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scenarios.commands.common import FAILED_TRIALS, GATE_FAILED, bad_input, echo, write_report
+from scenarios.commands.gate_options import report_checks
 
 if TYPE_CHECKING:
     from leaderboard.result import Result
@@ -55,6 +56,7 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
 
     The report goes to standard output in one of `FORMATS`, and into an HTML page. It is stored beside the measurements.
     """
+    from leaderboard.check_reports import Check
     from leaderboard.store import Store
     from leaderboard.stored_report import StoredReport, keep_report
     from scenarios.experiments.recorded_measurements import MeasurementFailed, RecordedMeasurements
@@ -81,6 +83,9 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
     display.say(f"{plan.name}: {recorded.made} measurements made, {reused} known from earlier runs")
     write_report(plan.title, about, sections, options.form, options.html)
     reasons = gate_reasons(recorded.results, options.max_success)
+    name = "claims and bounds"
+    checks = [Check(plan.name, name, failure=reason) for reason in reasons] or [Check(plan.name, name)]
+    report_checks(checks, options.junit, annotate=options.annotate)
     for reason in reasons:
         echo(f"gate: {reason}", err=True)
     if reasons:

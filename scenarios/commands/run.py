@@ -12,6 +12,7 @@ import click
 from scenarios.commands.common import (
     FAILED_TRIALS,
     GATE_FAILED,
+    NOTHING,
     SIGNALLED,
     bad_input,
     check_page,
@@ -22,6 +23,7 @@ from scenarios.commands.common import (
     written_board,
     written_summary,
 )
+from scenarios.commands.gate_options import as_check, check_goals, report_checks
 from scenarios.commands.run_options import RunOptions, run_options
 
 if TYPE_CHECKING:
@@ -40,7 +42,8 @@ Examples:
   tokumei run bank --plays 50 --html board.html
   tokumei run bank -d Mondrian -d Microaggregation -a LikelihoodAssignment
   tokumei run --data people.csv --roles roles.toml --db people.db
-  tokumei run bank -d mymodule:MyDefense --min-utility 0.5 --max-success 0.3
+  tokumei run bank -d mymodule:MyDefense --min-utility 0.4 --max-advantage 0.3
+  tokumei run bank -d mymodule:MyDefense --max-advantage rows=0.1 --junit gate.xml
   tokumei run my-scenario.toml --format csv > board.csv
   tokumei run bank --explain
   tokumei run bank --time-limit 60 --memory-limit 2G
@@ -93,6 +96,7 @@ def run(**given: Any) -> None:
     display.say_on_terminal("reading data and scenario")
     with bad_input():
         check_page(options.html)
+        check_page(options.junit, "--junit")
         experiment = sole_experiment(options.scenarios, options.board_only)
     if experiment is not None:
         run_experiment(experiment, options, display)
@@ -101,6 +105,7 @@ def run(**given: Any) -> None:
         if options.backend == "local" and not options.explain:
             start_server()
         plans = _plans(options, display)
+        check_goals(options.max_advantage, plans)
         backend = _backend(options)
         promised = [guarantees(plan) for plan in plans]
         catalogues = _catalogues(plans, promised)
@@ -242,17 +247,27 @@ def _show(played: Played, options: RunOptions, display: Display) -> None:
 
 
 def _exit_code(played: Played, options: RunOptions) -> int:
-    """Exit code of the run; what the gate refuses goes to standard error."""
+    """Exit code of the run; what the gate refuses goes to standard error, and to the file of `--junit`."""
     import leaderboard as lb
+    from leaderboard.goals import goal_words
 
     if played.interrupted:
         return SIGNALLED + played.interrupted
-    if any(result.status not in ("ok", "skipped") for result in played.results):
+    bounds = lb.GateBounds(
+        min_utility=options.min_utility, max_success=options.max_success, max_advantage=options.max_advantage
+    )
+    trials = lb.trial_checks(played.results)
+    failed = any(check.error for check in trials)
+    judged = lb.gate_checks(played.results, bounds) if bounds else []
+    report_checks([*trials, *map(as_check, judged)], options.junit, annotate=options.annotate)
+    if failed:
         return FAILED_TRIALS
-    if options.min_utility is None and options.max_success is None:
-        return 0
-    rows = lb.rank(played.results)
-    reasons = lb.gate_reasons(rows, min_utility=options.min_utility, max_success=options.max_success)
-    for reason in reasons:
-        echo(f"gate: {reason}", err=True)
-    return GATE_FAILED if reasons else 0
+    unmeasured = lb.unmeasured_goals(played.results, bounds)
+    for goal in unmeasured:
+        echo(f"gate: no attack on {goal_words(goal)} was measured by enough trials", err=True)
+    refused = [check for check in judged if not check.passed]
+    for check in refused:
+        echo(f"gate: {check.reason}", err=True)
+    if refused:
+        return GATE_FAILED
+    return NOTHING if unmeasured else 0

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from scenarios.commands.common import db_option, format_option, html_option, matrix_option, roles_option
+from scenarios.commands.gate_options import BOUND_OPTIONS, REPORT_OPTIONS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 BACKENDS = ("local", "dask")
@@ -53,6 +54,12 @@ class RunOptions:
         URL of the Dask scheduler.
     min_utility, max_success : float, optional
         Gate on every defense, each in [0, 1].
+    max_advantage : dict of str or None to float
+        Gate on the advantage by goal; None for all goals together.
+    junit : Path, optional
+        File of checks to write.
+    annotate : bool
+        Write failed checks as annotations of GitHub Actions.
     quiet : bool
         Show neither progress nor failures.
     """
@@ -77,6 +84,9 @@ class RunOptions:
     scheduler: str | None
     min_utility: float | None
     max_success: float | None
+    max_advantage: dict[str | None, float]
+    junit: Path | None
+    annotate: bool
     quiet: bool
 
     @property
@@ -89,6 +99,7 @@ class RunOptions:
             "--roles": self.roles,
             "--matrix": self.matrix,
             "--min-utility": self.min_utility,
+            "--max-advantage": self.max_advantage,
             "--explain": self.explain,
             "--backend dask": self.backend == "dask",
         }
@@ -102,13 +113,6 @@ def _bytes(context: click.Context, parameter: click.Parameter, value: str | None
         return None if value is None else read_size(value)
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
-
-
-def _share(context: click.Context, parameter: click.Parameter, value: float | None) -> float | None:
-    """A bound in [0, 1]. NaN is refused: no comparison with it is true, so that every board would pass the gate."""
-    if value is not None and not 0 <= value <= 1:
-        raise click.BadParameter(f"must lie between 0 and 1, got {value:g}")
-    return value
 
 
 _OPTIONS = (
@@ -154,15 +158,8 @@ _OPTIONS = (
         "--backend", type=click.Choice(BACKENDS), default="local", show_default=True, help="Where trials are played."
     ),
     click.option("--scheduler", metavar="URL", help="Scheduler of the Dask cluster, such as tcp://host:8786."),
-    click.option(
-        "--min-utility", type=float, callback=_share, help="Gate: exit with 1 if a defense's utility is below this."
-    ),
-    click.option(
-        "--max-success",
-        type=float,
-        callback=_share,
-        help="Gate: exit with 1 if an attack's success rate is above this.",
-    ),
+    *BOUND_OPTIONS,
+    *REPORT_OPTIONS,
     click.option("--quiet", is_flag=True, help="Show no progress and no failures, only the board and the exit code."),
 )
 

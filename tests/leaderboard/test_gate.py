@@ -4,38 +4,96 @@ import pytest
 from click.testing import CliRunner
 from comparison_tools import played
 
-from leaderboard import Store, gate_reasons, rank, recorded_runs
+from leaderboard import GateBounds, Result, Store, gate_checks, recorded_runs, unmeasured_goals
+from metrics import Score
 from scenarios.cli import cli
 
 
+def gate_reasons(results, **bounds):
+    return [check.reason for check in gate_checks(results, GateBounds(**bounds)) if not check.passed]
+
+
 def test_what_is_not_held_is_named():
-    rows = rank(played(0, weakened=0.2))
-    assert gate_reasons(rows, min_utility=None, max_success=None) == []
-    assert gate_reasons(rows, min_utility=0.5, max_success=0.9) == []
-    reasons = gate_reasons(rows, min_utility=0.99, max_success=0.6)
-    assert len(reasons) == len(rows) + 1
-    assert sum("utility" in reason for reason in reasons) == len(rows)
+    results = played(0, weakened=0.2)
+    defenses = 4
+    assert gate_reasons(results, min_utility=None, max_success=None) == []
+    assert gate_reasons(results, min_utility=0.5, max_success=0.9) == []
+    reasons = gate_reasons(results, min_utility=0.99, max_success=0.6)
+    assert len(reasons) == defenses + 1
+    assert sum("utility" in reason for reason in reasons) == defenses
     (leak,) = [reason for reason in reasons if "success" in reason]
     assert "Alpha" in leak
     assert "above .600" in leak
 
 
+def test_the_advantage_is_bounded_over_all_goals_or_in_one():
+    # Rows are found with probability 1/2, by Alpha's attackers with .7; members with .7, which is an advantage of .4.
+    results = played(0, weakened=0.2)
+    assert gate_reasons(results, max_advantage={None: 0.8}) == []
+    (leak,) = gate_reasons(results, max_advantage={None: 0.6})
+    assert "Alpha: advantage of" in leak
+    assert "on rows" in leak
+    assert "is above .600" in leak
+    (rows,) = gate_reasons(results, max_advantage={"reidentification": 0.6, "membership": 0.5})
+    # With one goal fewer, the interval allows for fewer attacks and is narrower.
+    assert rows.partition("(up to")[0] == leak.partition("(up to")[0]
+    members = gate_reasons(results, max_advantage={"membership": 0.3})
+    assert len(members) == 4
+    assert all("on members" in reason for reason in members)
+
+
+def test_the_upper_end_of_the_advantage_counts():
+    scores = {"membership": Score("membership", rate=0.55, chance=0.5, trials=100)}
+    trial = {"scenario": "bank", "defense": "Alpha", "attack": "Greedy", "scores": scores}
+    few, many = ([Result(key=f"{p:064}", play=p, **trial) for p in range(plays)] for plays in (1, 100))
+    (reason,) = gate_reasons(few, max_advantage={None: 0.15})
+    assert "advantage of Greedy on members .100 (up to" in reason
+    assert gate_reasons(many, max_advantage={None: 0.15}) == []
+
+
 def test_what_was_not_measured_holds_nothing():
     only_releases = [result for result in played(0) if result.attack is None]
-    (first, *_) = gate_reasons(rank(only_releases), min_utility=0.1, max_success=0.9)
+    (first, *_) = gate_reasons(only_releases, min_utility=0.1, max_success=0.9)
     assert "success – is above .900" in first
+    (first, *_) = gate_reasons(only_releases, max_advantage={None: 0.9})
+    assert "advantage was not measured" in first
+
+
+def test_a_bound_on_a_goal_that_nobody_pursued_concerns_no_defense():
+    bounds = GateBounds(max_advantage={"attribute": 0.1, "membership": 0.9})
+    assert unmeasured_goals(played(0), bounds) == ["attribute"]
+    assert {check.bound for check in gate_checks(played(0), bounds)} == {"advantage on members at most .9"}
+
+
+def test_a_defense_on_which_one_goal_was_not_measured_fails_its_bound():
+    results = played(0)
+    for result in results:
+        if result.defense == "Alpha" and result.attack:
+            result.scores.pop("membership")
+    (reason,) = gate_reasons(results, max_advantage={"membership": 0.9})
+    assert "Alpha: advantage was not measured" in reason
 
 
 @pytest.mark.parametrize("bound", ["nan", "-0.1", "1.1", "inf"])
-@pytest.mark.parametrize("option", ["--min-utility", "--max-success"])
+@pytest.mark.parametrize("option", ["--min-utility", "--max-success", "--max-advantage"])
 def test_bounds_that_would_let_everything_pass_are_refused(option, bound):
     refused = CliRunner().invoke(cli, ["run", "bank", "--db", "sqlite://", option, bound])
     assert (refused.exit_code, "between 0 and 1" in refused.stderr) == (2, True)
+    value = {None: float(bound)} if option == "--max-advantage" else float(bound)
     with pytest.raises(ValueError, match="between 0 and 1"):
-        gate_reasons([], **{"min_utility": None, "max_success": None, option[2:].replace("-", "_"): float(bound)})
+        GateBounds(**{option[2:].replace("-", "_"): value})
 
 
-@pytest.mark.parametrize(("bounds", "code"), [((), 0), (("--min-utility", 0.9), 0), (("--max-success", 0.5), 1)])
+@pytest.mark.parametrize(
+    ("bounds", "code"),
+    [
+        ((), 0),
+        (("--min-utility", 0.9), 0),
+        (("--max-success", 0.5), 1),
+        (("--max-advantage", 0.5), 1),
+        (("--max-advantage", "values=0.5"), 4),
+    ],
+)
 def test_a_run_is_gated_and_remembered(tmp_path, bounds, code):
     db = tmp_path / "gate.db"
     arguments = [
@@ -56,6 +114,7 @@ def test_a_run_is_gated_and_remembered(tmp_path, bounds, code):
     done = CliRunner().invoke(cli, [str(argument) for argument in arguments])
     assert done.exit_code == code, done.stderr
     assert ("gate: bank" in done.stderr) == (code == 1)
+    assert ("gate: no attack on values was measured" in done.stderr) == (code == 4)
     with Store(db) as store:
         (run,) = recorded_runs(store)
     assert run.about["scenarios"] == ["bank"]

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from xml.etree import ElementTree
 
 import pytest
 from comparison_tools import played
@@ -171,3 +172,27 @@ def test_provenance_says_where_a_run_ran(tmp_path):
     assert revision(tmp_path) == clean + "+"
     assert revision_named(tmp_path, "HEAD") == clean
     assert {revision_named(tmp_path, name) for name in ("nobody", "", "--all", "../x")} == {""}
+
+
+def test_a_page_a_latex_table_and_a_report_of_checks(two, tmp_path):
+    page, checks = tmp_path / "changes.html", tmp_path / "changes.xml"
+    done = invoke("compare", *two, "--html", page, "--junit", checks, "--annotate", "--format", "latex")
+    assert done.exit_code == 1
+    text = page.read_text(encoding="utf-8")
+    assert "2 significant changes" in text
+    assert "2 worse, 0 better" in text
+    assert text.count("✗ worse") == 4
+    root = ElementTree.parse(checks).getroot()
+    assert (root.get("tests"), root.get("failures")) == ("24", "2")
+    failures = root.findall("./testsuite/testcase/failure")
+    assert all(".2" in failure.get("message") for failure in failures)
+    assert done.stderr.count("::error title=bank%2C decoys=hard%3A Alpha against ") == 2
+    assert done.stdout.count("\\toprule") == 1
+    assert "worse, 0 better" not in done.stdout
+
+
+def test_a_page_names_no_password_of_a_database():
+    from scenarios.commands.compare import _without_password
+
+    assert "secret" not in _without_password("postgresql+psycopg://me:secret@host/board")
+    assert _without_password("main") == "main"

@@ -18,7 +18,7 @@ from run_tools import COMMAND, environment
 from defenses.base.channel import Channel
 from leaderboard import render_report
 from scenarios.cli import cli
-from scenarios.commands.common import _write_html
+from scenarios.commands.common import write_text
 from scenarios.conformance.people import people
 from scenarios.seeds import generator
 
@@ -125,12 +125,12 @@ def test_a_page_is_written_where_it_was_and_links_and_pipes_stay(tmp_path, monke
     page.chmod(0o640)
     link.symlink_to(page)
     os.mkfifo(pipe)
-    _write_html("new", page)
+    write_text("new", page)
     assert (page.read_text(), stat.S_IMODE(page.stat().st_mode)) == ("new", 0o640)
-    _write_html("by the link", link)
+    write_text("by the link", link)
     assert (page.read_text(), link.is_symlink()) == ("by the link", True)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
-    _write_html("through the pipe", pipe)
+    write_text("through the pipe", pipe)
     assert (os.read(reader, 100), pipe.is_fifo()) == (b"through the pipe", True)
     os.close(reader)
 
@@ -139,7 +139,7 @@ def test_a_page_is_written_where_it_was_and_links_and_pipes_stay(tmp_path, monke
 
     monkeypatch.setattr("metrics.files.os.replace", full)
     with pytest.raises(OSError, match="no space"):
-        _write_html("half", page)
+        write_text("half", page)
     assert page.read_text() == "by the link"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["link.html", "page.html", "pipe"]
 

@@ -1,0 +1,92 @@
+"""Gates on the command line: the documented example passes on a good defense and fails on a bad one."""
+
+import re
+import shlex
+from xml.etree import ElementTree
+
+import pytest
+from run_tools import ROOT, invoke
+
+# Attacks on rows and on members; the whole example plays them all.
+FAST = ("-a", "FellegiSunter", "-a", "AssignmentLinkage", "--plays", "6", "-j", "1")
+GOOD, BAD = "GaussianCopula", "Rounding"
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    """Writes the module of the example, whose defense is that of another name."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("GITHUB_ACTIONS", raising=False)
+
+    def written(name, defense):
+        text = f'from defenses import {defense}\n\n\nclass MyDefense({defense}):\n    """My defense."""\n'
+        (tmp_path / f"{name}.py").write_text(text)
+
+    return written
+
+
+def example(name):
+    """Words of the documented command, with another module."""
+    text = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
+    (command,) = re.findall(r"- run: tokumei (run bank -d mymodule:MyDefense --min.*)", text)
+    return shlex.split(command.replace("mymodule", name))
+
+
+@pytest.mark.parametrize("plays", [FAST, pytest.param((), marks=pytest.mark.long)], ids=["fast", "whole"])
+@pytest.mark.parametrize(("defense", "code"), [(GOOD, 0), (BAD, 1)])
+def test_the_example_passes_on_a_good_defense_and_fails_on_a_bad_one(module, tmp_path, defense, code, plays):
+    name = f"my_{defense.lower()}"
+    module(name, defense)
+    done = invoke(*example(name), *plays)
+    assert done.exit_code == code, done.stderr
+    assert ("is above .250" in done.stderr) == (code == 1)
+    root = ElementTree.parse(tmp_path / "gate.xml").getroot()
+    assert (int(root.get("failures")) > 0) == (code == 1)
+    # Two bounds in each of two variants of the game, and one check of the plays.
+    assert (root.get("tests"), root.get("errors")) == ("5", "0")
+
+
+def play(*arguments, defense="Identity"):
+    return invoke("run", "bank", "-d", defense, "-a", "NearestNeighbour", "--plays", 1, "-j", 1, *arguments)
+
+
+def test_failed_checks_are_annotated_in_github_actions_only(module, monkeypatch):
+    assert "::error" not in play("--max-advantage", 0.5).stderr
+    assert "::error title=bank%2C decoys=hard%3A Identity%3A" in play("--max-advantage", 0.5, "--annotate").stderr
+    monkeypatch.setenv("GITHUB_ACTIONS", "true")
+    assert play("--max-advantage", 0.5).stderr.count("::error title=bank") == 2
+    assert "::error" not in play("--max-advantage", 0.5, "--no-annotate").stderr
+    assert "::error" not in play().stderr
+
+
+@pytest.mark.parametrize(
+    ("bounds", "message"),
+    [
+        (("valeus=0.5",), "there is no goal 'valeus'"),
+        (("rows=much",), "must be a number or GOAL=NUMBER, got 'rows=much'"),
+        (("0.1", "0.2"), "bounds all goals twice"),
+        (("rows=0.1", "reidentification=0.2"), "bounds reidentification twice"),
+    ],
+)
+def test_a_wrong_bound_is_refused_before_anything_plays(module, tmp_path, bounds, message):
+    options = [word for bound in bounds for word in ("--max-advantage", bound)]
+    refused = play(*options)
+    assert refused.exit_code == 2
+    assert message in refused.stderr
+    assert not (tmp_path / "tokumei.db").exists()
+
+
+def test_a_file_of_checks_that_cannot_be_written_is_refused_before_anything_plays(module, tmp_path):
+    refused = play("--junit", tmp_path / "none" / "gate.xml")
+    assert refused.exit_code == 2
+    assert "--junit: " in refused.stderr
+    assert not (tmp_path / "tokumei.db").exists()
+
+
+def test_failed_trials_are_errors_in_the_file(module, tmp_path):
+    text = "from defenses import Identity\n\n\nclass MyDefense(Identity):\n    def apply(self, records, rng):\n"
+    (tmp_path / "my_broken.py").write_text(text + '        raise ValueError("broken")\n')
+    done = play("--junit", "gate.xml", "--max-advantage", 0.5, defense="my_broken:MyDefense")
+    assert done.exit_code == 3, done.stderr
+    (error,) = ElementTree.parse(tmp_path / "gate.xml").getroot().findall("./testsuite/testcase/error")
+    assert "broken" in error.get("message")
