@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scenarios.commands.common import GATE_FAILED, bad_input, echo
+from scenarios.commands.tournament_host import COMMANDS
+from scenarios.commands.tournament_texts import listing_problems, say_problems, show_receipt
 
 if TYPE_CHECKING:
     from scenarios.tables.dataset import Dataset
-    from scenarios.tournament.submitting import Receipt
 
 EPILOG = """\b
 A host's tournament:
@@ -39,12 +40,16 @@ def tournament() -> None:
     """Hold a tournament: teams submit anonymized tables and attacks, the host scores them."""
 
 
+for command in COMMANDS:
+    tournament.add_command(command)
+
+
 @tournament.command()
 @click.argument("folder", type=FOLDER)
 @click.option("--dataset", "name", help="A built-in data set (`tokumei list datasets`).")
 @click.option("--data", type=FILE, help="A table of your own instead (CSV or Parquet).")
 @click.option("--roles", type=FILE, help="Roles and domains of its columns.")
-@click.option("--teams", type=FILE, required=True, help="Text file with one team name a line.")
+@click.option("--teams", type=FILE, required=True, help="Text file with one team a line: NAME, or NAME,TITLE.")
 @click.option("--originals", type=click.IntRange(min=1), default=100, show_default=True, help="Rows of a team's table.")
 @click.option(
     "--candidates", type=click.IntRange(min=2), default=200, show_default=True, help="Rows of its candidates."
@@ -62,6 +67,7 @@ def tournament() -> None:
     metavar="BYTES",
     help="Most bytes that are kept of a team's files.  [default: 64 MiB]",
 )
+@click.option("--hide-standings", is_flag=True, help="Show standings to the host alone until the close.")
 @click.option(
     "--seed", type=click.IntRange(min=0), help="Seed of all secrets.  [default: drawn from the operating system]"
 )
@@ -73,7 +79,7 @@ def init(folder: Path, name: str | None, data: Path | None, roles: Path | None, 
         dataset = _dataset(name, data, roles)
         names = read_teams(teams)
         given = {option: value for option, value in settings.items() if option != "quota" or value is not None}
-        open_tournament(folder, dataset, names, now=_now(), **given)
+        open_tournament(folder, dataset, list(names), titles=names, now=_now(), **given)
     if settings["seed"] is not None:
         _say(
             "warning: whoever guesses the seed knows every secret of this tournament; omit --seed in a real tournament"
@@ -96,7 +102,8 @@ def check(file: Path, original: Path, roles: Path | None, others: Path | None, f
     with bad_input():
         from scenarios.tournament.checking import check as check_table
 
-        report = check_table(file, original, roles=roles, others=others)
+        with listing_problems(as_json=form == "json"):
+            report = check_table(file, original, roles=roles, others=others)
     from scenarios.tournament.check_report import check_report_to_json, check_report_to_terminal
 
     echo(check_report_to_json(report) if form == "json" else check_report_to_terminal(report))
@@ -111,12 +118,14 @@ def submit(folder: Path, team: str, files: Sequence[Path], against: str | None) 
     """Submit a team's table, or in the attack phase any number of files with its answers about other teams."""
     with bad_input():
         from scenarios.tournament.folder import Tournament
+        from scenarios.tournament.problems import InvalidFileError
         from scenarios.tournament.submitting import submit as submit_file
         from scenarios.tournament.submitting import submit_all
 
         opened = Tournament(folder)
         if len(files) == 1:
-            _show_receipt(submit_file(opened, team, files[0], _now(), against=against))
+            with listing_problems():
+                show_receipt(submit_file(opened, team, files[0], _now(), against=against))
             return
         if against is not None:
             raise ValueError(f"--against is for one file, but {len(files)} are given")
@@ -124,25 +133,13 @@ def submit(folder: Path, team: str, files: Sequence[Path], against: str | None) 
         for outcome in submit_all(opened, team, files, _now()):
             if isinstance(outcome, ValueError):
                 _say(f"refused: {outcome}")
+                if isinstance(outcome, InvalidFileError) and outcome.total > 1:
+                    say_problems(outcome)
                 refused += 1
             else:
-                _show_receipt(outcome)
+                show_receipt(outcome)
         if refused:
             raise ValueError(f"{refused} of {len(files)} files were refused, the others are accepted")
-
-
-def _show_receipt(receipt: Receipt) -> None:
-    """Acknowledge an accepted file."""
-    submission = receipt.submission
-    kind = "table" if submission.against is None else f"attack on {submission.against}"
-    rows = f"{submission.rows} row{'' if submission.rows == 1 else 's'}"
-    echo(
-        f"accepted: {submission.team}'s {kind}, {rows}, entry {submission.number}, "
-        f"content {submission.content[:16]}, log {receipt.entry.hash[:16]}"
-    )
-    if receipt.utility is not None:
-        utility = receipt.utility
-        echo(f"utility {utility.counted:.3f} (of the table {utility.table:.3f}, of the records {utility.record:.3f})")
 
 
 @tournament.command()

@@ -47,7 +47,7 @@ def advance(tournament: Tournament, now: datetime, *, early: bool = False) -> Ph
         phase = tournament.phase(entries)
         if phase is Phase.CLOSED:
             raise ValueError("the tournament is closed")
-        end = tournament.settings.until(phase)
+        end = tournament.until(entries, phase)
         if end is not None and now < end and not early:
             raise ValueError(f"phase {phase} runs until {end.isoformat()}; --early closes it now")
         following = tournament.settings.after(phase)

@@ -17,13 +17,15 @@ from scenarios.files.toml_file import read_bytes, read_toml
 from scenarios.games.decoys import NearGroups
 from scenarios.seeds import generator
 from scenarios.tables.dataset import load_table
-from scenarios.tournament.folder import form_of, originals_of
+from scenarios.tournament.folder import Tournament, form_of, originals_of
 from scenarios.tournament.opening import decimals
+from scenarios.tournament.problems import InvalidFileError, Problem
 from scenarios.tournament.scoring import baseline_name, baselines, scores, seed_name
 from scenarios.tournament.settings import FILE, Settings
 from scenarios.tournament.sheets import Sheet, read_sheet, read_submission
 from scenarios.tournament.standings import AttackOutcome, best_outcome
 from scenarios.tournament.submission_utility import SubmissionUtility
+from scenarios.tournament.validating import attacked, validated
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,38 @@ class CheckReport:
     def defense(self) -> float | None:
         """Utility x (1 - the largest advantage) against the baseline attacks only; other teams may attack better."""
         return self.utility.counted * (1 - self.outcomes[0].advantage) if self.outcomes else None
+
+
+def all_errors(
+    tournament: Tournament, team: str, name: str, data: bytes, *, against: str | None = None
+) -> list[Problem]:
+    """All errors of a file at once; none if it is valid. Nothing is recorded.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    team : str
+        The team.
+    name : str
+        Name of the file.
+    data : bytes
+        Its content.
+    against : str, optional
+        Team that a correspondence table attacks; by default read from the file's name, ``teamX_attack_teamY.csv``.
+        Other files are tables.
+
+    Raises
+    ------
+    ValueError
+        If there is no such team, or no table to attack.
+    """
+    target = attacked(tournament, team, name, against)
+    try:
+        validated(tournament, tournament.log.head().lasting, team, name, data, target)
+    except InvalidFileError as error:
+        return list(error.problems)
+    return []
 
 
 def check(path: Path, original: Path, *, roles: Path | None = None, others: Path | None = None) -> CheckReport:

@@ -14,6 +14,7 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,8 @@ class Submission:
         Number of its entry in the log.
     rows : int
         Number of its rows.
+    table : str or None
+        SHA-256 of the table that a correspondence table attacks, if the log has it.
     """
 
     team: str
@@ -61,6 +64,7 @@ class Submission:
     content: str
     number: int
     rows: int
+    table: str | None = None
 
 
 class Tournament:
@@ -107,31 +111,68 @@ class Tournament:
         """
         if not entries or entries[0].kind != "opened" or entries[0].details.get("teams") != self.settings.teams:
             raise ValueError(f"{self.log.path}: does not begin with the opening of this tournament; put it back")
-        moves = [entry.details["to"] for entry in entries if entry.kind == "advanced"]
-        return Phase(moves[-1]) if moves else Phase.ANONYMIZE
+        moves = [entry.details for entry in entries if entry.kind in ("advanced", "reopened")]
+        return Phase(moves[-1].get("to") or moves[-1]["phase"]) if moves else Phase.ANONYMIZE
 
-    def accepted(self, entries: Sequence[LogEntry]) -> list[Submission]:
-        """All accepted submissions, in order."""
-        return [
-            Submission(
-                entry.details["team"],
-                Phase(entry.details["phase"]),
-                entry.details["against"],
-                entry.details["sha256"],
-                entry.number,
-                entry.details["rows"],
-            )
+    def until(self, entries: Sequence[LogEntry], phase: Phase) -> datetime | None:
+        """End of a phase, as announced or as the host moved it; None if it has none."""
+        moved = [
+            entry.details["until"]
             for entry in entries
-            if entry.kind == "submitted"
+            if entry.kind in ("extended", "reopened") and entry.details["phase"] == phase
+        ]
+        return datetime.fromisoformat(moved[-1]) if moved else self.settings.until(phase)
+
+    def disqualified(self, entries: Sequence[LogEntry]) -> dict[str, str]:
+        """Reason by disqualified team."""
+        reasons: dict[str, str] = {}
+        for entry in entries:
+            if entry.kind == "disqualified":
+                reasons[entry.details["team"]] = entry.details["reason"]
+            elif entry.kind == "readmitted":
+                reasons.pop(entry.details["team"], None)
+        return reasons
+
+    def titles(self, entries: Sequence[LogEntry]) -> dict[str, str]:
+        """Title of each team; its name where it has none."""
+        given = {entry.details["team"]: entry.details["title"] for entry in entries if entry.kind == "titled"}
+        return {team: given.get(team) or team for team in self.settings.teams}
+
+    def accepted(self, entries: Sequence[LogEntry], team: str | None = None) -> list[Submission]:
+        """All accepted submissions, in order; those of one team if it is given."""
+        return [
+            _submission(entry)
+            for entry in entries
+            if entry.kind == "submitted" and team in (None, entry.details["team"])
         ]
 
+    def in_force(self, entries: Sequence[LogEntry]) -> dict[tuple[str, str | None], Submission]:
+        """The submission that counts, by team and attacked team (None for its table): the last one or one taken again.
+
+        A correspondence table counts only while the table that it attacks is in force. Disqualified teams have none.
+        """
+        last = {
+            (entry.details["team"], entry.details["against"]): _submission(entry)
+            for entry in entries
+            if entry.kind in ("submitted", "taken")
+        }
+        out = self.disqualified(entries)
+
+        def counts(one: Submission) -> bool:
+            if one.team in out or one.against in out:
+                return False
+            target = last.get((one.against, None)) if one.against is not None else None
+            return target is None or one.table in (None, target.content)
+
+        return {about: one for about, one in last.items() if counts(one)}
+
     def tables(self, entries: Sequence[LogEntry]) -> dict[str, Submission]:
-        """Last accepted table of each team, which is the one that counts."""
-        return {one.team: one for one in self.accepted(entries) if one.against is None}
+        """Table of each team that counts: the last accepted one, or an older one that the team took into force."""
+        return {team: one for (team, against), one in self.in_force(entries).items() if against is None}
 
     def attacks(self, entries: Sequence[LogEntry]) -> dict[tuple[str, str], Submission]:
-        """Last accepted correspondence table, by attacker and target."""
-        return {(one.team, one.against): one for one in self.accepted(entries) if one.against is not None}
+        """Correspondence tables that count, by attacker and target."""
+        return {(team, target): one for (team, target), one in self.in_force(entries).items() if target is not None}
 
     def sweep(self) -> None:
         """Remove the unfinished files of commands that were killed; the log must be locked."""
@@ -194,6 +235,20 @@ class Tournament:
     def answers(self, team: str) -> Integers:
         """Position of each of a team's originals among its candidates, shape (originals,)."""
         return np.array(self.secret["answers"][team], dtype=np.intp)
+
+
+def _submission(entry: LogEntry) -> Submission:
+    """The submission of an entry, which accepts it or takes it into force again."""
+    details = entry.details
+    return Submission(
+        details["team"],
+        Phase(details["phase"]),
+        details["against"],
+        details["sha256"],
+        details.get("number", entry.number),
+        details["rows"],
+        details.get("table"),
+    )
 
 
 def form_of(originals: Dataset, settings: Settings) -> Form:

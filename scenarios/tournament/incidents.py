@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 import os
 from contextlib import suppress
-from datetime import UTC, datetime
-from pathlib import Path
+from datetime import datetime
 from typing import Any
 
 from leaderboard.downtime import Incident
@@ -16,15 +15,11 @@ _FILE = "incidents.jsonl"
 REFUSED, UNSCORED = "refused submission", "failed scoring"
 
 
-def record_refusal(tournament: Tournament, team: str, against: str | None, path: Path, now: datetime) -> None:
+def record_refusal(tournament: Tournament, team: str, against: str | None, written: datetime, now: datetime) -> None:
     """Record that a team's file was refused; it has been wrong since it was written.
 
     Neither the file nor the message is kept. A failure to write the record is ignored.
     """
-    try:
-        written = datetime.fromtimestamp(path.stat().st_mtime, UTC)
-    except OSError:
-        written = now
     _append(tournament, {"kind": REFUSED, "team": team, "against": against, "began": min(written, now), "found": now})
 
 

@@ -19,7 +19,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -42,7 +42,8 @@ class LogEntry:
     time : str
         Time, ISO 8601.
     kind : str
-        Event: ``opened``, ``submitted``, ``advanced``, ``scored``.
+        Event: ``opened``, ``submitted``, ``taken``, ``advanced``, ``extended``, ``reopened``, ``disqualified``,
+        ``readmitted``, ``titled``, ``messaged``.
     details : dict
         Details of the event.
     previous, hash : str
@@ -58,8 +59,8 @@ class LogEntry:
 
     @property
     def lasting(self) -> bool:
-        """Whether later commands depend on it: true of all but correspondence tables, of which there are many."""
-        return self.details.get("against") is None
+        """Whether later commands depend on it: true of all but the many correspondence tables."""
+        return self.details.get("against") is None or "late" in self.details
 
 
 @dataclass(frozen=True)
@@ -76,17 +77,24 @@ class Head:
         Hash of the last entry.
     lasting : tuple of LogEntry
         Entries on which later commands depend.
+    sent : dict of str to int
+        Bytes of all files that each team submitted, equal files counted every time.
     """
 
     size: int = 0
     number: int = 0
     hash: str = GENESIS
     lasting: tuple[LogEntry, ...] = ()
+    sent: dict[str, int] = field(default_factory=dict)
 
     def after(self, entry: LogEntry, size: int) -> Head:
         """The head after a further entry of `size` bytes."""
         lasting = (*self.lasting, entry) if entry.lasting else self.lasting
-        return Head(self.size + size, entry.number, entry.hash, lasting)
+        sent = self.sent
+        if entry.kind == "submitted" and "bytes" in entry.details:
+            team = entry.details["team"]
+            sent = {**sent, team: sent.get(team, 0) + entry.details["bytes"]}
+        return Head(self.size + size, entry.number, entry.hash, lasting, sent)
 
 
 class Log:
@@ -193,7 +201,8 @@ class Log:
         try:
             content = json.loads(self._checkpoint.read_bytes())
             checkpoint_hash = content.pop("sha256")
-            head = Head(**{**content, "lasting": tuple(LogEntry(**entry) for entry in content["lasting"])})
+            sent = {str(team): int(count) for team, count in content["sent"].items()}
+            head = Head(**{**content, "lasting": tuple(LogEntry(**one) for one in content["lasting"]), "sent": sent})
             digest = hashlib.sha256(data[: head.size])
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return Head(), hashlib.sha256()

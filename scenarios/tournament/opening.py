@@ -7,7 +7,7 @@ import math
 import os
 import secrets
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
@@ -31,37 +31,52 @@ from scenarios.tables.written_cells import ColumnForm, WrittenCells
 from scenarios.tournament.folder import PUBLIC, csv_bytes, toml_bytes, write_whole
 from scenarios.tournament.guide import rules
 from scenarios.tournament.log import Log
-from scenarios.tournament.settings import FILE, QUOTA, Phase, Settings, moment, team_name
+from scenarios.tournament.names import alike, checked_title
+from scenarios.tournament.settings import FILE, QUOTA, Settings, moment, team_name
 
 OTHERS = 1000
 """Largest number of other people whose records every team may study."""
 MOST_DECIMALS = 6
 
 
-def read_teams(path: Path) -> list[str]:
-    """Read team names from a text file, one per line; empty lines and text after ``#`` are ignored.
+def read_teams(path: Path) -> dict[str, str]:
+    """Read teams from a text file, one per line: a name and, after a comma or tab, the title of the team.
+
+    Empty lines and text after ``#`` are ignored.
+
+    Returns
+    -------
+    dict of str to str
+        Title by name; empty for a team without one.
 
     Raises
     ------
     ValueError
-        If the file cannot be read, has fewer than two teams, repeats a team, or has a name that cannot name files.
+        If the file cannot be read, has fewer than two teams, repeats a team or a title, or has a name that cannot name
+        files or a title that cannot be shown.
     """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"{path}: cannot be read ({error})") from None
-    names = [name for line in lines if (name := line.partition("#")[0].strip())]
-    folded = [name.casefold() for name in names]
-    for number, name in enumerate(names, start=1):
+    teams: dict[str, str] = {}
+    for line in lines:
+        name, _, title = line.partition("#")[0].strip().replace("\t", ",", 1).partition(",")
+        if not name and not title:
+            continue
         try:
-            team_name(name)
+            name = team_name(name.strip())
+            given = checked_title(title, name, {**dict.fromkeys(teams, ""), **teams}) if title.strip() else ""
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
-        if folded.index(name.casefold()) < number - 1:
+        if any(title and alike(title) == alike(name) for title in teams.values()):
+            raise ValueError(f"{path}: {name!r} is the title of another team")
+        if name.casefold() in map(str.casefold, teams):
             raise ValueError(f"{path}: team {name!r} is listed twice (names must differ in more than case)")
-    if len(names) < 2:
-        raise ValueError(f"{path}: names {len(names)} teams; a tournament needs at least two, one per line")
-    return names
+        teams[name] = given
+    if len(teams) < 2:
+        raise ValueError(f"{path}: names {len(teams)} teams; a tournament needs at least two, one per line")
+    return teams
 
 
 def open_tournament(
@@ -79,6 +94,8 @@ def open_tournament(
     now: datetime,
     seed: int | None = None,
     quota: int = QUOTA,
+    hide_standings: bool = False,
+    titles: Mapping[str, str] | None = None,
 ) -> Settings:
     """Create the folder of a tournament.
 
@@ -99,8 +116,10 @@ def open_tournament(
         Current time, with a time zone.
     seed : int, optional
         Seed of all secrets. By default it is drawn from the operating system, since it reveals every secret.
-    quota : int
+    quota, hide_standings
         See `Settings`.
+    titles : mapping of str to str, optional
+        Title by team, for teams that have one.
 
     Raises
     ------
@@ -144,12 +163,13 @@ def open_tournament(
         queries_seed=int(generator(secret, "tournament", "public").integers(2**31)),
         decimals=decimals(records),
         quota=quota,
+        hide_standings=hide_standings,
     )
     _check_phases(settings, now)
     folder.parent.mkdir(parents=True, exist_ok=True)
     unfinished = folder.with_name(f".{folder.name}.{os.getpid()}.part")
     try:
-        _fill(unfinished, settings, records, dataset.written, secret, now)
+        _fill(unfinished, settings, records, dataset.written, secret, titles or {}, now)
         if folder.exists():
             folder.rmdir()
         unfinished.rename(folder)
@@ -160,7 +180,7 @@ def open_tournament(
 
 
 def _check_phases(settings: Settings, now: datetime) -> None:
-    phases = [Phase.ANONYMIZE, *([Phase.ANONYMIZE_AGAIN] if settings.rounds == 2 else []), Phase.ATTACK]
+    phases = settings.phases[:-1]
     last, name = now, "now"
     for phase in phases:
         end = settings.until(phase)
@@ -174,7 +194,13 @@ def _check_phases(settings: Settings, now: datetime) -> None:
 
 
 def _fill(
-    folder: Path, settings: Settings, records: Microdata, written: WrittenCells, secret: int, now: datetime
+    folder: Path,
+    settings: Settings,
+    records: Microdata,
+    written: WrittenCells,
+    secret: int,
+    titles: Mapping[str, str],
+    now: datetime,
 ) -> None:
     """Write the initial files of a tournament."""
     host, columns = folder / "host", list(records.released_columns)
@@ -225,7 +251,10 @@ def _fill(
     write_whole(resolved / FILE, settings_file, mode=PUBLIC)
     log = Log(host / "log.jsonl")
     with log.locked():
-        log.append("opened", {"teams": settings.teams}, now)
+        log.append("opened", {"teams": settings.teams, "settings": settings.model_dump(mode="json")}, now)
+        for team, title in titles.items():
+            if title:
+                log.append("titled", {"team": team, "title": title}, now)
 
 
 def _draw(records: Microdata, settings: Settings, rng: Generator) -> tuple[list[Integers], list[Integers], Integers]:

@@ -86,6 +86,8 @@ class Settings(TomlTable):
         Largest number of decimals in each column.
     quota : int
         Most bytes that are kept of a team's files, equal files counted once.
+    hide_standings : bool
+        Whether standings and attacks' outcomes are for the host alone until the tournament closes.
     """
 
     format: Literal[1] = 1
@@ -101,6 +103,12 @@ class Settings(TomlTable):
     queries_seed: int = Field(ge=0)
     decimals: dict[str, int] = Field(default_factory=dict)
     quota: int = Field(default=QUOTA, ge=1)
+    hide_standings: bool = False
+
+    @property
+    def phases(self) -> list[Phase]:
+        """The phases in order."""
+        return [Phase.ANONYMIZE, *([Phase.ANONYMIZE_AGAIN] if self.rounds == 2 else []), Phase.ATTACK, Phase.CLOSED]
 
     def until(self, phase: Phase) -> datetime | None:
         """End of a phase; None if it has none."""
@@ -114,7 +122,7 @@ class Settings(TomlTable):
 
     def after(self, phase: Phase) -> Phase:
         """The next phase."""
-        order = [Phase.ANONYMIZE, *([Phase.ANONYMIZE_AGAIN] if self.rounds == 2 else []), Phase.ATTACK, Phase.CLOSED]
+        order = self.phases
         return order[min(order.index(phase) + 1, len(order) - 1)]
 
 

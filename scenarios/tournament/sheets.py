@@ -6,40 +6,31 @@ of a set are sorted in the domain's order. Spelling therefore cannot carry hidde
 
 from __future__ import annotations
 
-import csv
-import io
 import os
-import re
 import stat
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from decimal import Decimal, InvalidOperation
+from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any, TypeVar
 
 import numpy as np
 import pandas as pd
 
 from attacks.base.claims import RankedAnswers
 from metrics.arrays import Integers
-from metrics.cells import SUPPRESSED, CategoricalCells, NumericCells, interval_cell, read_cells, set_cell, unescape
-from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
+from metrics.domains import Domain, NumericDomain
+from scenarios.tables.date_form import DateForm
 from scenarios.tables.written_cells import WrittenCells
+from scenarios.tournament.canonical_cells import canonical_cell
+from scenarios.tournament.csv_text import CsvText, read_csv_text
+from scenarios.tournament.problems import MOST_SHOWN, InvalidFileError, Problem
+from scenarios.tournament.suggestions import suggested_cell, suggested_name
 
+Value = TypeVar("Value")
 ORIGINAL_ROW = "original_row"
 LARGEST = 4 << 20
 """Largest size of a file, in bytes."""
-LONGEST = 2000
-"""Largest length of a cell, in characters."""
-_NUMBER = re.compile(r"[^\[\]{}(),|*\s]+")
-_OTHER_FORMATS = {
-    b"PK\x03\x04": "a zip archive (or a spreadsheet)",
-    b"\x1f\x8b": "compressed",
-    b"PAR1": "a Parquet file",
-    b"\x80": "a pickle",
-    b"SQLite": "a database",
-    b"\xff\xfe": "UTF-16 text",
-    b"\xfe\xff": "UTF-16 text",
-}
 
 
 @dataclass(frozen=True)
@@ -114,16 +105,22 @@ def read_sheet(name: str, data: bytes, form: Form) -> Sheet:
 
     Raises
     ------
-    ValueError
-        If the table is invalid; one line that names file, row (from 0, below the header) and column.
+    InvalidFileError
+        If the table is invalid, with all problems: row (from 0, below the header), column, what would be right.
     """
-    header, rows = _table(name, data, form.originals)
-    _check_columns(name, header, [*form.domains, ORIGINAL_ROW])
-    texts = {column: [row[position] for row in rows] for position, column in enumerate(header)}
-    frame = pd.DataFrame(
-        {column: _column(name, column, texts[column], domain, form) for column, domain in form.domains.items()}
-    )
-    return Sheet(frame, _origin(name, texts[ORIGINAL_ROW], form.originals))
+    wanted = [*form.domains, ORIGINAL_ROW]
+    text = read_csv_text(data, wanted, form.originals, empty_rows=form.with_missing >= set(form.domains))
+    problems = _Problems(text)
+    columns = _columns(text, problems, wanted)
+    frame: dict[str, list[Any]] = {}
+    for column, domain in form.domains.items():
+        decimals = 0 if isinstance(domain, NumericDomain) and domain.integer else form.decimals.get(column, 0)
+        reader = _CellReader(form, column, domain, decimals)
+        frame[column] = problems.column(column, columns.get(column, []), reader.read, reader.suggestion)
+    origin = problems.row_numbers(ORIGINAL_ROW, columns.get(ORIGINAL_ROW, []), form.originals, none=-1)
+    problems.once(ORIGINAL_ROW, origin, "original")
+    problems.refuse(name)
+    return Sheet(pd.DataFrame(frame, dtype=object), np.array(origin, dtype=np.intp))
 
 
 def read_answers(name: str, data: bytes, released: int, candidates: int) -> RankedAnswers:
@@ -134,22 +131,20 @@ def read_answers(name: str, data: bytes, released: int, candidates: int) -> Rank
 
     Raises
     ------
-    ValueError
-        If the table is invalid; the message names file, row (from 0, below the header) and column.
+    InvalidFileError
+        If the table is invalid, with all problems: row (from 0, below the header), column, what would be right.
     """
-    header, rows = _table(name, data, released)
-    if "confidence" not in header:
-        header, rows = [*header, "confidence"], [[*row, "1"] for row in rows]
-    _check_columns(name, header, ["released_row", "candidate_row", "confidence"])
-    position = {column: header.index(column) for column in header}
-    target = [
-        _row_number(name, n, "released_row", row[position["released_row"]], released) for n, row in enumerate(rows)
-    ]
-    answer = [
-        _row_number(name, n, "candidate_row", row[position["candidate_row"]], candidates) for n, row in enumerate(rows)
-    ]
-    _check_once(name, target, "released_row")
-    score = [_confidence(name, n, row[position["confidence"]]) for n, row in enumerate(rows)]
+    wanted = ["released_row", "candidate_row", "confidence"]
+    text = read_csv_text(data, wanted, released)
+    if text.header and "confidence" not in text.header:
+        text = replace(text, header=[*text.header, "confidence"], rows=[(n, [*row, "1"]) for n, row in text.rows])
+    problems = _Problems(text)
+    columns = _columns(text, problems, wanted)
+    target = problems.row_numbers("released_row", columns.get("released_row", []), released)
+    answer = problems.row_numbers("candidate_row", columns.get("candidate_row", []), candidates)
+    problems.once("released_row", target, "released row")
+    score = problems.column("confidence", columns.get("confidence", []), _confidence, _percentage)
+    problems.refuse(name)
     return RankedAnswers(
         released,
         candidates,
@@ -159,191 +154,154 @@ def read_answers(name: str, data: bytes, released: int, candidates: int) -> Rank
     )
 
 
-def _table(name: str, data: bytes, most: int) -> tuple[list[str], list[list[str]]]:
-    """Header and rows of a CSV."""
-    for beginning, what in _OTHER_FORMATS.items():
-        if data.startswith(beginning):
-            raise ValueError(f"{name}: is {what}; submit UTF-8 text with commas between the fields (CSV)")
-    try:
-        text = data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        raise ValueError(f"{name}, line {line}: is no UTF-8 text; save it as UTF-8") from None
-    if "\0" in text:
-        raise ValueError(f"{name}, line {text[: text.index(chr(0))].count(chr(10)) + 1}: holds a NUL character")
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
-    rows: list[list[str]] = []
-    try:
-        header = next((row for row in reader if row), None)
-        if header is None:
-            raise ValueError(f"{name}: is empty; the first line must name the columns")
-        for row in reader:
-            if not row:
-                continue
-            if len(rows) == most:
-                raise ValueError(f"{name}: has more than {most} rows")
-            if len(row) != len(header):
-                raise ValueError(
-                    f"{name}, row {len(rows)}: has {len(row)} fields, the header has {len(header)}; fields are "
-                    "separated by commas"
-                )
-            rows.append(row)
-    except csv.Error as error:
-        raise ValueError(f"{name}, line {reader.line_num}: is no CSV ({error})") from None
-    if not rows:
-        raise ValueError(f"{name}: names columns but holds no row")
-    return header, rows
+class _Problems:
+    """Problems of a file, collected column by column.
+
+    Parameters
+    ----------
+    text : CsvText
+        The rows, and the problems of their form.
+    """
+
+    def __init__(self, text: CsvText) -> None:
+        self.found = list(text.problems)
+        self._rows = [number for number, _ in text.rows]
+
+    def refuse(self, name: str) -> None:
+        """Raise `InvalidFileError` if there is any problem, those of the whole file first, then by row."""
+        if self.found:
+            raise InvalidFileError(name, sorted(self.found, key=lambda one: -1 if one.row is None else one.row))
+
+    def column(
+        self,
+        column: str,
+        texts: Sequence[str],
+        read: Callable[[str], Value],
+        suggestion: Callable[[str], str | None] | None = None,
+    ) -> list[Value | None]:
+        """Values of a column, read once for each distinct cell; None where a cell is wrong."""
+        values: dict[str, Value | None] = {}
+        wrong: dict[str, str] = {}
+        rows: dict[str, list[int]] = defaultdict(list)
+        for row, text in zip(self._rows, texts, strict=False):
+            if text not in values:
+                try:
+                    values[text] = read(text)
+                except ValueError as error:
+                    values[text], wrong[text] = None, str(error)
+            if text in wrong:
+                rows[text].append(row)
+        for number, (text, why) in enumerate(wrong.items()):
+            right = suggestion(text) if suggestion and number < MOST_SHOWN else None
+            self.found.append(Problem(f"{_quoted(text)} {why}", tuple(rows[text]), column, right))
+        return [values[text] for text in texts]
+
+    def row_numbers(self, column: str, texts: Sequence[str], count: int, *, none: int | None = None) -> list[int]:
+        """Row numbers from 0 to count - 1; `none` is the number of an empty cell, if it may be empty."""
+
+        def read(text: str) -> int:
+            if text == "" and none is not None:
+                return none
+            if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) < count):
+                raise ValueError(f"is no row number from 0 to {count - 1}")
+            return int(text)
+
+        from_one = str(count) in texts and "0" not in texts
+
+        def suggestion(text: str) -> str | None:
+            if text == str(count):
+                subtract = f"; subtract 1 from every {column}" if from_one else ""
+                return f"rows count from 0, below the header{subtract}"
+            whole, _, decimals = text.strip().partition(".")
+            if whole.isascii() and whole.isdigit() and not decimals.strip("0") and int(whole[:9]) < count:
+                return f"write {int(whole[:9])}"
+            return "leave the cell empty for a row that stems from no original" if none is not None else None
+
+        return [-1 if one is None else one for one in self.column(column, texts, read, suggestion)]
+
+    def once(self, column: str, numbers: Sequence[int], what: str) -> None:
+        """Every row number from 0 may stand in one row only."""
+        first: dict[int, int] = {}
+        again: dict[int, list[int]] = defaultdict(list)
+        for row, number in zip(self._rows, numbers, strict=False):
+            if number >= 0 and number in first:
+                again[number].append(row)
+            first.setdefault(number, row)
+        for number, rows in again.items():
+            why = f"{number} stands in row {first[number]} already"
+            self.found.append(Problem(why, tuple(rows), column, f"each {what} may stand in one row"))
 
 
-def _check_columns(name: str, header: Sequence[str], wanted: Sequence[str]) -> None:
-    if len(header) == 1 < len(wanted):
-        for separator, what in ((";", "semicolons"), ("\t", "tabs")):
-            if separator in header[0]:
-                raise ValueError(f"{name}: its fields are separated by {what}; save it with commas")
-    for column in header:
-        if header.count(column) > 1:
-            raise ValueError(f"{name}: column {_quoted(column)} stands twice")
+def _columns(text: CsvText, problems: _Problems, wanted: Sequence[str]) -> dict[str, list[str]]:
+    """Cells of the wanted columns that the file has, by name."""
+    if not text.header:
+        return {}
+    missing = [column for column in wanted if column not in text.header]
+    if len(missing) == len(wanted) and len(text.header) > 1:
+        problems.found.append(Problem("its first line names no column", suggestion="it must be " + ",".join(wanted)))
+        return {}
+    counts = Counter(text.header)
+    for column, times in list(counts.items())[: 2 * MOST_SHOWN + len(wanted)]:
+        if times > 1:
+            problems.found.append(Problem(f"column {_quoted(column)} stands {_times(times)}"))
         if column not in wanted:
-            hint = " (row numbers? save it without them)" if column in {"", "Unnamed: 0"} else ""
-            raise ValueError(
-                f"{name}: there must be no column {_quoted(column)}{hint}; the columns are {', '.join(wanted)}"
-            )
-    for column in wanted:
-        if column not in header:
-            raise ValueError(f"{name}: column {column!r} is missing")
+            meant = suggested_name(column, missing)
+            if column in {"", "Unnamed: 0"}:
+                hint = " (row numbers? save it without them)"
+            else:
+                hint = f" (should it be {meant!r}?)" if meant else ""
+            advice = f"the columns are {', '.join(wanted)}"
+            problems.found.append(Problem(f"there must be no column {_quoted(column)}{hint}", suggestion=advice))
+    problems.found += [Problem(f"column {column!r} is missing") for column in missing]
+    position = {column: number for number, column in reversed(list(enumerate(text.header)))}
+    return {column: [row[position[column]] for _, row in text.rows] for column in wanted if column in position}
 
 
-def _column(name: str, column: str, texts: Sequence[str], domain: Domain, form: Form) -> pd.Series[str]:
-    """A column of cells in canonical form."""
-    decimals = 0 if isinstance(domain, NumericDomain) and domain.integer else form.decimals.get(column, 0)
-    canonical: dict[str, str | None] = {}
-    for row, text in enumerate(texts):
-        if text not in canonical:
-            try:
-                cell = form.written.cell(column, text)
-                canonical[text] = _cell(cell, domain, decimals, may_miss=column in form.with_missing)
-            except ValueError as error:
-                raise ValueError(f"{name}, row {row}, column {column!r}: {_quoted(text)} {error}") from None
-    return pd.Series([canonical[text] for text in texts], dtype=object)
+def _times(number: int) -> str:
+    return "twice" if number == 2 else f"{number} times"
 
 
-def _cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) -> str | None:
-    """Canonical form of a cell.
+@dataclass(frozen=True)
+class _CellReader:
+    """Reads the cells of one column."""
 
-    Raises
-    ------
-    ValueError
-        If it is no valid cell of the domain; the message continues a sentence that begins with the cell.
-    """
-    if text == "":
-        if may_miss:
+    form: Form
+    column: str
+    domain: Domain
+    decimals: int
+
+    def read(self, text: str) -> str | None:
+        """Canonical form of a cell."""
+        cell = self.form.written.cell(self.column, text)
+        return canonical_cell(cell, self.domain, self.decimals, may_miss=self.column in self.form.with_missing)
+
+    def suggestion(self, text: str) -> str | None:
+        """Advice to write a valid cell; dates are written in forms of their own."""
+        if isinstance(self.form.written.columns.get(self.column), DateForm):
             return None
-        raise ValueError("is empty, and no original lacks a value here; write * for a suppressed cell")
-    if len(text) > LONGEST:
-        raise ValueError(f"is longer than {LONGEST} characters")
-    if isinstance(domain, NumericDomain):
-        _check_numbers(text, domain, decimals)
-    elif text[0] in "=+-@\t\r" and unescape(text) not in domain.categories:
-        raise ValueError("begins like a formula")
-    try:
-        cells = read_cells(pd.Series([text], dtype=object), domain)
-    except ValueError as error:
-        raise ValueError(str(error).partition(repr(text))[2].strip() or "cannot be read") from None
-    if cells.suppressed[0]:
-        return SUPPRESSED
-    if isinstance(cells, NumericCells) and isinstance(domain, NumericDomain):
-        segments = _merged(zip(cells.low.tolist(), cells.high.tolist(), cells.closed.tolist(), strict=True), domain)
-        if segments == [(domain.low, domain.high, True)] and domain.low < domain.high:
-            return SUPPRESSED
-        parts = [interval_cell(low, high, closed=closed) for low, high, closed in segments]
-        return parts[0] if len(parts) == 1 else "{" + "|".join(parts) + "}"
-    assert isinstance(cells, CategoricalCells)  # noqa: S101 (for the type checker: numeric cells have returned)
-    assert isinstance(domain, CategoricalDomain)  # noqa: S101
-    covered = [category for category, inside in zip(domain.categories, cells.member[0], strict=True) if inside]
-    return SUPPRESSED if len(covered) == domain.size > 1 else set_cell(covered)
+        cell = suggested_cell(text, self.domain, self.decimals, may_miss=self.column in self.form.with_missing)
+        return None if cell is None or text == "" else f"write {cell}"
 
 
-def _merged(segments: Iterable[tuple[float, float, bool]], domain: NumericDomain) -> list[tuple[float, float, bool]]:
-    """Disjoint intervals (low, high, whether high is included) that cover the same numbers, in ascending order.
-
-    Intervals of integers are closed, and adjacent ones are joined: ``[20,30)``, ``[20,29]`` and ``{[20,25]|[26,29]}``
-    are the same cell.
-
-    Raises
-    ------
-    ValueError
-        If they cover no number of the domain.
-    """
-    merged: list[tuple[float, float, bool]] = []
-    for low, high, closed in sorted(segments):
-        if high > domain.high:
-            high, closed = domain.high, True
-        if domain.integer and not closed:
-            high, closed = high - 1, True
-        if low > high:
-            raise ValueError("covers no possible value")
-        if merged and low <= merged[-1][1] + domain.integer:
-            first, last, last_closed = merged.pop()
-            low, high, closed = first, max(last, high), (last_closed and last >= high) or (closed and high >= last)
-        merged.append((low, high, closed))
-    return merged
-
-
-def _check_numbers(text: str, domain: NumericDomain, decimals: int) -> None:
-    """Check that all numbers in a cell lie in the public range and do not have too many decimals."""
-    if text.count("{") > 1:
-        raise ValueError("is a set within a set")
-    # In decimal notation, since the binary number nearest to 32.277248 is slightly larger.
-    low = Decimal(format_number(domain.low))
-    high = Decimal(format_number(domain.edges[-1] if text[0] in "[{" else domain.high))
-    for part in _NUMBER.findall(text):
-        try:
-            number = Decimal(part)
-        except InvalidOperation:
-            raise ValueError("begins like a formula" if text[0] in "=+-@" else "is no number") from None
-        if not number.is_finite():
-            raise ValueError("is not finite")
-        if not low <= number <= high:
-            bounds = f"{format_number(domain.low)} to {format_number(domain.high)}"
-            raise ValueError(f"lies outside the public range {bounds}")
-        exponent = number.normalize().as_tuple().exponent
-        if isinstance(exponent, int) and -exponent > decimals:
-            most = "be integers" if decimals == 0 else f"have at most {decimals} digits after the point"
-            raise ValueError(f"is too precise: numbers here must {most}")
-
-
-def _origin(name: str, texts: Sequence[str], originals: int) -> Integers:
-    rows = [
-        -1 if text == "" else _row_number(name, row, ORIGINAL_ROW, text, originals) for row, text in enumerate(texts)
-    ]
-    _check_once(name, rows, ORIGINAL_ROW)
-    return np.array(rows, dtype=np.intp)
-
-
-def _row_number(name: str, row: int, column: str, text: str, count: int) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) < count):
-        raise ValueError(
-            f"{name}, row {row}, column {column!r}: {_quoted(text)} is no row number from 0 to {count - 1}"
-        )
-    return int(text)
-
-
-def _check_once(name: str, rows: Sequence[int], column: str) -> None:
-    first: dict[int, int] = {}
-    for position, row in enumerate(rows):
-        if row >= 0 and row in first:
-            raise ValueError(f"{name}, row {position}, column {column!r}: {row} stands in row {first[row]} already")
-        first[row] = position
-
-
-def _confidence(name: str, row: int, text: str) -> float:
+def _confidence(text: str) -> float:
     try:
         value = float(text)
     except ValueError:
         value = np.nan
     if not 0 <= value <= 1:
-        raise ValueError(f"{name}, row {row}, column 'confidence': {_quoted(text)} is no number from 0 to 1")
+        raise ValueError("is no number from 0 to 1")
     return value
+
+
+def _percentage(text: str) -> str | None:
+    """Advice where a confidence is a percentage or has a decimal comma."""
+    try:
+        value = float(text.strip().rstrip("%").replace(",", "."))
+    except ValueError:
+        return None
+    if not 0 <= value <= 100:
+        return None
+    return f"write {value if value <= 1 and '%' not in text else value / 100:g}"
 
 
 def _quoted(text: str) -> str:

@@ -8,20 +8,18 @@ from __future__ import annotations
 
 import getpass
 import hashlib
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
 
 from scenarios.tournament.folder import Submission, Tournament, write_whole
 from scenarios.tournament.incidents import record_refusal
 from scenarios.tournament.log import LogEntry
 from scenarios.tournament.settings import Phase
-from scenarios.tournament.sheets import read_answers, read_sheet, read_submission
+from scenarios.tournament.sheets import read_submission
 from scenarios.tournament.submission_utility import SubmissionUtility
-
-_ATTACK_FILE = re.compile(r"(?P<attacker>.+)_attack_(?P<target>.+)\.csv")
+from scenarios.tournament.validating import Upload, attacked, named_target, validated
 
 
 @dataclass(frozen=True)
@@ -35,7 +33,7 @@ class Receipt:
     entry : LogEntry
         Its entry in the log; the team may note its hash.
     utility : SubmissionUtility or None
-        Utility of an anonymized table; None for a correspondence table.
+        Utility of an anonymized table; None for a correspondence table, or if it was not measured.
     """
 
     submission: Submission
@@ -61,15 +59,78 @@ def submit(tournament: Tournament, team: str, path: Path, now: datetime, *, agai
 
     Raises
     ------
+    InvalidFileError
+        If the file breaks rules, with all problems; then nothing has changed but the list of refused files.
     ValueError
-        If team, phase or file is invalid; then nothing has changed but the list of refused files.
+        If team or phase is invalid; likewise.
     OSError
         If the file cannot be written; then nothing has changed.
     """
     tournament.team_folder(team)
-    with tournament.log.locked():
-        tournament.sweep()
-        return _submit(tournament, team, path, now, against)
+    entries = tournament.log.head().lasting
+    phase = open_phase(tournament, entries, team, now)
+    about = named_target(path.name, against) if phase is Phase.ATTACK else None
+    try:
+        data = read_submission(path)
+    except ValueError:
+        record_refusal(tournament, team, about, _written(path, now), now)
+        raise
+    return submit_content(tournament, team, path.name, data, now, against=against, written=_written(path, now))
+
+
+def submit_content(
+    tournament: Tournament,
+    team: str,
+    name: str,
+    data: bytes,
+    now: datetime,
+    *,
+    against: str | None = None,
+    measure: bool = True,
+    written: datetime | None = None,
+) -> Receipt:
+    """Validate and archive the content of a file.
+
+    The file is validated before the tournament is locked, so that others may submit meanwhile.
+
+    Parameters
+    ----------
+    tournament, team, now, against
+        See `submit`.
+    name : str
+        Name of the file, for messages and to tell whom it attacks.
+    data : bytes
+        Its content.
+    measure : bool
+        Measure the utility of a table, which takes longer than all else.
+    written : datetime, optional
+        When the file was written, `now` by default.
+
+    Raises
+    ------
+    InvalidFileError, ValueError, OSError
+        See `submit`.
+    """
+    tournament.team_folder(team)
+    entries = tournament.log.head().lasting
+    phase = open_phase(tournament, entries, team, now)
+    try:
+        target = attacked(tournament, team, name, against, required=True) if phase is Phase.ATTACK else None
+        if target is None and against is not None:
+            raise ValueError(f"correspondence tables are submitted while attacking; the phase is {phase}")
+        upload = validated(tournament, entries, team, name, data, target)
+        utility = upload.utility(tournament) if measure else None
+        with tournament.log.locked():
+            tournament.sweep()
+            entries = tournament.log.head().lasting
+            if open_phase(tournament, entries, team, now) is not phase:
+                raise ValueError(f"phase {phase} was closed meanwhile")
+            entry = archive(tournament, entries, phase, upload, now)
+    except ValueError:
+        about = named_target(name, against) if phase is Phase.ATTACK else None
+        record_refusal(tournament, team, about, written or now, now)
+        raise
+    return Receipt(tournament.accepted([entry])[0], entry, utility)
 
 
 def submit_all(
@@ -87,7 +148,7 @@ def submit_all(
     Yields
     ------
     Receipt or ValueError
-        For each file, as soon as it is accepted or refused. The tournament is locked until the last one.
+        For each file, as soon as it is accepted or refused.
 
     Raises
     ------
@@ -97,137 +158,157 @@ def submit_all(
         If a file cannot be written; earlier files stay accepted.
     """
     tournament.team_folder(team)
+    for path in paths:
+        try:
+            outcome: Receipt | ValueError = submit(tournament, team, path, now)
+        except ValueError as error:
+            outcome = error
+        yield outcome
+
+
+def take_into_force(tournament: Tournament, team: str, number: int, now: datetime) -> Submission:
+    """Take an older submission of a team into force again; quotas are unaffected.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    team : str
+        The team.
+    number : int
+        Number of the log entry that accepted the submission, as its receipt names it.
+    now : datetime
+        Current time, with a time zone.
+
+    Returns
+    -------
+    Submission
+        The submission, which now counts.
+
+    Raises
+    ------
+    ValueError
+        If the team has no such submission, its phase is not open, it counts already, or it attacks a table that has
+        changed.
+    """
+    tournament.team_folder(team)
     with tournament.log.locked():
-        tournament.sweep()
-        for path in paths:
-            try:
-                outcome: Receipt | ValueError = _submit(tournament, team, path, now, None)
-            except ValueError as error:
-                outcome = error
-            yield outcome
+        entries = tournament.log.entries()
+        phase = open_phase(tournament, entries, team, now)
+        own = {one.number: one for one in tournament.accepted(entries, team)}
+        if number not in own:
+            numbers = ", ".join(map(str, list(own)[-20:])) or "none"
+            raise ValueError(f"team {team} has no submission {number}; its submissions are {numbers}")
+        one = own[number]
+        if (one.against is None) == (phase is Phase.ATTACK):
+            kind = "table" if one.against is None else "attack"
+            raise ValueError(f"submission {number} is a{'n' * (kind == 'attack')} {kind}; the phase is {phase}")
+        in_force = tournament.in_force(entries)
+        target = in_force.get((one.against, None)) if one.against is not None else None
+        if one.against is not None and (target is None or one.table not in (None, target.content)):
+            raise ValueError(f"submission {number} attacks a table that {one.against} has withdrawn or replaced")
+        if in_force.get((team, one.against)) == one:
+            raise ValueError(f"submission {number} counts already")
+        details = {
+            "team": team,
+            "phase": str(phase),
+            "against": one.against,
+            "sha256": one.content,
+            "rows": one.rows,
+            "number": number,
+            "by": _user(),
+        }
+        tournament.log.append("taken", details | ({"table": one.table} if one.table else {}), now)
+    return one
 
 
-def _submit(tournament: Tournament, team: str, path: Path, now: datetime, against: str | None) -> Receipt:
-    """Validate and archive a file; the log must be locked."""
-    entries = tournament.log.head().lasting
-    phase = _open_phase(tournament, entries, now)
-    try:
-        return _accepted(tournament, entries, phase, team, path, now, against)
-    except ValueError:
-        match = _ATTACK_FILE.fullmatch(path.name)
-        about = (against or (match["target"] if match else "")) if phase is Phase.ATTACK else None
-        record_refusal(tournament, team, about, path, now)
-        raise
-
-
-def _accepted(
+def archive(
     tournament: Tournament,
     entries: Sequence[LogEntry],
     phase: Phase,
-    team: str,
-    path: Path,
+    upload: Upload,
     now: datetime,
-    against: str | None,
-) -> Receipt:
-    """Validate and archive a file of an open phase."""
-    submitted = read_submission(path)
-    data = without_blank_lines(submitted)
-    target = _target(tournament, team, path, against) if phase is Phase.ATTACK else None
-    if target is None and against is not None:
-        raise ValueError(f"correspondence tables are submitted while attacking; the phase is {phase}")
-    if target is None:
-        _check_owner(tournament, team, path)
-    try:
-        rows, utility = _validate(tournament, entries, team, target, path.name, data)
-    except ValueError:
-        # The message names lines of the file as it was submitted.
-        _validate(tournament, entries, team, target, path.name, submitted)
-        raise
-    content = hashlib.sha256(data).hexdigest()
-    _check_quota(tournament, entries, team, path.name, content, len(data))
-    write_whole(tournament.submissions / content, data, mode=0o400)
+    *,
+    late: str | None = None,
+) -> LogEntry:
+    """Archive a valid file and log it; the log must be locked, and `entries` be its lasting ones.
+
+    Raises
+    ------
+    ValueError
+        If the file exceeds the team's quota, or the table that it attacks has changed.
+    """
+    if upload.target is not None:
+        table = tournament.tables(entries).get(upload.target)
+        if table is None or table.content != upload.table:
+            raise ValueError(f"the table of {upload.target} has changed meanwhile; attack the new one")
+    content = hashlib.sha256(upload.data).hexdigest()
+    _check_quota(tournament, upload.team, upload.name, content, len(upload.data))
+    write_whole(tournament.submissions / content, upload.data, mode=0o400)
     details = {
-        "team": team,
+        "team": upload.team,
         "phase": str(phase),
-        "against": target,
+        "against": upload.target,
         "sha256": content,
-        "bytes": len(data),
-        "rows": rows,
+        "bytes": len(upload.data),
+        "rows": upload.rows,
         "by": _user(),
+        **({"table": upload.table} if upload.table else {}),
+        **({"late": late} if late is not None else {}),
     }
-    entry = tournament.log.append("submitted", details, now)
-    return Receipt(Submission(team, phase, target, content, entry.number, rows), entry, utility)
+    return tournament.log.append("submitted", details, now)
 
 
-def without_blank_lines(data: bytes) -> bytes:
-    """A CSV file without its blank lines, which say nothing; line breaks inside quotes stay."""
-    lines, quoted = [], False
-    for line in data.splitlines(keepends=True):
-        if quoted or line.strip(b"\r\n"):
-            lines.append(line)
-        quoted ^= line.count(b'"') % 2 == 1
-    return b"".join(lines)
+def quota_left(tournament: Tournament, team: str) -> int:
+    """Bytes that are left of a team's quota."""
+    return tournament.settings.quota - sum(_archived(tournament, team).values())
 
 
-def _check_quota(
-    tournament: Tournament, entries: Sequence[LogEntry], team: str, name: str, content: str, size: int
-) -> None:
-    """Refuse a file that does not fit into the bytes kept for its team; equal files are kept once."""
-    archived = {
+def _archived(tournament: Tournament, team: str) -> dict[str, int]:
+    """Size of each archived file of a team by its content; equal files are kept once."""
+    return {
         entry.details["sha256"]: entry.details["bytes"]
-        for entry in entries
+        for entry in tournament.log.entries()
         if entry.kind == "submitted" and entry.details["team"] == team
     }
-    used, quota = sum(archived.values()), tournament.settings.quota
+
+
+def _check_quota(tournament: Tournament, team: str, name: str, content: str, size: int) -> None:
+    """Refuse a file that does not fit into the bytes kept for its team."""
+    quota = tournament.settings.quota
+    if tournament.log.head().sent.get(team, 0) + size <= quota:
+        return
+    archived = _archived(tournament, team)
+    used = sum(archived.values())
     if content not in archived and used + size > quota:
         raise ValueError(f"{name}: its {size} bytes exceed what is left to {team}; {used} of {quota} bytes are used")
 
 
-def _open_phase(tournament: Tournament, entries: Sequence[LogEntry], now: datetime) -> Phase:
+def open_phase(tournament: Tournament, entries: Sequence[LogEntry], team: str, now: datetime) -> Phase:
+    """The phase, if it takes files of the team.
+
+    Raises
+    ------
+    ValueError
+        If the phase has ended, the tournament is closed, or the team is disqualified.
+    """
     phase = tournament.phase(entries)
     if phase is Phase.CLOSED:
         raise ValueError("the tournament is closed; no file is accepted any more")
-    end = tournament.settings.until(phase)
+    if (reason := tournament.disqualified(entries).get(team)) is not None:
+        raise ValueError(f"team {team} is disqualified: {reason}")
+    end = tournament.until(entries, phase)
     if end is not None and now >= end:
         raise ValueError(f"phase {phase} ended at {end.isoformat()}; no file is accepted until the host opens the next")
     return phase
 
 
-def _check_owner(tournament: Tournament, team: str, path: Path) -> None:
-    """Refuse a table whose file name is that of another team's table."""
-    owner = path.name.removesuffix("_anonymized.csv")
-    if owner != team and owner in tournament.settings.teams:
-        raise ValueError(f"{path.name}: is named as the table of {owner}, not of {team}")
-
-
-def _target(tournament: Tournament, team: str, path: Path, against: str | None) -> str:
-    match = _ATTACK_FILE.fullmatch(path.name)
-    if match is not None and match["attacker"] != team:
-        raise ValueError(f"{path.name}: is named as an attack by {match['attacker'][:40]!a}, not by {team}")
-    if match is not None and against not in (None, match["target"]):
-        raise ValueError(f"{path.name}: is named as an attack on {match['target'][:40]!a}, not on {against}")
-    if match is None and against is None:
-        raise ValueError(
-            f"{path.name}: which team does it attack? Name it {team}_attack_TEAM.csv, or use --against TEAM"
-        )
-    against = against or str(match["target"] if match else "")
-    tournament.team_folder(against)
-    if against == team:
-        raise ValueError(f"{path.name}: {team} cannot attack its own table")
-    return against
-
-
-def _validate(
-    tournament: Tournament, entries: Sequence[LogEntry], team: str, target: str | None, name: str, data: bytes
-) -> tuple[int, SubmissionUtility | None]:
-    """Check a file; return its number of rows, and the utility of an anonymized table."""
-    if target is None:
-        sheet = read_sheet(name, data, tournament.form(team))
-        return len(sheet.frame), tournament.originals(team).utility(sheet.frame, sheet.origin)
-    table = tournament.tables(entries).get(target)
-    if table is None:
-        raise ValueError(f"{target} has submitted no table; there is nothing to attack")
-    return read_answers(name, data, table.rows, tournament.settings.candidates).target.size, None
+def _written(path: Path, now: datetime) -> datetime:
+    """When a file was written; `now` if there is no such file."""
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except OSError:
+        return now
 
 
 def _user() -> str:

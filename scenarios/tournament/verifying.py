@@ -2,25 +2,110 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from datetime import datetime
+
 from scenarios.tournament.folder import Tournament
+from scenarios.tournament.log import LogEntry
+from scenarios.tournament.settings import FILE, Phase
 
 
 def verify(tournament: Tournament) -> str:
-    """Verify the log's hash chain and the content of every accepted file; return a summary in one line.
+    """Verify the log, the settings, and the content of every accepted file; return a summary in one line.
+
+    Every file must have been submitted by a team while its phase was open, or been admitted late by the host. Phases
+    must follow each other, or have been opened again by the host.
 
     Raises
     ------
     ValueError
-        If an entry was changed, dropped or inserted, or an accepted file is missing or was changed.
+        If an entry was changed, dropped or inserted, contradicts an earlier one, a setting was changed by hand, or an
+        accepted file is missing or was changed.
     """
     entries = tournament.log.entries()
     phase = tournament.phase(entries)
     if tournament.log.head().lasting != tuple(entry for entry in entries if entry.lasting):
         raise ValueError(f"{tournament.log.path}.checkpoint: contradicts the log; remove it")
+    _check_settings(tournament, entries[0])
+    _check_order(tournament, entries)
     accepted = tournament.accepted(entries)
     for content in dict.fromkeys(submission.content for submission in accepted):
         tournament.content(content)
+    moved = sum(entry.kind in ("extended", "reopened") for entry in entries)
+    changes = f"; deadlines were moved {moved} time{'' if moved == 1 else 's'}" if moved else ""
     return (
-        f"{len(entries)} entries and {len(accepted)} accepted files are unchanged; phase {phase}; "
+        f"{len(entries)} entries and {len(accepted)} accepted files are unchanged; phase {phase}{changes}; "
         f"last hash {entries[-1].hash}"
+    )
+
+
+def _check_settings(tournament: Tournament, opening: LogEntry) -> None:
+    """Compare the settings with those of the opening; logs of earlier versions do not have them."""
+    expected = opening.details.get("settings")
+    if expected is None:
+        return
+    actual = tournament.settings.model_dump(mode="json")
+    for name in expected:
+        if expected[name] != actual.get(name):
+            raise ValueError(
+                f"{tournament.folder / FILE}: {name} was changed by hand from {expected[name]!r} to "
+                f"{actual.get(name)!r}; put it back (`extend` and `reopen` move deadlines)"
+            )
+
+
+def _check_order(tournament: Tournament, entries: Sequence[LogEntry]) -> None:
+    """Compare every entry with the phase and the deadline of its time."""
+    order = tournament.settings.phases
+    phase, deadlines = Phase.ANONYMIZE, {one: tournament.settings.until(one) for one in order}
+    out: set[str] = set()
+    numbers: dict[int, LogEntry] = {}
+    for entry in entries[1:]:
+        details = entry.details
+        wrong = ""
+        if entry.kind in ("submitted", "taken"):
+            numbers[entry.number] = entry
+            wrong = _wrong_submission(entry, phase, deadlines[phase], out)
+            if entry.kind == "taken" and not _same(entry, numbers.get(details["number"])):
+                wrong = "takes a submission into force that is none"
+        elif entry.kind == "advanced":
+            if (details["from"], details["to"]) != (phase, tournament.settings.after(phase)) or phase is Phase.CLOSED:
+                wrong = f"closes phase {details['from']} while the phase is {phase}"
+            phase = Phase(details["to"])
+        elif entry.kind in ("extended", "reopened"):
+            moved = Phase(details["phase"])
+            if (order.index(moved) < order.index(phase)) != (entry.kind == "reopened"):
+                wrong = f"moves the end of phase {moved} while the phase is {phase}"
+            deadlines[moved] = datetime.fromisoformat(details["until"])
+            phase = moved if entry.kind == "reopened" else phase
+        elif entry.kind == "disqualified":
+            out.add(details["team"])
+        elif entry.kind == "readmitted":
+            out.discard(details["team"])
+        if wrong:
+            raise ValueError(f"{tournament.log.path}, line {entry.number}: {wrong}")
+
+
+def _wrong_submission(entry: LogEntry, phase: Phase, end: datetime | None, out: set[str]) -> str:
+    """What contradicts a submission; empty if nothing does."""
+    details = entry.details
+    if details["team"] in out:
+        return f"is of team {details['team']}, which is disqualified"
+    if "late" in details:
+        return ""
+    if details["phase"] != phase or phase is Phase.CLOSED:
+        return f"is of phase {details['phase']}, but the phase is {phase}"
+    if (details["against"] is None) == (phase is Phase.ATTACK):
+        return f"is no submission of phase {phase}"
+    if end is not None and datetime.fromisoformat(entry.time) >= end:
+        return f"is of {entry.time}, after the end of phase {phase} at {end.isoformat()}"
+    return ""
+
+
+def _same(taken: LogEntry, first: LogEntry | None) -> bool:
+    """Whether an entry takes this submission into force."""
+    names = ("team", "against", "sha256", "rows")
+    return (
+        first is not None
+        and first.kind == "submitted"
+        and all(taken.details[name] == first.details[name] for name in names)
     )

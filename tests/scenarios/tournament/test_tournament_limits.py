@@ -8,7 +8,7 @@ from tournament_tools import HOUR, START, opened
 
 from scenarios.cli import cli
 from scenarios.tournament.folder import Tournament
-from scenarios.tournament.submitting import without_blank_lines
+from scenarios.tournament.validating import without_blank_lines
 
 
 @pytest.mark.parametrize("how", ["moved", "linked", "file"])

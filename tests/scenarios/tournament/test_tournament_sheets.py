@@ -119,7 +119,7 @@ def test_cells_that_break_a_rule_are_named(column, written, said):
         ("age,height,job\n20,1,clerk\n", "'original_row' is missing"),
         ("age,height,job,original_row,age\n20,1,clerk,0,1\n", "stands twice"),
         ("age,height,job,original_row,y\n20,1,clerk,0,1\n", "no column 'y'"),
-        ("age;height;job;original_row\n20;1;clerk;0\n", "separated by semicolons"),
+        ("Age;Height;job;original_row\n20;1;clerk;0\n", "no column 'Age' .should it be 'age'"),
         (HEADER + "20,1,clerk\n", "row 0: has 3 fields"),
         (HEADER + "20,1,clerk,0\n" * 4, "more than 3 rows"),
         (HEADER + "20,1,clerk,0\n21,1,clerk,0\n", "row 1, column 'original_row': 0 stands in row 0"),

@@ -1,0 +1,166 @@
+"""Commands of ``tokumei tournament`` for the host's decisions: deadlines, late files, disqualification, messages."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from scenarios.commands.common import bad_input, echo
+from scenarios.commands.tournament_texts import listing_problems, show_receipt
+
+if TYPE_CHECKING:
+    from scenarios.tournament.folder import Tournament
+
+FOLDER = click.Path(file_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+PHASES = click.Choice(["anonymize", "anonymize-again", "attack"])
+reason_option = click.option("--reason", required=True, help="Reason, which everybody sees.")
+
+
+@click.command()
+@click.argument("folder", type=FOLDER)
+@click.argument("phase", type=PHASES)
+@click.argument("until", metavar="MOMENT")
+@reason_option
+def extend(folder: Path, phase: str, until: str, reason: str) -> None:
+    """Move the end of the current or a later phase to a later MOMENT (ISO 8601)."""
+    from scenarios.tournament.deadlines import extend as extend_phase
+    from scenarios.tournament.settings import Phase
+
+    with bad_input():
+        tournament = _opened(folder)
+        end = extend_phase(tournament, Phase(phase), until, reason, _now())
+        echo(f"phase {phase} ends at {end.isoformat()}")
+        _write_notices(tournament)
+
+
+@click.command()
+@click.argument("folder", type=FOLDER)
+@click.argument("phase", type=PHASES)
+@click.argument("until", metavar="MOMENT")
+@reason_option
+def reopen(folder: Path, phase: str, until: str, reason: str) -> None:
+    """Open an earlier phase again until MOMENT (ISO 8601)."""
+    from scenarios.tournament.deadlines import reopen as reopen_phase
+    from scenarios.tournament.settings import Phase
+
+    with bad_input():
+        tournament = _opened(folder)
+        end = reopen_phase(tournament, Phase(phase), until, reason, _now())
+        echo(f"phase {phase} is open again until {end.isoformat()}")
+        _write_notices(tournament)
+
+
+@click.command()
+@click.argument("folder", type=FOLDER)
+@click.argument("team")
+@click.argument("file", type=FILE)
+@click.option("--against", metavar="TEAM", help="Team that the attack targets.  [default: read from the file name]")
+@reason_option
+def admit(folder: Path, team: str, file: Path, against: str | None, reason: str) -> None:
+    """Admit a late FILE of TEAM; it must obey all other rules."""
+    from scenarios.tournament.late import admit as admit_late
+    from scenarios.tournament.sheets import read_submission
+
+    with bad_input():
+        tournament = _opened(folder)
+        with listing_problems():
+            data = read_submission(file)
+            show_receipt(admit_late(tournament, team, file.name, data, reason, _now(), against=against))
+        _write_notices(tournament)
+
+
+@click.command()
+@click.argument("folder", type=FOLDER)
+@click.argument("team")
+@click.argument("number", type=click.IntRange(min=1))
+def take(folder: Path, team: str, number: int) -> None:
+    """Take an older submission of TEAM into force again; NUMBER is that of its entry, as `submit` showed it."""
+    from scenarios.tournament.submitting import take_into_force
+
+    with bad_input():
+        one = take_into_force(_opened(folder), team, number, _now())
+    kind = "table" if one.against is None else f"attack on {one.against}"
+    echo(f"in force: {team}'s {kind} of entry {number}, content {one.content[:16]}")
+
+
+@click.command()
+@click.argument("folder", type=FOLDER)
+@click.argument("team")
+@reason_option
+def disqualify(folder: Path, team: str, reason: str) -> None:
+    """Disqualify TEAM: its files do not count, and standings say why."""
+    from scenarios.tournament.disqualifying import disqualify as disqualify_team
+
+    with bad_input():
+        tournament = _opened(folder)
+        disqualify_team(tournament, team, reason, _now())
+        echo(f"team {team} is disqualified; `readmit` takes it back")
+        _write_notices(tournament)
+
+
+@click.command()
+@click.argument("folder", type=FOLDER)
+@click.argument("team")
+@reason_option
+def readmit(folder: Path, team: str, reason: str) -> None:
+    """Readmit a disqualified TEAM: its files count again."""
+    from scenarios.tournament.advancing import publish_again
+    from scenarios.tournament.disqualifying import readmit as readmit_team
+
+    with bad_input():
+        tournament = _opened(folder)
+        readmit_team(tournament, team, reason, _now())
+        publish_again(tournament)
+        echo(f"team {team} takes part again")
+        _write_notices(tournament)
+
+
+@click.command()
+@click.argument("folder", type=FOLDER)
+@click.argument("text")
+def message(folder: Path, text: str) -> None:
+    """Post TEXT to everybody: it is logged, and written to public/NOTICES.md."""
+    from scenarios.tournament.messages import post
+
+    with bad_input():
+        tournament = _opened(folder)
+        notice = post(tournament, text, _now())
+        echo(f"posted as entry {notice.number}")
+        _write_notices(tournament)
+
+
+@click.command()
+@click.argument("folder", type=FOLDER)
+@click.argument("team")
+@click.argument("text", metavar="TITLE")
+def title(folder: Path, team: str, text: str) -> None:
+    """Give TEAM a TITLE in any script, which standings show."""
+    from scenarios.tournament.titles import give_title
+
+    with bad_input():
+        echo(f"team {team} is called {give_title(_opened(folder), team, text, _now())}")
+
+
+def _opened(folder: Path) -> Tournament:
+    from scenarios.tournament.folder import Tournament
+
+    return Tournament(folder)
+
+
+def _write_notices(tournament: Tournament) -> None:
+    """Write what everybody should read; the log has it in any case."""
+    from scenarios.tournament.messages import write_notices
+
+    for reason in write_notices(tournament):
+        echo(f"warning: {reason}", err=True)
+
+
+def _now() -> datetime:
+    return datetime.now(UTC)
+
+
+COMMANDS = (extend, reopen, admit, take, disqualify, readmit, message, title)

@@ -1,0 +1,69 @@
+"""Texts of people that others see: titles of teams, reasons and messages."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+
+from metrics.printable import printable
+
+LONGEST_TITLE, LONGEST_REASON, LONGEST_MESSAGE = 60, 500, 4000
+"""Largest lengths in characters."""
+
+
+def checked_title(title: str, team: str, others: Mapping[str, str]) -> str:
+    """A title of a team in any script, in Unicode's composed form and without spaces at its ends.
+
+    Parameters
+    ----------
+    title : str
+        The title.
+    team : str
+        Name of its team.
+    others : mapping of str to str
+        Titles of the other teams by their names.
+
+    Raises
+    ------
+    ValueError
+        If it is empty, longer than `LONGEST_TITLE`, holds control characters, or looks like another team's name or
+        title.
+    """
+    given = " ".join(unicodedata.normalize("NFC", title).split())
+    shown = ascii(given[:LONGEST_TITLE])
+    if not given or len(given) > LONGEST_TITLE:
+        raise ValueError(f"title {shown} of team {team}: must have 1 to {LONGEST_TITLE} characters")
+    if printable(title) != title or not given.isprintable():
+        raise ValueError(f"title {shown} of team {team}: holds a control character")
+    for other, theirs in others.items():
+        if other != team and alike(given) in (alike(other), alike(theirs)):
+            raise ValueError(f"title {shown} of team {team}: is that of team {other}")
+    return given
+
+
+def checked_text(text: str, what: str, longest: int) -> str:
+    """A text that others see, such as a reason, without spaces at its ends.
+
+    Raises
+    ------
+    ValueError
+        If it is empty, too long, or holds control characters other than line breaks.
+    """
+    given = text.replace("\r\n", "\n").strip()
+    if not given:
+        raise ValueError(f"{what}: must not be empty; teams see it")
+    if len(given) > longest:
+        raise ValueError(f"{what}: has {len(given)} characters, at most {longest} are allowed")
+    if printable(given) != given:
+        raise ValueError(f"{what}: holds a control character")
+    return given
+
+
+def checked_reason(reason: str) -> str:
+    """A reason in one line; see `checked_text`."""
+    return " ".join(checked_text(reason, "--reason", LONGEST_REASON).split())
+
+
+def alike(name: str) -> str:
+    """Form in which names are compared: equal for names that look alike."""
+    return unicodedata.normalize("NFKC", name).casefold()

@@ -1,0 +1,110 @@
+"""Problems of a submitted file: where they are, what is wrong, and what would be right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+MOST_SHOWN = 50
+"""Largest number of problems that are listed; the others are counted."""
+MOST_ROWS = 20
+"""Largest number of rows that are listed for one problem."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One thing that is wrong with a file.
+
+    Parameters
+    ----------
+    problem : str
+        What is wrong; it continues the place, as in ``row 3, column 'age': '20-29' is no number``.
+    rows : tuple of int
+        Rows with this problem, counted from 0 below the header; empty if it concerns the whole file.
+    column : str, optional
+        Name of the column.
+    suggestion : str, optional
+        What would be right: a cell that would be accepted, or advice.
+    line : int, optional
+        Line of the file, from 1, if the file cannot be split into rows there.
+    """
+
+    problem: str
+    rows: tuple[int, ...] = ()
+    column: str | None = None
+    suggestion: str | None = None
+    line: int | None = None
+
+    @property
+    def row(self) -> int | None:
+        """First row with this problem."""
+        return self.rows[0] if self.rows else None
+
+    @property
+    def place(self) -> str:
+        """Line, row and column, as far as known, such as ``, row 3, column 'age'``."""
+        parts = [f", line {self.line}"] if self.line is not None else []
+        parts += [f", row {self.row}"] if self.rows else []
+        parts += [f", column {self.column!r}"] if self.column is not None else []
+        return "".join(parts)
+
+    def __str__(self) -> str:
+        more = ""
+        if len(self.rows) > 1:
+            listed = ", ".join(map(str, self.rows[1:MOST_ROWS])) + (", …" if len(self.rows) > MOST_ROWS else "")
+            more = f" (also in row{'s' if len(self.rows) > 2 else ''} {listed})"
+        return f"{self.place.removeprefix(', ') or 'file'}: {self.problem}{self.advice}{more}"
+
+    @property
+    def advice(self) -> str:
+        """The suggestion as the end of a sentence; empty without one."""
+        return f"; {self.suggestion}" if self.suggestion else ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The problem as JSON: row, column, problem, suggestion, line, and all rows."""
+        return {
+            "row": self.row,
+            "column": self.column,
+            "problem": self.problem,
+            "suggestion": self.suggestion,
+            "line": self.line,
+            "rows": list(self.rows),
+        }
+
+
+class InvalidFileError(ValueError):
+    """A submitted file that breaks a rule; its message is one line about the first problem.
+
+    Parameters
+    ----------
+    name : str
+        Name of the file.
+    problems : iterable of Problem
+        At least one; the first `MOST_SHOWN` are kept.
+    """
+
+    def __init__(self, name: str, problems: Iterable[Problem]) -> None:
+        listed = list(problems)
+        self.name = name
+        self.problems = tuple(listed[:MOST_SHOWN])
+        self.total = len(listed)
+        """Number of all problems."""
+        first = listed[0]
+        more = self.total - 1
+        ending = f" (and {more} more problem{'s' if more > 1 else ''})" if more else ""
+        super().__init__(f"{name}{first.place}: {first.problem}{first.advice}{ending}")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.name, self.problems)
+
+    @property
+    def lines(self) -> list[str]:
+        """One line for each problem, and one for those that are not listed."""
+        hidden = self.total - len(self.problems)
+        ending = [f"and {hidden} more problem{'s' if hidden > 1 else ''}"] if hidden else []
+        return [*map(str, self.problems), *ending]
+
+    def as_json(self) -> dict[str, Any]:
+        """The refusal as JSON: file, total number of problems, and the listed ones."""
+        return {"file": self.name, "total": self.total, "problems": [one.as_json() for one in self.problems]}

@@ -1,0 +1,330 @@
+"""Decisions of the host: deadlines, late files, disqualification, messages; all are in the log, and `verify` checks."""
+
+import json
+from datetime import timedelta
+
+import pytest
+from run_tools import invoke
+from tournament_tools import DAY, HOUR, START, opened
+
+from scenarios.tournament.advancing import advance
+from scenarios.tournament.deadlines import extend, reopen
+from scenarios.tournament.disqualifying import disqualify, readmit
+from scenarios.tournament.folder import Tournament
+from scenarios.tournament.late import admit
+from scenarios.tournament.log import Log
+from scenarios.tournament.messages import notices, post, write_notices
+from scenarios.tournament.opening import read_teams
+from scenarios.tournament.settings import Phase
+from scenarios.tournament.submitting import quota_left, take_into_force
+from scenarios.tournament.titles import give_title
+from scenarios.tournament.verifying import verify
+
+
+def until(cup, phase):
+    return cup.tournament.until(cup.tournament.log.entries(), phase)
+
+
+def texts(cup):
+    return [one.text for one in notices(cup.tournament, cup.tournament.log.entries())]
+
+
+class TestDeadlines:
+    def test_a_phase_that_is_extended_takes_files_until_its_new_end(self, cup):
+        later = START + DAY + 2 * HOUR
+        extend(cup.tournament, Phase.ANONYMIZE, later.isoformat(), "snow", START + HOUR)
+        assert until(cup, Phase.ANONYMIZE) == later
+        cup.hand_in("kyoto", cup.frame("kyoto"), now=later - timedelta(seconds=1))
+        with pytest.raises(ValueError, match="ended at"):
+            cup.hand_in("kyoto", cup.frame("kyoto"), now=later)
+        with pytest.raises(ValueError, match="runs until"):
+            advance(cup.tournament, later - timedelta(seconds=1))
+        advance(cup.tournament, later)
+        assert "deadlines were moved 1 time" in verify(cup.tournament)
+        assert texts(cup)[0] == f"Phase anonymize ends at {later.isoformat()}: snow"
+
+    @pytest.mark.parametrize(
+        ("phase", "end", "reason", "said"),
+        [
+            (Phase.ANONYMIZE, START + HOUR, "snow", "runs until"),
+            (Phase.ANONYMIZE, START - HOUR, "snow", "has passed"),
+            (Phase.ANONYMIZE, START + 2 * DAY, "snow", "phase attack ends at .* too early; extend it first"),
+            (Phase.ANONYMIZE, START + DAY + HOUR, "  ", "--reason: must not be empty"),
+            (Phase.ANONYMIZE, START + DAY + HOUR, "x" * 501, "at most 500"),
+            (Phase.ANONYMIZE, START + DAY + HOUR, "\x1b[31m", "control character"),
+            (Phase.CLOSED, START + 9 * DAY, "snow", "has no end"),
+        ],
+    )
+    def test_ends_that_cannot_be_are_refused(self, cup, phase, end, reason, said):
+        entries = cup.tournament.log.entries()
+        with pytest.raises(ValueError, match=said):
+            extend(cup.tournament, phase, end.isoformat(), reason, START)
+        assert cup.tournament.log.entries() == entries
+
+    def test_a_phase_is_opened_again_and_attacks_on_a_changed_table_do_not_count(self, cup):
+        for team in ("kyoto", "osaka"):
+            cup.hand_in(team, cup.frame(team))
+        with pytest.raises(ValueError, match="is not over"):
+            reopen(cup.tournament, Phase.ANONYMIZE, (START + DAY + HOUR).isoformat(), "snow", START)
+        cup.publish()
+        cup.attack("nara", "kyoto", range(30), range(30))
+        cup.attack("nara", "osaka", range(30), range(30))
+        with pytest.raises(ValueError, match="is over"):
+            extend(cup.tournament, Phase.ANONYMIZE, (START + DAY + 3 * HOUR).isoformat(), "snow", START + DAY + HOUR)
+        again = START + DAY + 3 * HOUR
+        reopen(cup.tournament, Phase.ANONYMIZE, again.isoformat(), "an error in the rules", START + DAY + 2 * HOUR)
+        before = (cup.tournament.public / "kyoto_anonymized.csv").read_bytes()
+        cup.hand_in("kyoto", cup.frame("kyoto").iloc[:10], now=again - timedelta(seconds=1))
+        assert advance(cup.tournament, again) is Phase.ATTACK
+        assert (cup.tournament.public / "kyoto_anonymized.csv").read_bytes() != before
+        assert list(cup.tournament.attacks(cup.tournament.log.entries())) == [("nara", "osaka")]
+        assert "phase attack; deadlines were moved 1 time" in verify(cup.tournament)
+        cup.close()
+        reopen(cup.tournament, Phase.ATTACK, (START + 3 * DAY).isoformat(), "a late class", START + 2 * DAY + HOUR)
+        assert cup.tournament.phase(cup.tournament.log.entries()) is Phase.ATTACK
+
+    def test_settings_that_were_changed_by_hand_are_noticed(self, cup):
+        path = cup.tournament.folder / "tournament.toml"
+        text = path.read_text()
+        for old, new, said in (
+            ("attack_until = ", "attack_until = '2040-01-01T00:00:00+00:00' # ", "attack_until was changed by hand"),
+            ("quota = 67108864", "quota = 67108865", "quota was changed by hand from 67108864 to 67108865"),
+        ):
+            path.write_text(text.replace(old, new))
+            with pytest.raises(ValueError, match=said):
+                verify(Tournament(cup.tournament.folder))
+            assert invoke("tournament", "verify", cup.tournament.folder).exit_code == 1
+        path.write_text(text)
+        verify(Tournament(cup.tournament.folder))
+
+    def test_rules_and_notices_show_the_new_end(self, cup):
+        extend(cup.tournament, Phase.ATTACK, "2030-02-03T04:05:06+00:00", "snow", START)
+        assert write_notices(cup.tournament) == []
+        rules = (cup.tournament.team_folder("nara") / "RULES.md").read_text()
+        assert "| attack | 2030-02-03 04:05:06+00:00 |" in rules
+        other = opened(cup.tournament.folder.parent / "other", attack_until="2030-02-03T04:05:06+00:00")
+        assert rules == (other.tournament.team_folder("nara") / "RULES.md").read_text()
+        assert "snow" in (cup.tournament.public / "NOTICES.md").read_text()
+
+
+class TestVerify:
+    """Entries that no command writes: somebody wrote the log anew, with valid hashes."""
+
+    @pytest.mark.parametrize(
+        ("kind", "changes", "said"),
+        [
+            ("submitted", {"now": START + DAY}, "after the end of phase anonymize"),
+            ("submitted", {"phase": "attack"}, "is of phase attack, but the phase is anonymize"),
+            ("submitted", {"against": "osaka"}, "is no submission of phase anonymize"),
+            ("submitted", {"team": "nara"}, "nara, which is disqualified"),
+            ("taken", {"number": 1}, "takes a submission into force that is none"),
+            ("taken", {"number": 2, "rows": 9}, "takes a submission into force that is none"),
+            ("advanced", {"from": "attack", "to": "closed"}, "closes phase attack while the phase is anonymize"),
+            ("advanced", {"from": "anonymize", "to": "closed"}, "closes phase anonymize"),
+            ("reopened", {"phase": "attack", "until": START.isoformat()}, "moves the end of phase attack"),
+        ],
+    )
+    def test_entries_that_contradict_each_other_are_seen(self, cup, kind, changes, said):
+        receipt = cup.hand_in("kyoto", cup.frame("kyoto"))
+        disqualify(cup.tournament, "nara", "cheated", START + HOUR)
+        verify(cup.tournament)
+        now = changes.pop("now", START + 2 * HOUR)
+        cup.tournament.log.append(kind, receipt.entry.details | changes, now)
+        with pytest.raises(ValueError, match=f"line 4: .*{said}"):
+            verify(Tournament(cup.tournament.folder))
+
+
+class TestLateFiles:
+    def test_a_late_table_of_a_team_without_one_is_published(self, cup):
+        cup.hand_in("kyoto", cup.frame("kyoto"))
+        data = cup.file("osaka", cup.frame("osaka")).read_bytes()
+        name = "osaka_anonymized.csv"
+        with pytest.raises(ValueError, match="`submit` takes the file"):
+            admit(cup.tournament, "osaka", name, data, "ill", START + HOUR)
+        cup.publish()
+        admit(cup.tournament, "osaka", name, data, "ill", START + DAY + HOUR)
+        assert (cup.tournament.public / name).is_file()
+        with pytest.raises(ValueError, match="others attack it"):
+            admit(cup.tournament, "osaka", name, data, "ill", START + DAY + HOUR)
+        with pytest.raises(ValueError, match="names no column"):
+            admit(cup.tournament, "nara", "nara_anonymized.csv", b"a,b\n1,2\n", "ill", START + DAY + HOUR)
+        cup.attack("kyoto", "osaka", [0], [0])
+        with pytest.raises(ValueError, match="`submit` takes the file"):
+            admit(cup.tournament, "osaka", "a.csv", b"released_row,candidate_row\n0,1\n", "ill", START + DAY + HOUR,
+                  against="kyoto")  # fmt: skip
+        cup.close()
+        attack = b"released_row,candidate_row\n0,1\n"
+        admit(cup.tournament, "osaka", "osaka_attack_kyoto.csv", attack, "ill", START + 3 * DAY)
+        assert sorted(cup.tournament.attacks(cup.tournament.log.entries())) == [("kyoto", "osaka"), ("osaka", "kyoto")]
+        verify(cup.tournament)
+        assert [text for text in texts(cup) if "late" in text] == [
+            "The host admitted a late table of osaka: ill",
+            "The host admitted a late attack on kyoto of osaka: ill",
+        ]
+
+    def test_before_the_tables_are_published_a_late_table_replaces_the_last(self, cup):
+        cup.hand_in("kyoto", cup.frame("kyoto"))
+        data = cup.file("kyoto", cup.frame("kyoto").iloc[:7]).read_bytes()
+        admit(cup.tournament, "kyoto", "kyoto_anonymized.csv", data, "ill", START + DAY + HOUR)
+        assert cup.tournament.tables(cup.tournament.log.entries())["kyoto"].rows == 7
+        assert not list(cup.tournament.public.glob("*_anonymized.csv"))
+
+
+class TestDisqualification:
+    def test_the_files_of_a_disqualified_team_do_not_count(self, cup):
+        for team in ("kyoto", "osaka"):
+            cup.hand_in(team, cup.frame(team))
+        disqualify(cup.tournament, "osaka", "shared its originals", START + HOUR)
+        with pytest.raises(ValueError, match="osaka is disqualified: shared its originals"):
+            cup.hand_in("osaka", cup.frame("osaka"))
+        with pytest.raises(ValueError, match="disqualified already"):
+            disqualify(cup.tournament, "osaka", "again", START + HOUR)
+        cup.publish()
+        assert not (cup.tournament.public / "osaka_anonymized.csv").exists()
+        with pytest.raises(ValueError, match="osaka is disqualified; there is nothing to attack"):
+            cup.attack("nara", "osaka", [0], [0])
+        cup.attack("nara", "kyoto", [0], [0])
+        disqualify(cup.tournament, "nara", "cheated", START + DAY + HOUR)
+        entries = cup.tournament.log.entries()
+        assert (list(cup.tournament.tables(entries)), cup.tournament.attacks(entries)) == (["kyoto"], {})
+        readmit(cup.tournament, "nara", "it did not", START + DAY + HOUR)
+        with pytest.raises(ValueError, match="is not disqualified"):
+            readmit(cup.tournament, "kyoto", "it did not", START + DAY + HOUR)
+        assert list(cup.tournament.attacks(cup.tournament.log.entries())) == [("nara", "kyoto")]
+        verify(cup.tournament)
+
+
+class TestTakingIntoForce:
+    def test_an_older_table_counts_again_and_costs_nothing(self, cup):
+        frame = cup.frame("kyoto")
+        first = cup.hand_in("kyoto", frame.iloc[:10]).submission
+        second = cup.hand_in("kyoto", frame.iloc[:20]).submission
+        left = quota_left(cup.tournament, "kyoto")
+        assert take_into_force(cup.tournament, "kyoto", first.number, START + 2 * HOUR) == first
+        assert cup.tournament.tables(cup.tournament.log.entries())["kyoto"] == first
+        assert quota_left(cup.tournament, "kyoto") == left
+        with pytest.raises(ValueError, match="counts already"):
+            take_into_force(cup.tournament, "kyoto", first.number, START + 2 * HOUR)
+        with pytest.raises(ValueError, match=f"has no submission 1; its submissions are {first.number}, "):
+            take_into_force(cup.tournament, "kyoto", 1, START + 2 * HOUR)
+        with pytest.raises(ValueError, match=r"has no submission .*; its submissions are none"):
+            take_into_force(cup.tournament, "osaka", first.number, START + 2 * HOUR)
+        with pytest.raises(ValueError, match="ended at"):
+            take_into_force(cup.tournament, "kyoto", second.number, START + DAY)
+        assert "2 accepted files" in verify(cup.tournament)
+        cup.publish()
+        assert len((cup.tournament.public / "kyoto_anonymized.csv").read_text().splitlines()) == 11
+        with pytest.raises(ValueError, match="is a table; the phase is attack"):
+            take_into_force(cup.tournament, "kyoto", second.number, START + DAY + HOUR)
+
+    def test_so_does_an_older_attack(self, cup):
+        cup.hand_in("kyoto", cup.frame("kyoto"))
+        cup.publish()
+        first = cup.attack("osaka", "kyoto", [0], [0]).submission
+        cup.attack("osaka", "kyoto", [0, 1], [0, 1])
+        done = invoke("tournament", "take", cup.tournament.folder, "osaka", first.number)
+        assert done.exit_code == 0, done.output
+        assert cup.tournament.attacks(cup.tournament.log.entries())["osaka", "kyoto"] == first
+        verify(cup.tournament)
+
+
+def test_messages_are_stored_and_logged(cup):
+    post(cup.tournament, "Bring a laptop.\r\nAnd lunch.", START + HOUR)
+    assert texts(cup) == ["Bring a laptop.\nAnd lunch."]
+    for text in ("", " \n", "x" * 4001, "\x07", "\u202eevil", "\ud800"):
+        with pytest.raises(ValueError, match="message"):
+            post(cup.tournament, text, START + HOUR)
+    assert len(texts(cup)) == 1
+
+
+class TestTitles:
+    def test_titles_are_given_at_the_opening_and_later(self, tmp_path):
+        path = tmp_path / "teams.txt"
+        path.write_text("\ufeffkyoto, 京都大学\nosaka\n# nobody\nnara\tチーム 奈良 # the third\n", encoding="utf-8")
+        teams = read_teams(path)
+        assert teams == {"kyoto": "京都大学", "osaka": "", "nara": "チーム 奈良"}
+        cup = opened(tmp_path / "cup", tuple(teams), titles=teams)
+        give_title(cup.tournament, "osaka", " 大阪  ", START)
+        titles = cup.tournament.titles(cup.tournament.log.entries())
+        assert titles == {"kyoto": "京都大学", "osaka": "大阪", "nara": "チーム 奈良"}
+        verify(cup.tournament)
+        for title in ("", "x" * 61, "\x1b[31m", "京都大学", "KYOTO", "ｋｙｏｔｏ", "a\u202eb", "a\u200bb"):
+            with pytest.raises(ValueError, match="title"):
+                give_title(cup.tournament, "osaka", title, START)
+
+    @pytest.mark.parametrize("lines", ["a,X\nb,X\n", "a,b\nb\n", "a\nb,A\n", f"a,{'x' * 61}\nb\n", ",X\nb\nc\n"])
+    def test_titles_that_cannot_be_are_refused(self, tmp_path, lines):
+        path = tmp_path / "teams.txt"
+        path.write_text(lines)
+        with pytest.raises(ValueError, match=r"teams\.txt"):
+            read_teams(path)
+
+
+class TestCommands:
+    def test_all_decisions_by_command(self, cup):
+        folder = cup.tournament.folder
+        table = cup.file("kyoto", cup.frame("kyoto"))
+        wrong = cup.file("kyoto", cup.frame("kyoto").assign(age="20-29"), "wrong.csv")
+        done = invoke("tournament", "submit", folder, "kyoto", table)
+        assert (done.exit_code, "utility 1.000" in done.stdout) == (0, True)
+        for arguments in (
+            ("extend", folder, "attack", "2131-01-01T12:00", "--reason", "snow"),
+            ("message", folder, "Hello."),
+            ("title", folder, "osaka", "大阪"),
+            ("disqualify", folder, "nara", "--reason", "cheated"),
+            ("readmit", folder, "nara", "--reason", "it did not"),
+            ("advance", folder, "--early"),
+            ("reopen", folder, "anonymize", "2130-01-01T12:00", "--reason", "too early"),
+            ("advance", folder, "--early"),
+            ("admit", folder, "osaka", cup.file("osaka", cup.frame("osaka")), "--reason", "ill"),
+            ("verify", folder),
+        ):
+            done = invoke("tournament", *arguments)
+            assert done.exit_code == 0, (arguments, done.output)
+        notice = (cup.tournament.public / "NOTICES.md").read_text()
+        for words in ("snow", "Hello.", "cheated", "it did not", "too early", "late table of 大阪: ill"):
+            assert words in notice
+        done = invoke("tournament", "admit", folder, "nara", wrong, "--reason", "ill")
+        assert done.exit_code == 2
+        assert "write [20,29]" in done.stderr
+        for arguments in (
+            ("extend", folder, "attack", "tomorrow", "--reason", "snow"),
+            ("disqualify", folder, "nobody", "--reason", "cheated"),
+            ("take", folder, "kyoto", 1),
+            ("title", folder, "osaka", ""),
+        ):
+            done = invoke("tournament", *arguments)
+            assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1), done.output
+
+
+class TestOlderTournaments:
+    def test_a_log_without_settings_is_read_and_verified(self, cup):
+        """Folders of the version before: no settings in the log, and checkpoints without the bytes of teams."""
+        log = cup.tournament.log
+        opening = log.entries()[0]
+        log.path.unlink()
+        log.append("opened", {"teams": opening.details["teams"]}, START)
+        for _ in range(2 * 64):
+            cup.tournament = Tournament(cup.tournament.folder)
+            log.append("scored", {}, START)
+        cup.hand_in("kyoto", cup.frame("kyoto"))
+        path = log.path.with_name("log.jsonl.checkpoint")
+        content = json.loads(path.read_text())
+        del content["sent"]
+        path.write_text(json.dumps(content))
+        assert Log(log.path).head().sent == {"kyoto": cup.tournament.log.entries()[-1].details["bytes"]}
+        assert "1 accepted files" in verify(Tournament(cup.tournament.folder))
+
+
+def test_attacks_count_towards_the_quota(cup):
+    cup.hand_in("kyoto", cup.frame("kyoto"))
+    cup.publish()
+    used = quota_left(cup.tournament, "osaka")
+    receipt = cup.attack("osaka", "kyoto", [0], [0])
+    assert used - quota_left(cup.tournament, "osaka") == receipt.entry.details["bytes"]
+    path = cup.tournament.folder / "tournament.toml"
+    path.write_text(path.read_text().replace("quota = 67108864", f"quota = {receipt.entry.details['bytes'] + 9}"))
+    cup.tournament = Tournament(cup.tournament.folder)
+    cup.attack("osaka", "kyoto", [0], [0])
+    with pytest.raises(ValueError, match="exceed what is left to osaka"):
+        cup.attack("osaka", "kyoto", [1], [0])
