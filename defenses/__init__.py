@@ -92,6 +92,7 @@ Synthetic tables drawn from a model of the records.
     PrivateMarginals: Differentially private synthetic rows from a tree of noisy one-way and two-way marginals
         (MST).
     PrivBayes: PrivBayes: differentially private synthetic rows from a Bayesian network of bounded degree.
+    RefinedBins: Synthetic rows from noisy marginals of public bins that are refined where many records are.
 
 Curators that answer queries about the records.
     Curator: Differentially private curator: answers statistical queries with noise until the privacy budget is

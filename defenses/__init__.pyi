@@ -69,6 +69,7 @@ from .synthetic.maximum_spanning_tree import MaximumSpanningTree as MaximumSpann
 from .synthetic.neighbour_interpolation import NeighbourInterpolation as NeighbourInterpolation
 from .synthetic.priv_bayes import PrivBayes as PrivBayes
 from .synthetic.private_marginals import PrivateMarginals as PrivateMarginals
+from .synthetic.refined_bins import RefinedBins as RefinedBins
 
 # curators
 from .curators.curator import Curator as Curator

@@ -24,7 +24,7 @@ from defenses.synthetic.bayesian_network import SCORE_SENSITIVITY, dependence, m
 from defenses.synthetic.counted_columns import Columns, CountedColumns
 from defenses.synthetic.graphical.graphical_synthesis import INDEPENDENT
 from defenses.synthetic.graphical.sampled_rows import rounded
-from defenses.synthetic.released_columns import check_public_domains, value_cells, value_draw
+from defenses.synthetic.released_columns import check_public_domains, uniform_inside, value_cells, value_draw
 from defenses.synthetic.row_synthesizer import possible_rows
 from defenses.synthetic.structural_zero import Zeros, check_structural_zeros, structural_zeros
 from metrics.arrays import Floats, Integers
@@ -156,7 +156,7 @@ class PrivBayes(MicrodataDefense):
             domains = [records.domains[name] for name in names]
             table = CountedColumns([codes(records, name) for name in names], tuple(domain.size for domain in domains))
             network, joints = self._measured(table, rng)
-            draw = value_draw(domains, partial(_rows, network, joints, table.sizes))
+            draw = value_draw([*map(uniform_inside, domains)], partial(_rows, network, joints, table.sizes))
             zeros = structural_zeros(records, self.structural_zeros)
             drawn = possible_rows(draw, names, zeros, len(records), rng)
             for name, domain in zip(names, domains, strict=True):

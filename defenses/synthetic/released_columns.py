@@ -15,6 +15,9 @@ from metrics.arrays import Integers
 from metrics.cells import escape
 from metrics.domains import Domain, NumericDomain
 
+Inside = Callable[[Integers, Generator], Drawn]
+"""``numbers(drawn, rng)``: a number inside each drawn bin, shape (n,)."""
+
 
 def check_public_domains(records: Microdata) -> None:
     """Raise ValueError unless each released column has a declared domain and holds original values."""
@@ -50,25 +53,32 @@ def released_column(
 
 
 def value_draw(
-    domains: Sequence[Domain], draw: Callable[[int, Generator], list[Integers]]
+    inside: Sequence[Inside | None], draw: Callable[[int, Generator], list[Integers]]
 ) -> Callable[[int, Generator], list[Drawn]]:
-    """Draw values instead of categories and bins: codes of categories, or random numbers inside the drawn bins.
+    """Draw values instead of categories and bins: codes of categories, or numbers inside the drawn bins.
 
     Parameters
     ----------
-    domains : sequence of Domain
-        The public domains.
+    inside : sequence of callable
+        What draws the numbers of each column; None for categories.
     draw : callable
         ``draw(rows, rng)``: category or bin of new rows, one array of shape (rows,) for each column.
     """
 
     def values(rows: int, rng: Generator) -> list[Drawn]:
         return [
-            released_column(domain, drawn, rng).to_numpy() if isinstance(domain, NumericDomain) else drawn
-            for domain, drawn in zip(domains, draw(rows, rng), strict=True)
+            drawn if numbers is None else numbers(drawn, rng)
+            for numbers, drawn in zip(inside, draw(rows, rng), strict=True)
         ]
 
     return values
+
+
+def uniform_inside(domain: Domain) -> Inside | None:
+    """Return what draws numbers uniformly inside bins; None for categories."""
+    if not isinstance(domain, NumericDomain):
+        return None
+    return lambda drawn, rng: released_column(domain, drawn, rng).to_numpy()
 
 
 def value_cells(domain: Domain, values: Drawn, rng: Generator) -> pd.Series[str] | pd.Series[float] | pd.Series[int]:

@@ -22,8 +22,8 @@ from defenses.curators.graph_curator import GraphCurator
 from defenses.dp.gaussian import DiscreteGaussian, Gaussian
 from defenses.dp.mechanism import NoiseMechanism
 from defenses.federated.private_gradient_descent import PrivateGradientDescent
-from defenses.synthetic.maximum_spanning_tree import MaximumSpanningTree
-from defenses.synthetic.private_marginals import PrivateMarginals
+from defenses.synthetic.graphical.graphical_synthesis import GraphicalSynthesis
+from defenses.synthetic.refined_bins import RefinedBins
 from metrics.arrays import Booleans, Floats
 from metrics.domains import CategoricalDomain
 from scenarios.auditing.audit import Neighbours
@@ -31,7 +31,7 @@ from scenarios.auditing.one_run import Canaries
 from scenarios.auditing.subjects import subject, takes_integers_only
 from scenarios.auditing.tables import table
 
-GAUSSIAN = (Gaussian, DiscreteGaussian, PrivateMarginals, MaximumSpanningTree)
+GAUSSIAN = (Gaussian, DiscreteGaussian, GraphicalSynthesis, RefinedBins)
 """Mechanisms that protect canaries by Gaussian noise."""
 NUMBERS, ROWS, CELLS = 2_000, 2_000, 1_000
 """Default numbers of canaries in a run: numbers or groups, rows that are randomized on their own, and other rows."""

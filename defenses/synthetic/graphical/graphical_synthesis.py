@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from fractions import Fraction
 
 import numpy as np
 from numpy.random import Generator
@@ -19,7 +21,7 @@ from defenses.dp.composition import zcdp_rho
 from defenses.dp.exponential import Exponential
 from defenses.dp.mechanism import check_delta
 from defenses.synthetic.graphical.measured_table import MeasuredTable
-from defenses.synthetic.released_columns import check_public_domains, value_cells, value_draw
+from defenses.synthetic.released_columns import Inside, check_public_domains, uniform_inside, value_cells, value_draw
 from defenses.synthetic.row_synthesizer import possible_rows
 from defenses.synthetic.structural_zero import Zeros, check_structural_zeros, structural_zeros
 from metrics.arrays import Floats, Integers
@@ -76,14 +78,37 @@ class GraphicalSynthesis(MicrodataDefense):
     def apply(self, records: Microdata, rng: Generator) -> MicrodataRelease:
         """Measure marginals, fit the model and draw the rows."""
         self._check(records)
+        return self.released(records, Fraction(self.rho), {}, rng)
+
+    @property
+    def rho(self) -> float:
+        """The budget: the largest rho of zero-concentrated privacy that gives epsilon and delta."""
+        return zcdp_rho(float(self.epsilon), float(self.delta))
+
+    def released(
+        self, records: Microdata, rho: Fraction, inside: Mapping[str, Inside], rng: Generator
+    ) -> MicrodataRelease:
+        """Release rows at a cost of at most `rho`; a larger mechanism may spend the rest of the budget itself.
+
+        Parameters
+        ----------
+        records : Microdata
+            The records, with public bins or bins that follow from noisy counts.
+        rho : Fraction
+            Budget of zero-concentrated privacy.
+        inside : mapping of str to callable
+            What draws the numbers of a column inside its bins; by default they are uniform.
+        rng : Generator
+            Source of randomness.
+        """
         frame = released_frame(records)
         names = records.released_columns
         if len(records) and names:
             domains = [records.domains[name] for name in names]
             table = MeasuredTable([codes(records, name) for name in names], tuple(domain.size for domain in domains))
-            model = self._fitted(table, zcdp_rho(float(self.epsilon), float(self.delta)), names, rng)
-            zeros = structural_zeros(records, self.structural_zeros)
-            drawn = possible_rows(value_draw(domains, model), names, zeros, len(records), rng)
+            numbers = [inside.get(name, uniform_inside(domain)) for name, domain in zip(names, domains, strict=True)]
+            draw = value_draw(numbers, self._fitted(table, _at_most(rho), names, rng))
+            drawn = possible_rows(draw, names, structural_zeros(records, self.structural_zeros), len(records), rng)
             for name, domain in zip(names, domains, strict=True):
                 frame[name] = value_cells(domain, drawn[name], rng)
         return MicrodataRelease(frame, np.full(len(frame), -1), None)
@@ -113,3 +138,9 @@ class GraphicalSynthesis(MicrodataDefense):
     def _say_independent(self) -> None:
         """Warn that no association is measured. What is warned of follows from public numbers and noisy counts."""
         warnings.warn(f"{type(self).__name__}: {INDEPENDENT}", stacklevel=4)
+
+
+def _at_most(rho: Fraction) -> float:
+    """The largest float that is at most `rho`."""
+    nearest = float(rho)
+    return nearest if Fraction(nearest) <= rho else math.nextafter(nearest, 0.0)

@@ -256,6 +256,7 @@ NEEDS_ALL_ROWS = {
     "RankSwapping",
     "RecordReplacement",
     "RecordSwapping",
+    "RefinedBins",
     "UnivariateMicroaggregation",
 }
 
