@@ -40,3 +40,14 @@ def test_k_anonymity_refuses() -> None:
     frame = pd.DataFrame([[1, 2, 3]], columns=["q", "q", "s"])
     with pytest.raises(ValueError, match="'q' appears twice"):
         k_anonymity(frame, ["q"])
+
+
+def test_frequencies_are_those_of_sdcmicro() -> None:
+    # Keys 1 to 4 of its data francdat, as its manual prints them: fk, and records that violate 2- and 3-anonymity.
+    keys = pd.DataFrame(
+        [(1, 2, 5, 1), (1, 2, 1, 1), (1, 2, 1, 1), (3, 3, 1, 5), (4, 3, 1, 4), (4, 3, 1, 1), (6, 2, 1, 5), (1, 2, 5, 1)]
+    )
+    classes = equivalence_classes(keys, list(keys))
+    sizes = np.bincount(classes)[classes]
+    assert sizes.tolist() == [2, 2, 2, 1, 1, 1, 1, 2]
+    assert ((sizes < 2).sum(), (sizes < 3).sum()) == (4, 8)

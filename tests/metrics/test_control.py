@@ -35,3 +35,9 @@ def test_risk_after_control_at_the_ends():
             risk_after_control(*arguments)
     with pytest.raises(ValueError, match="confidence"):
         risk_after_control(1, 10, 1, 10, confidence=1)
+
+
+def test_risks_are_those_of_anonymeter():
+    # Expected values of anonymeter's own tests, printed with 3 decimals.
+    assert risk_after_control(900, 1000, 800, 1000).value == pytest.approx(0.5, abs=5e-4)
+    assert risk_after_control(900, 1000, 850, 1000).value == pytest.approx(0.333, abs=5e-4)

@@ -88,3 +88,22 @@ def test_bad_trials_are_refused():
 def test_bad_plays_are_refused(rates):
     with pytest.raises(ValueError, match="rates"):
         across_plays(rates)
+
+
+@pytest.mark.parametrize(
+    ("successes", "trials", "centre", "half"),
+    [
+        (850, 1000, 0.849, 0.022),
+        (0, 1000, 0.002, 0.002),
+        (1000, 1000, 0.998, 0.002),
+        (100, 100, 0.9815032508965071, 0.01849674910349284),
+        (23, 100, 0.23998824451588613, 0.08155558571285167),
+        (11, 100, 0.1244274643007244, 0.06188550073007873),
+    ],
+)
+def test_wilsons_interval_is_that_of_anonymeter(successes, trials, centre, half):
+    # Expected values of anonymeter's own tests, printed with 3 decimals or all.
+    estimate = wilson(successes, trials)
+    digits = 5e-4 if trials == 1000 else 1e-14
+    assert (estimate.low + estimate.high) / 2 == pytest.approx(centre, abs=digits)
+    assert (estimate.high - estimate.low) / 2 == pytest.approx(half, abs=digits)

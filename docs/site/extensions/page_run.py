@@ -36,7 +36,8 @@ def environment() -> dict[str, str]:
     """Environment of a page's processes: no colours, fixed width, UTC."""
     settings = {"COLUMNS": "88", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
-    return os.environ | settings | {"PATH": path, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    modules = f"{ROOT}{os.pathsep}{SITE / 'support'}"
+    return os.environ | settings | {"PATH": path, "PYTHONPATH": modules, "PYTHONDONTWRITEBYTECODE": "1"}
 
 
 class PageRun:

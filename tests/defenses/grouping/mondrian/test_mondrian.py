@@ -255,3 +255,10 @@ def test_classes_may_be_released_as_representatives(representative):
     assert release.frame["illness"].tolist() == records.frame["illness"].tolist()
     with pytest.raises(ValueError, match="representative"):
         Mondrian(representative="middle")
+
+
+def test_a_lectures_group_is_released_as_its_means() -> None:
+    frame = pd.DataFrame({"age": [45, 47, 52], "income": [500, 520, 480]})
+    records = Microdata(frame, quasi_identifiers=("age", "income"))
+    release = Mondrian(k=2, representative="mean").apply(records, np.random.default_rng(0))
+    assert release.frame.to_numpy().tolist() == [[48, 500]] * 3

@@ -67,9 +67,7 @@ def bars(
     return plot.picture(list(series))
 
 
-def blocks(
-    labels: Sequence[str], series: Mapping[str, Sequence[int]], *, title: str, across: str, up: str
-) -> Picture:
+def blocks(labels: Sequence[str], series: Mapping[str, Sequence[int]], *, title: str, across: str, up: str) -> Picture:
     """Bars of blocks that one can count: one block a case.
 
     Parameters
