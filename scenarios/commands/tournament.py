@@ -12,6 +12,7 @@ import click
 
 from scenarios.commands.common import GATE_FAILED, bad_input, echo
 from scenarios.commands.tournament_host import COMMANDS
+from scenarios.commands.tournament_site import invite, serve
 from scenarios.commands.tournament_texts import listing_problems, say_problems, show_receipt
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ def tournament() -> None:
     """Hold a tournament: teams submit anonymized tables and attacks, the host scores them."""
 
 
-for command in COMMANDS:
+for command in (*COMMANDS, invite, serve):
     tournament.add_command(command)
 
 

@@ -1,0 +1,107 @@
+"""``tokumei tournament serve`` and ``invite``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import click
+
+from scenarios.commands.common import bad_input, echo
+
+FOLDER = click.Path(file_okay=False, path_type=Path)
+FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+@click.command()
+@click.argument("folder", type=FOLDER)
+@click.option("--address", default="127.0.0.1:8000", show_default=True, metavar="HOST:PORT", help="Where to listen.")
+@click.option(
+    "--trust-proxy",
+    "proxy",
+    is_flag=False,
+    flag_value="127.0.0.1",
+    metavar="[ADDRESSES]",
+    help="A proxy does TLS. Its addresses, with commas between them; 127.0.0.1 if none is given.",
+)
+@click.option("--tls-certificate", "certificate", type=FILE, help="Certificate chain (PEM).")
+@click.option("--tls-key", "key", type=FILE, help="Its private key (PEM).")
+@click.option(
+    "-j", "--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Worker processes for uploads."
+)
+def serve(folder: Path, address: str, proxy: str | None, certificate: Path | None, key: Path | None, jobs: int) -> None:
+    """Serve the tournament as a web site: teams upload, everybody watches."""
+    with bad_input(), _server_extra():
+        from scenarios.tournament.site.inviting import without_password
+        from scenarios.tournament.site.serving import check_exposure, parsed_address
+        from scenarios.tournament.site.serving import serve as serve_site
+
+        check_exposure(parsed_address(address)[0], proxy=proxy, certificate=certificate, key=key)
+        waiting = without_password(folder, datetime.now(UTC))
+        scheme = "https" if certificate else "http"
+        echo(f"serving {folder} at {scheme}://{address}; stop with Ctrl-C")
+        if waiting:
+            echo(
+                f"without a password yet: {', '.join(waiting)}; `tokumei tournament invite {folder} NAME` makes a link"
+            )
+        serve_site(folder, address, proxy=proxy, certificate=certificate, key=key, processes=jobs)
+
+
+@click.command()
+@click.argument("folder", type=FOLDER)
+@click.argument("names", nargs=-1, metavar="[TEAM]...")
+@click.option("--all", "everybody", is_flag=True, help="All teams that have neither a password nor a valid link.")
+@click.option("--host", "host", is_flag=True, help="The host.")
+@click.option("--days", type=click.FloatRange(min=0, min_open=True, max=366), default=14, show_default=True)
+@click.option("--url", default="http://127.0.0.1:8000", show_default=True, help="Address of the site.")
+@click.option("--html", type=FILE, help="Write a page to print, which only you can read.")
+def invite(
+    folder: Path, names: Sequence[str], *, everybody: bool, host: bool, days: float, url: str, html: Path | None
+) -> None:
+    """Make one-time links by which teams set a password, also when it is lost.
+
+    A new link replaces an unused one. The old password holds until the link is used.
+    """
+    with bad_input(), _server_extra():
+        from metrics.files import write_atomically
+        from scenarios.tournament.folder import Tournament
+        from scenarios.tournament.site.invitation_sheet import invitations_page
+        from scenarios.tournament.site.inviting import invite as issue
+        from scenarios.tournament.site.inviting import uninvited
+        from scenarios.tournament.site.user import host_name
+
+        now = datetime.now(UTC)
+        settings = Tournament(folder).settings
+        users = [host_name(settings.teams)] if host else []
+        users += [*names, *(uninvited(folder, now) if everybody else ())]
+        if not users and not everybody:
+            raise ValueError("whom? Name teams, or use --all or --host")
+        invitations = issue(folder, list(dict.fromkeys(users)), now, address=url, lifetime=timedelta(days=days))
+        if html is not None:
+            write_atomically(html, invitations_page(settings.title, invitations).encode())
+    if html is None:
+        for one in invitations:
+            echo(one.line)
+    else:
+        echo(f"{len(invitations)} invitations written to {html}; remove it once they are handed out")
+    if everybody and not invitations:
+        echo("every team has a password or a valid link", err=True)
+
+
+@contextmanager
+def _server_extra() -> Iterator[None]:
+    """Say which extra is missing.
+
+    Raises
+    ------
+    ValueError
+        If a package of the server is not installed.
+    """
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.partition(".")[0] in {"metrics", "scenarios", "leaderboard"}:
+            raise
+        raise ValueError(f"the site needs {error.name}; pip install 'tokumei[server]' installs it") from None

@@ -1,0 +1,95 @@
+"""The guard before every address: session, access, form token, refusals, cookies."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from urllib.parse import quote
+
+from anyio import to_thread
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response
+
+from scenarios.tournament.site.answers import refused
+from scenarios.tournament.site.cookies import FORM, SESSION, read_cookie, set_cookie
+from scenarios.tournament.site.endpoint import Endpoint
+from scenarios.tournament.site.posted_form import posted_form
+from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.secret_token import new_token, same_form_token
+from scenarios.tournament.site.site import Site
+from scenarios.tournament.site.user import GUEST, Role
+from scenarios.tournament.site.visit import Visit
+
+
+def guarded(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
+    """Function for Starlette that lets only permitted visitors reach an address."""
+
+    async def respond(request: Request) -> Response:
+        visit, fresh = await _identified(request, endpoint)
+        async with AsyncExitStack() as stack:
+            try:
+                _check_access(endpoint, visit)
+                await _check_rate(endpoint, visit)
+                if endpoint.method == "POST":
+                    form = posted_form(request, visit.site.uploads, endpoint.limits)
+                    visit = replace(visit, form=await stack.enter_async_context(form))
+                    _check_form_token(visit)
+                response = await endpoint.handler(visit)
+            except RefusalError as refusal:
+                response = _redirected(visit, refusal) or refused(visit, refusal)
+        if visit.user is not GUEST:
+            response.headers.setdefault("Cache-Control", "no-store")
+        if fresh:
+            set_cookie(response, visit.site, FORM, visit.cookie)
+            response.headers["Cache-Control"] = "no-store"
+        return response
+
+    return respond
+
+
+async def _identified(request: Request, endpoint: Endpoint) -> tuple[Visit, bool]:
+    """The visit with its user, and whether the guest needs a new cookie for forms."""
+    site: Site = request.app.state.site
+    session = read_cookie(request, site, SESSION)
+    if session:
+        user = await to_thread.run_sync(site.accounts.user, session, site.clock())
+        if user is not None:
+            return Visit(request, site, user, session), False
+    cookie = read_cookie(request, site, FORM)
+    fresh = endpoint.forms and not cookie and request.method == "GET"
+    return Visit(request, site, GUEST, new_token() if fresh else cookie), fresh
+
+
+def _check_access(endpoint: Endpoint, visit: Visit) -> None:
+    """Refuse visitors who may not use an address; the body of their request is not read."""
+    team = visit.request.path_params.get("team")
+    if endpoint.access.allows(visit.user, team):
+        if team is not None and team not in visit.site.teams:
+            raise RefusalError(404, "there is no such team")
+        return
+    if visit.user.role is Role.GUEST:
+        raise RefusalError(401, "log in first")
+    raise RefusalError(403, f"only {endpoint.access.value} may see this page")
+
+
+async def _check_rate(endpoint: Endpoint, visit: Visit) -> None:
+    """Refuse a user who does the same too often; the body of the request is not read."""
+    if endpoint.rate is None:
+        return
+    site, key = visit.site, f"{endpoint.path} {visit.user.name}"
+    wait = await to_thread.run_sync(site.accounts.attempts.admit, {key: endpoint.rate}, site.clock())
+    if wait is not None:
+        raise RefusalError.too_many("requests", wait)
+
+
+def _check_form_token(visit: Visit) -> None:
+    if not visit.cookie or not same_form_token(visit.cookie, visit.form.fields.get("form_token", "")):
+        raise RefusalError(403, "the form is too old or comes from another site; load the page again and repeat")
+
+
+def _redirected(visit: Visit, refusal: RefusalError) -> Response | None:
+    """Redirection of a guest's browser to the log-in page, and from there back."""
+    if refusal.status != 401 or visit.wants_json or visit.request.method != "GET":
+        return None
+    return RedirectResponse(f"/log-in?then={quote(visit.request.url.path, safe='')}", status_code=303)

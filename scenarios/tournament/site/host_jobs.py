@@ -1,0 +1,145 @@
+"""The host's decisions and lists, which run in worker processes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from leaderboard.downtime import downtime_table
+from scenarios.tournament.advancing import advance
+from scenarios.tournament.deadlines import extend, reopen
+from scenarios.tournament.disqualifying import disqualify, readmit
+from scenarios.tournament.folder import Tournament
+from scenarios.tournament.incidents import tournament_incidents
+from scenarios.tournament.messages import post, write_notices
+from scenarios.tournament.settings import Phase
+from scenarios.tournament.site.jobs import opened
+from scenarios.tournament.titles import give_title
+
+Fields = Mapping[str, str]
+_OPTIONS = {
+    "; --early closes it now": "; tick the box to close it now",
+    "--until must be later": "name a later end",
+    "`reopen` opens it again": "reopen it instead",
+    "`extend` moves its end": "extend it instead",
+}
+"""Words of the command line, and what the page says instead."""
+
+
+def decide(folder: Path, action: str, fields: Fields, now: datetime) -> str:
+    """Carry out a decision of the host; return a message in one line.
+
+    Parameters
+    ----------
+    folder : Path
+        The tournament's folder.
+    action : str
+        One of `ACTIONS`.
+    fields : mapping of str to str
+        Fields of the form.
+    now : datetime
+        Current time, with a time zone.
+
+    Raises
+    ------
+    ValueError
+        If the rules do not allow it; then nothing has changed.
+    """
+    tournament = opened(folder)
+    try:
+        message = ACTIONS[action](tournament, fields, now)
+    except ValueError as error:
+        text = str(error)
+        for words, instead in _OPTIONS.items():
+            text = text.replace(words, instead)
+        raise ValueError(text) from None
+    skipped = write_notices(tournament)
+    return "; ".join([message, *skipped])
+
+
+def incidents(folder: Path, now: datetime) -> dict[str, Any]:
+    """Failures, oldest first, and the downtime that they cost."""
+    found = tournament_incidents(opened(folder))
+    table = downtime_table(found, now)
+    return {
+        "incidents": [
+            {
+                "kind": one.kind,
+                "began": one.began.isoformat(timespec="seconds"),
+                "found": one.found.isoformat(timespec="seconds"),
+                "repaired": one.repaired.isoformat(timespec="seconds") if one.repaired else None,
+            }
+            for one in found
+        ],
+        "columns": list(table.columns),
+        "rows": [list(row) for row in table.rows],
+        "note": table.note,
+    }
+
+
+def _advance(tournament: Tournament, fields: Fields, now: datetime) -> str:
+    if fields.get("phase") != str(tournament.phase(tournament.log.head().lasting)):
+        raise ValueError("the phase has changed since this page was loaded; load it again")
+    phase = advance(tournament, now, early=bool(fields.get("early")))
+    return "the tournament is closed" if phase is Phase.CLOSED else f"phase {phase} is open"
+
+
+def _extend(tournament: Tournament, fields: Fields, now: datetime) -> str:
+    phase = _phase(fields)
+    end = extend(tournament, phase, _utc(fields), fields.get("reason", ""), now)
+    return f"phase {phase} ends at {end.isoformat()}"
+
+
+def _reopen(tournament: Tournament, fields: Fields, now: datetime) -> str:
+    phase = _phase(fields)
+    end = reopen(tournament, phase, _utc(fields), fields.get("reason", ""), now)
+    return f"phase {phase} is open again until {end.isoformat()}"
+
+
+def _disqualify(tournament: Tournament, fields: Fields, now: datetime) -> str:
+    disqualify(tournament, fields.get("team", ""), fields.get("reason", ""), now)
+    return f"{fields['team']} is disqualified"
+
+
+def _readmit(tournament: Tournament, fields: Fields, now: datetime) -> str:
+    readmit(tournament, fields.get("team", ""), fields.get("reason", ""), now)
+    return f"{fields['team']} takes part again"
+
+
+def _message(tournament: Tournament, fields: Fields, now: datetime) -> str:
+    post(tournament, fields.get("text", ""), now)
+    return "the message is posted"
+
+
+def _title(tournament: Tournament, fields: Fields, now: datetime) -> str:
+    title = give_title(tournament, fields.get("team", ""), fields.get("title", ""), now)
+    return f"{fields['team']} is shown as {title}"
+
+
+def _phase(fields: Fields) -> Phase:
+    try:
+        return Phase(fields.get("phase", ""))
+    except ValueError:
+        raise ValueError("choose a phase") from None
+
+
+def _utc(fields: Fields) -> str:
+    """The moment in a form, whose field has no zone and is in UTC."""
+    text = fields.get("until", "").strip()
+    try:
+        return text if datetime.fromisoformat(text).tzinfo else f"{text}+00:00"
+    except ValueError:
+        raise ValueError("name the new end as 2030-01-31T12:00, in UTC") from None
+
+
+ACTIONS: Mapping[str, Callable[[Tournament, Fields, datetime], str]] = {
+    "advance": _advance,
+    "extend": _extend,
+    "reopen": _reopen,
+    "disqualify": _disqualify,
+    "readmit": _readmit,
+    "message": _message,
+    "title": _title,
+}

@@ -1,0 +1,135 @@
+"""The host's pages: progress, decisions, invitations, incidents."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from typing import Any
+
+from anyio import to_thread
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from scenarios.tournament.settings import Phase
+from scenarios.tournament.sheets import LARGEST
+from scenarios.tournament.site.answers import answered
+from scenarios.tournament.site.attempts import RateLimit
+from scenarios.tournament.site.host_jobs import decide, incidents
+from scenarios.tournament.site.jobs import admit_file
+from scenarios.tournament.site.journal import State
+from scenarios.tournament.site.posted_form import UploadLimits
+from scenarios.tournament.site.public_board import read_board
+from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.user import host_name
+from scenarios.tournament.site.visit import Visit
+
+LATE_FILES = UploadLimits(files=1, file=LARGEST, total=LARGEST)
+INVITATION_RATE = RateLimit(300, timedelta(minutes=10))
+
+
+async def host_page(visit: Visit) -> Response:
+    """Progress of the teams and all decisions of the host."""
+    site, state = visit.site, await visit.site.state()
+    accounts = await to_thread.run_sync(site.accounts.invitations.states, site.clock())
+    board = await to_thread.run_sync(read_board, site.folder / "host")
+    failures = await site.workers.run(incidents, site.folder, site.clock())
+    content = {
+        "phase": str(state.phase),
+        "until": state.until.isoformat() if state.until else None,
+        "teams": [_progress(state, team, accounts) for team in site.settings.teams],
+        "failures": failures,
+        "standings": board.standings,
+    }
+    return answered(
+        visit,
+        "host.html",
+        content,
+        state=state,
+        board=board,
+        outcome=site.once.seen(visit.user.name, visit.request.query_params.get("seen", "")),
+        closed=state.phase is Phase.CLOSED,
+        following=state.tournament.settings.after(state.phase),
+        earlier=_earlier(state),
+        largest=LARGEST,
+    )
+
+
+def _progress(state: State, team: str, accounts: dict[str, str]) -> dict[str, Any]:
+    """How far a team is."""
+    submissions = state.submissions[team]
+    table = state.tables.get(team)
+    return {
+        "team": team,
+        "title": state.titles[team],
+        "account": accounts.get(team, "not invited"),
+        "table": table.number if table else None,
+        "attacked": sum(attacker == team for attacker, _ in state.attacks),
+        "submissions": len(submissions),
+        "last": submissions[-1][1].time if submissions else None,
+        "used": state.used(team),
+        "disqualified": state.disqualified.get(team),
+    }
+
+
+def _earlier(state: State) -> list[Phase]:
+    """Phases that are over and may be reopened."""
+    order = [phase for phase, _ in state.ends]
+    return order if state.phase is Phase.CLOSED else order[: order.index(state.phase)]
+
+
+def decision(action: str) -> Callable[[Visit], Awaitable[Response]]:
+    """Handler of one decision of the host."""
+
+    async def handle(visit: Visit) -> Response:
+        site, form = visit.site, visit.form
+        sure = form.text("sure")
+        if action in ("advance", "reopen", "disqualify") and not sure:
+            raise RefusalError(422, "tick the box to confirm; nothing has changed")
+
+        async def carry_out() -> dict[str, Any]:
+            try:
+                message = await site.workers.run(decide, site.folder, action, dict(form.fields), site.clock())
+            except ValueError as error:
+                raise RefusalError(409, str(error)) from None
+            return {"kind": "decision", "message": message}
+
+        outcome, _ = await site.once.run(visit.user.name, form.text("once"), carry_out)
+        return _shown(visit, outcome)
+
+    handle.__name__ = action
+    return handle
+
+
+async def admit_late(visit: Visit) -> Response:
+    """Admit a late file of a team."""
+    site, form = visit.site, visit.form
+    team = form.text("team")
+    if team not in site.teams:
+        raise RefusalError(422, "choose a team")
+    if len(form.files) != 1:
+        raise RefusalError(422, "no file was sent; choose a file first")
+    one = form.files[0]
+
+    async def carry_out() -> dict[str, Any]:
+        given = (team, one.claimed_name, form.text("against"), one.path, form.text("reason"))
+        return {"kind": "upload", "files": [await site.workers.run(admit_file, site.folder, *given, site.clock())]}
+
+    outcome, _ = await site.once.run(visit.user.name, form.text("once"), carry_out)
+    return _shown(visit, outcome, 200 if outcome["files"][0]["accepted"] else 422)
+
+
+async def invite(visit: Visit) -> Response:
+    """Make a one-time link for a team or the host, and show it once."""
+    site, name = visit.site, visit.form.text("team")
+    if name not in site.teams and name != host_name(site.settings.teams):
+        raise RefusalError(422, "choose a team")
+    token = await to_thread.run_sync(site.accounts.invitations.issue, name, site.clock())
+    link = str(visit.request.base_url.replace(path=f"/invitation/{token}"))
+    return answered(visit, "invited.html", {"name": name, "link": link})
+
+
+def _shown(visit: Visit, outcome: dict[str, Any], status: int = 200) -> Response:
+    """Back to the host's page, which shows the outcome."""
+    if visit.wants_json:
+        return JSONResponse(outcome, status)
+    number = visit.form.text("once")
+    return RedirectResponse(f"/host?seen={number}#outcome" if number else "/host", status_code=303)

@@ -1,0 +1,73 @@
+"""Inviting the host and the teams to set their passwords."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from scenarios.tournament.folder import Tournament
+from scenarios.tournament.site.account_store import FILE, AccountStore
+from scenarios.tournament.site.invitation_sheet import Invitation
+from scenarios.tournament.site.invitations import LIFETIME, Invitations
+from scenarios.tournament.site.user import host_name
+
+
+def invite(
+    folder: Path, names: Sequence[str], now: datetime, *, address: str, lifetime: timedelta = LIFETIME
+) -> list[Invitation]:
+    """Issue a one-time link for each user; earlier unused links of these users end.
+
+    Parameters
+    ----------
+    folder : Path
+        The tournament's folder.
+    names : sequence of str
+        Teams, or the host's log-in name.
+    now : datetime
+        Current time, with a time zone.
+    address : str
+        Address of the site, such as ``https://cup.example.org``.
+    lifetime : timedelta
+        How long the links are valid.
+
+    Raises
+    ------
+    ValueError
+        If there is no such user, or the address is none of a site.
+    """
+    tournament = Tournament(folder)
+    base = urlsplit(address)
+    if base.scheme not in ("http", "https") or not base.netloc or base.path not in ("", "/") or base.query:
+        raise ValueError(f"--url must be the address of the site such as https://cup.example.org, got {address!r}")
+    host = host_name(tournament.settings.teams)
+    for name in names:
+        if name != host:
+            tournament.team_folder(name)
+    titles = tournament.titles(tournament.log.head().lasting)
+    invitations = Invitations(AccountStore(tournament.host / FILE))
+    return [
+        Invitation(
+            name,
+            "Host" if name == host else titles[name],
+            f"{base.scheme}://{base.netloc}/invitation/{invitations.issue(name, now, lifetime)}",
+            now + lifetime,
+        )
+        for name in names
+    ]
+
+
+def uninvited(folder: Path, now: datetime) -> list[str]:
+    """Teams that have no password and no valid invitation."""
+    tournament = Tournament(folder)
+    states = Invitations(AccountStore(tournament.host / FILE)).states(now)
+    return [team for team in tournament.settings.teams if team not in states]
+
+
+def without_password(folder: Path, now: datetime) -> list[str]:
+    """The host and teams that have no password yet, in this order."""
+    tournament = Tournament(folder)
+    states = Invitations(AccountStore(tournament.host / FILE)).states(now)
+    users = [host_name(tournament.settings.teams), *tournament.settings.teams]
+    return [name for name in users if states.get(name) != "has a password"]

@@ -1,0 +1,157 @@
+"""Work of the site that runs in worker processes. Arguments and outcomes are plain, so that they can be pickled."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from metrics.printable import one_line
+from scenarios.tournament.folder import Tournament
+from scenarios.tournament.late import admit
+from scenarios.tournament.messages import write_notices
+from scenarios.tournament.problems import InvalidFileError
+from scenarios.tournament.settings import FILE, Phase
+from scenarios.tournament.submitting import Receipt, submit_content, take_into_force
+
+_ATTACK_FILE = re.compile(r"(?P<attacker>[A-Za-z0-9-]+)_attack_(?P<target>[A-Za-z0-9-]+)\.csv")
+_local = threading.local()
+
+
+def opened(folder: Path) -> Tournament:
+    """The tournament in a folder, opened once in each thread as long as its settings do not change."""
+    status = (folder / FILE).stat()
+    key = folder, status.st_mtime_ns, status.st_size
+    if getattr(_local, "key", None) != key:
+        _local.tournament, _local.key = Tournament(folder), key
+    tournament: Tournament = _local.tournament
+    return tournament
+
+
+def submit_file(folder: Path, team: str, claimed: str, chosen: str, path: Path, now: datetime) -> dict[str, Any]:
+    """Submit an uploaded file.
+
+    Parameters
+    ----------
+    folder : Path
+        The tournament's folder.
+    team : str
+        The team.
+    claimed : str
+        Name that the client gave the file; it only says which team an attack is about.
+    chosen : str
+        Team that the client chose as the target of an attack; empty if it chose none.
+    path : Path
+        Where the content is.
+    now : datetime
+        Moment at which the upload was complete.
+
+    Returns
+    -------
+    dict
+        ``file``, ``accepted``, ``message``, and ``problems`` or ``receipt``.
+    """
+
+    def accept(name: str, against: str | None) -> Receipt:
+        return submit_content(tournament, team, name, path.read_bytes(), now, against=against, measure=False)
+
+    tournament = opened(folder)
+    attacking = tournament.phase(tournament.log.head().lasting) is Phase.ATTACK
+    return _accepted(tournament, team, claimed, chosen, accept, attacking=attacking)
+
+
+def _accepted(
+    tournament: Tournament,
+    team: str,
+    claimed: str,
+    chosen: str,
+    accept: Callable[[str, str | None], Receipt],
+    *,
+    attacking: bool,
+) -> dict[str, Any]:
+    name = "the file"
+    try:
+        name, against = file_name(tournament, team, claimed, chosen, attacking=attacking)
+        receipt = accept(name, against)
+    except InvalidFileError as error:
+        content = error.as_json()
+        count = content["total"]
+        return {
+            "file": name,
+            "accepted": False,
+            "message": f"{count} problem{'' if count == 1 else 's'}; nothing was submitted",
+            **{key: content[key] for key in ("total", "problems")},
+        }
+    except (ValueError, OSError) as error:
+        return {"file": name, "accepted": False, "message": one_line(error), "problems": []}
+    submission = receipt.submission
+    return {
+        "file": name,
+        "accepted": True,
+        "message": f"accepted, {submission.rows} row{'' if submission.rows == 1 else 's'}",
+        "problems": [],
+        "receipt": {
+            "number": submission.number,
+            "time": receipt.entry.time,
+            "sha256": submission.content,
+            "log": receipt.entry.hash,
+            "rows": submission.rows,
+            "against": submission.against,
+        },
+    }
+
+
+def file_name(
+    tournament: Tournament, team: str, claimed: str, chosen: str, *, attacking: bool
+) -> tuple[str, str | None]:
+    """The server's name for an uploaded file, and the team that it attacks; see `submit_file`.
+
+    The name consists of names in the settings only, whatever the client claims.
+
+    Raises
+    ------
+    ValueError
+        If it does not follow which team an attack is about.
+    """
+    teams = tournament.settings.teams
+    if not attacking:
+        owner = claimed.removesuffix("_anonymized.csv")
+        return f"{owner if owner in teams else team}_anonymized.csv", None
+    match = _ATTACK_FILE.fullmatch(claimed)
+    named = (match["attacker"], match["target"]) if match else (team, "")
+    if chosen in teams and not (named[0] in teams and named[1] in teams):
+        named = team, chosen
+    if named[0] not in teams or named[1] not in teams:
+        raise ValueError(f"which team does it attack? Choose the team, or name the file {team}_attack_TEAM.csv")
+    return f"{named[0]}_attack_{named[1]}.csv", chosen if chosen in teams else None
+
+
+def admit_file(
+    folder: Path, team: str, claimed: str, chosen: str, path: Path, reason: str, now: datetime
+) -> dict[str, Any]:
+    """Admit a late file of a team, with the host's reason; see `submit_file`."""
+    tournament = opened(folder)
+
+    def accept(name: str, against: str | None) -> Receipt:
+        receipt = admit(tournament, team, name, path.read_bytes(), reason, now, against=against)
+        write_notices(tournament)
+        return receipt
+
+    attacking = bool(chosen) or "_attack_" in claimed
+    return _accepted(tournament, team, claimed, chosen, accept, attacking=attacking)
+
+
+def take(folder: Path, team: str, number: int, now: datetime) -> str:
+    """Take an older submission of a team into force; return a message in one line.
+
+    Raises
+    ------
+    ValueError
+        If the rules do not allow it.
+    """
+    one = take_into_force(opened(folder), team, number, now)
+    kind = "table" if one.against is None else f"attack on {one.against}"
+    return f"submission {one.number} counts now as your {kind}"

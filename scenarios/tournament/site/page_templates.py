@@ -1,0 +1,101 @@
+"""Templates of the site's pages."""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+from datetime import datetime
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+
+from metrics.printable import printable
+from scenarios.tournament.site.visit import Visit
+
+STATIC = {"site.css": "text/css", "site.js": "text/javascript"}
+"""Files that every page uses, with their types."""
+
+
+@cache
+def environment() -> Environment:
+    """The templates; everything that they insert is escaped."""
+    made = Environment(
+        loader=PackageLoader("scenarios.tournament.site"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters |= {"moment": moment, "number": number, "size": size, "markdown": markdown, "clean": printable}
+    made.globals["static"] = static_address
+    made.globals["new_number"] = lambda: secrets.token_urlsafe(16)
+    return made
+
+
+def rendered(visit: Visit, template: str, **context: Any) -> str:
+    """A page for a visitor."""
+    common = {
+        "user": visit.user,
+        "title": visit.site.settings.title,
+        "form_token": visit.form_token,
+        "now": visit.site.clock(),
+        "path": visit.request.url.path,
+    }
+    return environment().get_template(template).render(**{**common, **context})
+
+
+@cache
+def static_content(name: str) -> bytes:
+    """Content of a static file."""
+    return (resources.files("scenarios.tournament.site") / "static" / name).read_bytes()
+
+
+@cache
+def static_address(name: str) -> str:
+    """Address of a static file, which changes with its content."""
+    return f"/static/{name}?{hashlib.sha256(static_content(name)).hexdigest()[:12]}"
+
+
+def moment(value: datetime | str | None) -> Markup:
+    """A moment in UTC; the page's script shows it in the viewer's zone."""
+    if value is None:
+        return Markup("–")
+    parsed = datetime.fromisoformat(value) if isinstance(value, str) else value
+    return Markup('<time datetime="{}">{:%Y-%m-%d %H:%M} UTC</time>').format(
+        parsed.isoformat(timespec="seconds"), parsed
+    )
+
+
+def number(value: float | str | None, digits: int = 3) -> str:
+    """A number with some digits after the point; a dash if it is missing."""
+    if value is None or value == "":
+        return "–"
+    return f"{float(value):.{digits}f}"
+
+
+def size(value: int) -> str:
+    """A number of bytes in words."""
+    for unit, bytes_of_unit in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if value >= bytes_of_unit:
+            return f"{value / bytes_of_unit:.1f} {unit}"
+    return f"{value} bytes"
+
+
+def markdown(text: str) -> Markup:
+    """Markdown as HTML. HTML in the text is shown as text, and links lead to web pages only."""
+    return Markup(_parser().render(text))  # noqa: S704 (the parser escapes all HTML)
+
+
+@cache
+def _parser() -> MarkdownIt:
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
+    parser.validateLink = _is_web_link  # type: ignore[method-assign]
+    return parser
+
+
+def _is_web_link(url: str) -> bool:
+    return url.lower().startswith(("https://", "http://", "#"))

@@ -1,0 +1,295 @@
+"""Reading of posted forms: streamed, with limits, and without a client's file name on the disk."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.parse import parse_qsl
+
+import anyio
+from anyio import to_thread
+from python_multipart.exceptions import MultipartParseError
+from python_multipart.multipart import MultipartParser, parse_options_header
+from starlette.requests import ClientDisconnect, Request
+
+from metrics.files import PRIVATE
+from scenarios.tournament.site.refusal_error import RefusalError
+
+FIELD = 64 << 10
+"""Largest size of all fields together, in bytes."""
+FIELDS = 50
+"""Largest number of fields."""
+SECONDS = 120.0
+"""Longest time that a request may take to arrive."""
+_OVERHEAD = 1 << 10
+"""Bytes of a part that are not its content."""
+_CHUNK = 256 << 10
+"""Bytes that are collected before they are written."""
+
+
+@dataclass(frozen=True)
+class UploadLimits:
+    """Limits of the files in a form.
+
+    Attributes
+    ----------
+    files : int
+        Largest number of files; 0 for a form without files.
+    file : int
+        Largest size of a file, in bytes.
+    total : int
+        Largest size of all files, in bytes.
+    """
+
+    files: int = 0
+    file: int = 0
+    total: int = 0
+
+    @property
+    def body(self) -> int:
+        """Largest size of the request, in bytes."""
+        return FIELD + self.total + _OVERHEAD * (self.files + FIELDS)
+
+
+NO_FILES = UploadLimits()
+
+
+@dataclass(frozen=True)
+class UploadedFile:
+    """A file that arrived.
+
+    Attributes
+    ----------
+    claimed_name : str
+        Name that the client gave it. Never use it as a path.
+    path : Path
+        Where its content is; the name is the server's own.
+    size : int
+        Its size in bytes.
+    """
+
+    claimed_name: str
+    path: Path
+    size: int
+
+
+@dataclass(frozen=True)
+class PostedForm:
+    """Fields and files of a form.
+
+    Attributes
+    ----------
+    fields : mapping of str to str
+        Content of each field; the last one counts if a field is sent twice.
+    files : list of UploadedFile
+        Files, in order. They are removed when the request ends.
+    """
+
+    fields: Mapping[str, str]
+    files: list[UploadedFile] = field(default_factory=list)
+
+    def text(self, name: str) -> str:
+        """Content of a field without blanks around it; empty if it was not sent."""
+        return self.fields.get(name, "").strip()
+
+
+@asynccontextmanager
+async def posted_form(request: Request, folder: Path, limits: UploadLimits = NO_FILES) -> AsyncIterator[PostedForm]:
+    """Read a form from a request; its files are removed at the end of the block.
+
+    Parameters
+    ----------
+    request : Request
+        The request; its body may be a URL-encoded or a multipart form.
+    folder : Path
+        Private folder for the files.
+    limits : UploadLimits
+        Limits of the files.
+
+    Raises
+    ------
+    RefusalError
+        If the form is too large, takes too long, is compressed or is malformed.
+    """
+    kind, options = parse_options_header(request.headers.get("content-type", ""))
+    if request.headers.get("content-encoding", "identity").lower() != "identity":
+        raise RefusalError(415, "the upload is compressed; send it as it is")
+    declared = request.headers.get("content-length", "0")
+    if not declared.isdecimal() or len(declared) > 15 or int(declared) > limits.body:
+        raise _too_large(limits)
+    own = folder / secrets.token_hex(16)
+    try:
+        with anyio.fail_after(SECONDS):
+            if kind == b"multipart/form-data":
+                await to_thread.run_sync(lambda: own.mkdir(mode=0o700))
+                form = await _multipart(request, options.get(b"boundary", b""), own, limits)
+            elif kind in (b"application/x-www-form-urlencoded", b""):
+                form = await _urlencoded(request)
+            else:
+                raise RefusalError(415, "send a form (multipart/form-data or application/x-www-form-urlencoded)")
+        yield form
+    except TimeoutError:
+        raise RefusalError(408, f"the upload took longer than {SECONDS:.0f} seconds; try again") from None
+    except ClientDisconnect:
+        raise RefusalError(400, "the connection broke before the upload was complete; try again") from None
+    finally:
+        if kind == b"multipart/form-data":
+            with anyio.CancelScope(shield=True):
+                await to_thread.run_sync(lambda: shutil.rmtree(own, ignore_errors=True))
+
+
+async def _urlencoded(request: Request) -> PostedForm:
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > FIELD:
+            raise RefusalError(413, f"the form is larger than {FIELD >> 10} KB")
+    try:
+        pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FIELDS, errors="strict")
+    except ValueError:
+        raise RefusalError(400, f"the form is malformed; it has at most {FIELDS} fields in UTF-8") from None
+    return PostedForm(dict(pairs))
+
+
+async def _multipart(request: Request, boundary: bytes, folder: Path, limits: UploadLimits) -> PostedForm:
+    if not boundary or len(boundary) > 200:
+        raise RefusalError(400, "the form is malformed: its header names no boundary")
+    collector = _Collector(folder, limits)
+    parser = MultipartParser(boundary, collector.callbacks())  # type: ignore[arg-type]
+    received = 0
+    try:
+        async for chunk in request.stream():
+            received += len(chunk)
+            if received > limits.body:
+                raise _too_large(limits)
+            parser.write(chunk)
+            if collector.waiting >= _CHUNK:
+                await to_thread.run_sync(collector.flush)
+        if not collector.ended:
+            raise RefusalError(400, "the upload is incomplete; try again")
+        await to_thread.run_sync(collector.flush)
+    except MultipartParseError:
+        raise RefusalError(400, "the form is malformed; send it as multipart/form-data") from None
+    finally:
+        collector.close()
+    return PostedForm(collector.fields, collector.files)
+
+
+class _Collector:
+    """Callbacks of the parser, which collect fields in memory and write files to a folder."""
+
+    def __init__(self, folder: Path, limits: UploadLimits) -> None:
+        self.fields: dict[str, str] = {}
+        self.files: list[UploadedFile] = []
+        self.ended = False
+        self._folder, self._limits = folder, limits
+        self._headers: dict[bytes, bytes] = {}
+        self._header, self._value = b"", b""
+        self._name = ""
+        self._file_name: str | None = None
+        self._content = bytearray()
+        self._field_bytes = self._file_bytes = self._size = 0
+        self._field_count = 0
+        self._pending: list[tuple[int, bytes]] = []
+        self._handle: int | None = None
+
+    def callbacks(self) -> dict[str, object]:
+        """The callbacks by name."""
+        names = ("part_begin", "part_data", "part_end", "header_field", "header_value", "header_end")
+        return {f"on_{name}": getattr(self, name) for name in (*names, "headers_finished", "end")}
+
+    @property
+    def waiting(self) -> int:
+        """Number of bytes of files that wait to be written."""
+        return sum(len(data) for _, data in self._pending)
+
+    def flush(self) -> None:
+        """Write what waits; runs in a thread while the parser rests."""
+        pending, self._pending = self._pending, []
+        for number, data in pending:
+            flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+            handle = os.open(self._folder / str(number), flags, PRIVATE)
+            with os.fdopen(handle, "wb") as file:
+                file.write(data)
+
+    def close(self) -> None:
+        """Forget what waits."""
+        self._pending = []
+
+    def part_begin(self) -> None:
+        self._headers, self._header, self._value = {}, b"", b""
+        self._content, self._size = bytearray(), 0
+
+    def header_field(self, data: bytes, start: int, end: int) -> None:
+        self._header += data[start:end]
+
+    def header_value(self, data: bytes, start: int, end: int) -> None:
+        self._value += data[start:end]
+
+    def header_end(self) -> None:
+        self._headers[self._header.lower()] = self._value
+        self._header = self._value = b""
+
+    def headers_finished(self) -> None:
+        disposition, options = parse_options_header(self._headers.get(b"content-disposition", b""))
+        if disposition != b"form-data" or b"name" not in options:
+            raise RefusalError(400, "the form is malformed: one of its parts has no name")
+        if self._headers.get(b"content-transfer-encoding", b"binary").lower() not in (b"binary", b"7bit", b"8bit"):
+            raise RefusalError(415, "a part of the form is encoded; send it as it is")
+        self._name = options[b"name"].decode("utf-8", "replace")
+        claimed = options.get(b"filename")
+        self._file_name = None if claimed is None else claimed.decode("utf-8", "replace")
+        if self._file_name is None:
+            self._field_count += 1
+            if self._field_count > FIELDS:
+                raise RefusalError(413, f"the form has more than {FIELDS} fields")
+        # A form whose file was not chosen sends one file without a name and content.
+        elif len(self.files) >= max(self._limits.files, 1):
+            raise RefusalError(413, f"at most {self._limits.files} files may be sent at once")
+
+    def part_data(self, data: bytes, start: int, end: int) -> None:
+        size = end - start
+        if self._file_name is None:
+            self._field_bytes += size
+            if self._field_bytes > FIELD:
+                raise RefusalError(413, f"the fields of the form are larger than {FIELD >> 10} KB")
+            self._content += data[start:end]
+            return
+        self._size += size
+        self._file_bytes += size
+        if self._size > self._limits.file or self._file_bytes > self._limits.total:
+            raise _too_large(self._limits)
+        self._pending.append((len(self.files), data[start:end]))
+
+    def part_end(self) -> None:
+        if self._file_name is None:
+            try:
+                self.fields[self._name] = self._content.decode()
+            except UnicodeDecodeError:
+                raise RefusalError(400, f"field {self._name[:40]!a} is no UTF-8 text") from None
+        elif self._file_name or self._size:
+            self._pending.append((len(self.files), b""))
+            self.files.append(UploadedFile(self._file_name, self._folder / str(len(self.files)), self._size))
+
+    def end(self) -> None:
+        self.ended = True
+
+
+def _too_large(limits: UploadLimits) -> RefusalError:
+    if not limits.files:
+        return RefusalError(413, f"the form is larger than {FIELD >> 10} KB")
+    return RefusalError(
+        413, f"the upload is too large: a file has at most {limits.file >> 20} MB, all together {limits.total >> 20} MB"
+    )
+
+
+def clear_uploads(folder: Path) -> None:
+    """Create the private folder for uploads, and remove what a killed server left in it."""
+    with suppress(FileNotFoundError):
+        shutil.rmtree(folder)
+    folder.mkdir(mode=0o700)

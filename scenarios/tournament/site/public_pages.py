@@ -1,0 +1,166 @@
+"""Pages for everybody: phase, standings, rules, published tables, and the live updates."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from anyio import to_thread
+from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
+
+from scenarios.tournament.settings import Phase
+from scenarios.tournament.site.answers import answered
+from scenarios.tournament.site.journal import State
+from scenarios.tournament.site.live_updates import MOST
+from scenarios.tournament.site.page_templates import STATIC, rendered, static_content
+from scenarios.tournament.site.picture import axes, picture_points
+from scenarios.tournament.site.public_board import PublicBoard, read_board
+from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.team_pages import attachment, hidden
+from scenarios.tournament.site.visit import Visit
+
+_BOARDS = ("standings.csv", "matrix.csv")
+
+
+async def board_page(visit: Visit) -> Response:
+    """Phase, standings, picture and matrix."""
+    return await _board(visit, "board.html")
+
+
+async def screen_page(visit: Visit) -> Response:
+    """Standings for a projector."""
+    return await _board(visit, "screen.html")
+
+
+async def _board(visit: Visit, template: str) -> Response:
+    """A page of the board, rendered once for each state and user."""
+    site = visit.site
+    stamp = await to_thread.run_sync(site.journal.stamp)
+    state = await site.state()
+    ended = state.until is not None and site.clock() >= state.until
+    if visit.wants_json:
+        board = PublicBoard() if hidden(visit, state) else await to_thread.run_sync(read_board, _public(visit))
+        return JSONResponse({**_phases(state, ended), "standings": board.standings})
+
+    async def render() -> bytes:
+        concealed = hidden(visit, state)
+        board = PublicBoard() if concealed else await to_thread.run_sync(read_board, _public(visit))
+        return rendered(
+            visit,
+            template,
+            state=state,
+            ended=ended,
+            hidden=concealed,
+            board=board,
+            closed=state.phase is Phase.CLOSED,
+            points=picture_points(board.standings),
+            axes=axes(),
+        ).encode()
+
+    data = await site.pages.get((template, visit.user), (stamp, ended), render)
+    tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
+    headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Cookie, Accept"}
+    if visit.request.headers.get("if-none-match") == tag:
+        return Response(status_code=304, headers=headers)
+    return HTMLResponse(data, headers=headers)
+
+
+def _phases(state: State, ended: bool) -> dict[str, Any]:
+    return {
+        "phase": str(state.phase),
+        "until": state.until.isoformat() if state.until else None,
+        "ended": ended,
+        "phases": [{"phase": str(phase), "until": end.isoformat()} for phase, end in state.ends],
+        "teams": [{"team": team, "title": state.titles[team]} for team in state.tournament.settings.teams],
+        "disqualified": dict(state.disqualified),
+        "notices": [asdict(one) for one in state.notices],
+    }
+
+
+def _public(visit: Visit) -> Path:
+    return visit.site.folder / "public"
+
+
+async def rules_page(visit: Visit) -> Response:
+    """The rules of the tournament."""
+    site = visit.site
+    path = site.folder / "teams" / site.settings.teams[0] / "RULES.md"
+    try:
+        text = await to_thread.run_sync(lambda: path.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RefusalError(404, "the rules are missing from the teams' folders") from None
+    return answered(visit, "document.html", {"text": text}, heading="")
+
+
+async def board_file(visit: Visit) -> Response:
+    """Standings or matrix as a file."""
+    name = visit.request.path_params["name"]
+    if name not in _BOARDS:
+        raise RefusalError(404, f"there is no such file; there are {' and '.join(_BOARDS)}")
+    if hidden(visit, await visit.site.state()):
+        raise RefusalError(403, "standings are hidden until the tournament closes")
+    return attachment(await _read(_public(visit) / name), name, "text/csv; charset=utf-8")
+
+
+async def published_files(visit: Visit) -> Response:
+    """All published tables and candidate files as a ZIP archive."""
+    data = await to_thread.run_sync(_zipped, _public(visit), visit.site.settings.teams)
+    if data is None:
+        raise RefusalError(404, "nothing is published yet")
+    return attachment(data, "published.zip", "application/zip")
+
+
+async def published_file(visit: Visit) -> Response:
+    """A team's published table or candidate file."""
+    kind = visit.request.path_params["kind"]
+    if kind not in ("anonymized", "candidate"):
+        raise RefusalError(404, "there is no such file; there are the tables (anonymized) and the candidate files")
+    name = f"{visit.request.path_params['of']}_{kind}.csv"
+    if visit.request.path_params["of"] not in visit.site.teams:
+        raise RefusalError(404, "there is no such team")
+    return attachment(await _read(_public(visit) / name), name, "text/csv; charset=utf-8")
+
+
+async def static_file(visit: Visit) -> Response:
+    """Style sheet or script."""
+    name = visit.request.path_params["name"]
+    if name not in STATIC:
+        raise RefusalError(404, "there is no such file")
+    headers = {"Cache-Control": "public, max-age=86400"}
+    return Response(await to_thread.run_sync(static_content, name), media_type=STATIC[name], headers=headers)
+
+
+async def live(visit: Visit) -> Response:
+    """A stream of events for the script of a page."""
+    updates = visit.site.updates
+    if updates.listeners >= MOST:
+        raise RefusalError(503, "too many pages are open; reload this one by hand", headers={"Retry-After": "60"})
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(updates.events(), media_type="text/event-stream", headers=headers)
+
+
+async def health(visit: Visit) -> Response:
+    """Whether the server answers and the log is sound, for a supervisor."""
+    state = await visit.site.state()
+    return JSONResponse({"phase": str(state.phase), "entries": len(state.entries)})
+
+
+async def _read(path: Path) -> bytes:
+    try:
+        return await to_thread.run_sync(path.read_bytes)
+    except FileNotFoundError:
+        raise RefusalError(404, "this file is not published yet") from None
+
+
+def _zipped(public: Path, teams: list[str]) -> bytes | None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
+        for name in (f"{team}_{kind}.csv" for team in teams for kind in ("anonymized", "candidate")):
+            if (public / name).is_file():
+                target.writestr(name, (public / name).read_bytes())
+        empty = not target.namelist()
+    return None if empty else archive.getvalue()

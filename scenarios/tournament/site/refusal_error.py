@@ -1,0 +1,43 @@
+"""Refusal of a request."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+
+class RefusalError(Exception):
+    """A request is refused; the message says what is wrong and what would be right.
+
+    Parameters
+    ----------
+    status : int
+        Status code of HTTP.
+    message : str
+        One line for the visitor.
+    problems : sequence of mapping, optional
+        The whole list of errors of a file: row, column, problem, suggestion.
+    headers : mapping, optional
+        Further headers of the response.
+    """
+
+    def __init__(
+        self,
+        status: int,
+        message: str,
+        problems: Sequence[Mapping[str, Any]] = (),
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.problems = problems
+        self.headers = dict(headers or {})
+
+    @classmethod
+    def too_many(cls, what: str, wait: timedelta) -> RefusalError:
+        """RefusalError after too many attempts, which says when to try again."""
+        seconds = max(1, math.ceil(wait.total_seconds()))
+        again = f"{seconds} seconds" if seconds < 120 else f"{math.ceil(seconds / 60)} minutes"
+        return cls(429, f"too many {what}; try again in {again}", headers={"Retry-After": str(seconds)})

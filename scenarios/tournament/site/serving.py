@@ -1,0 +1,144 @@
+"""Starting the server of a tournament's site."""
+
+from __future__ import annotations
+
+import fcntl
+import ipaddress
+import os
+import socket
+import ssl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import uvicorn
+
+from scenarios.tournament.site.application import application
+from scenarios.tournament.site.site import Site
+
+_GRACE = 5
+"""Seconds that open connections have to end when the server stops."""
+
+
+def parsed_address(text: str) -> tuple[str, int]:
+    """Host and port of an address such as ``127.0.0.1:8000`` or ``[::1]:8000``.
+
+    Raises
+    ------
+    ValueError
+        If it is no such address.
+    """
+    host, colon, port = text.rpartition(":")
+    bracketed = host.startswith("[") and host.endswith("]")
+    if not colon or not port.isdecimal() or int(port) > 65535 or not host or (":" in host and not bracketed):
+        raise ValueError(f"--address must be HOST:PORT such as 127.0.0.1:8000 or [::1]:8000, got {text!r}")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a host name or address."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def check_exposure(host: str, *, proxy: str | None, certificate: Path | None, key: Path | None) -> None:
+    """Refuse an address that others can reach unless visitors come by TLS.
+
+    Raises
+    ------
+    ValueError
+        If passwords would cross the network without encryption, or the files for TLS do not fit.
+    """
+    if (certificate is None) != (key is None):
+        raise ValueError("TLS needs both --tls-certificate and --tls-key")
+    if certificate is not None and proxy is not None:
+        raise ValueError("use either --trust-proxy, if a proxy does TLS, or --tls-certificate with --tls-key")
+    if certificate is None and proxy is None and not is_loopback(host):
+        raise ValueError(
+            f"{host} can be reached by others, and passwords would cross the network unencrypted; use "
+            "--tls-certificate with --tls-key, or --trust-proxy behind a proxy that does TLS, or 127.0.0.1"
+        )
+    if certificate is not None and key is not None:
+        try:
+            ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key)
+        except (OSError, ssl.SSLError) as error:
+            raise ValueError(f"{certificate} and {key}: cannot be used for TLS ({error})") from None
+
+
+def serve(
+    folder: Path,
+    address: str,
+    *,
+    proxy: str | None = None,
+    certificate: Path | None = None,
+    key: Path | None = None,
+    processes: int = 2,
+) -> None:
+    """Serve the site of a tournament until the process is interrupted.
+
+    Parameters
+    ----------
+    folder : Path
+        The tournament's folder.
+    address : str
+        Host and port.
+    proxy : str, optional
+        Addresses, with commas between them, of the proxies whose ``X-Forwarded-For`` and ``X-Forwarded-Proto`` hold.
+    certificate, key : Path, optional
+        Files for TLS.
+    processes : int
+        Number of worker processes.
+
+    Raises
+    ------
+    ValueError
+        If the address is unsafe or taken, or another server serves this tournament.
+    """
+    host, port = parsed_address(address)
+    check_exposure(host, proxy=proxy, certificate=certificate, key=key)
+    os.umask(0o077)
+    try:
+        family = socket.AF_INET6 if ":" in host else socket.AF_INET
+        listening = socket.create_server((host, port), family=family, backlog=2048)
+    except OSError as error:
+        raise ValueError(f"{address}: cannot be used ({error.strerror})") from None
+    with listening, served_once(folder):
+        secure = proxy is not None or certificate is not None
+        config = uvicorn.Config(
+            application(Site(folder, processes=processes, secure=secure)),
+            # Addresses hold the tokens of invitations.
+            access_log=False,
+            log_level="warning",
+            server_header=False,
+            proxy_headers=proxy is not None,
+            forwarded_allow_ips=proxy or [],
+            ssl_certfile=certificate,
+            ssl_keyfile=key,
+            timeout_graceful_shutdown=_GRACE,
+        )
+        uvicorn.Server(config).run(sockets=[listening])
+
+
+@contextmanager
+def served_once(folder: Path) -> Iterator[None]:
+    """Hold the lock of a tournament's site, so that no second server runs; it ends with this process at the latest.
+
+    Raises
+    ------
+    ValueError
+        If another server holds it, or there is no tournament.
+    """
+    path = folder / "host" / "site.lock"
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+    except OSError:
+        raise ValueError(f"{folder}: is no tournament; `tokumei tournament init {folder}` makes one") from None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    except BlockingIOError:
+        raise ValueError(f"{folder}: is served already by another process") from None
+    finally:
+        os.close(handle)

@@ -1,0 +1,86 @@
+"""What the pages of a tournament's site share."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+
+from anyio import to_thread
+
+from scenarios.tournament.folder import Tournament
+from scenarios.tournament.site.accounts import Accounts
+from scenarios.tournament.site.journal import Journal, State
+from scenarios.tournament.site.live_updates import LiveUpdates
+from scenarios.tournament.site.once import Once
+from scenarios.tournament.site.page_cache import PageCache
+from scenarios.tournament.site.passwords import Passwords
+from scenarios.tournament.site.posted_form import clear_uploads
+from scenarios.tournament.site.workers import Workers
+
+Outcome = TypeVar("Outcome")
+_HASHED_AT_ONCE = 2
+"""Passwords that are hashed at once; each takes 64 MiB of memory."""
+
+
+class Site:
+    """What the pages of a tournament's site share.
+
+    Parameters
+    ----------
+    folder : Path
+        The tournament's folder.
+    processes : int
+        Number of worker processes; 0 uses threads.
+    secure : bool
+        Whether visitors come by TLS, here or at a proxy.
+    passwords : Passwords, optional
+        Hashes passwords.
+    clock : callable, optional
+        Returns the current time with a time zone; deadlines hold by it.
+
+    Raises
+    ------
+    ValueError
+        If there is no tournament, or its settings or accounts are damaged.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        *,
+        processes: int = 2,
+        secure: bool = False,
+        passwords: Passwords | None = None,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        tournament = Tournament(folder)
+        self.folder = tournament.folder
+        self.settings = tournament.settings
+        self.teams = frozenset(tournament.settings.teams)
+        self.secure, self.clock = secure, clock
+        self.accounts = Accounts(tournament.host, tournament.settings.teams, passwords)
+        self.journal = Journal(self.folder)
+        self.workers = Workers(processes)
+        self.once = Once()
+        self.pages = PageCache()
+        self.updates = LiveUpdates(self.journal)
+        self.uploads = tournament.host / "uploads"
+        clear_uploads(self.uploads)
+        self._hashing = ThreadPoolExecutor(_HASHED_AT_ONCE, "passwords")
+
+    async def state(self) -> State:
+        """Current state of the tournament."""
+        return await to_thread.run_sync(self.journal.state)
+
+    async def hashing(self, function: Callable[..., Outcome], *args: object) -> Outcome:
+        """Outcome of a function that hashes passwords; few of them run at once, since each takes much memory."""
+        return await asyncio.get_running_loop().run_in_executor(self._hashing, function, *args)
+
+    def stop(self) -> None:
+        """End all workers."""
+        self.workers.stop()
+        self._hashing.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,99 @@
+"use strict";
+// Everything works without this script: it shows times in the viewer's zone, counts down, takes dropped files,
+// prevents a second click, and refreshes the board when the server says that something has changed.
+(() => {
+  const units = [[86400, "d"], [3600, "h"], [60, "min"], [1, "s"]];
+
+  function showTimes() {
+    const zone = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "short" });
+    for (const one of document.querySelectorAll("time[datetime]")) {
+      const moment = new Date(one.dateTime);
+      if (!Number.isNaN(moment.getTime())) {
+        one.title = one.textContent;
+        one.textContent = zone.format(moment);
+      }
+    }
+  }
+
+  function countDown() {
+    for (const one of document.querySelectorAll("[data-until]")) {
+      let left = Math.floor((new Date(one.dataset.until) - Date.now()) / 1000);
+      if (left <= 0) {
+        one.textContent = " (ended)";
+        continue;
+      }
+      const parts = [];
+      for (const [length, unit] of units) {
+        const count = Math.floor(left / length);
+        left -= count * length;
+        if (count || parts.length) parts.push(`${count} ${unit}`);
+      }
+      one.textContent = ` (${parts.slice(0, 2).join(" ")} left)`;
+    }
+  }
+
+  function takeDrops() {
+    for (const form of document.querySelectorAll("form.drop")) {
+      const input = form.querySelector("input[type=file]");
+      for (const kind of ["dragenter", "dragover"]) {
+        form.addEventListener(kind, (event) => { event.preventDefault(); form.classList.add("over"); });
+      }
+      for (const kind of ["dragleave", "drop"]) {
+        form.addEventListener(kind, () => form.classList.remove("over"));
+      }
+      form.addEventListener("drop", (event) => {
+        event.preventDefault();
+        const files = event.dataTransfer.files;
+        if (files.length > 1 && !input.multiple) return;
+        if (files.length) { input.files = files; input.focus(); }
+      });
+    }
+  }
+
+  function preventSecondClick() {
+    document.addEventListener("submit", (event) => {
+      const button = event.target.querySelector("button:not([name])");
+      if (event.target.dataset.sent) { event.preventDefault(); return; }
+      event.target.dataset.sent = "yes";
+      if (button) button.setAttribute("aria-disabled", "true");
+    });
+    // The back button shows the page as it was left.
+    window.addEventListener("pageshow", () => {
+      for (const form of document.querySelectorAll("form[data-sent]")) {
+        delete form.dataset.sent;
+        form.querySelector("button")?.removeAttribute("aria-disabled");
+      }
+    });
+  }
+
+  function follow() {
+    if (!document.body.classList.contains("live") || !window.EventSource) return;
+    let waiting = false;
+    const refresh = async () => {
+      const answer = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-cache" });
+      if (!answer.ok) return;
+      const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+      const main = document.getElementById("main");
+      const scrolled = [...main.querySelectorAll(".scroll")].map((one) => one.scrollLeft);
+      const focused = [...main.querySelectorAll("a, [tabindex]")].indexOf(document.activeElement);
+      main.replaceChildren(...page.getElementById("main").childNodes);
+      main.querySelectorAll(".scroll").forEach((one, place) => { one.scrollLeft = scrolled[place] ?? 0; });
+      if (focused >= 0) main.querySelectorAll("a, [tabindex]")[focused]?.focus({ preventScroll: true });
+      showTimes();
+      countDown();
+    };
+    new EventSource("/live").addEventListener("changed", () => {
+      if (waiting) return;
+      waiting = true;
+      // Viewers do not all come at the same moment.
+      setTimeout(() => { waiting = false; refresh().catch(() => {}); }, 200 + Math.random() * 800);
+    });
+  }
+
+  showTimes();
+  countDown();
+  setInterval(countDown, 1000);
+  takeDrops();
+  preventSecondClick();
+  follow();
+})();

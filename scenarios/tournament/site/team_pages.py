@@ -1,0 +1,190 @@
+"""A team's pages: its kit, uploads, receipts and report."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import zipfile
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+from anyio import to_thread
+from starlette.responses import JSONResponse, RedirectResponse, Response
+
+from metrics.printable import one_line
+from scenarios.tournament.settings import Phase
+from scenarios.tournament.sheets import LARGEST
+from scenarios.tournament.site.answers import answered, page
+from scenarios.tournament.site.attempts import RateLimit
+from scenarios.tournament.site.jobs import submit_file, take
+from scenarios.tournament.site.journal import State
+from scenarios.tournament.site.posted_form import UploadLimits
+from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.visit import Visit
+
+UPLOADS = UploadLimits(files=250, file=LARGEST, total=32 << 20)
+UPLOAD_RATE = RateLimit(30, timedelta(minutes=1))
+_SHOWN = 200
+"""Number of submissions that the page lists."""
+
+
+async def team_page(visit: Visit) -> Response:
+    """A team's page."""
+    state, team = await visit.site.state(), visit.team
+    outcome = visit.site.once.seen(visit.user.name, visit.request.query_params.get("seen", ""))
+    submissions = [
+        {
+            "number": one.number,
+            "time": entry.time,
+            "against": one.against,
+            "phase": str(one.phase),
+            "rows": one.rows,
+            "sha256": one.content,
+            "log": entry.hash,
+            "in_force": _in_force(state, team, one.against) == one.number,
+        }
+        for one, entry in reversed(state.submissions[team])
+    ]
+    others = [other for other in visit.site.settings.teams if other != team]
+    targets = [
+        {"team": other, "title": state.titles[other], "attacked": (team, other) in state.attacks}
+        for other in others
+        if other in state.tables
+    ]
+    content = {
+        "team": team,
+        "phase": str(state.phase),
+        "until": state.until.isoformat() if state.until else None,
+        "quota": {"used": state.used(team), "bytes": state.tournament.settings.quota},
+        "submissions": submissions,
+        "targets": targets,
+        "notices": _notices(state),
+    }
+    return answered(
+        visit,
+        "team.html",
+        content,
+        titles=state.titles,
+        state=state,
+        shown=_SHOWN,
+        outcome=outcome,
+        has_report=await to_thread.run_sync((_report_path(visit)).is_file),
+        own=not visit.is_host,
+        attacking=state.phase is Phase.ATTACK,
+        largest=LARGEST,
+    )
+
+
+def _notices(state: State) -> list[dict[str, Any]]:
+    return [{"time": one.time, "text": one.text} for one in reversed(state.notices)]
+
+
+def _in_force(state: State, team: str, against: str | None) -> int | None:
+    """Number of the submission that counts."""
+    one = state.tables.get(team) if against is None else state.attacks.get((team, against))
+    return None if one is None else one.number
+
+
+async def upload(visit: Visit) -> Response:
+    """Submit tables or attacks; the files are independent of each other."""
+    site, team, form = visit.site, visit.team, visit.form
+    if not form.files:
+        raise RefusalError(422, "no file was sent; choose a file first")
+    arrived = site.clock()
+    chosen = form.text("against")
+
+    async def submit_all() -> dict[str, Any]:
+        files = await asyncio.gather(
+            *(
+                site.workers.run(submit_file, site.folder, team, one.claimed_name, chosen, one.path, arrived)
+                for one in form.files
+            )
+        )
+        return {"kind": "upload", "files": list(files), "accepted": sum(one["accepted"] for one in files)}
+
+    outcome, _ = await site.once.run(visit.user.name, form.text("once"), submit_all)
+    if visit.wants_json:
+        return JSONResponse(outcome, 200 if outcome["accepted"] == len(outcome["files"]) else 422)
+    return _shown(visit, outcome)
+
+
+def _shown(visit: Visit, outcome: dict[str, Any]) -> Response:
+    """Back to the team's page, which shows the outcome; a form without a number gets a page of its own."""
+    number = visit.form.text("once")
+    if number:
+        return RedirectResponse(f"/team/{visit.team}?seen={number}#outcome", status_code=303)
+    return page(visit, "outcome.html", outcome=outcome, team=visit.team)
+
+
+async def take_older(visit: Visit) -> Response:
+    """Take an older submission into force."""
+    site, team, text = visit.site, visit.team, visit.form.text("number")
+    if not text.isdecimal() or len(text) > 9:
+        raise RefusalError(422, "name the number of a receipt")
+
+    async def take_one() -> dict[str, Any]:
+        try:
+            message = await site.workers.run(take, site.folder, team, int(text), site.clock())
+        except ValueError as error:
+            raise RefusalError(409, one_line(error)) from None
+        return {"kind": "taken", "message": message}
+
+    outcome, _ = await site.once.run(visit.user.name, visit.form.text("once"), take_one)
+    return JSONResponse(outcome) if visit.wants_json else _shown(visit, outcome)
+
+
+async def kit(visit: Visit) -> Response:
+    """All files of a team's folder as a ZIP archive."""
+    folder = visit.site.folder / "teams" / visit.team
+    data = await to_thread.run_sync(_zipped, folder, visit.team)
+    return attachment(data, f"{visit.team}.zip", "application/zip")
+
+
+def _zipped(folder: Path, name: str) -> bytes:
+    """Ordinary files of a folder as a ZIP archive."""
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as target:
+        for path in sorted(folder.iterdir()):
+            if path.is_file() and not path.is_symlink() and not path.name.startswith("."):
+                target.writestr(f"{name}/{path.name}", path.read_bytes())
+    return archive.getvalue()
+
+
+async def submitted_file(visit: Visit) -> Response:
+    """A file that the team submitted."""
+    state = await visit.site.state()
+    number = visit.request.path_params["number"]
+    one = next((one for one, _ in state.submissions[visit.team] if one.number == number), None)
+    if one is None:
+        raise RefusalError(404, f"{visit.team} has no submission {number}")
+    data = await to_thread.run_sync(state.tournament.content, one.content)
+    kind = "anonymized" if one.against is None else f"attack_{one.against}"
+    return attachment(data, f"{visit.team}_{kind}_{number}.csv", "text/csv; charset=utf-8")
+
+
+async def report(visit: Visit) -> Response:
+    """A team's report."""
+    state = await visit.site.state()
+    if hidden(visit, state):
+        raise RefusalError(403, "standings and reports are hidden until the tournament closes")
+    try:
+        text = await to_thread.run_sync(lambda: _report_path(visit).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise RefusalError(404, "there is no report yet; it appears with the first scoring") from None
+    return answered(visit, "document.html", {"text": text}, heading=f"Report for {state.titles[visit.team]}")
+
+
+def hidden(visit: Visit, state: State) -> bool:
+    """Whether standings and reports are hidden from this visitor."""
+    return state.tournament.settings.hide_standings and state.phase is not Phase.CLOSED and not visit.is_host
+
+
+def _report_path(visit: Visit) -> Path:
+    return visit.site.folder / "teams" / visit.team / "report.md"
+
+
+def attachment(data: bytes, name: str, kind: str) -> Response:
+    """A file to save under a name of the server's own."""
+    headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
+    return Response(data, media_type=kind, headers=headers)

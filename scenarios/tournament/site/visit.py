@@ -1,0 +1,69 @@
+"""One request with its visitor."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from scenarios.tournament.site.posted_form import PostedForm
+from scenarios.tournament.site.secret_token import form_token
+from scenarios.tournament.site.site import Site
+from scenarios.tournament.site.user import Role, User
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One request, with what is known about its visitor.
+
+    Attributes
+    ----------
+    request : Request
+        The request.
+    site : Site
+        The site.
+    user : User
+        The visitor; a guest if nobody has logged in.
+    cookie : str
+        Secret cookie from which the tokens of forms are derived; empty if pages without forms only are visited.
+    form : PostedForm
+        The posted form; empty for other requests.
+    """
+
+    request: Request
+    site: Site
+    user: User
+    cookie: str = ""
+    form: PostedForm = field(default_factory=lambda: PostedForm({}))
+
+    @property
+    def wants_json(self) -> bool:
+        """Whether the answer is for a script."""
+        accepted = self.request.headers.get("accept", "")
+        return "application/json" in accepted and "text/html" not in accepted
+
+    @property
+    def form_token(self) -> str:
+        """Token that the page's forms send back."""
+        return form_token(self.cookie) if self.cookie else ""
+
+    @property
+    def team(self) -> str:
+        """Team that the address names."""
+        return str(self.request.path_params["team"])
+
+    @property
+    def is_host(self) -> bool:
+        """Whether the visitor is the host."""
+        return self.user.role is Role.HOST
+
+    @property
+    def address(self) -> str:
+        """The visitor's network address, for rate limits."""
+        client = self.request.client
+        return client.host if client else "unknown"
+
+
+Handler = Callable[[Visit], Awaitable[Response]]

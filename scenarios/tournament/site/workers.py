@@ -1,0 +1,71 @@
+"""Worker processes for work that would block the server."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+from collections.abc import Callable
+from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import ParamSpec, TypeVar
+
+import threadpoolctl
+
+from scenarios.tournament.site.refusal_error import RefusalError
+
+Arguments = ParamSpec("Arguments")
+Outcome = TypeVar("Outcome")
+
+
+class Workers:
+    """Runs functions in worker processes, or in threads.
+
+    Parameters
+    ----------
+    processes : int
+        Number of worker processes; 0 runs functions in threads of this process.
+    """
+
+    def __init__(self, processes: int) -> None:
+        self._processes = processes
+        self._pool = self._new_pool()
+
+    async def run(
+        self, function: Callable[Arguments, Outcome], *args: Arguments.args, **kwargs: Arguments.kwargs
+    ) -> Outcome:
+        """Outcome of a function of a module, whose arguments and outcome can be pickled.
+
+        Raises
+        ------
+        RefusalError
+            If the worker process died, for example because memory ran out.
+        """
+        pool = self._pool
+        try:
+            return await asyncio.get_running_loop().run_in_executor(pool, _call, function, args, kwargs)
+        except BrokenProcessPool:
+            if self._pool is pool:
+                self._pool = self._new_pool()
+            raise RefusalError(503, "the server could not finish this; try again") from None
+
+    def stop(self) -> None:
+        """End the workers; what waits is dropped."""
+        self._pool.shutdown(wait=False, cancel_futures=True)
+
+    def _new_pool(self) -> Executor:
+        if self._processes == 0:
+            return ThreadPoolExecutor(4, "site")
+        context = multiprocessing.get_context("forkserver")
+        return ProcessPoolExecutor(self._processes, mp_context=context, initializer=_prepare)
+
+
+def _prepare() -> None:
+    import signal
+
+    # The server ends its workers itself.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threadpoolctl.threadpool_limits(1)
+
+
+def _call(function, args, kwargs):  # type: ignore[no-untyped-def]
+    return function(*args, **kwargs)

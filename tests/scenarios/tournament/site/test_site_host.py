@@ -1,0 +1,112 @@
+"""The host's page: every decision is logged and shown, and refused ones change nothing."""
+
+from datetime import timedelta
+
+import pytest
+from site_tools import JSON, PASSWORD, START
+
+DAY = timedelta(days=1)
+
+
+def decide(host, action, data, **given):
+    return host.post(f"/host/{action}", {"sure": "yes", **data}, headers=JSON, **given)
+
+
+def test_the_host_moves_phases_and_everybody_sees_it(cup_site):
+    host, guest = cup_site.member("host"), cup_site.visitor()
+    later = (START + 1.5 * DAY).strftime("%Y-%m-%dT%H:%M")
+    answer = decide(host, "extend", {"phase": "anonymize", "until": later, "reason": "snow"})
+    assert answer.status_code == 200, answer.text
+    shown = guest.get("/", headers=JSON).json()
+    assert shown["until"] == (START + 1.5 * DAY).isoformat()
+    assert "snow" in guest.get("/").text
+    early = decide(host, "advance", {"phase": "anonymize"})
+    assert early.status_code == 409
+    assert "--" not in early.json()["error"]
+    assert decide(host, "advance", {"phase": "anonymize", "early": "yes"}).status_code == 200
+    assert guest.get("/", headers=JSON).json()["phase"] == "attack"
+    stale = decide(host, "advance", {"phase": "anonymize", "early": "yes"})
+    assert "has changed" in stale.json()["error"]
+    reopened = decide(host, "reopen", {"phase": "anonymize", "until": later, "reason": "fog"})
+    assert reopened.status_code == 200
+    assert guest.get("/", headers=JSON).json()["phase"] == "anonymize"
+    assert [entry.kind for entry in cup_site.log()] == ["opened", "extended", "advanced", "reopened"]
+
+
+def test_messages_titles_and_disqualification(cup_site):
+    host, guest = cup_site.member("host"), cup_site.visitor()
+    text = "<img src=x onerror=alert(1)> 明日まで"
+    assert decide(host, "message", {"text": text}).status_code == 200
+    assert decide(host, "title", {"team": "kyoto", "title": "京都大学 <b>"}).status_code == 200
+    assert decide(host, "disqualify", {"team": "osaka", "reason": "copied"}).status_code == 200
+    page = guest.get("/").text
+    assert "&lt;img src=x" in page
+    assert "<img" not in page
+    assert "明日まで" in page
+    assert "copied" in page
+    page = host.get("/host").text
+    assert "京都大学 &lt;b&gt;" in page
+    assert "disqualified" in page
+    assert decide(host, "readmit", {"team": "osaka", "reason": "a mistake"}).status_code == 200
+
+
+@pytest.mark.parametrize(
+    ("action", "data", "message"),
+    [
+        ("extend", {"phase": "anonymize", "until": "soon", "reason": "x"}, "in UTC"),
+        ("extend", {"phase": "lunch", "until": "2031-01-01T00:00", "reason": "x"}, "choose a phase"),
+        ("extend", {"phase": "anonymize", "until": "2030-01-01T00:00", "reason": "x"}, "passed"),
+        ("extend", {"phase": "anonymize", "until": "2030-01-02T18:00", "reason": ""}, "reason"),
+        ("disqualify", {"team": "nobody", "reason": "x"}, "no team"),
+        ("message", {"text": "  "}, "message"),
+    ],
+)
+def test_a_refused_decision_changes_nothing(cup_site, action, data, message):
+    before = len(cup_site.log())
+    answer = decide(cup_site.member("host"), action, data)
+    assert answer.status_code == 409
+    assert message in answer.json()["error"]
+    assert len(cup_site.log()) == before
+
+
+@pytest.mark.parametrize("action", ["advance", "reopen", "disqualify"])
+def test_grave_decisions_need_a_confirmation(cup_site, action):
+    answer = decide(
+        cup_site.member("host"), action, {"sure": "", "phase": "anonymize", "early": "yes", "team": "kyoto"}
+    )
+    assert answer.status_code == 422
+    assert len(cup_site.log()) == 1
+
+
+def test_the_host_admits_a_late_file(attack_site):
+    attack_site.clock.now = START + DAY + timedelta(hours=1)
+    host, table = attack_site.member("host"), attack_site.table("nara")
+    answer = host.post(
+        "/host/admit",
+        {"team": "nara", "reason": "train was late"},
+        files=[("file", ("x.csv", table, "text/csv"))],
+        headers=JSON,
+    )
+    assert answer.status_code == 200, answer.text
+    assert answer.json()["files"][0]["accepted"]
+    assert "train was late" in attack_site.visitor().get("/").text
+
+
+def test_a_link_from_the_host_works(cup_site):
+    host, new = cup_site.member("host"), cup_site.visitor()
+    link = host.post("/host/invite", {"team": "nara"}, headers=JSON).json()["link"]
+    path = link.removeprefix("http://testserver")
+    assert new.post(path, {"password": PASSWORD, "repeated": PASSWORD}, page=path).status_code == 303
+    assert "has a password" in host.get("/host").text
+
+
+def test_a_team_takes_an_older_table_into_force(cup_site):
+    kyoto, data = cup_site.member("kyoto"), cup_site.table("kyoto")
+    first = kyoto.upload("kyoto", data).json()["files"][0]["receipt"]["number"]
+    kyoto.upload("kyoto", cup_site.table("kyoto", age="*"))
+    answer = kyoto.post("/team/kyoto/take", {"number": str(first)}, headers=JSON)
+    assert answer.status_code == 200, answer.text
+    shown = kyoto.get("/team/kyoto", headers=JSON).json()["submissions"]
+    assert [one["number"] for one in shown if one["in_force"]] == [first]
+    for number in ("999", "x", "1", ""):
+        assert kyoto.post("/team/kyoto/take", {"number": number}, headers=JSON).status_code in (409, 422)

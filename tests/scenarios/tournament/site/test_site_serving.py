@@ -1,0 +1,117 @@
+"""Starting the server, and inviting by command."""
+
+import re
+import stat
+
+import pytest
+from click.testing import CliRunner
+from site_tools import PASSWORD, Served
+
+from scenarios.commands.tournament import tournament
+from scenarios.tournament.site.serving import check_exposure, is_loopback, parsed_address, served_once
+
+
+@pytest.fixture
+def folder(first_phase, tmp_path):
+    import shutil
+
+    return shutil.copytree(first_phase, tmp_path / "cup")
+
+
+def run(*arguments):
+    return CliRunner().invoke(tournament, [str(one) for one in arguments])
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port"),
+    [("127.0.0.1:8000", "127.0.0.1", 8000), ("[::1]:80", "::1", 80), ("cup.example:443", "cup.example", 443)],
+)
+def test_addresses(text, host, port):
+    assert parsed_address(text) == (host, port)
+
+
+@pytest.mark.parametrize("text", ["", ":80", "127.0.0.1", "127.0.0.1:x", "::1:80", "a:70000", "127.0.0.1:-1"])
+def test_wrong_addresses(text):
+    with pytest.raises(ValueError, match="must be HOST:PORT"):
+        parsed_address(text)
+
+
+@pytest.mark.parametrize(
+    "host", ["0.0.0.0", "::", "192.168.1.5", "203.0.113.9", "cup.example.org", "localhost.evil.org"]
+)
+def test_a_public_address_needs_tls_or_a_proxy(host, folder):
+    assert not is_loopback(host)
+    with pytest.raises(ValueError, match="unencrypted"):
+        check_exposure(host, proxy=None, certificate=None, key=None)
+    check_exposure(host, proxy="10.0.0.1", certificate=None, key=None)
+    shown = f"[{host}]" if ":" in host else host
+    result = run("serve", folder, "--address", f"{shown}:0")
+    assert result.exit_code == 2
+    assert "--trust-proxy" in result.output
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.8.8.8", "::1", "localhost"])
+def test_a_loopback_address_needs_neither(host):
+    check_exposure(host, proxy=None, certificate=None, key=None)
+
+
+def test_files_for_tls_must_fit(tmp_path):
+    broken = tmp_path / "key.pem"
+    broken.write_text("no key")
+    with pytest.raises(ValueError, match="needs both"):
+        check_exposure("0.0.0.0", proxy=None, certificate=broken, key=None)
+    with pytest.raises(ValueError, match="cannot be used for TLS"):
+        check_exposure("0.0.0.0", proxy=None, certificate=broken, key=broken)
+
+
+def test_one_server_serves_a_tournament(folder, tmp_path):
+    with served_once(folder), pytest.raises(ValueError, match="served already"), served_once(folder):
+        pass
+    with served_once(folder):
+        pass
+    with pytest.raises(ValueError, match="is no tournament"), served_once(tmp_path / "nothing"):
+        pass
+    assert run("serve", tmp_path / "nothing").exit_code == 2
+
+
+def test_invitations_by_command(folder):
+    result = run("invite", folder, "kyoto", "--url", "https://cup.example.org/", "--days", "2")
+    assert result.exit_code == 0, result.output
+    path = re.search(r"https://cup.example.org(/invitation/\S+)", result.output)[1]
+    site = Served(folder)
+    from starlette.testclient import TestClient
+
+    with TestClient(site.app) as running:
+        site.portal = running.portal
+        from datetime import UTC, datetime
+
+        site.clock.now = datetime.now(UTC)
+        visitor = site.visitor()
+        assert visitor.post(path, {"password": PASSWORD, "repeated": PASSWORD}, page=path).status_code == 303
+    # Kyoto has a password now; the others are invited once.
+    assert re.findall(r"^\w+", run("invite", folder, "--all").output, re.MULTILINE) == ["osaka", "nara"]
+    assert "every team has" in run("invite", folder, "--all").output
+
+
+def test_a_sheet_of_invitations_is_private(folder, tmp_path):
+    sheet = tmp_path / "sheet.html"
+    result = run("invite", folder, "--all", "--host", "--html", sheet)
+    assert result.exit_code == 0
+    assert "invitation/" not in result.output
+    assert stat.S_IMODE(sheet.stat().st_mode) == 0o600
+    assert sheet.read_text().count("/invitation/") == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["tokyo"], "there is no team"),
+        ([], "whom?"),
+        (["kyoto", "--url", "cup.example.org"], "--url"),
+        (["kyoto", "--url", "https://cup.example.org/somewhere"], "--url"),
+    ],
+)
+def test_wrong_invitations(folder, arguments, message):
+    result = run("invite", folder, *arguments)
+    assert result.exit_code == 2
+    assert message in result.output
