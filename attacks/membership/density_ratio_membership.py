@@ -10,7 +10,7 @@ from attacks.base.attack import Knowledge
 from attacks.base.sides import shared_columns, shared_distance
 from attacks.membership.calibrated_membership import CalibratedMembership
 from attacks.membership.fitted_kernels import fitted_kernels
-from attacks.membership.mixture_kernel import log_density
+from attacks.membership.mixture_kernel import log_density, log_kernels, mean_over_rows
 from defenses.base.parameters import check_real
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats
@@ -71,8 +71,10 @@ class DensityRatioMembership(CalibratedMembership):
             reference = [_gower_density(table, knowledge, self.bandwidth) for table in others]
             return np.asarray(_gower_density(release, knowledge, self.bandwidth) - np.mean(reference, axis=0))
         kernels = fitted_kernels(release, knowledge)
-        smooth = [log_density(table, knowledge, kernels.other) for table in (release, *others)]
-        return log_density(release, knowledge, kernels.member) - population_density(smooth)
+        both = log_kernels(release, knowledge, (kernels.member, kernels.other), kernels.populations)
+        near, smooth = (mean_over_rows(kernel) for kernel in both)
+        tables = [log_density(table, knowledge, kernels.other, kernels.populations) for table in others]
+        return near - population_density([smooth, *tables])
 
 
 def population_density(log_densities: list[Floats]) -> Floats:

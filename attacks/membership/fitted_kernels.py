@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from attacks.base.attack import Knowledge
+from attacks.membership.column_lifts import Populations
 from attacks.membership.mixture_kernel import Weights, fitted_weights
 from attacks.membership.shadow_syntheses import shadow_syntheses
 from defenses.base.release import MicrodataRelease
@@ -26,10 +27,13 @@ class FittedKernels:
         For people in a table: how closely its rows follow its own members.
     other : sequence of ndarray
         For people outside it: how smooth a density of the population its rows give.
+    populations : Populations
+        The population of each column.
     """
 
     member: Weights
     other: Weights
+    populations: Populations
 
 
 def fitted_kernels(release: MicrodataRelease, knowledge: Knowledge) -> FittedKernels:
@@ -54,7 +58,9 @@ def fitted_kernels(release: MicrodataRelease, knowledge: Knowledge) -> FittedKer
     outside = [(shadow.table, people.iloc[shadow.others[:PEOPLE]]) for shadow in shadows]
     if not shadows:
         inside, outside = [(release, _some(knowledge.candidates))], [(release, _some(people))]
-    kernels = FittedKernels(*(fitted_weights(samples, release, knowledge) for samples in (inside, outside)))
+    populations = Populations(knowledge.auxiliary)
+    member, other = (fitted_weights(samples, release, knowledge, populations) for samples in (inside, outside))
+    kernels = FittedKernels(member, other, populations)
     if shadows:
         release.shared.simulations[key] = knowledge.auxiliary, knowledge.simulate, kernels
     return kernels

@@ -9,11 +9,15 @@ import numpy as np
 import pandas as pd
 
 from attacks.base.attack import Knowledge
+from attacks.membership.column_lifts import Singles
 from attacks.membership.fitted_kernels import FittedKernels
-from attacks.membership.mixture_kernel import log_density, log_kernel, mean_over_rows
+from attacks.membership.mixture_kernel import log_density, log_kernel, log_kernels, mean_over_rows
 from attacks.membership.shadow_syntheses import ShadowSynthesis
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Booleans, Floats
+
+# Largest exponent in single precision, with room for sums.
+LARGEST_EXPONENT = np.float32(60.0)
 
 
 @dataclass(frozen=True)
@@ -49,11 +53,13 @@ def evidence_of_release(
     reference: pd.DataFrame,
 ) -> KernelEvidence:
     """Evidence of the release about the candidates; `reference` are the people of whom rows' density is estimated."""
-    near, smooth = (log_kernel(release, knowledge, weights) for weights in (kernels.member, kernels.other))
-    others = np.array([log_density(shadow.table, knowledge, kernels.other) for shadow in shadows])
-    rows = mean_over_rows(log_kernel(release, replace(knowledge, candidates=reference), kernels.other).T)
+    populations = kernels.populations
+    near, smooth = log_kernels(release, knowledge, (kernels.member, kernels.other), populations)
+    others = np.array([log_density(shadow.table, knowledge, kernels.other, populations) for shadow in shadows])
+    people = replace(knowledge, candidates=reference)
+    rows = mean_over_rows(log_kernel(release, people, kernels.other, populations).T).astype(np.float32)
     absent = np.ones(others.shape, dtype=bool)
-    return _evidence(near, smooth, others, absent, near - rows[:, None])
+    return _evidence(near, mean_over_rows(smooth), others, absent, near - rows[:, None])
 
 
 def evidence_of_shadows(
@@ -72,28 +78,46 @@ def evidence_of_shadows(
     member : ndarray of bool, shape (shadows, people)
         Who is in which table.
     """
-    smooth = [log_kernel(shadow.table, knowledge, kernels.other) for shadow in shadows]
-    densities = np.array([mean_over_rows(kernel) for kernel in smooth])
+    both = [
+        log_kernels(shadow.table, knowledge, (kernels.member, kernels.other), kernels.populations) for shadow in shadows
+    ]
+    densities = np.array([mean_over_rows(smooth) for _, smooth in both])
     result = []
-    for number, shadow in enumerate(shadows):
-        near = log_kernel(shadow.table, knowledge, kernels.member)
+    for number, (near, smooth) in enumerate(both):
         absent = ~member
         absent[number] = False
         # A person who is in all other tables is compared with all of them.
         absent[:, ~absent.any(axis=0)] = True
         # The density of a row without the person who is asked about: the sum over all people, less its own term.
-        people = smooth[number].shape[1]
-        total = mean_over_rows(smooth[number].T)[:, None] + np.log(people)
-        share = np.minimum(np.exp(smooth[number] - total), 1 - 1e-6)
-        rows = total + np.log1p(-share) - np.log(max(1, people - 1))
-        result.append(_evidence(near, smooth[number], densities, absent, near - rows))
+        people = smooth.shape[1]
+        total = (mean_over_rows(smooth.T)[:, None] + np.log(people)).astype(np.float32)
+        share = np.minimum(np.exp(smooth - total), np.float32(1 - 1e-6))
+        rows = total + np.log1p(-share) - np.float32(np.log(max(1, people - 1)))
+        result.append(_evidence(near, densities[number], densities, absent, near - rows))
     return result
 
 
-def _evidence(near: Floats, smooth: Floats, others: Floats, absent: Booleans, ratio: Floats) -> KernelEvidence:
+def local_ratio(ratio: Singles) -> Floats:
+    """Log-likelihood ratio of the rows with and without each person, shape (people,).
+
+    Parameters
+    ----------
+    ratio : ndarray of float32, shape (rows, people)
+        Logarithm of each row's density if it stems from the person, less that of the reference people; overwritten.
+    """
+    # Above the largest exponent, the logarithm of one more term is the exponent itself.
+    beyond = np.maximum(ratio - LARGEST_EXPONENT, 0.0)
+    ratio -= beyond
+    np.expm1(ratio, out=ratio)
+    ratio /= len(ratio)
+    np.log1p(ratio, out=ratio)
+    ratio += beyond
+    return np.asarray(np.ones(len(ratio), dtype=np.float32) @ ratio, dtype=float)
+
+
+def _evidence(near: Singles, smooth: Floats, others: Floats, absent: Booleans, ratio: Singles) -> KernelEvidence:
     """Sum up tables over rows and people, and densities of other tables of which `absent` ones count."""
     count = absent.sum(axis=0)
     expected = np.where(absent, others, 0.0).sum(axis=0) / count
     pooled = np.logaddexp.reduce(np.where(absent, others, -np.inf), axis=0) - np.log(count)
-    local = np.log1p((np.exp(ratio) - 1) / len(ratio)).sum(axis=0)
-    return KernelEvidence(mean_over_rows(near), mean_over_rows(smooth), expected, pooled, local)
+    return KernelEvidence(mean_over_rows(near), smooth, expected, pooled, local_ratio(ratio))

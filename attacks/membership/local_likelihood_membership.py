@@ -11,6 +11,7 @@ from attacks.base.attack import Attack, Knowledge, NotApplicable
 from attacks.base.claims import Decisions
 from attacks.base.sides import common_columns
 from attacks.membership.fitted_kernels import fitted_kernels
+from attacks.membership.kernel_evidence import local_ratio
 from attacks.membership.mixture_kernel import log_kernel, mean_over_rows
 from defenses.base.release import MicrodataRelease
 
@@ -55,11 +56,12 @@ class LocalLikelihoodMembership(Attack):
         columns = common_columns(release, knowledge)
         if not len(knowledge.auxiliary):
             raise NotApplicable("the attacker has no people of its own to compare with")
-        rows = len(release.frame)
-        if not rows:
+        if not len(release.frame):
             return Decisions(np.zeros(len(knowledge.candidates)))
         kernels = fitted_kernels(release, knowledge)
         people = knowledge.auxiliary.frame.reindex(columns=columns)
-        reference = mean_over_rows(log_kernel(release, replace(knowledge, candidates=people), kernels.other).T)
-        ratio = log_kernel(release, knowledge, kernels.member) - reference[:, None]
-        return Decisions(np.log1p((np.exp(ratio) - 1) / rows).sum(axis=0))
+        reference = mean_over_rows(
+            log_kernel(release, replace(knowledge, candidates=people), kernels.other, kernels.populations).T
+        )
+        near = log_kernel(release, knowledge, kernels.member, kernels.populations)
+        return Decisions(local_ratio(near - reference[:, None].astype(np.float32)))

@@ -7,37 +7,36 @@ in the population's ranks, where all columns have one scale and no heavy tails.
 
 The weights of a column state how exactly the cells of a table follow its records. Expectation-maximization fits them to
 people in a table or outside it. The kernel takes plain and generalized cells, atoms and missing values.
+Kernels are computed in single precision (`attacks.membership.column_lifts`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from attacks.base.attack import Knowledge
-from attacks.base.sides import SharedColumn, shared_columns
+from attacks.base.sides import shared_columns
+from attacks.membership.column_lifts import ColumnLifts, Populations, Singles, part_count
 from defenses.base.release import MicrodataRelease
-from metrics.arrays import Floats, gathered
-from metrics.cells import NumericCells
-from metrics.domains import CategoricalDomain
+from metrics.arrays import Floats, Integers
 
-# Standard deviations of the Gaussian parts, as shares of the population's ranks.
-WIDTHS = (0.01, 0.05, 0.2)
-# Points of the population at which the mean of a Gaussian part is taken.
-GRID = 200
-# Steps of expectation-maximization, pseudo-count of each part, and smallest posterior of a row that counts.
-STEPS, PSEUDO_COUNT, NEGLIGIBLE = 12, 0.1, 1e-4
+# Most steps of expectation-maximization, largest change of a weight at which they end, and pseudo-count of each part.
+STEPS, SETTLED, PSEUDO_COUNT = 12, 2e-3, 0.1
 
 Weights = Sequence[Floats]
 """Weights of the parts, one array for each column; each sums to 1."""
 
 
-def log_kernel(table: MicrodataRelease, knowledge: Knowledge, weights: Weights) -> Floats:
+def log_kernel(
+    table: MicrodataRelease, knowledge: Knowledge, weights: Weights, populations: Populations | None = None
+) -> Singles:
     """Logarithm of the kernel between every released row and every candidate, shape (rows, candidates).
 
     Parameters
@@ -48,41 +47,58 @@ def log_kernel(table: MicrodataRelease, knowledge: Knowledge, weights: Weights) 
         Holds the candidates. Its auxiliary people are the population.
     weights : sequence of ndarray
         Weights of the parts for each common column (`fitted_weights`).
+    populations : Populations, optional
+        Those of the auxiliary people, to save computing them anew.
 
     Raises
     ------
     ValueError
         If release and candidates share no column, or a cell or a value lies outside the column's domain.
     """
+    return log_kernels(table, knowledge, [weights], populations)[0]
+
+
+def log_kernels(
+    table: MicrodataRelease, knowledge: Knowledge, kernels: Sequence[Weights], populations: Populations | None = None
+) -> list[Singles]:
+    """`log_kernel` for several kernels."""
     columns = shared_columns(table, knowledge)
-    total = np.zeros((len(table.frame), len(knowledge.candidates)))
-    for column, weight in zip(columns, weights, strict=True):
-        mixed = np.zeros((column.cells.missing.size, column.values.size))
-        for share, part in zip(weight, _parts(column, knowledge), strict=True):
-            mixed += share * part
-        total += column.expand(np.log(mixed))
-    return total
+    populations = populations or Populations(knowledge.auxiliary)
+    totals = [np.zeros((len(table.frame), len(knowledge.candidates)), dtype=np.float32) for _ in kernels]
+    for number, column in enumerate(columns):
+        lifts = ColumnLifts(column, populations)
+        for total, weights in zip(totals, kernels, strict=True):
+            mixed = lifts.mixed(weights[number])
+            total += column.expand(np.log(mixed, out=mixed))
+    return totals
 
 
-def log_density(table: MicrodataRelease, knowledge: Knowledge, weights: Weights) -> Floats:
+def log_density(
+    table: MicrodataRelease, knowledge: Knowledge, weights: Weights, populations: Populations | None = None
+) -> Floats:
     """Log-density of the table at each candidate, relative to independent columns, shape (candidates,).
 
     The parameters are those of `log_kernel`. A table without rows has the population's density: 0 for all.
     """
-    return mean_over_rows(log_kernel(table, knowledge, weights))
+    return mean_over_rows(log_kernel(table, knowledge, weights, populations))
 
 
-def mean_over_rows(log_values: Floats) -> Floats:
+def mean_over_rows(log_values: NDArray[Any]) -> Floats:
     """Logarithm of the mean over rows, shape (candidates,), given logarithms of shape (rows, candidates)."""
-    from scipy.special import logsumexp
-
     if not len(log_values):
         return np.zeros(log_values.shape[1])
-    return np.asarray(logsumexp(log_values, axis=0) - np.log(len(log_values)))
+    most = log_values.max(axis=0)
+    values = log_values - most
+    np.exp(values, out=values)
+    total = np.ones(len(values), dtype=values.dtype) @ values
+    return np.asarray(np.log(total.astype(float)) + most - np.log(len(values)))
 
 
 def fitted_weights(
-    samples: Sequence[tuple[MicrodataRelease, pd.DataFrame]], release: MicrodataRelease, knowledge: Knowledge
+    samples: Sequence[tuple[MicrodataRelease, pd.DataFrame]],
+    release: MicrodataRelease,
+    knowledge: Knowledge,
+    populations: Populations | None = None,
 ) -> Weights:
     """Fit the kernel to tables with people, by the likelihood of the people under the tables' densities.
 
@@ -94,6 +110,8 @@ def fitted_weights(
         The release under attack; gives the columns where no sample has a row and a person.
     knowledge : Knowledge
         Holds the population.
+    populations : Populations, optional
+        Those of the auxiliary people, to save computing them anew.
 
     Returns
     -------
@@ -109,106 +127,60 @@ def fitted_weights(
     ----------
     Dempster, Laird and Rubin (1977), Maximum likelihood from incomplete data via the EM algorithm.
     """
-    tables = [
-        [(np.stack(list(_parts(column, of))), column) for column in shared_columns(table, of)]
+    populations = populations or Populations(knowledge.auxiliary)
+    lessons = [
+        _Lesson(table, replace(knowledge, candidates=people), populations)
         for table, people in samples
         if len(table.frame) and len(people)
-        for of in [replace(knowledge, candidates=people)]
     ]
-    columns = tables[0] if tables else [(None, column) for column in shared_columns(release, knowledge)]
-    sizes = [2 + len(WIDTHS) * isinstance(column.cells, NumericCells) for _, column in columns]
-    weights = [np.full(size, 1 / size) for size in sizes]
-    for _ in range(STEPS if tables else 0):
-        counts = [np.full(size, PSEUDO_COUNT) for size in sizes]
-        for table in tables:
-            for count, posterior in zip(counts, _posteriors(table, weights), strict=True):
-                count += posterior
-        weights = [count / count.sum() for count in counts]
-    return weights
+    sizes = lessons[0].sizes if lessons else [part_count(column) for column in shared_columns(release, knowledge)]
+    present = np.arange(max(sizes)) < np.array(sizes)[:, None]
+    weights = present / present.sum(axis=1, keepdims=True)
+    for _ in range(STEPS if lessons else 0):
+        counts = PSEUDO_COUNT * present + sum(lesson.counts(weights) for lesson in lessons)
+        before, weights = weights, counts / counts.sum(axis=1, keepdims=True)
+        if np.abs(weights - before).max() < SETTLED:
+            break
+    return [weight[:size] for weight, size in zip(weights, sizes, strict=True)]
 
 
-def _posteriors(table: Sequence[tuple[Floats, SharedColumn]], weights: Weights) -> Iterator[Floats]:
-    """Expected number of people whose row explains a column by each part, one array of shape (parts,) a column."""
-    from scipy.special import logsumexp
+class _Lesson:
+    """A table with some people, from whom weights are learned.
 
-    mixed = [np.tensordot(weight, parts, axes=1) for weight, (parts, _) in zip(weights, table, strict=True)]
-    pairs = np.zeros((table[0][1].cells.codes.size, table[0][1].codes.size))
-    for mixture, (_, column) in zip(mixed, table, strict=True):
-        pairs += gathered(np.log(mixture), column.cells.codes, column.codes)
-    posterior = np.exp(pairs - logsumexp(pairs, axis=0))
-    row, person = np.nonzero(posterior > NEGLIGIBLE)
-    mass = posterior[row, person]
-    for weight, mixture, (parts, column) in zip(weights, mixed, table, strict=True):
-        cell, value = column.cells.codes[row], column.codes[person]
-        yield weight * ((mass / mixture[cell, value]) * parts[:, cell, value]).sum(axis=1)
-
-
-def _parts(column: SharedColumn, knowledge: Knowledge) -> Iterator[Floats]:
-    """Lifts of each distinct cell and value, each of shape (cells, values)."""
-    covers = column.contains()
-    yield np.ones(covers.shape)
-    people = _population(column, knowledge)
-    if not isinstance(column.cells, NumericCells):
-        domain = cast(CategoricalDomain, column.cells.domain)
-        counts = np.bincount(domain.codes(people), minlength=domain.size + 1)
-        names = np.array([*domain.categories, None], dtype=object)
-        yield covers / _share(column.cells.contains(names) @ counts, counts)[:, None]
-        return
-    numbers = np.asarray(people, dtype=float)
-    present = np.sort(numbers[~np.isnan(numbers)])
-    low, high = column.cells.hull()
-    inside = np.searchsorted(present, high, side="right") - np.searchsorted(present, low, side="left")
-    covered = np.where(column.cells.missing, people.size - present.size, inside)
-    yield covers / _share(covered, np.unique(present, return_counts=True)[1])[:, None]
-    values = column.values.astype(float)
-    grid = np.quantile(present, np.linspace(0, 1, GRID), method="nearest") if present.size else np.zeros(1)
-    ends, right, points = (_rank(present, side) for side in (low, high, grid))
-    to_values, to_grid = (
-        np.maximum(np.maximum(ends[:, None] - to, to - right[:, None]), 0.0) for to in (_rank(present, values), points)
-    )
-    alone = column.cells.missing[:, None] | np.isnan(values)
-    for width in WIDTHS:
-        mean = np.exp(-0.5 * (to_grid / width) ** 2).mean(axis=1)
-        mean = np.where(column.cells.missing, 1.0, mean) + 1 / (people.size + 1)
-        # A missing value is near a missing cell only, and near what covers it.
-        near = np.where(alone, covers, np.exp(-0.5 * (to_values / width) ** 2))
-        yield near / mean[:, None]
-
-
-def _population(column: SharedColumn, knowledge: Knowledge) -> NDArray[Any]:
-    """Values of the auxiliary people, or of the candidates if nobody there has the column; None where missing."""
-    frame = knowledge.auxiliary.frame
-    auxiliary = column.name in frame and len(frame) > 0
-    people = frame[column.name] if auxiliary else pd.Series(column.values).iloc[column.codes]
-    return people.astype(object).where(people.notna(), None).to_numpy()
-
-
-def _share(covered: NDArray[Any], counts: NDArray[Any]) -> Floats:
-    """Share of the population in each cell, shape (cells,), never 0.
-
-    Parameters
-    ----------
-    covered : ndarray of int, shape (cells,)
-        Number of people whose value each cell covers.
-    counts : ndarray of int, shape (values,)
-        Number of people with each value.
-
-    Notes
-    -----
-    A cell with one person or none gets the Good-Turing estimate for values that occur once, (2 N₂ + 1) / (N₁ + 1) / N,
-    but at most 1 / N. Here N is the number of people, and N₁ and N₂ are the numbers of values that occur once and
-    twice. Where nearly all values are distinct, equality thus weighs more than N people can show.
-
-    References
-    ----------
-    Good (1953), The population frequencies of species and the estimation of population parameters.
+    The distinct cells of all columns lie one below another: a step costs a few operations on long arrays.
     """
-    people = max(1, int(counts.sum()))
-    rare = min(1.0, (2 * np.count_nonzero(counts == 2) + 1) / (np.count_nonzero(counts == 1) + 1))
-    return np.asarray(np.where(covered > 1, covered, rare) / people)
+
+    def __init__(self, table: MicrodataRelease, knowledge: Knowledge, populations: Populations) -> None:
+        columns = shared_columns(table, knowledge)
+        self.sizes = [part_count(column) for column in columns]
+        cells = [column.cells.missing.size for column in columns]
+        self._first = np.cumsum([0, *cells[:-1]])
+        self._column = np.repeat(np.arange(len(columns)), cells)
+        self._codes = [first + column.cells.codes for first, column in zip(self._first, columns, strict=True)]
+        self._parts = np.zeros((max(self.sizes), sum(cells), len(knowledge.candidates)), dtype=np.float32)
+        for first, count, size, column in zip(self._first, cells, self.sizes, columns, strict=True):
+            self._parts[:size, first : first + count] = ColumnLifts(column, populations).parts()[:, :, column.codes]
+        self._sums = _sums_by_code(self._codes, sum(cells))
+
+    def counts(self, weights: Floats) -> Floats:
+        """Expected number of people whose row explains a column by each part, shape (columns, parts)."""
+        share = weights[self._column].astype(np.float32)
+        mixed = np.einsum("ck,kcp->cp", share, self._parts)
+        logarithm = np.log(mixed)
+        posterior = np.take(logarithm, self._codes[0], axis=0)
+        for codes in self._codes[1:]:
+            posterior += np.take(logarithm, codes, axis=0)
+        posterior -= posterior.max(axis=0)
+        np.exp(posterior, out=posterior)
+        posterior /= posterior.sum(axis=0)
+        of_cell = self._sums @ posterior
+        of_cell /= mixed
+        explained = np.einsum("cp,kcp->ck", of_cell, self._parts) * share
+        return np.asarray(np.add.reduceat(explained, self._first, axis=0), dtype=float)
 
 
-def _rank(ordered: Floats, numbers: Floats) -> Floats:
-    """Mid-rank of numbers among ordered ones, as a share; NaN for a missing number."""
-    below, upto = (np.searchsorted(ordered, numbers, side=side) for side in ("left", "right"))
-    return np.where(np.isnan(numbers), np.nan, (below + upto) / 2 / max(1, ordered.size))
+def _sums_by_code(codes: Sequence[Integers], count: int) -> csr_array[Any]:
+    """Matrix that adds up the rows of each code, shape (codes, rows), in single precision."""
+    every = np.concatenate(codes)
+    rows = np.tile(np.arange(codes[0].size), len(codes))
+    return csr_array((np.ones(every.size, dtype=np.float32), (every, rows)), shape=(count, codes[0].size))
