@@ -69,7 +69,7 @@ class Population:
 
     def ranks(self, numbers: Floats) -> Floats:
         """Mid-rank of numbers, as a share rounded to 1/256; NaN for a missing number."""
-        below, upto = (np.searchsorted(self.numbers, numbers, side=side) for side in ("left", "right"))
+        below, upto = np.searchsorted(self.numbers, numbers), np.searchsorted(self.numbers, numbers, side="right")
         share = np.round(RANKS * (below + upto) / 2 / max(1, self.numbers.size)) / RANKS
         return np.where(np.isnan(numbers), np.nan, share)
 
@@ -154,7 +154,7 @@ class ColumnLifts:
     def mixed(self, weight: Floats) -> Singles:
         """Weighted sum of the parts, shape (cells, values)."""
         exact = (weight[1] / self._share).astype(np.float32)[:, None]
-        result = self._covers * exact
+        result: Singles = self._covers * exact
         if not self._numeric:
             result += np.float32(weight[0])
             return result

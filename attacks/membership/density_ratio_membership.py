@@ -73,8 +73,8 @@ class DensityRatioMembership(CalibratedMembership):
         kernels = fitted_kernels(release, knowledge)
         both = log_kernels(release, knowledge, (kernels.member, kernels.other), kernels.populations)
         near, smooth = (mean_over_rows(kernel) for kernel in both)
-        tables = [log_density(table, knowledge, kernels.other, kernels.populations) for table in others]
-        return near - population_density([smooth, *tables])
+        reference = [log_density(table, knowledge, kernels.other, kernels.populations) for table in others]
+        return np.asarray(near - population_density([smooth, *reference]))
 
 
 def population_density(log_densities: list[Floats]) -> Floats:
