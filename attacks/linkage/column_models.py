@@ -6,13 +6,14 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attacks.base.sides import SharedColumn
 from attacks.linkage.column_mechanism import ColumnMechanism
 from attacks.linkage.column_tables import ColumnTables
 from attacks.linkage.noise_families import GAUSSIAN, Noise
-from metrics.arrays import Floats, Integers
+from metrics.arrays import Integers
 
 SMALLEST_SHARE = 1e-4
 
@@ -21,7 +22,7 @@ class ColumnModels:
     """Mixture models of all columns, fitted together.
 
     The tables of all columns lie one after another in vectors, those of columns with noise first: a step of the fit
-    costs a few operations on long vectors.
+    costs a few operations on long vectors. They are in single precision where all columns allow it.
 
     Parameters
     ----------
@@ -43,16 +44,26 @@ class ColumnModels:
         self._sizes = np.array([tables.given_kept.size for tables in self._sorted])
         self._ends = [0, *np.cumsum(self._sizes).tolist()]
         self._noisy = sum(tables.noisy for tables in self._sorted)
-        self._given_kept = np.concatenate([tables.flat(tables.given_kept) for tables in self._sorted])
-        self._by_frequency = np.concatenate([tables.flat(tables.by_frequency) for tables in self._sorted])
         residuals = [tables.flat(tables.residual) for tables in self._sorted if tables.residual is not None]
         residual = np.concatenate([*residuals, np.zeros(0)])
         absent = np.isnan(residual)
         # A missing number is infinitely far from all others, and adds nothing to the scale.
-        self._residual = np.where(absent, np.inf, residual)
-        self._distance = np.where(absent, 0.0, residual)
+        distance = np.where(absent, 0.0, residual)
+        double = any(tables.precision is np.float64 for tables in self.tables)
+        self.precision: type[np.floating[Any]] = np.float64 if double else np.float32
+        self._distance = distance.astype(self.precision)
+        self._residual = np.where(absent, np.inf, self._distance).astype(self.precision)
+        self._given_kept, self._by_frequency = (
+            np.concatenate([tables.flat(table).astype(self.precision) for tables, table in pairs])
+            for pairs in (
+                [(tables, tables.given_kept) for tables in self._sorted],
+                [(tables, tables.by_frequency) for tables in self._sorted],
+            )
+        )
+        self._widths = [tables.width.astype(self.precision) for tables in self._sorted]
         counts = [tables.given_kept.shape[0] for tables in self._sorted]
-        self._by_cell = _sums_by_code([tables.column.cells.codes for tables in self._sorted], counts)
+        codes = [tables.column.cells.codes for tables in self._sorted]
+        self._by_cell = _sums_by_code(codes, counts).astype(self.precision)
         self._entries = np.concatenate([self._entry_of_each_pair(place) for place in range(len(self._sorted))])
         self._latest: list[ColumnMechanism] | None = None
         self.adopt(
@@ -86,10 +97,16 @@ class ColumnModels:
             ]
         return self._latest
 
-    def log_likelihood(self) -> Floats:
-        """Log-likelihood of each released row under each candidate, shape (rows, candidates)."""
-        logarithm = np.log(self._likelihood)
-        total: Floats | None = None
+    def log_likelihood(self, precision: type[np.floating[Any]] | None = None) -> NDArray[Any]:
+        """Log-likelihood of each released row under each candidate, shape (rows, candidates).
+
+        Parameters
+        ----------
+        precision : type of float, optional
+            In which logarithms are taken and added up; by default that of the models.
+        """
+        logarithm = np.log(self._likelihood, dtype=precision or self.precision)
+        total: NDArray[Any] | None = None
         for place in self._places:
             tables = self._sorted[place]
             vector = self._segment(logarithm, place)
@@ -112,18 +129,18 @@ class ColumnModels:
             total += float(np.log(mean)[column.cells.codes].sum())
         return total
 
-    def ratio(self, number: int) -> Floats:
+    def ratio(self, number: int) -> NDArray[Any]:
         """Likelihood of each distinct cell given each value against replacement, of a column, shape (cells, values)."""
         place, tables = self._places[number], self.tables[number]
         vector = self._segment(self._likelihood, place) / self._segment(self._given_replaced, place)
         return vector.reshape(tables.given_kept.shape, order=tables.order)
 
-    def expected_counts(self, posterior: Floats) -> list[Floats]:
+    def expected_counts(self, posterior: NDArray[Any]) -> list[NDArray[Any]]:
         """Expected number of rows with each distinct cell and value, as a vector for each column."""
         vector = self._collapsed(posterior)
         return [self._segment(vector, place) for place in self._places]
 
-    def maximize(self, posterior: Floats) -> float:
+    def maximize(self, posterior: NDArray[Any]) -> float:
         """Set shares and scales to their most likely values if rows match candidates as in `posterior`.
 
         Returns
@@ -155,26 +172,28 @@ class ColumnModels:
 
     def _compute(self) -> None:
         """Compute share times probability of each cell given each value (kept, disturbed, replaced), and their sum."""
-        self._kept_part = np.repeat(self._shares[:, 0], self._sizes) * self._given_kept
-        self._replaced_part = np.repeat(self._shares[:, 2], self._sizes) * self._given_replaced
-        disturbed = np.empty(self._residual.size)
+        shares = self._shares.astype(self.precision)
+        self._kept_part = np.repeat(shares[:, 0], self._sizes) * self._given_kept
+        self._replaced_part = np.repeat(shares[:, 2], self._sizes) * self._given_replaced
+        disturbed = np.empty_like(self._residual)
         for place, noise in enumerate(self._noises[: self._noisy]):
             tables = self._sorted[place]
             residual = self._segment(self._residual, place).reshape(tables.given_kept.shape, order=tables.order)
-            probability = noise.probability(residual, tables.width).ravel(order=tables.order)
+            probability = noise.probability(residual, self._widths[place]).ravel(order=tables.order)
             np.multiply(probability, self._shares[place, 1], out=self._segment(disturbed, place))
         self._disturbed = disturbed
         self._likelihood = self._kept_part.copy()
         self._likelihood[: disturbed.size] += disturbed
         self._likelihood += self._replaced_part
 
-    def _segment(self, vector: Floats, place: int) -> Floats:
+    def _segment(self, vector: NDArray[Any], place: int) -> NDArray[Any]:
         return vector[self._ends[place] : self._ends[place + 1]]
 
-    def _collapsed(self, weights: Floats) -> Floats:
+    def _collapsed(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Weights of rows and candidates added up by distinct cell and distinct value, as a vector of all columns."""
-        by_cell = self._by_cell @ weights
-        return np.asarray(np.bincount(self._entries, weights=by_cell.ravel(), minlength=self._ends[-1]), dtype=float)
+        by_cell = self._by_cell @ weights.astype(self.precision, copy=False)
+        counts = np.bincount(self._entries, weights=by_cell.ravel(), minlength=self._ends[-1])
+        return np.asarray(counts, dtype=self.precision)
 
     def _entry_of_each_pair(self, place: int) -> Integers:
         """Position in the vectors of each distinct cell of a column with each candidate, flat."""
@@ -185,7 +204,7 @@ class ColumnModels:
         ].ravel()
         return positions
 
-    def _sums(self, vector: Floats) -> list[float]:
+    def _sums(self, vector: NDArray[Any]) -> list[float]:
         """Sum over each column's part of a vector."""
         ends = [end for end in self._ends if end <= vector.size]
         return [np.add.reduce(vector[first:last]) for first, last in pairwise(ends)]

@@ -21,6 +21,10 @@ START = np.array([0.5, 0.3, 0.2])
 SMALL_GRID = 12
 # The first scale of noise, in standard deviations of the column.
 FIRST_SCALE = 0.3
+# Numbers whose squares, summed over pairs, are finite in single precision.
+LARGEST_SINGLE = 1e14
+# Scale from which noise is wide, in standard deviations of the column.
+WIDE = 0.5
 # Number of scales that starts try, each a third of the one before.
 SCALES = 8
 
@@ -101,6 +105,19 @@ class ColumnTables:
         """Lower bound of the scale of noise, in the column's unit."""
         return float(self.width.min() / 2)
 
+    @cached_property
+    def precision(self) -> type[np.floating[Any]]:
+        """Single precision, unless squares of numbers or of the scale are out of its range."""
+        if self.residual is None:
+            return np.float32
+        largest = float(np.nanmax(np.abs(self.residual), initial=0.0))
+        return np.float32 if largest < LARGEST_SINGLE and self.least_scale > 1 / LARGEST_SINGLE else np.float64
+
+    @cached_property
+    def least_wide(self) -> float:
+        """Scale of noise from which on it hardly tells two values apart, in the column's unit."""
+        return WIDE / FIRST_SCALE * self.deviation
+
     def flat(self, table: Floats) -> Floats:
         """Return a table over cells and values as a vector."""
         return np.broadcast_to(table, self.given_kept.shape).ravel(order=self.order)
@@ -120,7 +137,7 @@ class ColumnTables:
         shares = self.starting_shares()
         ratio = shares[0] * self.given_kept
         if self.residual is not None:
-            residual = np.where(np.isnan(self.residual), np.inf, self.residual)
+            residual = np.where(np.isnan(self.residual), np.inf, self.residual).astype(self.precision)
             scales = np.maximum(self.deviation / 3.0 ** np.arange(SCALES), self.least_scale)
             for scale in scales:
                 ratio += Noise(GAUSSIAN, float(scale)).probability(residual, self.width) * (shares[1] / SCALES)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from metrics.arrays import Floats
 
@@ -46,7 +48,7 @@ class Noise:
     scale: float
     offset: float = 0.0
 
-    def probability(self, residual: Floats, width: Floats) -> Floats:
+    def probability(self, residual: NDArray[Any], width: NDArray[Any]) -> NDArray[Any]:
         """Probability of each released number given an original number, on the grid of numbers that occur.
 
         Parameters
@@ -55,6 +57,11 @@ class Noise:
             Released minus original number; infinite where one of them is missing, with probability 0.
         width : ndarray of float
             Length of the interval of numbers that the released number stands for.
+
+        Returns
+        -------
+        ndarray of float
+            In the precision of `residual`.
         """
         result = residual - self.offset if self.offset else residual.copy()
         if self.family == LAPLACE:
@@ -68,10 +75,10 @@ class Noise:
         np.exp(result, out=result)
         result *= width * height
         np.minimum(1.0, result, out=result)
-        result /= sum_over_grid(self.family, self.scale / width)
+        result /= sum_over_grid(self.family, self.scale / width).astype(result.dtype, copy=False)
         return result
 
-    def refitted(self, distance: Floats, weight: Floats, least: float) -> Noise:
+    def refitted(self, distance: NDArray[Any], weight: NDArray[Any], least: float) -> Noise:
         """Same family and offset with the most likely scale.
 
         Parameters
@@ -83,7 +90,7 @@ class Noise:
         least : float
             Lower bound of the scale.
         """
-        total = weight.sum()
+        total = float(weight.sum())
         if not total > 0:
             return self
         deviation = distance - self.offset if self.offset else distance

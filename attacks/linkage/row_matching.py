@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from metrics.arrays import Floats
 
-# Lower bound that keeps messages finite if a row has only one candidate.
-SMALLEST = 1e-200
+# Lower bounds that keep messages finite if a row has only one candidate, in double and in single precision.
+SMALLEST, SMALLEST_SINGLE = 1e-200, 1e-30
 # Largest number of candidates for the exact posterior, which enumerates their subsets: 2^12 of them.
 EXACT = 12
 # Lower bound of a pair's log-likelihood relative to its row's best in the exact posterior, so that a matching of
@@ -36,7 +38,7 @@ def one_to_one(scores: Floats) -> NDArray[np.intp]:
     return result
 
 
-def matching_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
+def matching_posterior(log_likelihood: NDArray[Any], rounds: int = 10) -> NDArray[Any]:
     """Posterior probability that each row is matched with each candidate, under random one-to-one matchings.
 
     Every row has exactly one candidate, and every candidate at most one row. If rows outnumber candidates, every
@@ -56,13 +58,13 @@ def matching_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
     Returns
     -------
     ndarray of float, shape (rows, candidates)
-        Probabilities.
+        Probabilities, in the precision of the log-likelihoods.
     """
     rows, candidates = log_likelihood.shape
     if rows > candidates:
         return matching_posterior(np.ascontiguousarray(log_likelihood.T), rounds).T
     if candidates <= EXACT:
-        return enumerated_posterior(log_likelihood)
+        return enumerated_posterior(log_likelihood).astype(log_likelihood.dtype, copy=False)
     return propagated_posterior(log_likelihood, rounds)
 
 
@@ -106,7 +108,7 @@ def enumerated_posterior(log_likelihood: Floats) -> Floats:
     return posterior
 
 
-def propagated_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
+def propagated_posterior(log_likelihood: NDArray[Any], rounds: int = 10) -> NDArray[Any]:
     """Approximate marginals of a random one-to-one matching, by loopy belief propagation.
 
     Messages pass between rows, each matched with exactly one candidate, and candidates, each matched with at most one
@@ -127,11 +129,12 @@ def propagated_posterior(log_likelihood: Floats, rounds: int = 10) -> Floats:
     Williams and Lau (2014), Approximate evaluation of marginal association probabilities with belief propagation.
     """
     weight = np.exp(log_likelihood - log_likelihood.max(axis=1, keepdims=True))
-    posterior: Floats = weight.copy()
+    posterior: NDArray[Any] = weight.copy()
     message = np.empty_like(weight)
     # Numpy's maximum with an array takes half the time of that with a scalar.
-    smallest = np.full(weight.shape[1], SMALLEST)
-    row_sums: Floats | None = None
+    least = SMALLEST_SINGLE if weight.dtype == np.float32 else SMALLEST
+    smallest = np.full(weight.shape[1], least, dtype=weight.dtype)
+    row_sums: NDArray[Any] | None = None
     for _ in range(rounds):
         # In place: need = weight / (sum of posteriors of the others), then posterior = weight / (1 + others' needs).
         before, row_sums = row_sums, posterior.sum(axis=1, keepdims=True)
