@@ -64,7 +64,10 @@ class ColumnModels:
         counts = [tables.given_kept.shape[0] for tables in self._sorted]
         codes = [tables.column.cells.codes for tables in self._sorted]
         self._by_cell = _sums_by_code(codes, counts).astype(self.precision)
-        self._entries = np.concatenate([self._entry_of_each_pair(place) for place in range(len(self._sorted))])
+        self._by_value = [
+            _sums_by_code([tables.column.codes], [tables.given_kept.shape[1]]).astype(self.precision)
+            for tables in self._sorted
+        ]
         self._latest: list[ColumnMechanism] | None = None
         self.adopt(
             [ColumnMechanism(tables.starting_shares(), Noise(GAUSSIAN, tables.deviation)) for tables in self.tables]
@@ -192,17 +195,14 @@ class ColumnModels:
     def _collapsed(self, weights: NDArray[Any]) -> NDArray[Any]:
         """Weights of rows and candidates added up by distinct cell and distinct value, as a vector of all columns."""
         by_cell = self._by_cell @ weights.astype(self.precision, copy=False)
-        counts = np.bincount(self._entries, weights=by_cell.ravel(), minlength=self._ends[-1])
-        return np.asarray(counts, dtype=self.precision)
-
-    def _entry_of_each_pair(self, place: int) -> Integers:
-        """Position in the vectors of each distinct cell of a column with each candidate, flat."""
-        tables = self._sorted[place]
-        entries = self._ends[place] + np.arange(tables.given_kept.size)
-        positions: Integers = entries.reshape(tables.given_kept.shape, order=tables.order)[
-            :, tables.column.codes
-        ].ravel()
-        return positions
+        result = np.empty(self._ends[-1], dtype=self.precision)
+        first = 0
+        for place, (tables, by_value) in enumerate(zip(self._sorted, self._by_value, strict=True)):
+            last = first + tables.given_kept.shape[0]
+            counts = by_value @ by_cell[first:last].T
+            self._segment(result, place)[:] = counts.ravel(order="C" if tables.order == "F" else "F")
+            first = last
+        return result
 
     def _sums(self, vector: NDArray[Any]) -> list[float]:
         """Sum over each column's part of a vector."""

@@ -114,7 +114,7 @@ class ColumnTables:
         return np.float32 if largest < LARGEST_SINGLE and self.least_scale > 1 / LARGEST_SINGLE else np.float64
 
     @cached_property
-    def least_wide(self) -> float:
+    def wide_scale(self) -> float:
         """Scale of noise from which on it hardly tells two values apart, in the column's unit."""
         return WIDE / FIRST_SCALE * self.deviation
 

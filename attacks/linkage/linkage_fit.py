@@ -24,8 +24,8 @@ FINALISTS, SCREENED = 2, 2
 ROUNDS = 5
 # Rounds after noise and replacement were chosen.
 CHOSEN = 3
-# Share of replaced or widely disturbed values from which a column disagrees with a matching, and largest difference of
-# the shares of two ends in one optimum.
+# Share of replaced or widely disturbed values, and nats lost by replacement, from which a column disagrees with a
+# matching; largest difference of the shares of two ends in one optimum.
 REPLACED, ALIKE = 0.1, 0.02
 # Gain in marginal log-likelihood, in nats, from which another end replaces the usual one.
 MARGIN = 10.0
@@ -88,10 +88,13 @@ def fitted(models: ColumnModels, distance_posterior: NDArray[Any], iterations: i
 
 def _misleading(models: ColumnModels, end: End) -> bool:
     """Whether some column disagrees with the matching, so that another start may find a better one."""
-    return any(
-        one.shares[2] > REPLACED or (tables.noisy and one.shares[1] > REPLACED and one.noise.scale > tables.least_wide)
-        for one, tables in zip(end.mechanisms, models.tables, strict=True)
-    )
+    for one, tables in zip(end.mechanisms, models.tables, strict=True):
+        _, disturbed, replaced = one.shares
+        if replaced > REPLACED and replaced * tables.information() > REPLACED:
+            return True
+        if tables.noisy and disturbed > REPLACED and one.noise.scale > tables.wide_scale:
+            return True
+    return False
 
 
 def _alike(end: End, other: End) -> bool:
