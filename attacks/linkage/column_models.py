@@ -135,7 +135,7 @@ class ColumnModels:
     def ratio(self, number: int) -> NDArray[Any]:
         """Likelihood of each distinct cell given each value against replacement, of a column, shape (cells, values)."""
         place, tables = self._places[number], self.tables[number]
-        vector = self._segment(self._likelihood, place) / self._segment(self._given_replaced, place)
+        vector: NDArray[Any] = self._segment(self._likelihood, place) / self._segment(self._given_replaced, place)
         return vector.reshape(tables.given_kept.shape, order=tables.order)
 
     def expected_counts(self, posterior: NDArray[Any]) -> list[NDArray[Any]]:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
+from numpy.typing import NDArray
 
 from attacks.base.attack import Knowledge
 from attacks.base.sides import SharedColumn, gower_distance, shared_columns, shared_distance
 from attacks.linkage.linkage_answers import Linkage
 from attacks.linkage.row_matching import matching_posterior
-from attacks.linkage.simulated_pairs import chosen_pairs, simulated_pairs, some_rows
+from attacks.linkage.simulated_pairs import chosen_pairs, of_rows, simulated_pairs, some_rows
 from defenses.base.parameters import check_integer, check_real
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats, Integers
@@ -82,9 +84,10 @@ class LearnedLinkage(Linkage):
         labelled_simulations: list[tuple[list[SharedColumn], Integers]] = []
         for simulated, truth in simulated_pairs(release, knowledge, self.simulations):
             learned = some_rows(truth.size, ROWS, rng)
-            distance = gower_distance(simulated, learned)
+            columns_learned = [of_rows(column, learned) for column in simulated]
+            distance = gower_distance(columns_learned)
             pair_rows, candidates = chosen_pairs(distance, truth[learned], self.near, self.far, rng)
-            features.append(pair_features(simulated, learned, distance, pair_rows, candidates))
+            features.append(pair_features(columns_learned, distance, pair_rows, candidates))
             matches.append(truth[learned][pair_rows] == candidates)
             if sum(known.size for _, known in labelled_simulations) < TRUSTED_ROWS:
                 labelled_simulations.append((simulated, truth))
@@ -124,14 +127,16 @@ def _log_odds(model: LinearModel, columns: list[SharedColumn], distance: Floats)
     first = 2
     for column in columns:
         features = column_features(column)
-        table: Floats = np.tensordot(model.weights[first : first + len(features)], np.stack(features), axes=1)
+        table: Floats = np.zeros(features[0].shape)
+        for weight, feature in zip(model.weights[first : first + len(features)], features, strict=True):
+            table += weight * feature
         odds += column.expand(table)
         first += len(features)
     clipped: Floats = np.clip(odds, -FARTHEST_ODDS, FARTHEST_ODDS)
     return clipped
 
 
-def _trust(simulations: list[tuple[Floats, Integers]]) -> float:
+def _trust(simulations: list[tuple[NDArray[Any], Integers]]) -> float:
     """Factor of the log-odds that calibrates the one-to-one matchings of simulated releases.
 
     The classifier rates each pair alone. The factor maximizes the likelihood of the true candidates under the matching
@@ -144,36 +149,34 @@ def _trust(simulations: list[tuple[Floats, Integers]]) -> float:
     """
     from scipy.optimize import minimize_scalar
 
+    simulations = [(odds.astype(np.float32), truth) for odds, truth in simulations]
+
     def surprise(logarithm: float) -> float:
         total = 0.0
         for odds, truth in simulations:
             own = np.flatnonzero(truth >= 0)
-            posterior = matching_posterior(np.exp(logarithm) * odds)
+            posterior = matching_posterior(np.float32(np.exp(logarithm)) * odds)
             total -= np.log(np.maximum(posterior[own, truth[own]], LEAST)).sum()
         return float(total)
 
     return float(np.exp(minimize_scalar(surprise, bounds=(-2.0, 2.0), method="bounded", options={"xatol": 0.02}).x))
 
 
-def pair_features(
-    columns: list[SharedColumn], learned: Integers, distance: Floats, pair_rows: Integers, candidates: Integers
-) -> Floats:
+def pair_features(columns: list[SharedColumn], distance: Floats, pair_rows: Integers, candidates: Integers) -> Floats:
     """Features of pairs for the classifier, shape (pairs, features).
 
     Parameters
     ----------
     columns : list of SharedColumn
         Both sides.
-    learned : ndarray of int, shape (rows,)
-        Rows to learn from.
     distance : ndarray of float, shape (rows, candidates)
-        Gower's distance of these rows.
+        Gower's distance of the rows.
     pair_rows, candidates : ndarray of int, shape (pairs,)
-        Place of each pair's row in `learned`, and its candidate.
+        Each pair's row and candidate.
     """
     features = [distance[pair_rows, candidates], distance[pair_rows, candidates] - distance.min(axis=1)[pair_rows]]
     for column in columns:
-        features += column_features(column, (column.cells.codes[learned][pair_rows], column.codes[candidates]))
+        features += column_features(column, (column.cells.codes[pair_rows], column.codes[candidates]))
     return np.column_stack(features)
 
 

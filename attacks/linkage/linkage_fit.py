@@ -20,7 +20,7 @@ from attacks.linkage.row_matching import matching_posterior
 SETTLED = 2e-3
 # Number of ends that go on after the first round, and rounds before the best of them is taken.
 FINALISTS, SCREENED = 2, 2
-# Rounds of messages of the posterior in each round.
+# Rounds of messages in the posterior of each round.
 ROUNDS = 5
 # Rounds after noise and replacement were chosen.
 CHOSEN = 3

@@ -63,7 +63,7 @@ class Noise:
         ndarray of float
             In the precision of `residual`.
         """
-        result = residual - self.offset if self.offset else residual.copy()
+        result: NDArray[Any] = residual - self.offset if self.offset else residual.copy()
         if self.family == LAPLACE:
             np.abs(result, out=result)
             result *= -1 / self.scale

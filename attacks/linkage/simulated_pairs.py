@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 from numpy.random import Generator
@@ -13,6 +14,7 @@ from attacks.base.sides import SharedColumn, shared_columns
 from attacks.base.simulation import simulation
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats, Integers
+from metrics.cells import CategoricalCells, NumericCells
 
 # Smallest number of people for a simulation.
 FEWEST = 10
@@ -71,6 +73,22 @@ def simulated_pairs(
 def some_rows(count: int, most: int, rng: Generator) -> Integers:
     """Positions of random rows, at most `most` of them."""
     return np.arange(count) if count <= most else np.sort(rng.permutation(count)[:most])
+
+
+def of_rows(column: SharedColumn, rows: Integers) -> SharedColumn:
+    """The column with these released rows only, in this order, and with the distinct cells that they hold."""
+    cells = column.cells
+    used, codes = np.unique(cells.codes[rows], return_inverse=True)
+    kept: dict[str, Any] = {name: getattr(cells, name)[used] for name in ("suppressed", "missing", "or_missing")}
+    if isinstance(cells, NumericCells):
+        position = np.full(cells.missing.size, -1)
+        position[used] = np.arange(used.size)
+        segments = position[cells.owner] >= 0
+        kept |= {name: getattr(cells, name)[segments] for name in ("low", "high", "closed")}
+        kept["owner"] = position[cells.owner[segments]]
+    else:
+        kept["member"] = cast(CategoricalCells, cells).member[used]
+    return replace(column, cells=replace(cells, codes=codes, **kept))
 
 
 def chosen_pairs(distance: Floats, truth: Integers, near: int, far: int, rng: Generator) -> tuple[Integers, Integers]:

@@ -123,10 +123,8 @@ class ColumnLifts:
         if not isinstance(cells, CategoricalCells):
             assert isinstance(cells, NumericCells)  # noqa: S101 (cells are of two kinds)
             low, high = cells.hull()
-            first, last = (
-                np.searchsorted(people.numbers, end, side=side) for end, side in ((low, "left"), (high, "right"))
-            )
-            covered = np.where(cells.missing, people.values.size - people.numbers.size, last - first)
+            inside = np.searchsorted(people.numbers, high, side="right") - np.searchsorted(people.numbers, low)
+            covered = np.where(cells.missing, people.values.size - people.numbers.size, inside)
             self._share = _share(covered, people.number_counts)
             self._prepare_near(cells, (low, high), column.values.astype(float), people)
             return

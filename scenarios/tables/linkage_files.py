@@ -163,4 +163,4 @@ def answer_table(
 
 def _learned_confidence(release: MicrodataRelease, knowledge: Knowledge, rng: Generator) -> Floats:
     evidence = ExpectationMaximizationLinkage().evidence(release, knowledge, rng)
-    return np.clip(matching_posterior(evidence), 0, 1)
+    return np.asarray(np.clip(matching_posterior(evidence), 0, 1))
