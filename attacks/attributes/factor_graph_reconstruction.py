@@ -161,7 +161,7 @@ def _forests(rows: Floats, shares: Floats, targets: Floats, trees: int, rng: Gen
     if shares.shape[1] == 1:
         return np.full((len(targets), 1), shares.mean())
     total = np.zeros((len(targets), shares.shape[1]))
-    rows, targets = (np.ascontiguousarray(table, dtype=np.float32) for table in (rows, targets))
+    singles, asked = (np.ascontiguousarray(table, dtype=np.float32) for table in (rows, targets))
     # Trees are grown one by one, as forests of scikit-learn do: its forests spend more time on copying parameters.
     with config_context(skip_parameter_validation=True):
         for kind, count, seed in zip(
@@ -169,11 +169,11 @@ def _forests(rows: Floats, shares: Floats, targets: Floats, trees: int, rng: Gen
         ):
             draws = np.random.RandomState(int(seed))
             chosen = slice(None) if len(rows) <= MOST_ROWS else rng.choice(len(rows), MOST_ROWS, replace=False)
-            examples, values = rows[chosen], np.ascontiguousarray(shares[chosen])
+            examples, values = singles[chosen], np.ascontiguousarray(shares[chosen])
             forest = np.zeros_like(total)
             for _ in range(count):
                 tree = kind(max_features="sqrt", random_state=draws.randint(np.iinfo(np.int32).max))
-                forest += tree.fit(examples, values, check_input=False).predict(targets, check_input=False)
+                forest += tree.fit(examples, values, check_input=False).predict(asked, check_input=False)
             total += count / trees * (forest / count)
     return total
 

@@ -27,10 +27,12 @@ class ExpectationMaximizationLinkage(Linkage):
     without an offset, and replacements are drawn by frequency or evenly, whichever fits the matches.
 
     Expectation maximization ends in a local optimum. Where many columns mislead, Gower's distance leads to a wrong
-    one. Other starts take half of the values of some columns as kept: of all columns, of the 2, 3, 4, 6, ... columns
-    of largest entropy, and of columns added greedily (`attacks.linkage.linkage_starts`). Another end replaces the
-    usual one if its marginal log-likelihood is larger by 10 nats. That is the sum over released rows of the log mean
-    over candidates of the product over columns. The answer names the columns that were found informative.
+    one. Other starts are tried if some column disagrees with it: more than a tenth of its values are replaced, or have
+    noise above half of the column's standard deviation. They take half of the values of some columns as kept: of all
+    columns, of the 2, 3, 4, 6, ... columns of largest entropy, and of columns added greedily
+    (`attacks.linkage.linkage_starts`). Another end replaces the usual one if its marginal log-likelihood is larger by
+    10 nats. That is the sum over released rows of the log mean over candidates of the product over columns. The answer
+    names the columns that were found informative.
 
     In releases of 150 of 10,000 people, 4 columns were disturbed a little and 46 ratings perturbed until other people
     looked nearer. It found 91 to 98 % with 91 to 98 % confidence. From Gower's distance alone it found at most
