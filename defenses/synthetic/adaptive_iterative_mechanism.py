@@ -51,8 +51,9 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
         Largest number of cells of the model's junction tree, at least 1. There are at most 20 for each record, too,
         and 2 for each record in a measured set of several columns.
     structural_zeros : sequence of mapping of str to str
-        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. They are public. Rows that hold one
-        are drawn again.
+        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. They are public. The model gives
+        those of categories and of whole bins a probability of nearly 0. Rows that hold one all the same are drawn
+        again.
 
     Raises
     ------
@@ -131,7 +132,9 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
         measured = [table.measured((column,), budget.variance, rng) for column in range(len(names))]
         budget.spend_counts(len(names))
         steps = STEPS if table.n < LARGE else STEPS_IF_LARGE
-        model = estimated(table.sizes, measured, table.n, iterations=steps)
+        # The list of measurements grows.
+        fitted = partial(estimated, table.sizes, measured, table.n, impossible=table.impossible)
+        model = fitted(iterations=steps)
         most_cells = min(self.most_cells, CELLS_PER_RECORD * table.n)
         largest = min(self.most_cells, CANDIDATE_CELLS_PER_RECORD * table.n)
         candidates = Candidates(table, self._sets(names), [single.present for single in measured], largest)
@@ -141,17 +144,18 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
             options, scores = candidates.scores(rows, float(budget.variance))
             limit = float(budget.share_after_round) * most_cells
             sets = [candidates.sets[option] for option in options]
-            chosen = self._first_fitting(sets, scores, Growth(model, measured, limit), budget.epsilon, rng)
+            growth = Growth(model, measured, limit, table.impossible)
+            chosen = self._first_fitting(sets, scores, growth, budget.epsilon, rng)
             measured.append(table.measured(chosen, budget.variance, rng))
             budget.spend_round()
             before = candidates.expected(chosen, model, rows)
-            model = estimated(table.sizes, measured, table.n, iterations=steps, start=model)
+            model = fitted(iterations=steps, start=model)
             change = np.abs(table.n * model.marginals[chosen] - before).sum()
             if change <= noise(before.size, float(budget.variance)):
                 budget.anneal()
         if len(names) > 1 and all(len(marginal.columns) == 1 for marginal in measured):
             self._say_independent()
-        model = estimated(table.sizes, measured, table.n, iterations=2 * steps, start=model)
+        model = fitted(iterations=2 * steps, start=model)
         return partial(sampled_rows, model)
 
     def _first_fitting(

@@ -18,7 +18,7 @@ from defenses.synthetic.graphical.inference_size import MOST_CELLS, check_pairs
 from defenses.synthetic.graphical.measured_table import MeasuredTable
 from defenses.synthetic.graphical.merged_values import MergedValues
 from defenses.synthetic.graphical.sampled_rows import sampled_rows
-from metrics.arrays import Integers
+from metrics.arrays import Booleans, Integers
 
 ITERATIONS = 300
 """Steps of mirror descent."""
@@ -36,8 +36,9 @@ class MaximumSpanningTree(GraphicalSynthesis):
     delta : float
         Privacy parameter delta, in (0, 1).
     structural_zeros : sequence of mapping of str to str
-        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. They are public. Rows that hold one
-        are drawn again.
+        Combinations of cells that cannot occur, in the grammar of `metrics.cells`. They are public. The model gives
+        those of categories and of whole bins a probability of nearly 0. Rows that hold one all the same are drawn
+        again.
 
     Raises
     ------
@@ -92,6 +93,7 @@ class MaximumSpanningTree(GraphicalSynthesis):
             [values.recoded(column) for values, column in zip(merged, table.codes, strict=True)],
             tuple(values.size for values in merged),
         )
+        impossible = {columns: _merged(cells, columns, merged) for columns, cells in table.impossible.items()}
         pairs = _measurable(small, _third(rho))
         measured = []
         if pairs:
@@ -103,9 +105,10 @@ class MaximumSpanningTree(GraphicalSynthesis):
                 self._say_independent()
             again = averaged([*singles, *_singles(table, 2 * _third(rho), rng)])
             merged = [MergedValues(single, table.n) for single in again.values()]
+            impossible = {columns: _merged(cells, columns, merged) for columns, cells in table.impossible.items()}
         counts = [values.merged() for values in merged]
         sizes = tuple(values.size for values in merged)
-        model = estimated(sizes, [*counts, *measured], table.n, iterations=ITERATIONS)
+        model = estimated(sizes, [*counts, *measured], table.n, iterations=ITERATIONS, impossible=impossible)
 
         def draw(rows: int, rng: Generator) -> list[Integers]:
             drawn = sampled_rows(model, rows, rng)
@@ -145,6 +148,13 @@ def _singles(table: MeasuredTable, rho: Fraction, rng: Generator) -> list[NoisyM
     """Noisy one-way counts of every column, which cost rho together."""
     variance = len(table.sizes) / rho
     return [table.measured((column,), variance, rng) for column in range(len(table.sizes))]
+
+
+def _merged(cells: Booleans, columns: Columns, merged: list[MergedValues]) -> Booleans:
+    """Impossible cells after merging values of each column."""
+    for axis, column in enumerate(columns):
+        cells = merged[column].impossible(cells, axis)
+    return cells
 
 
 def _measurable(table: MeasuredTable, rho: Fraction) -> list[Columns]:

@@ -80,6 +80,11 @@ class PrivateMarginals(GraphicalSynthesis):
         If a parameter is out of range; on `apply`, if a released column has no declared domain.
         On `apply`, if a structural zero cannot be read or avoided.
 
+    Warns
+    -----
+    UserWarning
+        If no pair is chosen, so that all columns are released independently.
+
     Notes
     -----
     Reads before its noise. Public: the number of records, names and order of the released columns, declared domains and
@@ -93,7 +98,7 @@ class PrivateMarginals(GraphicalSynthesis):
        of a pair is an L1 distance less a penalty. The distance is that of its counts from those of independent columns
        with the distributions of step 1. Replacing a record moves it by 2 at most. The penalty is the expected absolute
        noise of measuring the pair, which is public. Stopping has the score 0: at a small epsilon no pair is worth its
-       noise, and columns stay independent.
+       noise, and columns stay independent. If the noise on each pair exceeds 2n, nothing is chosen.
     3. Two-way counts of the chosen pairs with discrete Gaussian noise, fitted to the one-way distributions by
        iterative proportional fitting.
 
@@ -113,6 +118,8 @@ class PrivateMarginals(GraphicalSynthesis):
         budget = Budget(rho, len(names))
         shares = _noisy_shares(table.codes, table.sizes, table.n, budget, rng)
         pairs = _chosen_pairs(table.codes, shares, table.n, budget, rng)
+        if len(names) > 1 and not pairs:
+            self._say_independent()
         tables = _noisy_tables(table.codes, pairs, shares, table.n, budget, rng)
         return partial(drawn_rows, shares, tables)
 
@@ -127,9 +134,12 @@ def _noisy_shares(cells: list[Integers], sizes: Sequence[int], n: int, budget: B
 def _chosen_pairs(
     cells: list[Integers], shares: list[Floats], n: int, budget: Budget, rng: Generator
 ) -> list[tuple[int, int]]:
-    """Choose the pairs of columns to measure; they form a forest."""
+    """Choose the pairs of columns to measure; they form a forest, which is empty where noise exceeds any dependence."""
     possible = [pair for pair in combinations(range(len(cells)), 2) if _size(shares, pair) <= MOST_CELLS]
     noise = math.sqrt(2 / math.pi * float(budget.pair))
+    # Two tables of n records are 2n apart at most. Sizes, n and the noise are public.
+    if all(noise * _size(shares, pair) > 2 * n for pair in possible):
+        return []
     scores = np.array(
         [
             np.abs(_pair_counts(cells, shares, pair) - n * np.outer(shares[pair[0]], shares[pair[1]]).ravel()).sum()

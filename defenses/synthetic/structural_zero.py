@@ -46,8 +46,36 @@ class StructuralZero:
         covered = [self._covers(name, drawn.get(name, _missing(self.domains[name], rows))) for name in self.cells]
         return np.asarray(np.logical_and.reduce(covered))
 
+    def cells_of(self, names: Sequence[str]) -> Booleans:
+        """Which combinations of categories and whole bins are impossible; one axis for each of its columns, ascending.
+
+        Parameters
+        ----------
+        names : sequence of str
+            All columns; they give the order of the axes.
+        """
+        result = np.ones((), dtype=bool)
+        for name in (name for name in names if name in self.cells):
+            result = result[..., None] & self._whole(name)
+        return np.asarray(result)
+
     def __str__(self) -> str:
         return ", ".join(f"{name} = {cell}" for name, cell in self.cells.items())
+
+    def _whole(self, name: str) -> Booleans:
+        """Categories, or bins all of whose numbers are covered, shape (size,)."""
+        domain = self.domains[name]
+        if not isinstance(domain, NumericDomain):
+            return self._covers(name, np.arange(domain.size))
+        edges = np.ceil(domain.edges) if domain.integer else domain.edges
+        last = edges[1:] - 1 if domain.integer else np.append(np.nextafter(edges[1:-1], -np.inf), edges[-1])
+        first = np.minimum(edges[:-1], last)
+        return self._covers(name, first) & self._covers(name, last) & self._convex(name)
+
+    def _convex(self, name: str) -> bool:
+        """Whether a cell of numbers is a single number or interval, or ``*``."""
+        cell = read_cells(pd.Series([self.cells[name]], name=name, dtype=object), self.domains[name])
+        return isinstance(cell, NumericCells) and cell.owner.size == 1
 
     def _covers(self, name: str, values: Any) -> Booleans:
         domain = self.domains[name]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -110,15 +110,18 @@ class Growth:
         The measurements so far.
     limit : float
         Largest number of cells of the junction tree.
+    impossible : collection of tuple of int
+        Sets of columns of which cells are impossible.
     """
 
     model: GraphicalModel
     measured: Sequence[NoisyMarginal]
     limit: float
+    impossible: Collection[Columns] = ()
 
     def fits(self, columns: Columns) -> bool:
         """Return whether a clique holds the set already, or the junction tree stays within the limit with it."""
         if any(set(columns) <= set(clique) for clique in self.model.tree.cliques):
             return True
         known = {marginal.columns for marginal in self.measured}
-        return model_cells(self.model.tree.sizes, [*known, columns]) <= self.limit
+        return model_cells(self.model.tree.sizes, [*known, *self.impossible, columns]) <= self.limit

@@ -9,12 +9,14 @@ import numpy as np
 
 from defenses.synthetic.graphical.belief_propagation import BeliefPropagation, Factors
 from defenses.synthetic.graphical.clique_tree import CliqueTree, Columns
-from metrics.arrays import Floats
+from metrics.arrays import Booleans, Floats
 
 # Step sizes are multiplied by these after an accepted and after a refused step.
 GROWTH, SHRINKAGE = 1.5, 0.5
 # Steps that lower the loss by a smaller share end the descent.
 TOLERANCE = 1e-7
+# Logarithm of a factor that makes a cell impossible; finite, so that conditional distributions exist everywhere.
+LOG_ZERO = -1000.0
 
 
 @dataclass(frozen=True)
@@ -71,6 +73,7 @@ def estimated(
     *,
     iterations: int,
     start: GraphicalModel | None = None,
+    impossible: Mapping[Columns, Booleans] | None = None,
 ) -> GraphicalModel:
     """Find the graphical model whose marginals are nearest to noisy ones, by mirror descent with line search.
 
@@ -90,6 +93,8 @@ def estimated(
         Largest number of steps, accepted or refused; fewer if the loss settles.
     start : GraphicalModel, optional
         A model with whose potentials to start. The default is the uniform distribution.
+    impossible : mapping of tuple of int to ndarray of bool, optional
+        Cells of sets of columns that get probabilities of nearly 0: True where a row cannot hold the values.
 
     References
     ----------
@@ -98,8 +103,9 @@ def estimated(
     Beck and Teboulle (2003), Mirror descent and nonlinear projected subgradient methods.
     """
     targets = averaged(measurements)
-    tree = CliqueTree.of(sizes, targets)
-    inference = BeliefPropagation(tree, targets)
+    fixed = {columns: np.where(cells, LOG_ZERO, 0.0) for columns, cells in (impossible or {}).items()}
+    tree = CliqueTree.of(sizes, [*targets, *fixed])
+    inference = BeliefPropagation(tree, [*targets, *fixed])
     potentials = {
         columns: np.zeros(target.counts.shape)
         if start is None or columns not in start.potentials
@@ -110,7 +116,7 @@ def estimated(
     wanted = {columns: target.counts / n for columns, target in targets.items()}
 
     def evaluated(logs: Factors) -> tuple[list[Floats], dict[Columns, Floats], float]:
-        beliefs = inference.beliefs(logs)
+        beliefs = inference.beliefs({**logs, **{part: logs.get(part, 0.0) + log for part, log in fixed.items()}})
         marginals = inference.marginals(beliefs)
         # In units of n, so that a step of 1 / weight moves potentials by differences of shares.
         gaps = {columns: marginals[columns] - wanted[columns] for columns in targets}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -20,16 +20,19 @@ from defenses.base.release import MicrodataRelease
 from defenses.dp.composition import zcdp_rho
 from defenses.dp.exponential import Exponential
 from defenses.dp.mechanism import check_delta
+from defenses.synthetic.graphical.clique_tree import Columns, model_cells
 from defenses.synthetic.graphical.measured_table import MeasuredTable
 from defenses.synthetic.released_columns import Inside, check_public_domains, uniform_inside, value_cells, value_draw
 from defenses.synthetic.row_synthesizer import possible_rows
-from defenses.synthetic.structural_zero import Zeros, check_structural_zeros, structural_zeros
-from metrics.arrays import Floats, Integers
+from defenses.synthetic.structural_zero import StructuralZero, Zeros, check_structural_zeros, structural_zeros
+from metrics.arrays import Booleans, Floats, Integers
 
 DrawnCodes = Callable[[int, Generator], list[Integers]]
 """``draw(rows, rng)``: position of the value of new rows in each column, one array of shape (rows,) for each."""
 NEGLIGIBLE = 30.0
 """Logarithm of the odds at which scores are no longer distinguished."""
+MOST_RULE_CELLS = 100_000
+"""Largest number of cells of a junction tree of the columns of structural zeros; rules beyond it only redraw rows."""
 INDEPENDENT = (
     "epsilon is too small to measure associations of this many records: "
     "the noise exceeds any of them, and all columns are released independently"
@@ -105,10 +108,12 @@ class GraphicalSynthesis(MicrodataDefense):
         names = records.released_columns
         if len(records) and names:
             domains = [records.domains[name] for name in names]
-            table = MeasuredTable([codes(records, name) for name in names], tuple(domain.size for domain in domains))
+            sizes = tuple(domain.size for domain in domains)
+            zeros = structural_zeros(records, self.structural_zeros)
+            table = MeasuredTable([codes(records, name) for name in names], sizes, _impossible(zeros, names, sizes))
             numbers = [inside.get(name, uniform_inside(domain)) for name, domain in zip(names, domains, strict=True)]
             draw = value_draw(numbers, self._fitted(table, _at_most(rho), names, rng))
-            drawn = possible_rows(draw, names, structural_zeros(records, self.structural_zeros), len(records), rng)
+            drawn = possible_rows(draw, names, zeros, len(records), rng)
             for name, domain in zip(names, domains, strict=True):
                 frame[name] = value_cells(domain, drawn[name], rng)
         return MicrodataRelease(frame, np.full(len(frame), -1), None)
@@ -138,6 +143,20 @@ class GraphicalSynthesis(MicrodataDefense):
     def _say_independent(self) -> None:
         """Warn that no association is measured. What is warned of follows from public numbers and noisy counts."""
         warnings.warn(f"{type(self).__name__}: {INDEPENDENT}", stacklevel=4)
+
+
+def _impossible(
+    zeros: Sequence[StructuralZero], names: tuple[str, ...], sizes: tuple[int, ...]
+) -> dict[Columns, Booleans]:
+    """Impossible cells of each set of columns that a rule names, as long as the model stays small with all of them."""
+    result: dict[Columns, Booleans] = {}
+    for zero in zeros:
+        columns = tuple(number for number, name in enumerate(names) if name in zero.cells)
+        if model_cells(sizes, [*result, columns]) <= MOST_RULE_CELLS:
+            cells = zero.cells_of(names)
+            if cells.any() and not cells.all():
+                result[columns] = result.get(columns, cells) | cells
+    return result
 
 
 def _at_most(rho: Fraction) -> float:

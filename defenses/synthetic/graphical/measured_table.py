@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 import numpy as np
@@ -11,13 +13,27 @@ from numpy.random import Generator
 from defenses.dp.discrete_gaussian_sampling import discrete_gaussian
 from defenses.synthetic.counted_columns import Columns, CountedColumns
 from defenses.synthetic.graphical.estimation import NoisyMarginal
+from metrics.arrays import Booleans
 
 # Deficits of a noisy total within so many standard deviations of its noise count as noise.
 DEVIATIONS = 3.0
 
 
+@dataclass(frozen=True)
 class MeasuredTable(CountedColumns):
-    """Counted columns that are read through noise only."""
+    """Counted columns that are read through noise only.
+
+    Parameters
+    ----------
+    codes : list of ndarray of int, each of shape (n,)
+        Position of each record's value in each column; -1 where it is missing or not in the domain.
+    sizes : tuple of int
+        Number of values of each column.
+    impossible : mapping of tuple of int to ndarray of bool
+        Publicly known combinations of values that no row holds: True in the cells of these columns.
+    """
+
+    impossible: Mapping[Columns, Booleans] = field(default_factory=dict)
 
     def measured(self, columns: Columns, variance: Fraction, rng: Generator) -> NoisyMarginal:
         """Counts with discrete Gaussian noise of this variance.

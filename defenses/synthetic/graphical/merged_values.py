@@ -11,7 +11,7 @@ from numpy.random import Generator
 from defenses.base.simplex import project_to_simplex
 from defenses.synthetic.graphical.estimation import NoisyMarginal
 from defenses.synthetic.graphical.sampled_rows import rounded
-from metrics.arrays import Floats, Integers
+from metrics.arrays import Booleans, Floats, Integers
 
 # Values with noisy counts below so many standard deviations of the noise are rare.
 DEVIATIONS = 3.0
@@ -63,6 +63,13 @@ class MergedValues:
             np.bincount(self.codes, weights=variances).astype(float),
             self.measurement.present,
         )
+
+    def impossible(self, cells: Booleans, axis: int) -> Booleans:
+        """Cells of several columns of which this one is an axis, after merging: all merged values are impossible."""
+        moved = np.moveaxis(cells, axis, 0)
+        result = np.ones((self.size, *moved.shape[1:]), dtype=bool)
+        np.logical_and.at(result, self.codes, moved)
+        return np.moveaxis(result, 0, axis)
 
     def recoded(self, column: Integers) -> Integers:
         """Values of records after merging; -1 remains."""

@@ -55,7 +55,8 @@ def test_marginals_and_the_one_association_survive():
 
 
 def test_at_a_small_epsilon_columns_stay_independent():
-    frame = released(records(200), epsilon=0.05)
+    with pytest.warns(UserWarning, match="PrivateMarginals: epsilon is too small to measure associations"):
+        frame = released(records(200), epsilon=0.05)
     assert len(frame) == 200
     together = pd.crosstab(frame["weather"], frame["mood"], normalize=True)
     independent = np.outer(together.sum(axis=1), together.sum(axis=0))

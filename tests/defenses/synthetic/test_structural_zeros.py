@@ -14,6 +14,10 @@ from defenses import (
     PrivateMarginals,
     PrivBayes,
 )
+from defenses.synthetic.graphical import graphical_synthesis
+from defenses.synthetic.graphical.estimation import NoisyMarginal, estimated
+from defenses.synthetic.graphical.merged_values import MergedValues
+from defenses.synthetic.structural_zero import structural_zeros
 from metrics import CategoricalDomain, NumericDomain
 
 PRIVATE = [MaximumSpanningTree, AdaptiveIterativeMechanism, PrivateMarginals, PrivBayes]
@@ -93,3 +97,66 @@ def test_a_rule_may_name_a_column_without_values(method):
     assert (apply(bound, records).frame["x"] == 1).any()
     bound = method.clone().set_params(structural_zeros=[{"empty": "*", "x": "1"}])
     assert not (apply(bound, records).frame["x"] == 1).any()
+
+
+def test_cells_of_whole_categories_and_bins():
+    """The third bin of ages is 40 to 64; a rule that covers a part of a bin leaves the bin possible."""
+    names = ["job", "age", "income"]
+
+    def cells(**rule):
+        return structural_zeros(conditional(5), [rule])[0].cells_of(names)
+
+    whole = cells(age="[40,64]", job="{cook|clerk}")
+    assert whole.shape == (3, 4)
+    assert np.argwhere(whole).tolist() == [[1, 2], [2, 2]]
+    assert cells(age="[0,40)").tolist() == [True, True, False, False]
+    assert not cells(age="[0,15)").any()
+    assert cells(age="{0|17}").sum() == 0
+    assert cells(age="*", job="none").tolist() == [[True] * 4, [False] * 4, [False] * 4]
+    halves = table({"x": NumericDomain(0, 1, cuts=(0.5,))}, x=[0.1])
+    assert structural_zeros(halves, [{"x": "[0,0.5)"}])[0].cells_of(["x"]).tolist() == [True, False]
+    assert structural_zeros(halves, [{"x": "[0.5,1]"}])[0].cells_of(["x"]).tolist() == [False, True]
+
+
+@pytest.mark.parametrize("method", [MaximumSpanningTree, AdaptiveIterativeMechanism])
+def test_the_model_knows_rules_of_whole_bins(method):
+    """The group that rules are about keeps its size at a small epsilon, where drawing again would thin it."""
+    domains = {**DOMAINS, "age": NumericDomain(0, 99, integer=True, cuts=(15, 40, 65))}
+    records = conditional(600)
+    records = table(domains, **{name: records.frame[name].to_numpy() for name in domains})
+    defense = method(epsilon=0.5, structural_zeros=RULES)
+
+    def share(seeds=range(10)):
+        frames = [apply(defense, records, seed).frame for seed in seeds]
+        assert sum(map(impossible, frames)) == 0
+        return np.mean([np.abs((frame["age"] < 15).mean() - (records.frame["age"] < 15).mean()) for frame in frames])
+
+    with_rules = share()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graphical_synthesis, "MOST_RULE_CELLS", 0)
+        assert with_rules < 0.8 * share()
+
+
+def test_merged_values_are_impossible_together():
+    """The last three of five values are rare and merged; they are impossible if each of them is."""
+    merged = MergedValues(NoisyMarginal((0,), np.array([90.0, 80, 1, 2, 0]), 1.0), 173)
+    assert merged.size == 3
+    cells = np.zeros((2, 5), dtype=bool)
+    cells[0, 2:4] = cells[1, 1:] = True
+    assert merged.impossible(cells, 1).tolist() == [[False, False, False], [False, True, True]]
+
+
+def test_estimation_keeps_impossible_cells_empty_and_fits_the_rest():
+    """Both one-way distributions are kept although one cell is impossible, also where the noisy pair says otherwise."""
+    forbidden = np.array([[True, False], [False, False]])
+    singles = [NoisyMarginal((column,), np.array([40.0, 60.0]), 1.0) for column in (0, 1)]
+    pair = NoisyMarginal((0, 1), np.array([[5.0, 35], [35, 25]]), 50.0)
+    for measured in (singles, [*singles, pair]):
+        model = estimated((2, 2), measured, 100, iterations=500, impossible={(0, 1): forbidden})
+        (belief,) = model.beliefs
+        assert belief[0, 0] < 1e-12
+        assert belief.sum(axis=0) == pytest.approx([0.4, 0.6], abs=0.01)
+        assert belief.sum(axis=1) == pytest.approx([0.4, 0.6], abs=0.01)
+    # A value that is impossible altogether leaves finite beliefs.
+    nothing = {(0,): np.array([True, False])}
+    assert np.isfinite(estimated((2, 2), singles, 100, iterations=50, impossible=nothing).beliefs[0]).all()
