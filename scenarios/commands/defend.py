@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -117,7 +119,8 @@ def defend(
         defense.check(records)
         promised = defense.guarantee(records)
         release_rng, order_rng = np.random.default_rng(seed).spawn(2)
-        release = defense.apply(records, release_rng).shuffled(order_rng)
+        with _warnings_as_lines():
+            release = defense.apply(records, release_rng).shuffled(order_rng)
         if channel is not None and release.channel is None:
             raise ValueError(f"--channel: this release of {method} has none")
     _describe(dataset, roles, _unique_text_columns(records))
@@ -160,26 +163,41 @@ def _defend_in_parts(
         if path is not None and folder.is_dir() and Path(path).resolve().parent == folder.resolve():
             raise ValueError(f"{path} would become a part of the table; write to another folder than {table}")
     try:
-        released, count, promised, notes = defend_in_parts(
-            defense,
-            input_path(table),
-            roles,
-            reading=reading,
-            memory=memory,
-            rows=blocks,
-            output=output,
-            truth=truth,
-            channel=channel,
-            seed=seed,
-            engine=engine_of(scheduler),
-            describe=lambda dataset, unique: _describe(dataset, roles, unique),
-        )
+        with _warnings_as_lines():
+            released, count, promised, notes = defend_in_parts(
+                defense,
+                input_path(table),
+                roles,
+                reading=reading,
+                memory=memory,
+                rows=blocks,
+                output=output,
+                truth=truth,
+                channel=channel,
+                seed=seed,
+                engine=engine_of(scheduler),
+                describe=lambda dataset, unique: _describe(dataset, roles, unique),
+            )
     except BrokenPipeError:
         # Nobody reads standard output any more.
         raise click.exceptions.Exit(0) from None
     echo(f"{released} of {count} records; promised: {_in_words(promised)}", err=True)
     for note in notes:
         echo(f"note: {note}", err=True)
+
+
+@contextmanager
+def _warnings_as_lines() -> Iterator[None]:
+    """Echo each warning of a defense once, without the line of code that raised it."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for line in dict.fromkeys(str(entry.message) for entry in caught if entry.category is UserWarning):
+        echo(f"warning: {line}", err=True)
+    for entry in caught:
+        if entry.category is not UserWarning:
+            warnings.showwarning(entry.message, entry.category, entry.filename, entry.lineno)
 
 
 def _describe(dataset: Dataset, roles: Path | None, unique: Sequence[str]) -> None:
