@@ -155,7 +155,7 @@ def build(table: Mapping[str, Any], package: str) -> Any:
 
 
 def _build(table: Mapping[str, Any], method: type[Method], package: str) -> Any:
-    arguments = {name: _built(value, package) for name, value in table.items() if name != "use"}
+    arguments = {name: built_value(value, package) for name, value in table.items() if name != "use"}
     check_parameter_names(str(table["use"]), arguments, method.parameter_names())
     try:
         return method(**arguments)
@@ -217,11 +217,12 @@ def _elsewhere(name: str, package: str, base: type[Method] | None = None) -> typ
     return method
 
 
-def _built(value: Any, package: str) -> Any:
+def built_value(value: Any, package: str) -> Any:
+    """Value of a parameter: tables ``{"use": name, ...}``, alone or in lists, become methods of a package."""
     if isinstance(value, Mapping) and "use" in value:
         return _build(value, _find_part(str(value["use"]), package), package)
     if isinstance(value, list | tuple):
-        return [_built(item, package) for item in value]
+        return [built_value(item, package) for item in value]
     return value
 
 

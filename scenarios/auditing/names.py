@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from defenses.base.parametrized import Parametrized
-from scenarios.methods import check_parameter_names, class_at, exported, suggestion
+from scenarios.methods import built_value, check_parameter_names, class_at, exported, suggestion
 
 PACKAGES = ("defenses.dp", "defenses.ldp")
 
@@ -34,7 +34,7 @@ def mechanism_of(name: str, parameters: Mapping[str, Any]) -> Any:
         An exported class, or ``module:Class`` of any class that takes keyword arguments. The current folder is
         searched last for such a module.
     parameters : mapping
-        Arguments of its constructor.
+        Arguments of its constructor; a table ``{"use": name, ...}`` becomes a defense.
 
     Raises
     ------
@@ -55,6 +55,6 @@ def mechanism_of(name: str, parameters: Mapping[str, Any]) -> Any:
         raise ValueError(f"there is no mechanism {name!r}{suggestion(name, classes)}")
     check_parameter_names(name, parameters, list(inspect.signature(mechanism).parameters))
     try:
-        return mechanism(**parameters)
+        return mechanism(**{name: built_value(value, "defenses") for name, value in parameters.items()})
     except TypeError as error:
         raise ValueError(f"{name}: {error}") from None

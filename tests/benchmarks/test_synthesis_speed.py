@@ -16,6 +16,7 @@ from defenses.base.queries import codes
 from defenses.dp import zcdp_rho
 from scenarios.datasets import load
 
+SEEDS = (1, 2, 3)
 PEER = ("mbi==2.0.0", "jax==0.10.2")
 # Peak memory is a process's own.
 OWN_CODE = """
@@ -76,21 +77,31 @@ def test_adaptive_mechanism_takes_less_than_3_gb():
 
 @pytest.mark.long
 def test_the_workload_error_is_at_most_that_of_the_published_loop(benchmark, adult, tmp_path):
-    """All three-way marginals of Adult at epsilon 1; one release of the peer, and the mean of five of ours."""
-    venv.create(tmp_path / "peer", with_pip=True)
-    python = tmp_path / "peer" / ("Scripts" if os.name == "nt" else "bin") / "python"
+    """All three-way marginals of Adult at epsilon 1, three seeds of each; the peer takes three to nine minutes a seed.
+
+    The bound is on the peer's best release: means of three would hide that its errors differ much between seeds.
+    """
+    python = peer_environment(tmp_path)
+    theirs, seconds = [], []
+    for seed in SEEDS:
+        table, drawn = tmp_path / "table.npz", tmp_path / "drawn.npy"
+        np.savez(table, codes=coded(adult), sizes=sizes_of(adult), rho=zcdp_rho(1.0, 1e-6), seed=seed)
+        peer = [python, Path(__file__).with_name("mbi_peer.py"), table, drawn]
+        run = subprocess.run(peer, capture_output=True, text=True, check=False)
+        assert run.returncode == 0, run.stderr
+        theirs.append(workload_error(coded(adult), np.load(drawn), sizes_of(adult)))
+        seconds.append(float(run.stdout.split()[-1]))
+    ours = benchmark.pedantic(lambda: [error_of(adult, AdaptiveIterativeMechanism(), seed) for seed in SEEDS], rounds=1)
+    benchmark.extra_info |= {"errors": ours, "errors of mbi": theirs, "seconds of mbi": seconds}
+    assert np.mean(ours) <= 1.05 * min(theirs)
+
+
+def peer_environment(folder):
+    """Path of the Python of a new environment with the peer."""
+    venv.create(folder / "peer", with_pip=True)
+    python = folder / "peer" / ("Scripts" if os.name == "nt" else "bin") / "python"
     installed = subprocess.run(
         [python, "-m", "pip", "install", "-q", *PEER], capture_output=True, text=True, check=False
     )
     assert installed.returncode == 0, installed.stderr
-    table, drawn = tmp_path / "table.npz", tmp_path / "drawn.npy"
-    np.savez(table, codes=coded(adult), sizes=sizes_of(adult), rho=zcdp_rho(1.0, 1e-6), seed=1)
-    peer = [python, Path(__file__).with_name("mbi_peer.py"), table, drawn]
-    run = subprocess.run(peer, capture_output=True, text=True, check=False)
-    assert run.returncode == 0, run.stderr
-    theirs = workload_error(coded(adult), np.load(drawn), sizes_of(adult))
-    ours = benchmark.pedantic(
-        lambda: np.mean([error_of(adult, AdaptiveIterativeMechanism(), seed) for seed in range(5)]), rounds=1
-    )
-    benchmark.extra_info |= {"error": ours, "error of mbi": theirs, "seconds of mbi": float(run.stdout.split()[-1])}
-    assert ours <= 1.05 * theirs
+    return python

@@ -16,6 +16,7 @@ from defenses.base.microdata import Microdata
 from defenses.synthetic.graphical.candidates import Candidates
 from metrics.domains import CategoricalDomain, infer_domain
 from scenarios.auditing.audit import Neighbours, Subject, audit
+from scenarios.auditing.names import mechanism_of
 from scenarios.auditing.subjects import subject
 
 DEFENSES = (MaximumSpanningTree, AdaptiveIterativeMechanism)
@@ -145,3 +146,11 @@ def test_the_whole_audit_holds(defense, epsilon):
         warnings.simplefilter("ignore")
         for examined in (subject(defense(epsilon=epsilon)), of_selection(defense, epsilon)):
             assert audit(examined, runs=2000, rng=rng()).holds
+
+
+def test_a_defense_within_a_defense_is_audited_by_name():
+    parameters = {"synthesizer": {"use": "AdaptiveIterativeMechanism", "epsilon": 2.0}}
+    examined = subject(mechanism_of("RefinedBins", parameters))
+    assert examined.epsilon == 2
+    with pytest.raises(ValueError, match="synthesizer must be MaximumSpanningTree"):
+        mechanism_of("RefinedBins", {"synthesizer": {"use": "Identity"}})

@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 
 import defenses.synthetic.private_marginals as synthesis
-from defenses import Curator, GraphCurator, MaximumSpanningTree, PrivateMarginals, RetentionReplacement
+from defenses import (
+    AdaptiveIterativeMechanism,
+    Curator,
+    GraphCurator,
+    MaximumSpanningTree,
+    PrivateMarginals,
+    RefinedBins,
+    RetentionReplacement,
+)
 from defenses.dp import DiscreteGaussian, DiscreteLaplace, Exponential, Laplace, RandomizedResponse, Staircase
 from defenses.ldp import GeneralizedRandomizedResponse, PiecewiseMechanism
 from defenses.synthetic.graphical.measured_table import MeasuredTable
@@ -39,6 +47,8 @@ def rng(seed=0):
         (Curator(epsilon=2.0, neighbours="add or remove"), 1.3),
         (Curator(epsilon=2.0, delta=1e-5, mechanism="gaussian"), 1.0),
         (PrivateMarginals(epsilon=2.0, delta=1e-5), 0.8),
+        (MaximumSpanningTree(epsilon=2.0, delta=1e-5), 0.8),
+        (AdaptiveIterativeMechanism(epsilon=2.0, delta=1e-5), 0.8),
         (GraphCurator(epsilon=2.0), 1.3),
     ],
     ids=repr,
@@ -66,8 +76,18 @@ def test_synthesis_with_half_of_the_noise_is_caught(epsilon, monkeypatch):
     assert not one_run_audit(examined, rng=rng(1)).holds
 
 
-def test_a_spanning_tree_with_half_of_the_noise_is_caught(monkeypatch):
-    examined, measured = canaries(MaximumSpanningTree(epsilon=2.0)), MeasuredTable.measured
+@pytest.mark.parametrize(
+    "defense",
+    [
+        MaximumSpanningTree(epsilon=2.0),
+        AdaptiveIterativeMechanism(epsilon=2.0),
+        RefinedBins(synthesizer=AdaptiveIterativeMechanism(epsilon=2.0)),
+    ],
+    ids=lambda defense: type(defense).__name__,
+)
+def test_graphical_synthesis_with_half_of_the_noise_is_caught(defense, monkeypatch):
+    examined, measured = canaries(defense), MeasuredTable.measured
+    assert examined.gaussian
     assert one_run_audit(examined, canaries=500, rng=rng()).holds
     halved = lambda table, columns, variance, rng: measured(table, columns, variance / 4, rng)  # noqa: E731
     monkeypatch.setattr(MeasuredTable, "measured", halved)
