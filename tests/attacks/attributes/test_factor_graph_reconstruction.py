@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 
 from attacks import ColumnwiseReconstruction, FactorGraphReconstruction, Knowledge, NotApplicable
 from attacks.attributes import factor_graph_reconstruction
-from attacks.attributes.factor_graph_reconstruction import association_factors, outstanding_rows
+from attacks.attributes.factor_graph_reconstruction import _forests, association_factors, outstanding_rows
 from attacks.attributes.hidden_columns import MOST_VALUES, hidden_columns
 from defenses import Constant, GaussianCopula, Identity, IndependentMarginals, Microdata, MicrodataRelease, Mondrian
 from defenses.base.defense import MicrodataDefense
@@ -208,3 +208,18 @@ def test_a_release_without_hidden_value_is_not_applicable():
 def test_bad_parameters_are_refused(parameters, name):
     with pytest.raises(ValueError, match=name):
         FactorGraphReconstruction(**parameters)
+
+
+def test_trees_are_those_of_forests():
+    """Grown one by one, the trees predict what scikit-learn's forests of the same seeds predict."""
+    from sklearn.ensemble import ExtraTreesRegressor, RandomForestRegressor
+
+    rng = np.random.default_rng(0)
+    rows, targets, shares = rng.integers(0, 5, (60, 4)) * 1.0, rng.random((20, 4)), rng.dirichlet(np.ones(3), 60)
+    seeds = np.random.default_rng(1).integers(1 << 31, size=2)
+    forests = [
+        kind(count, bootstrap=False, max_features="sqrt", random_state=int(seed)).fit(rows, shares).predict(targets)
+        for kind, count, seed in zip((ExtraTreesRegressor, RandomForestRegressor), (3, 2), seeds, strict=True)
+    ]
+    grown = _forests(rows, shares, targets, 5, np.random.default_rng(1))
+    assert grown == pytest.approx(0.6 * forests[0] + 0.4 * forests[1], rel=1e-12)

@@ -1,0 +1,28 @@
+"""Columns of some released rows."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from attacks import Knowledge
+from attacks.base.sides import gower_distance, shared_columns
+from attacks.linkage.simulated_pairs import of_rows
+from defenses import Microdata, MicrodataRelease
+
+
+@pytest.mark.parametrize("rows", [[0, 3, 6, 7], [5, 5, 1], [2], [4, 0]])
+def test_some_rows_of_a_column_have_the_distances_and_cells_of_all(rows):
+    """Numbers, intervals, sets, suppressed and missing cells, in any order."""
+    released = pd.DataFrame(
+        {
+            "age": ["[20,30)", "41", None, "*", "{20|41}", "60", "41", "[25,60]"],
+            "job": ["a", "{a|b}", None, "b", "*", "a", "{b|}", "a"],
+        }
+    )
+    people = pd.DataFrame({"age": [25.0, 41.0, np.nan, 60.0, 60.0], "job": ["a", "b", None, "a", "b"]})
+    columns = shared_columns(MicrodataRelease(released, np.full(8, -1)), Knowledge(people, Microdata(people)))
+    some = [of_rows(column, np.array(rows)) for column in columns]
+    assert np.array_equal(gower_distance(some), gower_distance(columns)[rows])
+    for part, column in zip(some, columns, strict=True):
+        assert np.array_equal(part.expand(part.contains()), column.expand(column.contains())[rows])
+        assert part.cells.missing.size == np.unique(column.cells.codes[rows]).size
