@@ -40,7 +40,10 @@ class ExpectationMaximizationLinkage(Linkage):
 
     Evidence counts as chance if the joint likelihood of the columns hardly exceeds that of each column by itself.
     Confidences then fall to the chance level (`attacks.linkage.linkage_significance`). If most columns hold the values
-    of one other person and none those of the true one, that person is named confidently.
+    of one other person and those of the true one are hidden, that other person is named confidently. The same release
+    can stem from the other person with the remaining columns replaced. So no confidence is right in both cases.
+    Here it fits the second one. In four releases of 60 of 1,000 people, 65 % of the other people were named and 8 % of
+    the true ones, with a confidence of 73 %.
 
     The likelihood of noise is that of the interval between a number's neighbours that occur on either side. With
     intervals of one unit, every number that somebody has would be strong evidence that it was kept. Where numbers were
