@@ -24,7 +24,7 @@ FARTHEST = 5.0
 # Bounds of log-odds, within the resolution of confidences, and of probabilities, so that logarithms are finite.
 FARTHEST_ODDS, LEAST = 20.0, 1e-9
 # Most rows of a simulated release to learn from, and least rows of simulated releases to calibrate confidences on.
-ROWS, TRUSTED_ROWS = 120, 200
+ROWS, TRUSTED_ROWS = 100, 200
 
 
 class LearnedLinkage(Linkage):
@@ -58,7 +58,7 @@ class LearnedLinkage(Linkage):
     Using Mahalanobis distance-based record linkage for disclosure risk assessment, for weights learned by the intruder.
     """
 
-    def __init__(self, *, simulations: int = 5, near: int = 20, far: int = 20, penalty: float = 0.3) -> None:
+    def __init__(self, *, simulations: int = 6, near: int = 20, far: int = 20, penalty: float = 0.3) -> None:
         self.simulations = simulations
         self.near = near
         self.far = far
@@ -127,8 +127,8 @@ def _log_odds(model: LinearModel, columns: list[SharedColumn], distance: Floats)
     first = 2
     for column in columns:
         features = column_features(column)
-        table = np.zeros(features[0].shape, dtype=np.float32)
-        for weight, feature in zip(model.weights[first : first + len(features)].tolist(), features, strict=True):
+        table: Floats = np.zeros(features[0].shape)
+        for weight, feature in zip(model.weights[first : first + len(features)], features, strict=True):
             table += weight * feature
         odds += column.expand(table)
         first += len(features)
@@ -177,10 +177,10 @@ def pair_features(columns: list[SharedColumn], distance: Floats, pair_rows: Inte
     features = [distance[pair_rows, candidates], distance[pair_rows, candidates] - distance.min(axis=1)[pair_rows]]
     for column in columns:
         features += column_features(column, (column.cells.codes[pair_rows], column.codes[candidates]))
-    return np.column_stack(features).astype(float, copy=False)
+    return np.column_stack(features)
 
 
-def column_features(column: SharedColumn, pairs: tuple[Integers, Integers] | None = None) -> list[NDArray[Any]]:
+def column_features(column: SharedColumn, pairs: tuple[Integers, Integers] | None = None) -> list[Floats]:
     """Features of each distinct cell and value of a column, arrays of shape (cells, values).
 
     Parameters
@@ -190,32 +190,25 @@ def column_features(column: SharedColumn, pairs: tuple[Integers, Integers] | Non
     pairs : tuple of two ndarray of int, shape (pairs,), optional
         Cells and values of pairs. The features are then those of the pairs, of shape (pairs,).
     """
-    covered = (column.contains() if pairs is None else column.contains()[pairs]).astype(np.float32)
+    covered = (column.contains() if pairs is None else column.contains()[pairs]).astype(float)
     cells, values = pairs or (np.s_[:, None], np.s_[None, :])
     share = np.bincount(column.codes, minlength=len(column.values)) / column.codes.size
     with np.errstate(divide="ignore"):
-        rarity = np.where(share > 0, -np.log(share), 0.0).astype(np.float32)
+        rarity = np.where(share > 0, -np.log(share), 0.0)
     features = [covered, covered * rarity[values]]
     if isinstance(column.cells, NumericCells):
         sides = (*column.cells.hull(), column.values.astype(float))
         ordered = np.sort(sides[2][~np.isnan(sides[2])])
         ranks = [np.searchsorted(ordered, side) / max(1, ordered.size) for side in sides]
-        deviation, middle = _deviation(ordered) or 1.0, ordered[ordered.size // 2] if ordered.size else 0.0
-        # Deviations from a middle number are precise enough in single precision.
-        standard = [(side - middle) / deviation for side in sides]
-        far, far_in_ranks = (
-            _beyond(low[cells], high[cells], number[values])
-            for low, high, number in ([side.astype(np.float32) for side in three] for three in (standard, ranks))
-        )
-        np.minimum(far, np.float32(FARTHEST), out=far)
-        features += [far, far * far, far_in_ranks]
+        far, far_in_ranks = (_beyond(low[cells], high[cells], number[values]) for low, high, number in (sides, ranks))
+        far = np.minimum(far / (_deviation(ordered) or 1.0), FARTHEST)
+        features += [far, far**2, far_in_ranks]
     return features
 
 
-def _beyond(low: NDArray[Any], high: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
+def _beyond(low: Floats, high: Floats, values: Floats) -> Floats:
     """How far each value lies outside its cell, arrays broadcast; infinite where one of them is missing."""
-    beyond: NDArray[Any] = np.maximum(low - values, values - high)
-    np.maximum(beyond, np.float32(0.0), out=beyond)
+    beyond: Floats = np.maximum(np.maximum(low - values, values - high), 0.0)
     beyond[np.isnan(beyond)] = np.inf
     return beyond
 
