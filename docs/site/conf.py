@@ -21,7 +21,13 @@ extensions = [
     "mathml",
     "run_directives",
     "language_links",
+    "docstrings",
+    "generated",
 ]
+autodoc_typehints = "none"
+autodoc_class_signature = "mixed"
+numpydoc_show_class_members = False
+numpydoc_validation_checks: set[str] = set()
 exclude_patterns = ["_build"]
 templates_path = ["templates"]
 default_role = None

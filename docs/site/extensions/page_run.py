@@ -24,7 +24,11 @@ def code_version() -> str:
     """Hash of all files that an output may depend on, apart from the pages themselves."""
     digest = hashlib.sha256()
     files = [path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file()]
-    files += [path for path in SITE.rglob("*") if path.is_file() and path.suffix in {".py", ".csv", ".toml"}]
+    files += [
+        *(SITE / "examples").iterdir(),
+        *(SITE / "extensions").glob("*run*.py"),
+        SITE / "extensions/python_worker.py",
+    ]
     files += [ROOT / "tokumei.py", *(ROOT / "docs" / "board").glob("*")]
     for path in sorted(files):
         if not {"__pycache__", "_build"} & set(path.parts):
@@ -70,15 +74,15 @@ class PageRun:
             self._scratch = tempfile.TemporaryDirectory(prefix="page-")
         return Path(self._scratch.name).resolve()
 
-    def command(self, line: str, *, exit_code: int, errors: bool, seconds: float) -> str:
+    def command(self, line: str, *, exit_codes: list[int], errors: bool, seconds: float) -> str:
         """Output of a shell command.
 
         Parameters
         ----------
         line : str
             Command line for bash.
-        exit_code : int
-            The expected exit code.
+        exit_codes : list of int
+            The expected exit codes.
         errors : bool
             Whether the output contains standard error, too.
         seconds : float
@@ -101,12 +105,12 @@ class PageRun:
                 encoding="utf-8",
                 timeout=seconds,
             )
-            if ended.returncode != exit_code:
+            if ended.returncode not in exit_codes:
                 said = f"{ended.stdout}{ended.stderr or ''}"
-                raise RunError(f"`{line}` ended with exit code {ended.returncode}, not {exit_code}:\n{said}")
+                raise RunError(f"`{line}` ended with exit code {ended.returncode}, not {exit_codes}:\n{said}")
             return {"output": self._publishable(ended.stdout, line)}
 
-        return self._result({"command": line, "exit": exit_code, "errors": errors}, call)["output"]
+        return self._result({"command": line, "exit": exit_codes, "errors": errors}, call)["output"]
 
     def file(self, name: str, content: str) -> None:
         """Write a file into the scratch folder."""

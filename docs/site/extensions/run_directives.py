@@ -44,6 +44,11 @@ def shown_lines(text: str, first: int | None, last: int | None) -> str:
     return "\n".join([*lines[:head], f"... {len(lines) - head - tail} lines ...", *(lines[-tail:] if tail else [])])
 
 
+def exit_codes(text: str) -> list[int]:
+    """Exit codes of the option `exit`, separated by spaces."""
+    return [directives.nonnegative_int(one) for one in text.split()]
+
+
 class RunDirective(SphinxDirective):
     """Shared part of the directives: the page's run, and failures as errors of the build."""
 
@@ -77,7 +82,7 @@ class Run(RunDirective):
     optional_arguments = 1
     final_argument_whitespace = True
     option_spec = {  # noqa: RUF012
-        "exit": directives.nonnegative_int,
+        "exit": exit_codes,
         "seconds": directives.positive_int,
         "head": directives.nonnegative_int,
         "tail": directives.nonnegative_int,
@@ -98,7 +103,7 @@ class Run(RunDirective):
             outputs.append(
                 self.page_run().command(
                     command,
-                    exit_code=self.options.get("exit", 0) if number == len(commands) else 0,
+                    exit_codes=self.options.get("exit", [0]) if number == len(commands) else [0],
                     errors="no-errors" not in self.options,
                     seconds=self.options.get("seconds", 120),
                 )

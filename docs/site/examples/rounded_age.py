@@ -1,0 +1,25 @@
+"""A defense in one file: ages rounded to a multiple."""
+
+from defenses import MicrodataDefense, released_frame, rowwise_release
+
+
+class RoundedAge(MicrodataDefense):
+    """Ages are rounded to the nearest multiple of a base.
+
+    Parameters
+    ----------
+    base : int
+        The ages are multiples of this, at least 1.
+    """
+
+    def __init__(self, *, base: int = 10) -> None:
+        self.base = base
+        if not isinstance(base, int) or base < 1:
+            raise ValueError(f"base must be an integer of at least 1, got {base!r}")
+
+    def apply(self, records, rng):
+        """Release the records with rounded ages."""
+        frame = released_frame(records)
+        if "age" in frame:
+            frame["age"] = (frame["age"] / self.base).round() * self.base
+        return rowwise_release(frame, channel=None)
