@@ -94,7 +94,11 @@ def _message(error: Exception) -> str:
     """An exception in one printable line; the name of its class precedes errors other than `OSError`."""
     from metrics.printable import one_line
 
-    return one_line(error) if isinstance(error, OSError) else f"{type(error).__name__}: {one_line(error)}"
+    if isinstance(error, OSError):
+        return one_line(error)
+    from scenarios.running.foreign_code import foreign_place
+
+    return f"{type(error).__name__}: {one_line(error)}{foreign_place(error)}"
 
 
 def _fail(text: str) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, MutableMapping
 from importlib import import_module
@@ -89,6 +90,11 @@ def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> No
         context.exit()
 
 
+def _show_tracebacks(context: click.Context, _: click.Parameter, asked: bool) -> None:
+    if asked and not context.resilient_parsing:
+        os.environ["TOKUMEI_TRACEBACK"] = "1"
+
+
 @click.group(
     commands=CommandModules(*COMMANDS),
     epilog=EPILOG,
@@ -101,6 +107,14 @@ def _show_version(context: click.Context, _: click.Parameter, asked: bool) -> No
     expose_value=False,
     callback=_show_version,
     help="Show the version and exit.",
+)
+@click.option(
+    "--traceback",
+    is_flag=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_show_tracebacks,
+    help="Show the traceback of each error, as TOKUMEI_TRACEBACK=1 does.",
 )
 def cli() -> None:
     """Measure anonymization by attacking it.

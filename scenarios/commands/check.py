@@ -51,5 +51,7 @@ def _failure(named_check: Check) -> str | None:
     except AssertionError as error:
         return str(error)
     except Exception as error:  # a method under test may raise anything
-        return f"{type(error).__name__}: {error}"
+        from scenarios.running.foreign_code import foreign_place
+
+        return f"{type(error).__name__}: {error}{foreign_place(error)}"
     return None

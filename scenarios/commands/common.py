@@ -213,7 +213,22 @@ def bad_input() -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError) as error:
-        raise BadInput(one_line(error)) from None
+        show_traceback()
+        raise BadInput(f"{one_line(error)}{_place(error)}") from None
+
+
+def show_traceback() -> None:
+    """Print the traceback of the current exception to standard error, if the user asked for it."""
+    if os.environ.get("TOKUMEI_TRACEBACK"):
+        import traceback
+
+        echo(traceback.format_exc(), err=True)
+
+
+def _place(error: BaseException) -> str:
+    from scenarios.running.foreign_code import foreign_place
+
+    return foreign_place(error)
 
 
 def echo(text: object = "", *, nl: bool = True, err: bool = False, bold: bool = False) -> None:

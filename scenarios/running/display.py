@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections import defaultdict
@@ -221,6 +222,8 @@ def _plain(text: str) -> Any:
 
 
 def _short(reason: str) -> str:
-    """First line of a reason, truncated, since the text of a user's own method may have any length."""
+    """First line of a reason, truncated, since a user's own text may have any length; all of it with tracebacks."""
+    if os.environ.get("TOKUMEI_TRACEBACK"):
+        return reason
     line = reason.partition("\n")[0]
     return line if len(line) <= LONGEST else f"{line[:LONGEST]}…"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import traceback
 
 from metrics.printable import printable
+from scenarios.running.foreign_code import foreign_place
 
 FRAMES = 6
 """Maximum number of traceback frames kept."""
@@ -18,10 +19,10 @@ def status_of(error: BaseException) -> str:
 
 
 def reason_of(error: BaseException) -> str:
-    """The error in one line, then its traceback, without values of variables."""
+    """The error in one line, with the line of a user's own code, then its traceback, without values of variables."""
     frames = traceback.format_list(traceback.extract_tb(error.__traceback__)[-FRAMES:])
     try:
         message = printable(" ".join(str(error).split()))[:LONGEST]
     except Exception:
         message = "(the error has no readable message)"
-    return f"{type(error).__name__}: {message}\n{''.join(frames)}".rstrip()
+    return f"{type(error).__name__}: {message}{foreign_place(error)}\n{''.join(frames)}".rstrip()

@@ -5,7 +5,7 @@ import inspect
 from pathlib import Path
 
 import catalog
-from docstrings import rest
+from docstring_text import rest
 from method_pages import heading, link, table
 from page_run import ROOT
 

@@ -9,7 +9,7 @@ import board_data
 import board_pictures
 import catalog
 from catalog import Entry
-from docstrings import rest
+from docstring_text import rest
 from page_run import SITE
 
 INTRODUCTIONS = {
@@ -155,7 +155,7 @@ class MethodPages:
         if entry.kind == "scenarios":
             return [*lines, *self._scenario_page(entry.name)]
         package, _, name = entry.path.rpartition(".")
-        where = f" of the family *{entry.family}*" if entry.family else ""
+        where = f" of the family *{entry.family.partition(':')[0]}*" if entry.family else ""
         lines += [f"{catalog.KINDS[entry.kind][:-1].replace('rie', 'ry')}{where}.", ""]
         if entry.name in self._formulas:
             lines += [".. math::", "", f"   {self._formulas[entry.name]}", ""]
@@ -214,7 +214,7 @@ def _board_heading() -> list[str]:
     text = (
         f"The :doc:`arena </methods/scenarios/arena>`, played {plays} times on each data set with version "
         f"{facts['version']}, recorded on {facts['played'][:10]}. Success, chance and advantage are explained in "
-        ":doc:`/start/index`."
+        ":doc:`/start`."
     )
     return [*heading("On the standing board", "-"), text, ""]
 

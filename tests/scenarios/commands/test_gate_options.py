@@ -27,7 +27,7 @@ def module(tmp_path, monkeypatch):
 
 def example(name):
     """Words of the documented command, with another module."""
-    text = (ROOT / "docs" / "gate.md").read_text(encoding="utf-8")
+    text = (ROOT / "docs" / "site" / "en" / "operate" / "gates.md").read_text(encoding="utf-8")
     (command,) = re.findall(r"- run: tokumei (run bank -d mymodule:MyDefense --min.*)", text)
     return shlex.split(command.replace("mymodule", name))
 

@@ -1,0 +1,41 @@
+"""The line of a user's own code that an exception comes from."""
+
+from __future__ import annotations
+
+import sysconfig
+import traceback
+from pathlib import Path
+
+from metrics.printable import printable
+
+_ROOT = Path(__file__).parents[2]
+_PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
+_OWN = (*(str(_ROOT / package) for package in _PACKAGES), str(_ROOT / "tokumei.py"))
+_INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+def foreign_place(error: BaseException) -> str:
+    """File and line of the innermost frame in code that is neither the project's nor installed.
+
+    Parameters
+    ----------
+    error : BaseException
+        An exception with its traceback.
+
+    Returns
+    -------
+    str
+        Such as `` (mine.py, line 9)``, or an empty text if there is no such frame.
+
+    Examples
+    --------
+    >>> try:
+    ...     {}["age"]
+    ... except KeyError as error:
+    ...     foreign_place(error)
+    ''
+    """
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        if not frame.filename.startswith(("<", *_OWN, *_INSTALLED)):
+            return printable(f" ({Path(frame.filename).name}, line {frame.lineno})")
+    return ""

@@ -1,0 +1,72 @@
+"""The files of the guides keep the contracts and do what the guides say."""
+
+import doctest
+import importlib
+import shutil
+from pathlib import Path
+
+import numpy as np
+import pytest
+from run_tools import invoke
+
+from attacks import DistanceToClosestRecord, NearestNeighbour
+from defenses import Identity, Shuffle
+from scenarios import CandidateFile, load, play
+
+EXAMPLES = Path(__file__).parents[2] / "docs" / "site" / "examples"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("method", ["rounded_age:RoundedAge", "compatible_people:CompatiblePeople"])
+def test_methods_conform(folder, method):
+    result = invoke("check", method)
+    assert "conforms" in result.output
+    assert result.exit_code == 0
+
+
+def test_the_scenario_is_valid(folder):
+    assert invoke("validate", "suspects.toml").exit_code == 0
+
+
+def test_the_game_separates_a_copy_from_a_shuffled_table():
+    game = importlib.import_module("two_suspects").TwoSuspects(records=load("adult").records, pairs=50, auxiliary=60)
+    rates = [
+        play(defense, DistanceToClosestRecord(), game, np.random.default_rng(1)).scores["membership"].rate
+        for defense in (Identity(), Shuffle())
+    ]
+    assert rates[0] > 0.9
+    assert abs(rates[1] - 0.5) < 0.3
+    with pytest.raises(ValueError, match=r"pairs: .* people are needed"):
+        type(game)(records=load("adult").records, pairs=10**6)
+
+
+def test_the_attack_finds_people_in_a_copy():
+    attack = importlib.import_module("compatible_people").CompatiblePeople()
+    game = CandidateFile(records=load("bank").records, originals=20, candidates=40)
+    rates = [
+        play(Identity(), one, game, np.random.default_rng(1)).scores["reidentification"].rate
+        for one in (attack, NearestNeighbour())
+    ]
+    assert min(rates) > 0.8
+
+
+def test_the_metric_counts_cells():
+    module = importlib.import_module("kept_cells")
+    assert doctest.testmod(module) == (0, 2) or doctest.testmod(module).failed == 0
+    frame = load("bank").records.frame.head(3)
+    assert module.kept_cells(frame, frame) == 1
+    with pytest.raises(ValueError, match="rows"):
+        module.kept_cells(frame, frame.head(2))
+    with pytest.raises(ValueError, match="at least one row"):
+        module.kept_cells(frame.head(0), frame.head(0))
+
+
+def test_the_table_is_valid(folder):
+    importlib.import_module("make_visits")
+    assert invoke("validate", "visits.csv", "--roles", "visits_roles.toml").exit_code == 0
