@@ -36,6 +36,7 @@ def foreign_place(error: BaseException) -> str:
     ''
     """
     for frame in reversed(traceback.extract_tb(error.__traceback__)):
-        if not frame.filename.startswith(("<", *_OWN, *_INSTALLED)):
+        is_installed = {"site-packages", "dist-packages"} & set(Path(frame.filename).parts)
+        if not is_installed and not frame.filename.startswith(("<", *_OWN, *_INSTALLED)):
             return printable(f" ({Path(frame.filename).name}, line {frame.lineno})")
     return ""
