@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from metrics.files import check_new_file, write_atomically
-from metrics.printable import one_line, printable
+from metrics.printable import printable
+from scenarios.running.foreign_code import complaint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -192,10 +193,7 @@ class BadInput(click.ClickException):
 
 @contextmanager
 def heavy_imports() -> Iterator[None]:
-    """Import pandas and what builds on it without garbage collection, which would take a tenth of the time.
-
-    What is imported stays until the end, so the garbage collector never visits it later either.
-    """
+    """Import pandas and what builds on it without garbage collection (a tenth of the time), then or later."""
     if "pandas" in sys.modules or not gc.isenabled():
         yield
         return
@@ -213,22 +211,7 @@ def bad_input() -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError) as error:
-        show_traceback()
-        raise BadInput(f"{one_line(error)}{_place(error)}") from None
-
-
-def show_traceback() -> None:
-    """Print the traceback of the current exception to standard error, if the user asked for it."""
-    if os.environ.get("TOKUMEI_TRACEBACK"):
-        import traceback
-
-        echo(traceback.format_exc(), err=True)
-
-
-def _place(error: BaseException) -> str:
-    from scenarios.running.foreign_code import foreign_place
-
-    return foreign_place(error)
+        raise BadInput(complaint(error)) from None
 
 
 def echo(text: object = "", *, nl: bool = True, err: bool = False, bold: bool = False) -> None:

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import os
+import sys
 import sysconfig
 import traceback
 from pathlib import Path
 
-from metrics.printable import printable
+from metrics.printable import one_line, printable
 
 _ROOT = Path(__file__).parents[2]
 _PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
 _OWN = (*(str(_ROOT / package) for package in _PACKAGES), str(_ROOT / "tokumei.py"))
 _INSTALLED = tuple({sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")})
+
+
+def complaint(error: BaseException) -> str:
+    """Message of an exception in one line, with the line of a user's own code.
+
+    The environment variable TOKUMEI_TRACEBACK, if not empty, adds its traceback on standard error.
+    """
+    if os.environ.get("TOKUMEI_TRACEBACK"):
+        traceback.print_exception(error, file=sys.stderr)
+    return f"{one_line(error)}{foreign_place(error)}"
 
 
 def foreign_place(error: BaseException) -> str:
