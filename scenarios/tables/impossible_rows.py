@@ -38,8 +38,8 @@ def read_rules(
     Raises
     ------
     ValueError
-        If a rule names a column that no release holds, a cell cannot be read or lies outside its declared domain, or
-        a rule covers every row; names file, rule and column.
+        If a rule names a column that no release holds, or covers every row. If a cell cannot be read or lies outside
+        its declared domain. The message names file, rule and column.
     """
     result = []
     for number, rule in enumerate(rules, start=1):

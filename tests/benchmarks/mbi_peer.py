@@ -1,13 +1,13 @@
 """The published loop of AIM on the estimation of mbi 2.0, which ships no AIM; runs in an environment of its own.
 
 Usage: python mbi_peer.py table.npz drawn.npy. The table holds `codes` (columns, n), `sizes` (columns,), `rho` and
-`seed`. Neighbouring tables differ in one replaced record, and the number of records is public, as in Tokumei.
-Rounds and shares of the budget are those of the publication: 16 rounds for each column, a tenth of the budget for
-selection. Two bounds let it end within ten minutes. The model may have 5 MB, which is Tokumei's limit of 20 cells for
-each record of Adult; the publication's 80 MB were not done after an hour. Each round makes 100 steps of mirror descent
-from the last model, and the end 1,000; with 300 a round it takes half an hour. Candidates are compared with rows drawn
-from the model, as many as records. Exact marginals would need an elimination for each of 575 candidates in each round,
-and compiling them exhausts the memory maps of a process.
+`seed`. Neighbouring tables differ in one replaced record, and the number of records is public, as in Tokumei. Rounds
+and shares of the budget are those of the publication: 16 rounds for each column, a tenth of the budget for selection.
+Two bounds let it end within ten minutes. The model may have 5 MB, which is Tokumei's limit of 20 cells for each record
+of Adult. With the publication's 80 MB, 17 minutes spent a sixth of the budget. Each round makes 100 steps of mirror
+descent from the last model, and the end 1,000. With 300 a round, 11 minutes spent a quarter of the budget. Candidates
+are compared with rows drawn from the model, as many as records. Exact marginals would need an elimination for each of
+575 candidates in each round, and compiling them exhausts the memory maps of a process.
 """
 
 # ruff: noqa: E402, NPY002 (jax is set up before mbi is imported; mbi draws from the global generator)

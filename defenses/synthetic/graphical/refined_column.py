@@ -123,8 +123,8 @@ def refined_column(
 
     Notes
     -----
-    Counts of the parts of a cell are shrunk towards equal ones by the positive-part James-Stein estimator, so that
-    noise does not look like structure. They are then projected to the count of the cell.
+    The positive-part James-Stein estimator shrinks the counts of a cell's parts towards equal ones, so that noise does
+    not look like structure. They are then projected to the count of the cell.
 
     References
     ----------
