@@ -1,25 +1,39 @@
-"""The command ``tokumei``: checks that no other module hides the five packages, then runs the command line."""
+"""The command ``tokumei``, and its two functions for Python: `run` plays scenarios, `read_board` reads a database.
+
+The command checks that no other module hides the five packages, then runs the command line.
+"""
 
 import gc
 import os
 import sys
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TextIO
+from typing import Any, TextIO
 
 PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
 BAD_INPUT, INTERRUPTED = 2, 130
 MARK = '__distribution__ = "tokumei"'
+PYTHON = ("run", "read_board")
+"""Functions for Python, from `scenarios`."""
 __version__: str
 
 
-def __getattr__(name: str) -> str:
-    """Look up `__version__` on demand; importing packages and the metadata reader would slow every start."""
+def __getattr__(name: str) -> Any:
+    """Look up `__version__` and `PYTHON` on demand; importing packages would slow every start."""
+    if name in PYTHON:
+        import scenarios
+
+        return getattr(scenarios, name)
     if name != "__version__":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from leaderboard.version import version
 
     return version()
+
+
+def __dir__() -> list[str]:
+    """Names of the module, with those that are looked up on demand."""
+    return sorted({*globals(), *PYTHON, "__version__"})
 
 
 def intruder() -> str | None:

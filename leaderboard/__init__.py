@@ -68,7 +68,6 @@ Comparison of two boards, gates and history
     changes_to_markdown: Changes as a Markdown table.
     changes_to_terminal: Changes as a plain table: ``✗`` marks a significant worsening, ``✓`` a significant
         improvement.
-    Check: One check of a report.
     compare: Compare every defense, and every attack on it, that both sides have played.
     gate_checks: Compare every defense with every bound, in the order of the board.
     GateBounds: Bounds that every defense must meet; each lies between 0 and 1.
@@ -82,6 +81,7 @@ Comparison of two boards, gates and history
     pace: Time that the head took for the same work, as a multiple of the base's; None if it cannot be estimated.
     plays_needed: Smallest number of plays with which every compared measure can alarm; None if all of them already
         can.
+    ReportedCheck: One check of a report.
     Tolerance: Tolerated changes: of utility and success in their own unit, of time as a share.
     trial_checks: A check for each defense: an error if any of its releases or trials failed, and their total time.
     unmeasured_goals: Goals with a bound that no attack among the results pursued with enough trials to be judged.

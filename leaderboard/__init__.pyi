@@ -70,7 +70,7 @@ from .gate import GateBounds as GateBounds
 from .gate import GateCheck as GateCheck
 from .gate import gate_checks as gate_checks
 from .gate import unmeasured_goals as unmeasured_goals
-from .check_reports import Check as Check
+from .check_reports import ReportedCheck as ReportedCheck
 from .check_reports import github_annotations as github_annotations
 from .check_reports import junit_xml as junit_xml
 from .check_reports import trial_checks as trial_checks

@@ -8,7 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from leaderboard.check_reports import Check
+from leaderboard.check_reports import ReportedCheck
 from leaderboard.comparison import Change
 from leaderboard.goals import goal_words
 from leaderboard.latex import latex_table
@@ -83,7 +83,7 @@ def change_sections(changes: Sequence[Change], summary: str) -> list[Section]:
     ]
 
 
-def change_checks(changes: Sequence[Change]) -> list[Check]:
+def change_checks(changes: Sequence[Change]) -> list[ReportedCheck]:
     """Changes as checks of a report: an alarm is a failure, a measure with too few plays is skipped."""
     checks = []
     for change in changes:
@@ -92,7 +92,9 @@ def change_checks(changes: Sequence[Change]) -> list[Check]:
         name = f"{label(change.defense, change.parameters)}{attack}: {goal_words(change.measure)}"
         failure = f"{base} became {head} ({moved}{f', {interval}' if interval else ''})" if change.alarm else ""
         skipped = "" if change.alarm or change.judged else "too few plays"
-        checks.append(Check(place_title(change.scenario, change.variant), name, failure=failure, skipped=skipped))
+        checks.append(
+            ReportedCheck(place_title(change.scenario, change.variant), name, failure=failure, skipped=skipped)
+        )
     return checks
 
 

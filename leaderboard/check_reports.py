@@ -12,7 +12,7 @@ from metrics.printable import printable
 
 
 @dataclass(frozen=True)
-class Check:
+class ReportedCheck:
     """One check of a report.
 
     Parameters
@@ -37,7 +37,7 @@ class Check:
     seconds: float = 0.0
 
 
-def trial_checks(results: Sequence[Result]) -> list[Check]:
+def trial_checks(results: Sequence[Result]) -> list[ReportedCheck]:
     """A check for each defense: an error if any of its releases or trials failed, and their total time."""
     groups: dict[tuple[str, str], list[Result]] = defaultdict(list)
     for result in results:
@@ -50,16 +50,17 @@ def trial_checks(results: Sequence[Result]) -> list[Check]:
             against = f" against {failed[0].attack}" if failed[0].attack else ""
             first = f"{failed[0].status}{against}, play {failed[0].play}: {failed[0].reason}"
             error = f"{len(failed)} of {len(group)} releases and trials failed; the first: {first}"
-        checks.append(Check(scenario, f"{defense}: plays", error=error, seconds=sum(r.seconds for r in group)))
+        checks.append(ReportedCheck(scenario, f"{defense}: plays", error=error, seconds=sum(r.seconds for r in group)))
     return checks
 
 
-def junit_xml(checks: Sequence[Check]) -> str:
+def junit_xml(checks: Sequence[ReportedCheck]) -> str:
     """JUnit XML of checks, one suite for each group, as servers of continuous integration read it.
 
     Examples
     --------
-    >>> print(junit_xml([Check("bank", "Mondrian k=5: utility at least .4", failure="utility .312 is below .400")]))
+    >>> check = ReportedCheck("bank", "Mondrian k=5: utility at least .4", failure="utility .312 is below .400")
+    >>> print(junit_xml([check]))
     <?xml version="1.0" encoding="utf-8"?>
     <testsuites name="tokumei" tests="1" failures="1" errors="0" skipped="0" time="0.000">
       <testsuite name="bank" tests="1" failures="1" errors="0" skipped="0" time="0.000">
@@ -70,7 +71,7 @@ def junit_xml(checks: Sequence[Check]) -> str:
     </testsuites>
     <BLANKLINE>
     """
-    suites: dict[str, list[Check]] = defaultdict(list)
+    suites: dict[str, list[ReportedCheck]] = defaultdict(list)
     for check in checks:
         suites[check.suite].append(check)
     root = ElementTree.Element("testsuites", {"name": "tokumei", **_totals(checks)})
@@ -87,12 +88,12 @@ def junit_xml(checks: Sequence[Check]) -> str:
     return f'<?xml version="1.0" encoding="utf-8"?>\n{text}\n'
 
 
-def github_annotations(checks: Sequence[Check]) -> str:
+def github_annotations(checks: Sequence[ReportedCheck]) -> str:
     """Failed checks as workflow commands of GitHub Actions, which show them beside a pull request; one line each.
 
     Examples
     --------
-    >>> github_annotations([Check("bank", "Mondrian: utility", failure="utility .312 is below 40 %")])
+    >>> github_annotations([ReportedCheck("bank", "Mondrian: utility", failure="utility .312 is below 40 %")])
     '::error title=bank%3A Mondrian%3A utility::utility .312 is below 40 %25'
     """
     return "\n".join(
@@ -102,7 +103,7 @@ def github_annotations(checks: Sequence[Check]) -> str:
     )
 
 
-def _totals(checks: Sequence[Check]) -> dict[str, str]:
+def _totals(checks: Sequence[ReportedCheck]) -> dict[str, str]:
     return {
         "tests": str(len(checks)),
         "failures": str(sum(bool(check.failure) for check in checks)),

@@ -13,13 +13,12 @@ from typing import Any, Self
 
 import sqlalchemy as sql
 
+from leaderboard.layout import migrate, record_layout
 from leaderboard.result import Result, canonical
 from leaderboard.rows import (
-    ADDED_COLUMNS,
     IDENTITY,
     JSON_COLUMNS,
     KEY,
-    add_column,
     documents_table,
     newest_ids,
     result_of,
@@ -54,8 +53,8 @@ class Store:
     """Database of results; as a context manager it closes the database.
 
     Once `add` returns, its results survive the death of the process. Several processes may use one database at the
-    same time; with PostgreSQL they may run on several hosts. Only the owner can read a new SQLite file. Opening a
-    database of an earlier version adds the columns that it lacks.
+    same time; with PostgreSQL they may run on several hosts. Only the owner can read a new SQLite file. A
+    database of an earlier version is migrated or refused when it is opened (`leaderboard.layout`).
 
     Parameters
     ----------
@@ -105,18 +104,14 @@ class Store:
 
     def _open(self) -> None:
         with self.transaction_alone() as connection:
-            inspector = sql.inspect(connection)
-            tables = inspector.get_table_names()
+            tables = sql.inspect(connection).get_table_names()
             if results_table.name in tables:
-                present = {column["name"] for column in inspector.get_columns(results_table.name)}
-                lacking = [name for name in ADDED_COLUMNS if name not in present]
-                if present | set(lacking) != set(results_table.c.keys()):
-                    raise ValueError(f"{self._name}: holds results of another version; name another file to play again")
-                for name in lacking:
-                    connection.execute(add_column(results_table.c[name], connection.dialect))
+                migrate(connection, self._name)
             elif tables and self._file:
                 raise ValueError(f"{self._name}: is a database of something else; name another file")
             schema.create_all(connection)
+            if results_table.name not in tables:
+                record_layout(connection)
 
     def known(self, keys: Iterable[str]) -> dict[str, str]:
         """Status by key of the results that are stored, among the given keys."""

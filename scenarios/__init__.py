@@ -82,6 +82,11 @@ Audits of claimed epsilons: mechanisms run on neighbouring inputs, and lower bou
 The runner: plays the missing trials of a plan in worker processes within limits of time and memory.
     Plan: The defenses, attacks and games of a scenario, and how often each combination is played.
     read_plan: Read a scenario that is played on one data set.
+
+Boards from Python: play scenarios, and read what was played.
+    BoardResult: Results of a run or of a database, as a board.
+    read_board: The board of stored results.
+    run: Play scenarios and return their board, as `tokumei run` does.
 """
 
 import lazy_loader

@@ -31,6 +31,7 @@ COMMANDS = (
     "board",
     "publish",
     "compare",
+    "pictures",
     "describe",
     "defend",
     "attack",
@@ -47,6 +48,7 @@ COMMANDS = (
     "audit",
     "secure",
     "downtime",
+    "doctor",
 )
 
 

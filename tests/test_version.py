@@ -47,6 +47,12 @@ def test_importing_the_command_imports_no_package():
     assert done.stdout.strip() == "[]"
 
 
+def test_the_changelog_begins_with_this_version():
+    headings = [line for line in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8").splitlines() if line[:3] == "## "]
+    assert headings[0] == "## Unreleased" or headings[0].startswith(f"## {PROJECT['version']} (")
+    assert any(heading.startswith(f"## {PROJECT['version']} (") for heading in headings)
+
+
 def test_the_citation_agrees_with_the_project():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["cff-version"] == "1.2.0"

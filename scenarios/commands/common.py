@@ -317,29 +317,9 @@ def write_page(results: Sequence[Result], path: Path, promises: Sequence[Promise
     OSError
         If the file cannot be written.
     """
-    import leaderboard as lb
-    from leaderboard.version import version
-    from scenarios.descriptions import defense_kinds, one_liners
+    from scenarios.boards.board_page import board_page
 
-    names = {name for result in results for name in _method_names(result)}
-    about = {
-        "scenario": ", ".join(sorted({result.scenario for result in results})),
-        "plays": str(1 + max(result.play for result in results)),
-        "version": f"tokumei {version()}",
-        "played": max(result.created for result in results)[:10],
-    }
-    settings = lb.exposures(results)
-    page = lb.render_page(
-        lb.rank(results),
-        lb.matrix(results),
-        about,
-        one_liners(names),
-        kinds=defense_kinds(),
-        exposures=settings,
-        summary=lb.summary_tables(results, settings) if lb.needs_summary(results) else None,
-        promises=promises,
-    )
-    write_text(page, path)
+    write_text(board_page(results, promises), path)
 
 
 def write_report(
@@ -387,12 +367,3 @@ def write_text(text: str, path: Path) -> None:
     else:
         # Links, devices and pipes must stay what they are. In a read-only folder no file can be replaced.
         path.write_text(text, encoding="utf-8")
-
-
-def _method_names(result: Result) -> Iterator[str]:
-    """Names of the defense, of the steps of a pipeline, and of the attack."""
-    yield result.defense
-    if result.attack:
-        yield result.attack
-    for step in result.parameters.get("steps", []):
-        yield step["use"]

@@ -56,7 +56,7 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
 
     The report goes to standard output in one of `FORMATS`, and into an HTML page. It is stored beside the measurements.
     """
-    from leaderboard.check_reports import Check
+    from leaderboard.check_reports import ReportedCheck
     from leaderboard.store import Store
     from leaderboard.stored_report import StoredReport, keep_report
     from scenarios.experiments.recorded_measurements import MeasurementFailed, RecordedMeasurements
@@ -84,7 +84,7 @@ def run_experiment(plan: ExperimentPlan, options: RunOptions, display: Display) 
     write_report(plan.title, about, sections, options.form, options.html)
     reasons = gate_reasons(recorded.results, options.max_success)
     name = "claims and bounds"
-    checks = [Check(plan.name, name, failure=reason) for reason in reasons] or [Check(plan.name, name)]
+    checks = [ReportedCheck(plan.name, name, failure=reason) for reason in reasons] or [ReportedCheck(plan.name, name)]
     report_checks(checks, options.junit, annotate=options.annotate)
     for reason in reasons:
         echo(f"gate: {reason}", err=True)

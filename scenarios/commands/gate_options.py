@@ -12,7 +12,7 @@ import click
 from scenarios.commands.common import bad_input, echo, write_text
 
 if TYPE_CHECKING:
-    from leaderboard.check_reports import Check
+    from leaderboard.check_reports import ReportedCheck
     from leaderboard.gate import GateCheck
     from scenarios.running.plan import Plan
 
@@ -95,16 +95,16 @@ def check_goals(bounds: Mapping[str | None, float], plans: Sequence[Plan]) -> No
             raise ValueError(f"--max-advantage: there is no goal {goal!r}{suggestion(goal, names)}")
 
 
-def as_check(check: GateCheck) -> Check:
+def as_check(check: GateCheck) -> ReportedCheck:
     """A bound on a defense as a check of a report."""
-    from leaderboard.check_reports import Check
+    from leaderboard.check_reports import ReportedCheck
     from leaderboard.result import label
 
     name = f"{label(check.defense, check.parameters)}: {check.bound}"
-    return Check(check.place, name, failure="" if check.passed else check.finding)
+    return ReportedCheck(check.place, name, failure="" if check.passed else check.finding)
 
 
-def report_checks(checks: Sequence[Check], junit: Path | None, *, annotate: bool) -> None:
+def report_checks(checks: Sequence[ReportedCheck], junit: Path | None, *, annotate: bool) -> None:
     """Write checks to a file of JUnit XML, if one is named, and failed ones as annotations, if asked for."""
     from leaderboard.check_reports import github_annotations, junit_xml
 

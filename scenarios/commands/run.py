@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -27,10 +27,7 @@ from scenarios.commands.gate_options import as_check, check_goals, report_checks
 from scenarios.commands.run_options import RunOptions, run_options
 
 if TYPE_CHECKING:
-    from defenses.base.guarantee import Guarantee
-    from leaderboard.promises import Promise
-    from leaderboard.result import Result
-    from leaderboard.store import Store
+    from scenarios.boards.playing import Played
     from scenarios.running.display import Display
     from scenarios.running.plan import Plan
     from scenarios.running.runner import Backend
@@ -52,24 +49,6 @@ Examples:
 """
 
 
-class Played(NamedTuple):
-    """Outcome of a run.
-
-    Attributes
-    ----------
-    results : list of Result
-        Results of every trial of the plans, stored ones included.
-    promises : list of Promise
-        What their defenses promise.
-    interrupted : int
-        Number of the signal that stopped the run, 0 where none did.
-    """
-
-    results: list[Result]
-    promises: list[Promise]
-    interrupted: int
-
-
 @click.command(epilog=EPILOG)
 @run_options
 def run(**given: Any) -> None:
@@ -85,6 +64,7 @@ def run(**given: Any) -> None:
     A scenario that is an experiment (such as `pram-histogram`) runs alone and reports in tables of its own. Its
     measurements are stored, too; `tokumei board` shows the report again.
     """
+    from scenarios.boards.playing import catalogues_of, play_catalogues
     from scenarios.commands.experiment import run_experiment, sole_experiment
     from scenarios.running.display import Display
     from scenarios.running.fork_server import start_server
@@ -108,7 +88,9 @@ def run(**given: Any) -> None:
         check_goals(options.max_advantage, plans)
         backend = _backend(options)
         promised = [guarantees(plan) for plan in plans]
-        catalogues = _catalogues(plans, promised)
+        # Modules and data stay in memory until the end: the garbage collector need not visit them again and again.
+        gc.freeze()
+        catalogues = catalogues_of(plans, promised)
     if options.data is not None:
         for plan, promises in zip(plans, promised, strict=True):
             for line in promise_notes(plan, promises):
@@ -116,14 +98,15 @@ def run(**given: Any) -> None:
     if options.explain:
         _explain(catalogues, options)
         return
-    played = _play(catalogues, backend, options, display)
+    with bad_input():
+        played = play_catalogues(catalogues, backend, options.db, display.listener, fresh=options.fresh)
     _show(played, options, display)
     sys.exit(_exit_code(played, options))
 
 
 def _plans(options: RunOptions, display: Display) -> list[Plan]:
     """The scenarios as the options change them."""
-    from scenarios.running.plan import read_plans
+    from scenarios.boards.playing import Changes, changed_plans
     from scenarios.tables.dataset import load_table
 
     if options.roles is not None and options.data is None:
@@ -131,30 +114,15 @@ def _plans(options: RunOptions, display: Display) -> list[Plan]:
     dataset = None if options.data is None else load_table(options.data, options.roles)
     for note in () if dataset is None else dataset.notes:
         display.say(note)
-    sources = options.scenarios or ("bank" if dataset is None else "table",)
-    plans = [
-        plan.filtered(options.defenses, options.attacks)
-        for source in sources
-        for plan in read_plans(source, dataset=dataset)
-    ]
-    names = [plan.name for plan in plans]
-    for name in names:
-        if names.count(name) > 1:
-            raise ValueError(f"two scenarios are named {name!r}")
-    return [_changed(plan, options) for plan in plans]
-
-
-def _changed(plan: Plan, options: RunOptions) -> Plan:
-    """A plan with the plays, seed and limits of the command line, where given."""
-    from dataclasses import replace
-
-    limits = plan.limits
-    if options.time_limit is not None:
-        limits = replace(limits, time=options.time_limit)
-    if options.memory_limit is not None:
-        limits = replace(limits, memory=options.memory_limit)
-    seed = plan.seed if options.seed is None else options.seed
-    return replace(plan, plays=options.plays or plan.plays, seed=seed, limits=limits)
+    changes = Changes(
+        defenses=options.defenses,
+        attacks=options.attacks,
+        plays=options.plays,
+        seed=options.seed,
+        time_limit=options.time_limit,
+        memory_limit=options.memory_limit,
+    )
+    return changed_plans(options.scenarios or ("bank" if dataset is None else "table",), dataset, changes)
 
 
 def _backend(options: RunOptions) -> Backend:
@@ -174,15 +142,6 @@ def _backend(options: RunOptions) -> Backend:
     return LocalProcesses(options.jobs or cores())
 
 
-def _catalogues(plans: list[Plan], promised: list[tuple[Guarantee, ...]]) -> list[Catalogue]:
-    """Every trial of every plan."""
-    from scenarios.running.units import Catalogue
-
-    # Modules and data stay in memory until the end: the garbage collector need not visit them again and again.
-    gc.freeze()
-    return [Catalogue.of(plan, promises) for plan, promises in zip(plans, promised, strict=True)]
-
-
 def _explain(catalogues: list[Catalogue], options: RunOptions) -> None:
     """Say why each trial would be played; a database that does not exist is not created."""
     from leaderboard.store import Store
@@ -195,40 +154,6 @@ def _explain(catalogues: list[Catalogue], options: RunOptions) -> None:
             explanation for catalogue in catalogues for explanation in explain(catalogue, store, fresh=options.fresh)
         ]
     echo_board(written_explanations(explanations, options.form))
-
-
-def _play(catalogues: list[Catalogue], backend: Backend, options: RunOptions, display: Display) -> Played:
-    """Play what is missing and collect the results of all trials."""
-    from leaderboard.promises import stored_promises
-    from leaderboard.store import Store
-    from scenarios.running.interrupts import terminable
-    from scenarios.running.runner import run as run_plan
-
-    interrupted = 0
-    with bad_input(), Store(options.db) as store:
-        _record_run(store, catalogues)
-        for catalogue in catalogues:
-            plan = catalogue.plan
-            with terminable(), display.listener(plan, catalogue, store) as listener:
-                outcome = run_plan(plan, catalogue, store, listener, backend=backend, fresh=options.fresh)
-            interrupted = outcome.interrupted
-            if interrupted:
-                break
-        results = [result for catalogue in catalogues for result in store.results(catalogue.plan.name, catalogue.keys)]
-        promises = stored_promises(store, results)
-    return Played(results, promises, interrupted)
-
-
-def _record_run(store: Store, catalogues: list[Catalogue]) -> None:
-    """Store when and from which source this run was made, and the keys of its trials."""
-    from datetime import UTC, datetime
-
-    from leaderboard.runs import record_run
-    from scenarios.running.provenance import provenance
-
-    about = provenance([catalogue.plan.name for catalogue in catalogues])
-    now = datetime.now(UTC).isoformat(timespec="seconds")
-    record_run(store, now, about, set().union(*(catalogue.keys for catalogue in catalogues)))
 
 
 def _show(played: Played, options: RunOptions, display: Display) -> None:

@@ -133,8 +133,8 @@ class Plan:
         """Position of the game whose draw of people this game uses: questions use that of the first one."""
         return 0 if self.games[game].shares_people else game
 
-    def filtered(self, defenses: Sequence[str], attacks: Sequence[str]) -> Plan:
-        """Keep only the named defenses and attacks; add those named ``module:Class`` with default parameters.
+    def filtered(self, defenses: Sequence[str | NamedMethod], attacks: Sequence[str | NamedMethod]) -> Plan:
+        """Keep only the named defenses and attacks; add given methods, and ``module:Class`` with default parameters.
 
         Raises
         ------
@@ -320,12 +320,14 @@ def _games(table: dict[str, Any], dataset: Dataset) -> list[Game]:
     return [build({**point, "records": dataset.records}, "scenarios") for point in _grid(table)]
 
 
-def _chosen(entries: tuple[NamedMethod, ...], names: Sequence[str], package: str) -> tuple[NamedMethod, ...]:
+def _chosen(
+    entries: tuple[NamedMethod, ...], names: Sequence[str | NamedMethod], package: str
+) -> tuple[NamedMethod, ...]:
     if not names:
         return entries
     scenario_names = {entry.name for entry in entries}
-    chosen: list[NamedMethod] = []
-    for name in dict.fromkeys(names):
+    chosen = [name for name in names if isinstance(name, NamedMethod)]
+    for name in dict.fromkeys(name for name in names if isinstance(name, str)):
         if name in scenario_names:
             chosen += [entry for entry in entries if entry.name == name]
         elif ":" in name:

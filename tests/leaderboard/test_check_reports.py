@@ -4,13 +4,13 @@ from xml.etree import ElementTree
 
 from comparison_tools import played
 
-from leaderboard import Check, Result, github_annotations, junit_xml, trial_checks
+from leaderboard import ReportedCheck, Result, github_annotations, junit_xml, trial_checks
 
 CHECKS = [
-    Check("bank, decoys=hard", "Mondrian k=5: utility", seconds=1.5),
-    Check("bank, decoys=hard", 'Noise <"&\x00\x1b\ufffe>: utility', failure="utility .312 is below .400 \x07"),
-    Check("bank", "Slow: plays", error="1 of 20 releases and trials failed"),
-    Check("bank", "Rare: members", skipped="too few plays"),
+    ReportedCheck("bank, decoys=hard", "Mondrian k=5: utility", seconds=1.5),
+    ReportedCheck("bank, decoys=hard", 'Noise <"&\x00\x1b\ufffe>: utility', failure="utility .312 is below .400 \x07"),
+    ReportedCheck("bank", "Slow: plays", error="1 of 20 releases and trials failed"),
+    ReportedCheck("bank", "Rare: members", skipped="too few plays"),
 ]
 
 
@@ -31,7 +31,7 @@ def test_a_parser_reads_every_check_back():
 
 
 def test_only_what_failed_is_annotated_in_one_line_each():
-    lines = github_annotations([*CHECKS, Check("a,b:c", "d", failure="50 %\n::error::injected")]).split("\n")
+    lines = github_annotations([*CHECKS, ReportedCheck("a,b:c", "d", failure="50 %\n::error::injected")]).split("\n")
     assert lines == [
         '::error title=bank%2C decoys=hard%3A Noise <"&\\x00\\x1b\ufffe>%3A utility::utility .312 is below .400 \\x07',
         "::error title=bank%3A Slow%3A plays::1 of 20 releases and trials failed",

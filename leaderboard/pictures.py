@@ -1,0 +1,286 @@
+"""Pictures of a page as files of their own: SVG, and PNG with the extra `png`."""
+
+from __future__ import annotations
+
+import copy
+import html
+import itertools
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+from leaderboard.style_rules import Rule, inherited, light_rules, resolved, style
+from metrics.files import write_atomically
+
+SVG = "http://www.w3.org/2000/svg"
+FONTS = "'Segoe UI', Roboto, 'Noto Sans', 'Helvetica Neue', Arial, 'DejaVu Sans', sans-serif"
+MARGIN = 8.0
+"""Space around a picture, in its units."""
+_VOID = frozenset({"base", "br", "col", "hr", "img", "input", "link", "meta", "wbr"})
+_ATTRIBUTE = re.compile(r"""([^\s=<>"'/]+)(?:\s*=\s*"([^"]*)")?""")
+# A letter and a line of a legend in the picture's units, and the space that a key takes.
+_LETTER, _LINE, _KEY = 7.2, 18.0, 36.0
+_LONGEST = 80
+"""Letters of a file's name."""
+_PAGE_ONLY = ("class", "tabindex", "role", "aria-label", "aria-hidden")
+
+
+@dataclass(frozen=True)
+class StandalonePicture:
+    """A picture that stands alone.
+
+    Parameters
+    ----------
+    name : str
+        Name for a file, without a suffix.
+    title : str
+        What it shows.
+    svg : str
+        The picture as SVG without style sheet or script, in the colours of the light theme.
+    """
+
+    name: str
+    title: str
+    svg: str
+
+    def _repr_svg_(self) -> str:
+        """The picture in a notebook."""
+        return self.svg
+
+    def png(self, scale: float = 2.0) -> bytes:
+        """The picture as PNG.
+
+        Parameters
+        ----------
+        scale : float
+            Pixels for each unit of the picture.
+
+        Raises
+        ------
+        ValueError
+            If the extra `png` is not installed.
+        """
+        try:
+            import resvg_py
+        except ImportError:
+            raise ValueError("PNG needs the extra png: pip install 'tokumei[png]'") from None
+        return bytes(resvg_py.svg_to_bytes(svg_string=self.svg, zoom=scale))
+
+    def save(self, path: str | Path, scale: float = 2.0) -> Path:
+        """Write the picture as SVG or PNG, by the suffix of the path.
+
+        Raises
+        ------
+        ValueError
+            If the suffix is another one, or the extra `png` is missing.
+        OSError
+            If the file cannot be written.
+        """
+        path = Path(path)
+        if path.suffix not in (".svg", ".png"):
+            raise ValueError(f"a picture is written as .svg or .png, got {path.name!r}")
+        write_atomically(path, self.svg.encode() if path.suffix == ".svg" else self.png(scale))
+        return path
+
+
+def pictures_of(page: str) -> list[StandalonePicture]:
+    """Every picture of a page that Tokumei wrote, as it looks on a wide screen in the light theme.
+
+    A legend below a picture becomes a part of it. Of a picture for wide and for narrow screens, only the wide one is
+    taken; of one with two axes, both.
+
+    Parameters
+    ----------
+    page : str
+        HTML of a board, of a report or of any other page in the same style.
+    """
+    builder = _TreeBuilder()
+    builder.feed(page)
+    builder.close()
+    rules, variables = light_rules("".join(element.text or "" for element in builder.root.iter("style")))
+    shapes = {name: shape for shape in builder.root.iter() if (name := shape.get("id", "")).startswith("m-")}
+    sheet = _Sheet(rules, variables, shapes)
+    pictures: dict[str, StandalonePicture] = {}
+    for figure in _figures(builder.root, ()):
+        entries = list(_entries(figure))
+        for path in _drawings(figure):
+            caption = "".join(part for one in figure[-1].iter("figcaption") for part in one.itertext())
+            title = " ".join((path[-1].get("aria-label") or caption).split())
+            name = _free_name(title, path[-1].get("class", ""), pictures)
+            pictures[name] = StandalonePicture(name, title, _alone(path, title, entries, sheet))
+    return list(pictures.values())
+
+
+def _free_name(title: str, classes: str, taken: Collection[str]) -> str:
+    """Name of a file that no other picture has."""
+    scales = [scale for scale in ("logit", "linear") if scale in classes.split()]
+    name = re.sub(r"[^a-z0-9]+", "-", title.partition(":")[0].lower()).strip("-")[:_LONGEST] or "picture"
+    numbers = itertools.count(2)
+    free = "-".join([name, *scales])
+    while free in taken:
+        free = "-".join([name, *scales, str(next(numbers))])
+    return free
+
+
+def _figures(element: Element, ancestors: tuple[Element, ...]) -> Iterator[tuple[Element, ...]]:
+    """Figures below an element, each after all elements around it."""
+    for child in element:
+        if child.tag == "figure":
+            yield (*ancestors, child)
+        else:
+            yield from _figures(child, (*ancestors, child))
+
+
+def _drawings(around: tuple[Element, ...]) -> Iterator[tuple[Element, ...]]:
+    """Drawings for wide screens in the last element, each after all elements around it; keys of legends are none."""
+    for child in around[-1]:
+        classes = child.get("class", "").split()
+        if child.tag == "svg" and "narrow" not in classes:
+            yield (*around, child)
+        elif "legend" not in classes:
+            yield from _drawings((*around, child))
+
+
+def _entries(around: tuple[Element, ...]) -> Iterator[tuple[Element, ...]]:
+    """Entries of the legends in the last element, each after all elements around it."""
+    for child in around[-1]:
+        if child.tag == "li" or "entry" in child.get("class", "").split():
+            yield (*around, child)
+        elif child.tag != "svg":
+            yield from _entries((*around, child))
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """Rules and variables of a page, and the shapes that its drawings use by name."""
+
+    rules: Sequence[Rule]
+    variables: Mapping[str, str]
+    shapes: Mapping[str, Element]
+
+    def value(self, name: str, around: Sequence[Element] = ()) -> str:
+        """Value of a variable within nested elements."""
+        return resolved(f"var({name})", inherited(around, self.rules, self.variables))
+
+    def drawn(self, path: tuple[Element, ...]) -> Element:
+        """A copy of the last element with the style of the page, without what only a page needs."""
+        *around, element = path
+        drawn = copy.deepcopy(element)
+        self._place_shapes(drawn)
+        style(drawn, around, self.rules, inherited(around, self.rules, self.variables))
+        for one in drawn.iter():
+            for name in [name for name in one.attrib if name in _PAGE_ONLY or name.startswith("data-")]:
+                del one.attrib[name]
+        return drawn
+
+    def _place_shapes(self, element: Element) -> None:
+        """Put copies of the shapes in the places of the elements that use them."""
+        for number, child in enumerate(element):
+            shape = self.shapes.get(child.get("href", "").removeprefix("#")) if child.tag == "use" else None
+            if shape is None:
+                self._place_shapes(child)
+                continue
+            where = f"translate({child.get('x', '0')},{child.get('y', '0')})"
+            # The tag stays, since the style sheet speaks of it.
+            child.attrib = {"transform": where}
+            child.append(copy.deepcopy(shape))
+            del child[-1].attrib["id"]
+            element[number] = child
+
+
+def _alone(path: tuple[Element, ...], title: str, entries: Sequence[tuple[Element, ...]], sheet: _Sheet) -> str:
+    """SVG of a drawing with its legend below."""
+    left, top, width, height = map(float, path[-1].get("viewBox", "0 0 100 100").split())
+    keys = [_key(entry, sheet) for entry in entries] or list(_ranks(path, sheet))
+    legend, legend_height = _legend(keys, sheet.value("--ink"), width)
+    box = (left - MARGIN, top - MARGIN, width + 2 * MARGIN, height + legend_height + 2 * MARGIN)
+    root = Element("svg", {"xmlns": SVG, "viewBox": " ".join(f"{value:g}" for value in box)})
+    root.attrib |= {"width": f"{box[2]:g}", "height": f"{box[3]:g}", "font-family": FONTS, "role": "img"}
+    SubElement(root, "title").text = title
+    frame = zip(("x", "y", "width", "height"), (f"{value:g}" for value in box), strict=True)
+    SubElement(root, "rect", {**dict(frame), "fill": sheet.value("--surface")})
+    drawn = sheet.drawn(path)
+    group = SubElement(root, "g", {name: value for name, value in drawn.attrib.items() if name.startswith("font")})
+    group.extend(drawn)
+    if legend:
+        SubElement(root, "g", {"transform": f"translate({left:g},{top + height:g})"}).extend(legend)
+    for element in root.iter("use"):
+        element.tag = "g"
+    return ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _legend(keys: Sequence[tuple[Element, str]], ink: str, width: float) -> tuple[list[Element], float]:
+    """Keys with their texts in lines of a width, and the height of all lines."""
+    groups = []
+    x, y = 0.0, _LINE
+    for key, text in keys:
+        size = _KEY + _LETTER * len(text)
+        if x and x + size > width:
+            x, y = 0.0, y + _LINE
+        group = Element("g", {"transform": f"translate({x + 15:g},{y:g})"})
+        group.append(key)
+        SubElement(group, "text", {"x": "17", "dy": ".35em", "fill": ink, "font-size": "12"}).text = text
+        groups.append(group)
+        x += size
+    return groups, y + _LINE if keys else 0.0
+
+
+def _key(path: tuple[Element, ...], sheet: _Sheet) -> tuple[Element, str]:
+    """What stands before an entry of a page's legend, a small drawing or else a bar of its colour, and its text."""
+    text = " ".join("".join(path[-1].itertext()).split())
+    drawing = path[-1].find("svg")
+    if drawing is None:
+        bar = {"x": "-10", "y": "-2", "width": "20", "height": "4", "fill": sheet.value("--c", path)}
+        return Element("rect", bar), text
+    key = Element("g")
+    key.extend(sheet.drawn((*path, drawing)))
+    return key, text
+
+
+def _ranks(path: tuple[Element, ...], sheet: _Sheet) -> Iterator[tuple[Element, str]]:
+    """The rank on each disc of a drawing, with the name that only a tooltip shows, best rank first."""
+    ranked = []
+    for point in path[-1].iter("g"):
+        if "point" in point.get("class", "").split():
+            rank = "".join(point.itertext()).strip()
+            key = Element("text", {"dy": ".35em", "text-anchor": "middle", "font-size": "11", "font-weight": "600"})
+            key.text, key.attrib["fill"] = rank, sheet.value("--ink")
+            number = int(re.sub(r"\D", "", rank) or 0)
+            ranked.append((number, rank, key, point.get("aria-label", "").partition("\n")[0]))
+    for _, _, key, name in sorted(ranked, key=lambda entry: entry[:2]):
+        yield key, name
+
+
+class _TreeBuilder(HTMLParser):
+    """Elements of a page as a tree; names of attributes keep their case, which those of SVG need."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.root = Element("page")
+        self._open = [self.root]
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_startendtag(tag, attrs)
+        if tag not in _VOID:
+            self._open.append(self._open[-1][-1])
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        text = (self.get_starttag_text() or "").partition(tag)[2]
+        given = {name: html.unescape(value) for name, value in _ATTRIBUTE.findall(text)}
+        SubElement(self._open[-1], tag, given)
+
+    def handle_endtag(self, tag: str) -> None:
+        depths = [depth for depth, element in enumerate(self._open) if element.tag == tag]
+        if depths:
+            del self._open[depths[-1] :]
+
+    def handle_data(self, data: str) -> None:
+        parent = self._open[-1]
+        if len(parent):
+            parent[-1].tail = (parent[-1].tail or "") + data
+        else:
+            parent.text = (parent.text or "") + data

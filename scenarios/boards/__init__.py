@@ -1,0 +1,1 @@
+"""Boards from Python: play scenarios, and read what was played."""

@@ -1,0 +1,50 @@
+"""The HTML page of a board, with descriptions of all its methods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import leaderboard as lb
+from leaderboard.promises import Promise
+from leaderboard.result import Result
+from leaderboard.version import version
+from scenarios.descriptions import defense_kinds, one_liners
+
+
+def board_page(results: Sequence[Result], promises: Sequence[Promise] = ()) -> str:
+    """HTML page of a board, and of what the promises cover.
+
+    Parameters
+    ----------
+    results : sequence of Result
+        Releases and trials; at least one.
+    promises : sequence of Promise
+        What the defenses promise.
+    """
+    names = {name for result in results for name in _method_names(result)}
+    about = {
+        "scenario": ", ".join(sorted({result.scenario for result in results})),
+        "plays": str(1 + max(result.play for result in results)),
+        "version": f"tokumei {version()}",
+        "played": max(result.created for result in results)[:10],
+    }
+    settings = lb.exposures(results)
+    return lb.render_page(
+        lb.rank(results),
+        lb.matrix(results),
+        about,
+        one_liners(names),
+        kinds=defense_kinds(),
+        exposures=settings,
+        summary=lb.summary_tables(results, settings) if lb.needs_summary(results) else None,
+        promises=promises,
+    )
+
+
+def _method_names(result: Result) -> Iterator[str]:
+    """Names of the defense, of the steps of a pipeline, and of the attack."""
+    yield result.defense
+    if result.attack:
+        yield result.attack
+    for step in result.parameters.get("steps", []):
+        yield step["use"]

@@ -1,0 +1,139 @@
+"""Pictures of a page as files: what the page draws, without style sheet, script or network."""
+
+import struct
+import sys
+from xml.etree import ElementTree
+
+import pytest
+from comparison_tools import played
+from run_tools import invoke
+
+from leaderboard import Bars, Lines, Section, Series, Store, render_report
+from leaderboard.pictures import SVG, pictures_of
+from scenarios.boards.board_page import board_page
+
+NAMES = {"s": SVG}
+ATTRIBUTES = {"class", "style", "href", "data-row", "tabindex", "onclick"}
+
+
+def report():
+    lines = Lines(
+        "Error", "people", "error", (Series("Laplace", [1, 2], [0.5, 0.25]), Series("Gauß <b>", [1, 2], [1, 2]))
+    )
+    bars = Bars("Ages", [1, 2, 3], [1, 2, 2], 3, ("18", "95"))
+    return render_report("Title", {}, [Section("Errors", (), (), (bars,), (lines,))])
+
+
+@pytest.fixture(scope="module")
+def board():
+    return board_page(played(0, weakened=0.2))
+
+
+def elements(picture):
+    return ElementTree.fromstring(picture.svg)
+
+
+def test_each_chart_of_a_board_is_a_picture_for_either_axis(board):
+    pictures = pictures_of(board)
+    assert [picture.name.rpartition("-")[2] for picture in pictures] == ["logit", "linear"]
+    assert len({picture.name for picture in pictures}) == 2
+    for picture in pictures:
+        root = elements(picture)
+        assert root.find("s:title", NAMES).text == "Utility against the worst attack's advantage, bank, decoys=hard"
+        texts = ["".join(text.itertext()) for text in root.iter(f"{{{SVG}}}text")]
+        # Four discs, and the legend that names them.
+        assert all(texts.count(rank) == 2 for rank in "1234")
+        assert {"Alpha", "Beta", "Gamma", "Delta"} <= set(texts)
+
+
+def test_nothing_of_the_page_is_needed(board):
+    for picture in [*pictures_of(board), *pictures_of(report())]:
+        root = elements(picture)
+        assert not any(ATTRIBUTES & set(element.attrib) for element in root.iter())
+        assert not {"style", "script", "use", "image"} & {
+            element.tag.removeprefix(f"{{{SVG}}}") for element in root.iter()
+        }
+        assert "var(" not in picture.svg
+        assert "light-dark" not in picture.svg
+        assert picture.svg.count("http") == 1
+
+
+def test_colours_are_those_of_the_light_theme(board):
+    root = elements(pictures_of(board)[0])
+    discs = [one for one in root.iter(f"{{{SVG}}}circle") if float(one.get("r")) > 5]
+    assert {disc.get("fill") for disc in discs} == {"#0b5cad", "#ffffff"}
+    assert root.find("s:rect", NAMES).get("fill") == "#ffffff"
+
+
+def test_charts_of_reports_have_their_legend():
+    chart, histogram = pictures_of(report())
+    texts = ["".join(text.itertext()) for text in elements(chart).iter(f"{{{SVG}}}text")]
+    assert texts[-2:] == ["Laplace", "Gauß <b>"]
+    colours = {path.get("stroke") for path in elements(chart).iter(f"{{{SVG}}}path") if path.get("fill") == "none"}
+    assert {"#1668a8", "#b3490a"} <= colours
+    height = [float(each.get("height")) for each in map(elements, (chart, histogram))]
+    assert height[0] > height[1]
+    assert "Ages" in histogram.title
+
+
+def test_shapes_of_operating_curves_are_drawn_where_they_are_used():
+    shapes = '<svg class="shapes"><defs><circle id="m-disc" r="3.8"/></defs></svg>'
+    curve = '<g class="family c1"><use href="#m-disc" x="5" y="7"/><use href="#m-gone"/></g>'
+    page = f'<style>.c1 {{ --c: red }} .family use {{ fill: var(--c) }}</style>{shapes}<figure><svg viewBox="0 0 9 9">'
+    (picture,) = pictures_of(f"{page}{curve}</svg></figure>")
+    placed = elements(picture).find(".//s:g[@transform='translate(5,7)']", NAMES)
+    assert (placed.get("fill"), placed[0].attrib) == ("red", {"r": "3.8"})
+
+
+@pytest.mark.parametrize("page", ["", "no page", "<figure>", "<svg></svg>", "<figure></p></figure>"])
+def test_a_page_without_pictures_has_none(page):
+    assert pictures_of(page) == []
+
+
+def test_files_are_svg_and_png_by_their_suffix(board, tmp_path):
+    pytest.importorskip("resvg_py")
+    picture = pictures_of(board)[0]
+    assert picture.save(tmp_path / "a.svg").read_text(encoding="utf-8") == picture.svg
+    content = picture.save(tmp_path / "a.png", scale=1).read_bytes()
+    assert content.startswith(b"\x89PNG")
+    width, height = struct.unpack(">II", content[16:24])
+    root = elements(picture)
+    assert (width, height) == (round(float(root.get("width"))), round(float(root.get("height"))))
+    with pytest.raises(ValueError, match=r"as .svg or .png, got 'a.pdf'"):
+        picture.save(tmp_path / "a.pdf")
+
+
+def test_png_without_its_extra_names_it(board, monkeypatch):
+    monkeypatch.setitem(sys.modules, "resvg_py", None)
+    with pytest.raises(ValueError, match=r"pip install 'tokumei\[png\]'"):
+        pictures_of(board)[0].png()
+
+
+def test_the_command_writes_every_picture(board, tmp_path):
+    page = tmp_path / "board.html"
+    page.write_text(board, encoding="utf-8")
+    done = invoke("pictures", page, "-o", tmp_path / "made" / "here")
+    assert done.exit_code == 0, done.output
+    files = sorted((tmp_path / "made" / "here").iterdir())
+    assert [file.suffix for file in files] == [".svg", ".svg"]
+    assert sorted(done.stdout.split("\n")[:-1]) == [str(file) for file in files]
+
+
+@pytest.mark.parametrize(
+    ("content", "code", "message"),
+    [(b"text", 4, "there is no picture in"), (b"\xff\xfe", 2, "is no page of Tokumei"), (None, 2, "No such file")],
+)
+def test_what_is_no_page_is_refused_in_words(tmp_path, content, code, message):
+    page = tmp_path / "page.html"
+    if content is not None:
+        page.write_bytes(content)
+    done = invoke("pictures", page, "-o", tmp_path / "out")
+    assert (done.exit_code, message in done.stderr) == (code, True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_page_of_a_database_is_drawn(tmp_path):
+    with Store(tmp_path / "a.db") as store:
+        store.add(played(0, plays=3))
+    assert invoke("board", "--db", tmp_path / "a.db", "--html", tmp_path / "a.html").exit_code == 0
+    assert len(pictures_of((tmp_path / "a.html").read_text(encoding="utf-8"))) == 2

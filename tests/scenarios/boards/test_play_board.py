@@ -1,0 +1,187 @@
+"""Boards from Python: played, read back, shown in notebooks, and the same as those of the command line."""
+
+import json
+import subprocess
+import sys
+from multiprocessing.spawn import get_preparation_data
+
+import pandas as pd
+import pytest
+from comparison_tools import played
+from run_tools import environment, invoke
+
+import tokumei
+from attacks import NearestNeighbour
+from defenses import AdditiveNoise, Defense, Identity, Mondrian, Pipeline, Rounding
+from leaderboard import Store
+from scenarios import BoardResult, read_board, run
+from scenarios.boards.play_board import _main_is_not_imported, _method
+
+ONE = {"attacks": ["NearestNeighbour"], "plays": 1, "jobs": 1}
+
+
+def test_python_and_the_command_line_play_the_same(tmp_path):
+    command = ("-d", "Identity", "-a", "NearestNeighbour", "--plays", 1, "-j", 1, "--format", "json")
+    text = invoke("run", "bank", *command, "--db", tmp_path / "a.db").stdout
+    board = run("bank", defenses=["Identity"], db=tmp_path / "b.db", **ONE)
+    (tmp_path / "board.json").write_text("")
+    rows = json.loads(board.save(tmp_path / "board.json").read_text())
+    timeless = [{name: value for name, value in row.items() if name != "seconds"} for row in json.loads(text)]
+    assert [{name: value for name, value in row.items() if name != "seconds"} for row in rows] == timeless
+    # A second run takes everything from the database, and so does reading it.
+    again = run("bank", defenses=[Identity()], db=tmp_path / "b.db", **ONE)
+    assert [result.created for result in again.results] == [result.created for result in board.results]
+    assert read_board(tmp_path / "b.db", "bank").to_frame().equals(board.to_frame())
+
+
+def test_objects_are_played_with_their_parameters():
+    board = run(defenses=[Mondrian(k=7)], attacks=[NearestNeighbour()], plays=1, jobs=1)
+    assert set(board.to_frame()["label"]) == {"Mondrian k=7"}
+    assert board.failures == []
+
+
+def test_a_frame_with_roles_is_a_table_of_ones_own():
+    ages = [20 + number % 50 for number in range(240)]
+    jobs = ["clerk", "cook", "nurse"] * 80
+    frame = pd.DataFrame({"age": ages, "job": jobs, "ill": ["yes", "no"] * 120})
+    roles = {"quasi_identifiers": ["age", "job"], "sensitive": ["ill"]}
+    board = run(data=frame, roles=roles, defenses=["Constant"], **ONE)
+    assert {row.scenario for row in board.rows} == {"table on table"}
+    assert set(board.to_frame()["utility"]) == {0.0}
+
+
+def test_parameters_that_are_methods_are_named():
+    name = _method(Pipeline(steps=[Rounding(base=5), AdditiveNoise(scale=0.5)]), Defense)
+    assert name.name == "Pipeline"
+    assert [step["use"] for step in name.parameters["steps"]] == ["Rounding", "AdditiveNoise"]
+
+
+@pytest.fixture(scope="module")
+def board():
+    return BoardResult(played(0, weakened=0.2))
+
+
+def test_frames_hold_every_row_and_every_pair(board):
+    frame = board.to_frame()
+    assert list(frame["defense"]) == [row.defense for row in board.rows]
+    assert frame["score"].dtype == float
+    matrix = board.matrix()
+    assert len(matrix) == 4 * 2 * 2
+    alpha = matrix.query("defense == 'Alpha' and goal == 'reidentification'")["success"]
+    assert alpha.between(0.65, 0.75).all()
+
+
+def test_a_notebook_shows_tables_and_the_picture(board):
+    html = board._repr_html_()
+    assert html.count("<tr>") == 5
+    assert "<h4>bank, decoys=hard</h4>" in html
+    assert "20 complete plays" in html
+    picture = board.plot("bank, decoys=hard", scale="linear")
+    assert picture._repr_svg_() == picture.svg
+    assert picture.name.endswith("linear")
+    assert len(board.pictures()) == 2
+    assert "Alpha" in repr(board)
+
+
+def test_names_are_escaped_in_a_notebook():
+    results = played(0, plays=2, defenses=("<script>",))
+    assert "<script>" not in BoardResult(results)._repr_html_()
+
+
+@pytest.mark.parametrize("suffix", [".html", ".tex", ".md", ".csv", ".json"])
+def test_a_board_is_saved_by_its_suffix(board, tmp_path, suffix):
+    text = board.save(tmp_path / f"board{suffix}").read_text(encoding="utf-8")
+    assert "Alpha" in text
+    with pytest.raises(ValueError, match=r"got 'board.xlsx'"):
+        board.save(tmp_path / "board.xlsx")
+
+
+def test_bounds_are_those_of_the_gate(board):
+    failed = {check.defense for check in board.gate(max_advantage={"rows": 0.6}) if not check.passed}
+    assert failed == {"Alpha"}
+    assert all(check.passed for check in board.gate(max_advantage=0.9, min_utility=0.1, max_success=0.9))
+
+
+def test_a_board_without_results_says_so():
+    empty = BoardResult([])
+    assert (repr(empty), empty.to_frame().empty, empty.matrix().empty) == ("a board without results", True, True)
+    assert "without results" in empty._repr_html_()
+    for call in (empty.plot, empty.to_html):
+        with pytest.raises(ValueError, match="there are no results"):
+            call()
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"defenses": "Mondrian"}, r"defenses must be a list, as in defenses=\['Mondrian'\]"),
+        ({"defenses": ["Mondrain"]}, "did you mean 'Mondrian'"),
+        ({"defenses": [NearestNeighbour()]}, "is no defense"),
+        ({"attacks": [3]}, "3 is no attack"),
+        ({"plays": 0}, "plays must be at least 1, got 0"),
+        ({"jobs": 0}, "jobs must be at least 1, got 0"),
+        ({"seed": -1}, "seed must be at least 0"),
+        ({"roles": {}}, "roles describe a table"),
+        ({"memory_limit": "much"}, "much"),
+        ({"db": "nothing://"}, "database URL cannot be used"),
+    ],
+)
+def test_bad_input_is_refused_in_words(given, message):
+    with pytest.raises(ValueError, match=message):
+        run("bank", **{"plays": 1, "defenses": ["Constant"], **given})
+
+
+def test_a_class_that_no_worker_can_import_is_refused():
+    class Local(Identity):
+        """A defense within a function."""
+
+    with pytest.raises(ValueError, match="Local: worker processes cannot import it"):
+        run("bank", defenses=[Local()], plays=1)
+
+
+def test_reading_refuses_what_is_not_there(board, tmp_path):
+    with pytest.raises(ValueError, match="there are no results at"):
+        read_board(tmp_path / "none.db")
+    assert not (tmp_path / "none.db").exists()
+    with Store(tmp_path / "a.db") as store:
+        store.add(board.results)
+    with pytest.raises(ValueError, match=r"no results of scenario 'adult'.*; it has bank"):
+        read_board(tmp_path / "a.db", "adult")
+    with pytest.raises(ValueError, match=r"there are no results of 'adult'; there are some of bank, decoys=hard"):
+        board.plot("adult")
+    with pytest.raises(ValueError, match="scale must be"):
+        board.plot(scale="log")
+
+
+def test_the_command_module_has_both_functions():
+    assert tokumei.run is run
+    assert tokumei.read_board is read_board
+    assert {"run", "read_board", "__version__"} <= set(dir(tokumei))
+
+
+def test_worker_processes_do_not_import_the_main_module(monkeypatch):
+    main = sys.modules["__main__"]
+    monkeypatch.setattr(main, "__file__", "script.py", raising=False)
+    before = {name: getattr(main, name, None) for name in ("__file__", "__spec__")}
+    with _main_is_not_imported():
+        assert not {name for name in get_preparation_data("worker") if name.startswith("init_main")}
+    assert {name: getattr(main, name, None) for name in before} == before
+
+
+@pytest.mark.long
+def test_a_script_without_a_guard_of_its_main_module_is_played_once(tmp_path):
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import tokumei\nboard = tokumei.run('bank', defenses=['Constant'], attacks=['NearestNeighbour'], plays=1)\n"
+        "print(len(board.results))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, script],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=tmp_path,
+        env=environment(),
+        timeout=200,
+    )
+    assert (done.stdout, done.stderr) == ("3\n", "")

@@ -1,0 +1,56 @@
+"""The notebooks of the documentation run from top to bottom, and the repository holds them without outputs."""
+
+import json
+import os
+
+import pytest
+from run_tools import ROOT
+
+NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_is_stored_without_outputs(path):
+    content = json.loads(path.read_text(encoding="utf-8"))
+    code = [cell for cell in content["cells"] if cell["cell_type"] == "code"]
+    assert code
+    assert all(cell["outputs"] == [] and cell["execution_count"] is None for cell in code)
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+def test_a_notebook_runs(path, tmp_path, monkeypatch):
+    nbclient, nbformat = pytest.importorskip("nbclient"), pytest.importorskip("nbformat")
+    pytest.importorskip("ipykernel")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    notebook = nbformat.read(path, as_version=4)
+    nbclient.NotebookClient(notebook, timeout=200, resources={"metadata": {"path": str(tmp_path)}}).execute()
+    shown = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    kinds = {kind for output in shown for kind in output.get("data", {})}
+    assert "text/html" in kinds
+    assert not [output for output in shown if output.output_type == "error" or output.get("name") == "stderr"]
+    check = CHECKS.get(path.stem)
+    assert check is not None, "add a check of what the notebook shows"
+    check(shown, kinds, tmp_path)
+
+
+def _own_table(shown, kinds, folder):
+    assert "image/svg+xml" in kinds
+    gate = next(output.text for output in shown if output.get("name") == "stdout")
+    assert "fails  | table on table, decoys=hard | advantage of " in gate
+    assert "passes | " in gate
+
+
+def _own_attack(shown, kinds, folder):
+    best = shown[-1]["data"]["text/plain"]
+    assert "RareAgreement" in next(line for line in best.splitlines() if "RetentionReplacement" in line)
+    assert "NearestNeighbour" in next(line for line in best.splitlines() if "Mondrian" in line)
+
+
+def _reading_a_board(shown, kinds, folder):
+    assert "image/svg+xml" in kinds
+    assert "\\caption{bank, decoys=hard." in shown[-1].text
+    assert {"board.db", "board.html", "figure.svg"} <= {file.name for file in folder.iterdir()}
+
+
+CHECKS = {"own_table": _own_table, "own_attack": _own_attack, "reading_a_board": _reading_a_board}
