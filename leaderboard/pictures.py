@@ -7,7 +7,7 @@ import html
 import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -45,7 +45,7 @@ class StandalonePicture:
 
     name: str
     title: str
-    svg: str
+    svg: str = field(repr=False)
 
     def _repr_svg_(self) -> str:
         """The picture in a notebook."""
@@ -97,7 +97,19 @@ def pictures_of(page: str) -> list[StandalonePicture]:
     ----------
     page : str
         HTML of a board, of a report or of any other page in the same style.
+
+    Raises
+    ------
+    ValueError
+        If a picture's size cannot be read, or the page is nested too deeply for one that Tokumei wrote.
     """
+    try:
+        return _pictures(page)
+    except RecursionError:
+        raise ValueError("the page is nested too deeply") from None
+
+
+def _pictures(page: str) -> list[StandalonePicture]:
     builder = _TreeBuilder()
     builder.feed(page)
     builder.close()
@@ -194,7 +206,7 @@ class _Sheet:
 
 def _alone(path: tuple[Element, ...], title: str, entries: Sequence[tuple[Element, ...]], sheet: _Sheet) -> str:
     """SVG of a drawing with its legend below."""
-    left, top, width, height = map(float, path[-1].get("viewBox", "0 0 100 100").split())
+    left, top, width, height = _view(path[-1].get("viewBox", ""))
     keys = [_key(entry, sheet) for entry in entries] or list(_ranks(path, sheet))
     legend, legend_height = _legend(keys, sheet.value("--ink"), width)
     box = (left - MARGIN, top - MARGIN, width + 2 * MARGIN, height + legend_height + 2 * MARGIN)
@@ -211,6 +223,15 @@ def _alone(path: tuple[Element, ...], title: str, entries: Sequence[tuple[Elemen
     for element in root.iter("use"):
         element.tag = "g"
     return ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _view(text: str) -> tuple[float, float, float, float]:
+    """Left and top end, width and height of a drawing."""
+    try:
+        left, top, width, height = map(float, text.split())
+    except ValueError:
+        raise ValueError(f"a picture's viewBox must be four numbers, got {text[:40]!r}") from None
+    return left, top, width, height
 
 
 def _legend(keys: Sequence[tuple[Element, str]], ink: str, width: float) -> tuple[list[Element], float]:

@@ -76,8 +76,8 @@ class Rule:
 def light_rules(sheet: str) -> tuple[list[Rule], dict[str, str]]:
     """Rules of a style sheet in its light theme, and the variables of ``:root``.
 
-    Rules for print, other themes and narrow screens are left out, and so are selectors about what a reader does
-    (``:hover``) or with other signs than those of classes, tags and ``:not(.class)``.
+    Rules for print, other themes and narrow screens are left out. So are selectors of what a reader does (``:hover``),
+    and all that consist of more than classes, tags and ``:not(.class)``.
 
     Examples
     --------

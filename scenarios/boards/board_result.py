@@ -93,7 +93,7 @@ class BoardResult:
         import pandas as pd
 
         names = ("scenario", "variant", "defense", "attack", "goal", "success", "low", "high", "chance", "advantage")
-        rows = []
+        rows: list[tuple[Any, ...]] = []
         for pair in self.pairs:
             defense, attack = label(pair.defense, pair.parameters), label(pair.attack, pair.attack_parameters)
             common = (pair.scenario, pair.variant, defense, attack)

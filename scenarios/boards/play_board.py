@@ -160,7 +160,7 @@ def _listed(methods: Iterable[Any], name: str) -> Sequence[Any]:
     return tuple(methods)
 
 
-def _method(one: Any, contract: type) -> str | NamedMethod:
+def _method(one: Any, contract: type[Defense] | type[Attack]) -> str | NamedMethod:
     """A name as it is, or an object with its name and those parameters that differ from the defaults."""
     from scenarios.methods import describe, source_name
     from scenarios.running.plan import NamedMethod

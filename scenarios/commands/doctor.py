@@ -20,8 +20,8 @@ MARKS = {"ok": "✓", "note": "–", "failed": "✗"}
 def doctor(db: str, *, as_json: bool, quick: bool) -> None:
     """Check the installation: packages, worker processes, the database, and a self-test.
 
-    The self-test plays a tiny board in a worker process. An attack must succeed on the original table, a gate must
-    refuse that table and let a table of constants pass, and an audit must refute a mechanism that claims half of its
+    The self-test plays a tiny board in a worker process. An attack must succeed on the original table. A gate must
+    refuse that table and let a table of constants pass. An audit must refute a mechanism that claims half of its
     epsilon.
 
     The exit code is 1 if a check fails. What an extra lacks is a note: pip can install it where it is needed.

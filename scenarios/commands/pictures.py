@@ -36,7 +36,7 @@ Examples:
 )
 @click.option(
     "--scale",
-    type=click.FloatRange(min=0.1, max=20),
+    type=click.FloatRange(min=0.1, max=10),
     default=2.0,
     show_default=True,
     help="Pixels of a PNG for each unit of the picture.",
@@ -52,9 +52,11 @@ def pictures(page: Path, output: Path, forms: tuple[str, ...], scale: float) -> 
     with bad_input():
         try:
             text = page.read_text(encoding="utf-8")
+            drawn = pictures_of(text)
         except UnicodeDecodeError:
             raise ValueError(f"{page}: is no page of Tokumei") from None
-        drawn = pictures_of(text)
+        except ValueError as error:
+            raise ValueError(f"{page}: {error}") from None
         if not drawn:
             echo(f"there is no picture in {page}", err=True)
             sys.exit(NOTHING)

@@ -90,6 +90,19 @@ def test_a_page_without_pictures_has_none(page):
     assert pictures_of(page) == []
 
 
+@pytest.mark.parametrize(
+    ("page", "message"),
+    [
+        ("<figure><svg></svg></figure>", "four numbers, got ''"),
+        ('<figure><svg viewBox="0 0 a 1"/></figure>', "four numbers, got '0 0 a 1'"),
+        ("<div>" * 100_000, "nested too deeply"),
+    ],
+)
+def test_a_page_of_others_is_refused_in_words(page, message):
+    with pytest.raises(ValueError, match=message):
+        pictures_of(page)
+
+
 def test_files_are_svg_and_png_by_their_suffix(board, tmp_path):
     pytest.importorskip("resvg_py")
     picture = pictures_of(board)[0]
