@@ -71,7 +71,7 @@ class BoardResult:
         Returns
         -------
         DataFrame
-            ``label``, the columns of the CSV (`leaderboard.BOARD_COLUMNS`), ``rank``, ``goal`` and ``failures``.
+            ``label``, the columns of the CSV (``leaderboard.BOARD_COLUMNS``), ``rank``, ``goal`` and ``failures``.
             Parameters are dictionaries; utility, success, chance, advantage and score are shares of 1.
         """
         import pandas as pd

@@ -41,7 +41,7 @@ def run(
 ) -> BoardResult:
     """Play scenarios and return their board, as `tokumei run` does.
 
-    The same seed gives the same board on any number of worker processes.
+    The same seed gives the same board on any number of worker processes. `read_board` shows the board of a database.
 
     Parameters
     ----------
@@ -76,10 +76,6 @@ def run(
         If a scenario, a method, a table or the database cannot be used.
     KeyboardInterrupt
         If the run was interrupted; finished trials are in the database.
-
-    See Also
-    --------
-    read_board : The board of a database.
     """
     from scenarios.boards.playing import Changes, catalogues_of, changed_plans, play_catalogues
     from scenarios.running.display import Display
