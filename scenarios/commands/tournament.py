@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from scenarios.commands.common import GATE_FAILED, bad_input, echo
-from scenarios.commands.tournament_host import COMMANDS
+from scenarios.commands.tournament_host import COMMANDS, watch_scoring
 from scenarios.commands.tournament_site import invite, serve
 from scenarios.commands.tournament_texts import listing_problems, say_problems, show_receipt
 
@@ -167,12 +167,18 @@ def advance(folder: Path, *, early: bool) -> None:
 )
 @click.option("-j", "--jobs", type=click.IntRange(min=1), help="Worker processes.  [default: number of cores]")
 @click.option("--format", "form", type=click.Choice(["table", "csv"]), default="table", show_default=True)
-def score(folder: Path, public_share: float, jobs: int | None, form: str) -> None:
+@click.option("--retry", is_flag=True, help="Score again what failed before.")
+@click.option("--watch", is_flag=True, help="Keep scoring new files as they come, until Ctrl-C.")
+def score(folder: Path, public_share: float, jobs: int | None, form: str, *, retry: bool, watch: bool) -> None:
     """Score every table against every attacker; write boards and reports."""
     with bad_input():
         from scenarios.tournament.folder import Tournament
 
-        _scored(Tournament(folder), public_share, jobs, form)
+        opened = Tournament(folder)
+        if watch:
+            watch_scoring(opened, public_share, jobs, retry=retry)
+        else:
+            _scored(opened, public_share, jobs, form, retry=retry)
 
 
 @tournament.command()
@@ -230,44 +236,38 @@ def guide(reader: str) -> None:
     echo(text)
 
 
-def _scored(opened: Any, public_share: float, jobs: int | None, form: str) -> None:
+def _scored(opened: Any, public_share: float, jobs: int | None, form: str, *, retry: bool = False) -> None:
     """Score all tables, write boards and reports, and show the standings."""
     from scenarios.running.local import cores
     from scenarios.tournament.advancing import publish_again
-    from scenarios.tournament.boards import standings_csv, standings_table, write_boards, write_host_report
+    from scenarios.tournament.boards import failures_table, standings_csv, standings_table
     from scenarios.tournament.incidents import record_scoring
     from scenarios.tournament.scoring import score_shares
-    from scenarios.tournament.settings import Phase
-    from scenarios.tournament.standings import standings
-    from scenarios.tournament.team_report import write_reports
+    from scenarios.tournament.updating import shares_of, write_all
 
-    phase = opened.phase(opened.log.entries())
-    if phase not in (Phase.ATTACK, Phase.CLOSED):
-        raise ValueError(f"nothing is published yet; the phase is {phase}")
+    shares = shares_of(opened, public_share)
     publish_again(opened)
-    share = 1.0 if phase is Phase.CLOSED else public_share
-    workers = jobs or cores()
     began = _now()
     try:
-        scored = score_shares(opened, sorted({share, 1.0}), workers, _progress("scoring"))
+        scored = score_shares(opened, shares, jobs or cores(), _progress("scoring"), retry=retry)
     except Exception:
         record_scoring(opened, began, _now(), failed=True)
         raise
     record_scoring(opened, began, _now(), failed=False)
-    full, public = scored[1.0], scored[share]
-    write_boards(opened, full, public, share)
-    for reason in write_reports(opened, public, share):
+    boards = write_all(opened, scored[1.0], scored[shares[0]], shares[0])
+    for reason in boards.warnings:
         _say(f"warning: {reason}")
-    ranked = standings(opened.settings.teams, full)
-    downtime = write_host_report(opened, ranked, _now())
+    titles = opened.titles(opened.log.head().lasting)
     if form == "csv":
-        echo(standings_csv(ranked), nl=False)
+        echo(standings_csv(boards.ordered, titles), nl=False)
     else:
         import leaderboard as lb
 
-        sections = [lb.Section(opened.settings.title, tables=(standings_table(ranked),))]
-        if len(downtime.rows) > 1:
-            sections.append(lb.Section("Failures", tables=(downtime,)))
+        sections = [lb.Section(opened.settings.title, tables=(standings_table(boards.ordered, titles),))]
+        if boards.failed:
+            sections.append(lb.Section("Failed scorings", tables=(failures_table(boards.failed),)))
+        if len(boards.downtime.rows) > 1:
+            sections.append(lb.Section("Failures", tables=(boards.downtime,)))
         echo(lb.report_to_terminal(sections))
     _say(f"boards written to {opened.public} (for everybody) and {opened.host} (for the host)")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -108,13 +109,11 @@ def disqualify(folder: Path, team: str, reason: str) -> None:
 @reason_option
 def readmit(folder: Path, team: str, reason: str) -> None:
     """Readmit a disqualified TEAM: its files count again."""
-    from scenarios.tournament.advancing import publish_again
     from scenarios.tournament.disqualifying import readmit as readmit_team
 
     with bad_input():
         tournament = _opened(folder)
         readmit_team(tournament, team, reason, _now())
-        publish_again(tournament)
         echo(f"team {team} takes part again")
         _write_notices(tournament)
 
@@ -145,6 +144,93 @@ def title(folder: Path, team: str, text: str) -> None:
         echo(f"team {team} is called {give_title(_opened(folder), team, text, _now())}")
 
 
+@click.command()
+@click.argument("folder", type=FOLDER)
+@click.argument("team")
+@click.argument("file", type=FILE)
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def preview(folder: Path, team: str, file: Path, form: str) -> None:
+    """Preview a table of TEAM: utility and built-in attacks; nothing is recorded."""
+    from scenarios.commands.tournament_texts import listing_problems
+    from scenarios.tournament.check_report import check_report_to_json, check_report_to_terminal
+    from scenarios.tournament.preview import preview as preview_table
+    from scenarios.tournament.sheets import read_submission
+
+    with bad_input(), listing_problems(as_json=form == "json"):
+        report = preview_table(_opened(folder), team, file.name, read_submission(file))
+    echo(check_report_to_json(report) if form == "json" else check_report_to_terminal(report))
+
+
+@click.command()
+@click.argument("folder", type=FOLDER)
+@click.argument("team", required=False)
+def status(folder: Path, team: str | None) -> None:
+    """Show the phase and what each team has submitted, or all submissions of TEAM."""
+    import leaderboard as lb
+    from scenarios.tournament.status import team_status, tournament_status
+
+    with bad_input():
+        tournament = _opened(folder)
+        section = tournament_status(tournament) if team is None else team_status(tournament, team)
+    echo(lb.report_to_terminal([section]))
+
+
+@click.command()
+@click.argument("folder", type=FOLDER)
+@click.option("-o", "--output", type=FILE, required=True, help="The zip archive, a new file.")
+@click.option("--all", "everything", is_flag=True, help="Also what the host alone may see, except the secret seed.")
+def export(folder: Path, output: Path, *, everything: bool) -> None:
+    """Export what is public, or everything, as one zip archive."""
+    from scenarios.tournament.exporting import export as export_all
+
+    with bad_input():
+        count = export_all(_opened(folder), output, everything=everything)
+    echo(f"{output}: {count} files{'; keep it secret' if everything else ''}")
+
+
+@click.command()
+@click.argument("folder", type=FOLDER)
+@click.option("-o", "--output", type=FILE, required=True, help="The tar archive, a new file outside the folder.")
+def backup(folder: Path, output: Path) -> None:
+    """Back up the whole folder; files may be submitted and scored meanwhile."""
+    from scenarios.tournament.backup import backup as back_up
+
+    with bad_input():
+        count = back_up(_opened(folder), output)
+    echo(f"{output}: the tournament as of entry {count}; keep it secret")
+
+
+@click.command()
+@click.argument("archive", type=FILE)
+@click.argument("folder", type=FOLDER)
+def restore(archive: Path, folder: Path) -> None:
+    """Restore a backup into a new FOLDER, and verify it."""
+    from scenarios.tournament.backup import restore as restore_folder
+
+    with bad_input():
+        echo(restore_folder(archive, folder))
+
+
+def watch_scoring(tournament: Tournament, share: float, jobs: int | None, *, retry: bool) -> None:
+    """Score whatever is submitted, until an interrupt."""
+    from scenarios.tournament.scoring_queue import ScoringQueue
+
+    queue: ScoringQueue
+
+    def say() -> None:
+        state = queue.progress()
+        failed = f", {len(state.failed)} results failed" if state.failed else ""
+        echo(f"{state.updated}: boards written; {state.waiting} tables wait{failed}", err=True)
+
+    queue = ScoringQueue(tournament.folder, jobs=jobs, share=share, on_update=say)
+    queue.start()
+    try:
+        queue.wake(retry=retry)
+        threading.Event().wait()
+    finally:
+        queue.stop()
+
+
 def _opened(folder: Path) -> Tournament:
     from scenarios.tournament.folder import Tournament
 
@@ -163,4 +249,7 @@ def _now() -> datetime:
     return datetime.now(UTC)
 
 
-COMMANDS = (extend, reopen, admit, take, disqualify, readmit, message, title)
+COMMANDS = (
+    *(extend, reopen, admit, take, disqualify, readmit, message, title),
+    *(preview, status, export, backup, restore),
+)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -18,35 +16,83 @@ from scenarios.descriptions import one_liners
 from scenarios.tournament.folder import PUBLIC, Tournament, write_whole
 from scenarios.tournament.incidents import tournament_incidents
 from scenarios.tournament.scoring import BASELINE
+from scenarios.tournament.settings import Phase
+from scenarios.tournament.spreadsheet import neutralized_csv
 from scenarios.tournament.standings import Standing, standings
 
 COLUMNS = ("rank", "team", "defense_rank", "defense", "attack_rank", "attack")
 MOST_ATTACKERS = 30
 """Number of teams whose attacks the page shows; the matrix of 200 teams would take 23 MB."""
-_DETAILS = ("utility", "utility_table", "utility_record", "worst_attack", "worst_goal", "worst_success", "attacked")
+_DETAILS = (
+    *("utility", "utility_table", "utility_record", "worst_attack", "worst_goal", "worst_success", "attacked"),
+    *("title", "remark"),
+)
+PAGES = ("standings.csv", "standings.html", "matrix.csv", "board.html")
+"""Names of the boards' files."""
+FAILED = (
+    "These submissions made their scoring fail. They count as not scored, and stop nothing else. "
+    "`score --retry` scores them again."
+)
 
 
-def standings_csv(ordered: Sequence[Standing]) -> str:
-    """Standings as CSV; a missing value is an empty field."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow((*COLUMNS, *_DETAILS))
+def standings_csv(ordered: Sequence[Standing], titles: Mapping[str, str] | None = None) -> str:
+    """Standings as CSV; a missing value is an empty field, and no cell begins like a formula."""
+    rows = []
     for one in ordered:
         worst = one.worst
         outcomes = ("", "", "") if worst is None else (worst.attacker, goal_words(worst.goal), _rounded(worst.success))
         utilities = map(_rounded, (one.utility, one.utility_table, one.utility_record))
         ranks = (one.rank, one.team, one.defense_rank, _rounded(one.defense), one.attack_rank, _rounded(one.attack))
-        writer.writerow((*ranks, *utilities, *outcomes, one.attacked))
-    return text.getvalue()
+        rows.append((*ranks, *utilities, *outcomes, one.attacked, (titles or {}).get(one.team, one.team), remark(one)))
+    return neutralized_csv((*COLUMNS, *_DETAILS), rows)
 
 
-def standings_table(ordered: Sequence[Standing]) -> lb.Table:
-    """Standings as a table of a report."""
+def remark(one: Standing) -> str:
+    """What a team's rank does not say: a disqualification, nothing handed in, or a tie."""
+    if one.disqualified:
+        return f"disqualified: {one.disqualified}"
+    return "handed in nothing" if one.missing else one.tie
+
+
+def what_counts(share: float, *, closed: bool) -> str:
+    """What standings count now, in words.
+
+    Parameters
+    ----------
+    share : float
+        Share of the rows that counts.
+    closed : bool
+        Whether the tournament is closed.
+    """
+    if closed:
+        return "All rows and membership count; these standings are final."
+    if share < 1:
+        return (
+            f"Until the tournament closes, a secret {share:.0%} of each table's rows counts, and membership does not."
+        )
+    return "All rows and membership count; more files may come."
+
+
+def standings_table(ordered: Sequence[Standing], titles: Mapping[str, str] | None = None, counts: str = "") -> lb.Table:
+    """Standings as a table of a report.
+
+    Parameters
+    ----------
+    ordered : sequence of Standing
+        The standings, best first.
+    titles : mapping of str to str, optional
+        Title by team.
+    counts : str
+        What the standings count; see `what_counts`.
+    """
     rows = [
         (
-            *(one.rank, one.team, one.defense, one.utility, one.utility_table, one.utility_record),
+            "–" if one.disqualified else one.rank,
+            _called(one.team, titles or {}),
+            *(one.defense, one.utility, one.utility_table, one.utility_record),
             "–" if one.worst is None else f"{one.worst.attacker} ({goal_words(one.worst.goal)})",
             *(None if one.worst is None else one.worst.success, one.attack, one.attacked),
+            remark(one),
         )
         for one in ordered
     ]
@@ -61,17 +107,28 @@ def standings_table(ordered: Sequence[Standing]) -> lb.Table:
         "success",
         "attack",
         "tables",
+        "remark",
     )
     note = (
+        f"{counts}{' ' * bool(counts)}"
         "Defense = utility x (1 - advantage of the worst attack). Utility is the smaller one of table and records. "
         "Attack is the mean advantage over the other teams' tables. # is the rank by the sum of the ranks in defense "
-        "and attack."
+        "and attack. Of equal sums, the higher defense comes first, then the higher attack, then the higher utility. "
+        "Teams that handed in nothing come last."
     )
     return lb.Table("Teams", columns, rows, 3, note)
 
 
+def _called(team: str, titles: Mapping[str, str]) -> str:
+    """Title and name of a team; the name alone if it has no title."""
+    title = titles.get(team, team)
+    return team if title == team else f"{title} ({team})"
+
+
 def write_boards(tournament: Tournament, full: Sequence[Result], public: Sequence[Result], share: float) -> None:
     """Write the host's boards over all rows, and the public boards over the public share of the rows.
+
+    If standings are hidden, public boards are written only once the tournament is closed.
 
     Parameters
     ----------
@@ -82,15 +139,22 @@ def write_boards(tournament: Tournament, full: Sequence[Result], public: Sequenc
     share : float
         Share of the rows that count in public.
     """
-    teams = tournament.settings.teams
+    entries = tournament.log.head().lasting
+    closed = tournament.phase(entries) is Phase.CLOSED
+    teams, titles, out = tournament.settings.teams, tournament.titles(entries), tournament.disqualified(entries)
     for folder, results, part in ((tournament.host, full, 1.0), (tournament.public, public, share)):
-        ordered = standings(teams, results)
+        if folder == tournament.public and tournament.settings.hide_standings and not closed:
+            for name in PAGES:
+                (folder / name).unlink(missing_ok=True)
+            continue
+        results = [one for one in results if one.status == "ok" and not {one.defense, one.attack} & set(out)]
+        ordered = standings(teams, results, out)
         about = {"teams": str(len(teams)), "version": f"tokumei {version()}"}
         if part < 1:
             about["rows that count"] = f"{part:.0%} until the tournament closes"
-        section = lb.Section("Standings", tables=(standings_table(ordered),))
+        section = lb.Section("Standings", tables=(standings_table(ordered, titles, what_counts(part, closed=closed)),))
         pages = {
-            "standings.csv": standings_csv(ordered),
+            "standings.csv": standings_csv(ordered, titles),
             "standings.html": lb.render_report(tournament.settings.title, about, (section,)),
             "matrix.csv": lb.matrix_to_csv(lb.matrix(results)),
         }
@@ -100,11 +164,27 @@ def write_boards(tournament: Tournament, full: Sequence[Result], public: Sequenc
             write_whole(folder / name, text.encode(), mode=PRIVATE if folder == tournament.host else PUBLIC)
 
 
-def write_host_report(tournament: Tournament, ordered: Sequence[Standing], now: datetime) -> lb.Table:
-    """Write the host's report, with the standings and the downtime by failures, and return the latter's table."""
+def write_host_report(
+    tournament: Tournament, ordered: Sequence[Standing], failed: Sequence[Result], now: datetime
+) -> lb.Table:
+    """Write the host's report and return the table of downtime by failures.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    ordered : sequence of Standing
+        Standings over all rows.
+    failed : sequence of Result
+        Results of submissions whose scoring failed.
+    now : datetime
+        Current time, with a time zone.
+    """
     table = lb.downtime_table(tournament_incidents(tournament), now)
+    titles = tournament.titles(tournament.log.head().lasting)
     sections = (
-        lb.Section("Standings", tables=(standings_table(ordered),)),
+        lb.Section("Standings", tables=(standings_table(ordered, titles),)),
+        *([lb.Section("Failed scorings", (FAILED,), (failures_table(failed),))] if failed else []),
         lb.Section(
             "Failures",
             (
@@ -118,6 +198,12 @@ def write_host_report(tournament: Tournament, ordered: Sequence[Standing], now: 
     page = lb.render_report(tournament.settings.title, about, sections)
     write_whole(tournament.host / "report.html", page.encode(), mode=PRIVATE)
     return table
+
+
+def failures_table(failed: Sequence[Result]) -> lb.Table:
+    """Submissions whose scoring failed: the table, the attack on it, and why, in one line."""
+    rows = [(one.defense, one.attack or "(the table)", one.status, one.reason.partition("\n")[0]) for one in failed]
+    return lb.Table("Failed scorings", ("table", "attack", "status", "reason"), rows, 3, "")
 
 
 def _page(ordered: Sequence[Standing], results: Sequence[Result], about: Mapping[str, str]) -> str:

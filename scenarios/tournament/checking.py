@@ -114,6 +114,23 @@ def check(path: Path, original: Path, *, roles: Path | None = None, others: Path
     settings = _settings(folder / FILE, records)
     sheet = read_sheet(path.name, read_submission(path), form_of(dataset, settings))
     people = load_table(others, roles).records if others else None
+    return measured(sheet, records, people, settings)
+
+
+def measured(sheet: Sheet, records: Microdata, people: Microdata | None, settings: Settings) -> CheckReport:
+    """Utility of a valid table, and the outcomes of the baseline attacks on it.
+
+    Parameters
+    ----------
+    sheet : Sheet
+        The table.
+    records : Microdata
+        The team's originals.
+    people : Microdata or None
+        Other people, who are decoys and test the classifier; without them no attack is played.
+    settings : Settings
+        The tournament's settings.
+    """
     scale = originals_of(records, settings, people)
     utility = scale.utility(sheet.frame, sheet.origin)
     if people is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from scenarios.tournament.advancing import publish_again
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.names import checked_reason
 
@@ -33,8 +34,9 @@ def disqualify(tournament: Tournament, team: str, reason: str, now: datetime) ->
 
 
 def readmit(tournament: Tournament, team: str, reason: str, now: datetime) -> None:
-    """Readmit a disqualified team: its files count again; see `disqualify`."""
+    """Readmit a disqualified team: its files count again, and its table is published; see `disqualify`."""
     _decide(tournament, team, reason, now, "readmitted")
+    publish_again(tournament)
 
 
 def _decide(tournament: Tournament, team: str, reason: str, now: datetime, kind: str) -> None:

@@ -51,7 +51,8 @@ def rules(settings: Settings, records: Microdata, written: WrittenCells, *, clas
         member_chance=f"{settings.originals / settings.candidates:.3g}",
         quota=_bytes(settings.quota),
         classifier=_classifier(records) if classifier else "",
-    )
+        hidden="Standings are shown once the tournament is closed." if settings.hide_standings else "",
+    ).replace(" \n", "\n")
 
 
 def _bytes(number: int) -> str:
@@ -135,7 +136,9 @@ Its **advantage** is (success - chance) / (1 - chance), at least 0.
 - **Attack** = mean advantage over the other teams' tables; a table that you did not attack counts 0.
 
 Teams are ranked in both. Equal scores share a rank, and a missing score ranks last. The overall rank is by the sum of
-both ranks.
+both ranks. Of teams with equal sums, the higher defense comes first, then the higher attack, then the higher utility;
+if all are equal, they share the rank. A team that handed in nothing comes last. So does a disqualified team: its files
+do not count for anybody. {hidden}
 
 `tokumei tournament check TEAM_anonymized.csv --original TEAM_original.csv` shows whether your file is valid. It shows
 its utility exactly as the host will compute it, and the success of the baseline attacks against it.

@@ -131,7 +131,7 @@ class Log:
         """
         entries: list[LogEntry] = []
         head = Head()
-        for line in self._complete().splitlines(keepends=True):
+        for line in self.complete().splitlines(keepends=True):
             entry = self._following(head, line)
             entries.append(entry)
             head = Head(head.size + len(line), entry.number, entry.hash)
@@ -145,10 +145,10 @@ class Log:
         ValueError
             If the chain is broken; the message names the first invalid line.
         """
-        stamp = self._stamp()
+        stamp = self.stamp()
         if self._cached is not None and self._cached[0] == stamp:
             return self._cached[1]
-        data = self._complete()
+        data = self.complete()
         head, digest = self._verified(data)
         for line in data[head.size :].splitlines(keepends=True):
             head = head.after(self._following(head, line), len(line))
@@ -188,7 +188,7 @@ class Log:
             return
         digest = self._cached[2]
         digest.update(line)
-        self._cached = (self._stamp(), head, digest)
+        self._cached = (self.stamp(), head, digest)
         if head.number % CHECKPOINT_EVERY == 0:
             lasting = [{**_content(entry), "hash": entry.hash} for entry in head.lasting]
             content = {**vars(head), "lasting": lasting, "sha256": digest.hexdigest()}
@@ -215,7 +215,7 @@ class Log:
             raise ValueError(f"{self.path}, line {head.number + 1}: was changed after it was written")
         return entry
 
-    def _complete(self) -> bytes:
+    def complete(self) -> bytes:
         """Complete lines, up to the last line break."""
         try:
             data = self.path.read_bytes()
@@ -223,7 +223,7 @@ class Log:
             return b""
         return data[: data.rfind(b"\n") + 1]
 
-    def _stamp(self) -> tuple[int, ...] | None:
+    def stamp(self) -> tuple[int, ...] | None:
         """Fingerprint of the file's state, which changes whenever the file does; None without a file."""
         try:
             status = os.stat(self.path)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import multiprocessing
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
-from functools import cache
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import threadpoolctl
 from numpy.random import Generator
 
 from attacks import AssignmentLinkage, ExpectationMaximizationLinkage, FellegiSunter, NearestNeighbour
@@ -25,12 +22,15 @@ from leaderboard.store import Store
 from metrics.arrays import Booleans, Integers
 from metrics.score import Scores
 from scenarios.questions.row_question import score_answers
+from scenarios.running.failure import reason_of, status_of
 from scenarios.running.fingerprint import closure, digest, sources, versions
 from scenarios.seeds import generator
 from scenarios.tournament.advancing import published
 from scenarios.tournament.folder import Submission, Tournament
+from scenarios.tournament.isolation import Death, TaskStep, isolated
 from scenarios.tournament.leakage import nearest_originals
-from scenarios.tournament.sheets import read_answers
+from scenarios.tournament.sheets import Sheet, read_answers
+from scenarios.tournament.submission_utility import Originals
 
 SCENARIO = "tournament"
 ROWS = "reidentification"
@@ -63,8 +63,9 @@ class Target:
         Submission with the table.
     attacks : mapping of str to Submission
         Correspondence tables by attacker.
-    shares : tuple of float
-        Shares of the rows that count, in (0, 1]; membership is scored only at share 1.
+    keys : mapping of float to (mapping of str to str)
+        For each share of the rows that counts, in (0, 1], the key of each result by the attack's name; that of the
+        table itself has the empty name. Membership is scored only at share 1.
     missing : frozenset of str
         Keys of the results to compute.
     """
@@ -72,8 +73,12 @@ class Target:
     team: str
     table: Submission
     attacks: Mapping[str, Submission]
-    shares: tuple[float, ...]
-    missing: frozenset[str]
+    keys: Mapping[float, Mapping[str, str]]
+    missing: frozenset[str] = frozenset()
+
+    def shares_without(self, name: str) -> list[float]:
+        """Shares at which the result of an attack, or of the table itself, is missing."""
+        return [share for share, named in self.keys.items() if named[name] in self.missing]
 
 
 def score(
@@ -84,9 +89,17 @@ def score(
 
 
 def score_shares(
-    tournament: Tournament, shares: Sequence[float], jobs: int, progress: Callable[[int, int], None] | None = None
+    tournament: Tournament,
+    shares: Sequence[float],
+    jobs: int,
+    progress: Callable[[int, int], None] | None = None,
+    *,
+    retry: bool = False,
 ) -> dict[float, list[Result]]:
     """Score all tables against all attackers; stored results are not computed again.
+
+    A submission that makes its scoring fail stops no other: its results have another status than ``ok``. With several
+    workers this holds for crashes and for steps beyond the limits, too.
 
     Parameters
     ----------
@@ -98,40 +111,89 @@ def score_shares(
         Number of worker processes.
     progress : callable, optional
         Called as ``progress(done, total)`` after each table.
+    retry : bool
+        Score again what failed before.
 
     Returns
     -------
     dict of float to list of Result
         For each share, a release for each team's table and a trial for each attack on it, in order of names.
     """
+    plan = scoring_plan(tournament, shares)
+    if retry:
+        plan = scoring_plan(tournament, shares, retry=plan.failed)
+    with Store(tournament.host / "results.db") as store:
+        for done, results in enumerate(_computed(tournament.folder, plan.waiting, jobs), start=1):
+            store.add(results)
+            if progress:
+                progress(done, len(plan.waiting))
+        return plan.results(store)
+
+
+@dataclass(frozen=True)
+class ScoringPlan:
+    """What the scores of a tournament are made of, and what of it must be computed.
+
+    Attributes
+    ----------
+    wanted : dict of float to list of str
+        Keys of the results at each share.
+    waiting : list of Target
+        Tables with missing results: first those on which only teams' attacks are missing, which are cheap, and the
+        oldest submission first.
+    failed : frozenset of str
+        Keys of the stored results whose scoring failed.
+    """
+
+    wanted: dict[float, list[str]]
+    waiting: list[Target]
+    failed: frozenset[str]
+
+    def results(self, store: Store) -> dict[float, list[Result]]:
+        """The stored results at each share."""
+        stored = {one.key: one for one in store.results(keys=frozenset().union(*self.wanted.values()))}
+        return {share: [stored[key] for key in keys if key in stored] for share, keys in self.wanted.items()}
+
+
+def scoring_plan(tournament: Tournament, shares: Sequence[float], *, retry: Collection[str] = ()) -> ScoringPlan:
+    """Results that the log asks for, and those that are not stored.
+
+    Parameters
+    ----------
+    tournament, shares
+        See `score_shares`.
+    retry : collection of str
+        Keys of stored results to compute again.
+    """
     entries = tournament.log.entries()
     attacks: dict[str, dict[str, Submission]] = defaultdict(dict)
     for (attacker, against), one in sorted(tournament.attacks(entries).items()):
         attacks[against][attacker] = one
-    targets = []
     wanted: dict[float, list[str]] = {share: [] for share in shares}
+    waiting: list[tuple[bool, int, Target]] = []
+    failed: set[str] = set()
     with Store(tournament.host / "results.db") as store:
         for team, table in sorted(tournament.tables(entries).items()):
-            target = Target(team, table, attacks[team], tuple(wanted), frozenset())
-            keys = [(share, key) for share in wanted for key in _keys(target, share).values()]
-            for share, key in keys:
-                wanted[share].append(key)
-            needed = frozenset(key for _, key in keys)
-            targets.append(replace(target, missing=needed - set(store.known(needed))))
-        waiting = [target for target in targets if target.missing]
-        for done, results in enumerate(_computed(tournament.folder, waiting, jobs), start=1):
-            store.add(results)
-            if progress:
-                progress(done, len(waiting))
-        all_keys = frozenset(key for keys in wanted.values() for key in keys)
-        stored = {result.key: result for result in store.results(keys=all_keys)}
-    return {share: [stored[key] for key in keys] for share, keys in wanted.items()}
+            keys = {share: _keys(team, table, attacks[team], share) for share in wanted}
+            for share, named in keys.items():
+                wanted[share] += named.values()
+            everything = [key for named in keys.values() for key in named.values()]
+            stored = store.known(everything)
+            failed |= {key for key, status in stored.items() if status != "ok"}
+            missing = frozenset(everything) - (stored.keys() - set(retry))
+            target = Target(team, table, attacks[team], keys, missing)
+            names = [name for name in keys[shares[0]] if target.shares_without(name)]
+            if names:
+                dear = any(name not in attacks[team] for name in names)
+                oldest = table.number if dear else min(attacks[team][name].number for name in names)
+                waiting.append((dear, oldest, target))
+    return ScoringPlan(wanted, [target for *_, target in sorted(waiting, key=lambda one: one[:2])], frozenset(failed))
 
 
-def _keys(target: Target, share: float) -> dict[str, str]:
+def _keys(team: str, table: Submission, attacks: Mapping[str, Submission], share: float) -> dict[str, str]:
     """Keys of the results of the table itself (under the empty name) and of each attack on it."""
-    common = digest([target.table.content, target.team, share, SCORER, _code()])
-    teams = {name: digest([common, name, one.content]) for name, one in target.attacks.items()}
+    common = digest([table.content, team, share, SCORER, _code()])
+    teams = {name: digest([common, name, one.content]) for name, one in attacks.items()}
     algorithms = {
         baseline_name(attack): digest([common, baseline_name(attack), sources(attack)]) for attack in baselines()
     }
@@ -145,60 +207,141 @@ def _code() -> str:
 
 
 def _computed(folder: Path, targets: Sequence[Target], jobs: int) -> Iterator[list[Result]]:
+    """Missing results of each table."""
     if jobs == 1 or len(targets) < 2:
-        yield from (_score_one(folder, target) for target in targets)
+        for target in targets:
+            yield [one for step in score_target((folder, target)) if not isinstance(step, TaskStep) for one in step]
         return
-    context = multiprocessing.get_context("forkserver")
-    with ProcessPoolExecutor(min(jobs, len(targets)), mp_context=context, initializer=_prepare) as pool:
-        yield from pool.map(_score_one, [folder] * len(targets), targets)
+    for (_, target), items in isolated(score_target, [(folder, target) for target in targets], jobs):
+        yield results_of(target, items)
 
 
-def _prepare() -> None:
-    threadpoolctl.threadpool_limits(1)
+def results_of(target: Target, items: Sequence[list[Result] | Death]) -> list[Result]:
+    """Results of one table; where its process died, the step failed and the rest is computed another time."""
+    results = [one for item in items if not isinstance(item, Death) for one in item]
+    for item in items:
+        if isinstance(item, Death):
+            # Without the table itself nothing can be scored: the death before the first step is its fault.
+            results += _failed(target, item.step, item.status, item.reason)
+    return results
 
 
-def _score_one(folder: Path, target: Target) -> list[Result]:
-    """Missing results of one table."""
-    tournament, team = Tournament(folder), target.team
-    keys = {share: _keys(target, share) for share in target.shares}
-    originals = tournament.originals(team)
-    sheet = published(tournament, team, target.table.content)
-    names = (tournament.secret["seed"], "tournament", team, target.table.content)
-    origins = originals.origins(sheet.origin, sheet.frame, generator(*names, "map"))
-    candidates = tournament.records(tournament.candidate_path(team))
-    answers = tournament.answers(team)
-    results = []
-    if any(keys[share][""] in target.missing for share in target.shares):
-        utility = originals.utility(sheet.frame, sheet.origin)
-        values: dict[str, float | None] = {
+def score_target(task: tuple[Path, Target]) -> Iterator[TaskStep | list[Result]]:
+    """Missing results of one table, step by step; a step that fails gives results that say why.
+
+    Parameters
+    ----------
+    task : (Path, Target)
+        Folder of the tournament, and the table.
+    """
+    folder, target = task
+    names = next(iter(target.keys.values()))
+    yield TaskStep("")
+    try:
+        table = _prepared(folder, target.team, target.table, names[""])
+        if target.shares_without(""):
+            values = table.values()
+            yield [_result(target, share, "", values=values) for share in target.shares_without("")]
+    except Exception as error:
+        yield _failed(target, "", status_of(error), reason_of(error))
+        return
+    for name in names:
+        if name and target.shares_without(name):
+            yield TaskStep(name)
+            try:
+                yield _scored(table, target, name)
+            except Exception as error:
+                yield _failed(target, name, status_of(error), reason_of(error))
+
+
+def _result(target: Target, share: float, name: str, **content: Any) -> Result:
+    """Result of an attack on a table, or of the table itself under the empty name."""
+    key = target.keys[share][name]
+    return Result(key=key, scenario=SCENARIO, defense=target.team, attack=name or None, play=0, **content)
+
+
+def _failed(target: Target, name: str, status: str, reason: str) -> list[Result]:
+    """Results of a step that failed; if it is that of the table itself, nothing about the table can be scored."""
+    names = [name] if name else list(next(iter(target.keys.values())))
+    return [
+        _result(target, share, one, status=status, reason=reason)
+        for one in names
+        for share in target.shares_without(one)
+    ]
+
+
+@dataclass(frozen=True)
+class PublishedTable:
+    """A published table with all that attacks on it are scored by.
+
+    Attributes
+    ----------
+    tournament : Tournament
+        The tournament.
+    team : str
+        The team.
+    names : tuple
+        Names in the random seeds.
+    sheet : Sheet
+        The table with its secret origins.
+    originals : Originals
+        The team's originals.
+    origins : dict of str to ndarray of int, shape (rows,)
+        Origins as declared and as assigned by the host.
+    candidates : Microdata
+        The candidate file.
+    answers : ndarray of int, shape (originals,)
+        Position of each original among the candidates.
+    """
+
+    tournament: Tournament
+    team: str
+    names: tuple[Any, ...]
+    sheet: Sheet
+    originals: Originals
+    origins: Mapping[str, Integers]
+    candidates: Microdata
+    answers: Integers
+
+    def values(self) -> dict[str, float | None]:
+        """Utility of the table, and the columns that leak."""
+        utility = self.originals.utility(self.sheet.frame, self.sheet.origin)
+        return {
             "utility_counted": utility.counted,
             "table": utility.table,
             "record": utility.record,
             **{f"table_{name}": value for name, value in utility.components.items()},
-            **nearest_originals(sheet, candidates, answers),
+            **nearest_originals(self.sheet, self.candidates, self.answers),
         }
-        results += [
-            Result(key=keys[share][""], scenario=SCENARIO, defense=team, play=0, values=values)
-            for share in target.shares
-        ]
-    counted = {share: _counted(len(sheet.frame), share, generator(*names, "share")) for share in target.shares}
-    for name, claims in _claims(tournament, target, sheet.frame, candidates, keys):
-        for share in target.shares:
-            counting = {source: np.where(counted[share], origin, -1) for source, origin in origins.items()}
-            scored = scores(claims, counting, answers, len(candidates), (*names, "score", seed_name(name)))
-            if share < 1:
-                scored = _without_members(scored)
-            results.append(
-                Result(
-                    key=keys[share][name],
-                    scenario=SCENARIO,
-                    defense=team,
-                    attack=name,
-                    play=0,
-                    scores=scored.goals,
-                    values=scored.measures,
-                )
-            )
+
+
+@lru_cache(maxsize=64)
+def _prepared(folder: Path, team: str, table: Submission, key: str) -> PublishedTable:
+    """A published table; a process that scores more attacks on it later does not prepare it again.
+
+    The key of its result is part of the arguments, since it differs for another version of the scorer.
+    """
+    tournament = Tournament(folder)
+    originals = tournament.originals(team)
+    sheet = published(tournament, team, table.content)
+    names = (tournament.secret["seed"], "tournament", team, table.content)
+    origins = originals.origins(sheet.origin, sheet.frame, generator(*names, "map"))
+    candidates = tournament.records(tournament.candidate_path(team))
+    return PublishedTable(tournament, team, names, sheet, originals, origins, candidates, tournament.answers(team))
+
+
+def _scored(table: PublishedTable, target: Target, name: str) -> list[Result]:
+    """Results of one attack at all shares."""
+    claims = _claims(table, target, name)
+    results = []
+    for share in target.shares_without(name):
+        counted = _counted(len(table.sheet.frame), share, generator(*table.names, "share"))
+        counting = {source: np.where(counted, origin, -1) for source, origin in table.origins.items()}
+        seed = (*table.names, "score", seed_name(name))
+        scored = scores(claims, counting, table.answers, len(table.candidates), seed)
+        if share < 1:
+            scored = _without_members(scored)
+        results.append(_result(target, share, name, scores=scored.goals, values=scored.measures))
     return results
 
 
@@ -208,29 +351,20 @@ def _counted(rows: int, share: float, rng: Generator) -> Booleans:
     return counted
 
 
-def _claims(
-    tournament: Tournament,
-    target: Target,
-    frame: Any,
-    candidates: Microdata,
-    keys: Mapping[float, Mapping[str, str]],
-) -> Iterator[tuple[str, RankedAnswers]]:
-    """Claims of the baseline attacks and of the teams whose results are missing."""
-    missing = {name for of_share in keys.values() for name, key in of_share.items() if key in target.missing}
-    seed = tournament.secret["seed"]
-    view = MicrodataRelease(frame, np.full(len(frame), -1))
+def _claims(table: PublishedTable, target: Target, name: str) -> RankedAnswers:
+    """Claims of a team, or of a baseline attack."""
+    tournament, frame = table.tournament, table.sheet.frame
+    if name in target.attacks:
+        data = tournament.content(target.attacks[name].content)
+        return read_answers(name, data, len(frame), tournament.settings.candidates)
+    attack = next(one for one in baselines() if baseline_name(one) == name)
     others = tournament.others_path
-    auxiliary = tournament.records(others) if others.is_file() else candidates.take([])
-    for attack in baselines():
-        name = baseline_name(attack)
-        if name in missing:
-            # The label enters the random seed: another one would change the scores of earlier tournaments.
-            rng = generator(seed, "tournament", "house", target.team, seed_name(name))
-            yield name, RankedAnswers.of(attack.run(view, Knowledge(candidates.frame.copy(), auxiliary), rng))
-    for attacker, submission in target.attacks.items():
-        if attacker in missing:
-            data = tournament.content(submission.content)
-            yield attacker, read_answers(attacker, data, len(frame), tournament.settings.candidates)
+    auxiliary = tournament.records(others) if others.is_file() else table.candidates.take([])
+    knowledge = Knowledge(table.candidates.frame.copy(), auxiliary)
+    # The label enters the random seed: another one would change the scores of earlier tournaments.
+    rng = generator(tournament.secret["seed"], "tournament", "house", table.team, seed_name(name))
+    view = MicrodataRelease(frame, np.full(len(frame), -1))
+    return RankedAnswers.of(attack.run(view, knowledge, rng))
 
 
 def seed_name(name: str) -> str:

@@ -10,6 +10,9 @@ from leaderboard.goals import in_order
 from leaderboard.result import Result
 from metrics.score import Score
 
+TIE_BREAKERS = ("defense", "attack", "utility")
+"""What decides between teams whose sums of ranks are equal, in this order."""
+
 
 @dataclass(frozen=True)
 class AttackOutcome:
@@ -49,11 +52,15 @@ class Standing:
     defense : float or None
         utility x (1 - that advantage).
     attack : float or None
-        Mean advantage over the other teams' tables; None if there are none.
+        Mean advantage over the other teams' tables; None if the team attacked none.
     attacked : int
         Number of these tables that the team attacked.
     defense_rank, attack_rank, rank : int
-        Ranks by defense, by attack, and by the sum of both ranks. Equal scores share a rank; missing scores are last.
+        Ranks by defense, by attack, and overall; see `standings`.
+    tie : str
+        How a tie in the sum of both ranks was broken, or that it was not; empty without a tie.
+    disqualified : str
+        Why the team is disqualified; empty if it is not.
     """
 
     team: str
@@ -67,6 +74,13 @@ class Standing:
     defense_rank: int = 0
     attack_rank: int = 0
     rank: int = 0
+    tie: str = ""
+    disqualified: str = ""
+
+    @property
+    def missing(self) -> bool:
+        """Whether the team has handed in nothing that counts."""
+        return self.defense is None and self.attack is None
 
 
 def best_outcome(attacker: str, scores: Mapping[str, Score]) -> AttackOutcome:
@@ -84,30 +98,69 @@ def outcome_of(trial: Result) -> AttackOutcome:
     return best_outcome(str(trial.attack), trial.scores)
 
 
-def standings(teams: Sequence[str], results: Sequence[Result]) -> list[Standing]:
+def standings(
+    teams: Sequence[str], results: Sequence[Result], disqualified: Mapping[str, str] | None = None
+) -> list[Standing]:
     """Standings of all teams, best first.
+
+    Teams are ranked by defense and by attack. Equal scores share a rank, and missing scores come last. The overall rank
+    is by the sum of both ranks. Of teams with equal sums, the higher defense comes first, then the higher attack, then
+    the higher utility; if all are equal, they share the rank. Teams that handed in nothing come last, and disqualified
+    teams after them; the ranks of both are the number of teams.
 
     Parameters
     ----------
     teams : sequence of str
         All teams, including those without a submission.
     results : sequence of Result
-        Results as returned by `scenarios.tournament.scoring.score`.
+        Results as returned by `scenarios.tournament.scoring.score`; those of failed scorings do not count.
+    disqualified : mapping of str to str, optional
+        Reason by disqualified team.
     """
-    releases = {result.defense: result for result in results if result.attack is None}
+    out = disqualified or {}
+    counted = [one for one in results if one.status == "ok" and not {one.defense, one.attack} & set(out)]
+    releases = {result.defense: result for result in counted if result.attack is None}
     outcomes: dict[str, dict[str, AttackOutcome]] = defaultdict(dict)
-    for result in results:
-        if result.attack is not None:
+    for result in counted:
+        if result.attack is not None and result.defense in releases:
             outcomes[result.defense][result.attack] = outcome_of(result)
     unranked = [_standing(team, releases, outcomes) for team in teams]
-    defense = _ranks([one.defense for one in unranked])
-    attack = _ranks([one.attack for one in unranked])
-    overall = _ranks([-float(ranks[0] + ranks[1]) for ranks in zip(defense, attack, strict=True)])
-    ranked = [
-        replace(one, defense_rank=first, attack_rank=second, rank=third)
-        for one, first, second, third in zip(unranked, defense, attack, overall, strict=True)
-    ]
-    return sorted(ranked, key=lambda one: (one.rank, one.team))
+    ranks = zip(_ranks([one.defense for one in unranked]), _ranks([one.attack for one in unranked]), strict=True)
+    ranked = [replace(one, defense_rank=by[0], attack_rank=by[1]) for one, by in zip(unranked, ranks, strict=True)]
+    placed = []
+    for one in ranked:
+        if one.missing:
+            placed.append(replace(one, rank=len(teams), disqualified=out.get(one.team, "")))
+            continue
+        better = sum(_order(other) < _order(one) for other in ranked if not other.missing)
+        tied = [other for other in ranked if not other.missing and _order(other)[0] == _order(one)[0] and other != one]
+        placed.append(replace(one, rank=1 + better, tie=_tie(one, tied)))
+    return sorted(placed, key=lambda one: (bool(one.disqualified), one.missing, one.rank, one.team))
+
+
+def _order(one: Standing) -> tuple[float, ...]:
+    """Sort key of a team that takes part, the best first: the sum of its ranks, then what breaks ties."""
+    scores = (one.defense, one.attack, one.utility)
+    return (one.defense_rank + one.attack_rank, *(1.0 if score is None else -score for score in scores))
+
+
+def _tie(one: Standing, tied: Sequence[Standing]) -> str:
+    """How a tie with other teams was broken."""
+    if not tied:
+        return ""
+    criteria = {
+        next(
+            (name for number, name in enumerate(TIE_BREAKERS, start=1) if _order(one)[number] != _order(other)[number]),
+            "",
+        )
+        for other in tied
+    }
+    names = ", ".join(other.team for other in tied)
+    decided = ", then ".join(name for name in TIE_BREAKERS if name in criteria)
+    shared = [other.team for other in tied if _order(other) == _order(one)]
+    parts = [f"decided by {decided}"] if decided else []
+    parts += [f"shares the rank with {', '.join(shared)}"] if shared and decided else []
+    return f"tied with {names}; {', '.join(parts) if parts else 'shares the rank'}"
 
 
 def _standing(
@@ -115,7 +168,7 @@ def _standing(
 ) -> Standing:
     others = [other for other in releases if other != team]
     own = [outcomes[other][team].advantage for other in others if team in outcomes[other]]
-    attack = sum(own) / len(others) if others else None
+    attack = sum(own) / len(others) if own else None
     if team not in releases:
         return Standing(team=team, attack=attack, attacked=len(own))
     values = releases[team].values
@@ -136,4 +189,5 @@ def _standing(
 def _ranks(scores: Sequence[float | None]) -> list[int]:
     """Rank of each score, 1 for the largest; equal scores share a rank, and missing scores come last."""
     present = [score for score in scores if score is not None]
-    return [1 + (len(present) if score is None else sum(other > score for other in present)) for score in scores]
+    last = 1 + len(present) if present else len(scores)
+    return [last if score is None else 1 + sum(other > score for other in present) for score in scores]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from leaderboard.goals import goal_words
 from leaderboard.result import Result
-from metrics.printable import one_line
+from metrics.printable import one_line, printable
+from scenarios.tournament.boards import remark, what_counts
 from scenarios.tournament.folder import Tournament, write_whole
 from scenarios.tournament.leakage import leaking_columns
+from scenarios.tournament.scoring import BASELINE
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.standings import Standing, outcome_of, standings
 from scenarios.tournament.submission_utility import COMPONENTS
@@ -26,14 +29,28 @@ def write_reports(tournament: Tournament, results: Sequence[Result], share: floa
     entries = tournament.log.entries()
     tables = tournament.tables(entries)
     closed = tournament.phase(entries) is Phase.CLOSED
-    by_team = {one.team: one for one in standings(tournament.settings.teams, results)}
+    titles, out = tournament.titles(entries), tournament.disqualified(entries)
+    by_team = {one.team: one for one in standings(tournament.settings.teams, results, out)}
+    hidden = tournament.settings.hide_standings and not closed
+    scored = [one for one in results if one.status == "ok"]
     for team in tournament.settings.teams:
-        lines = [f"# Report for {team}", "", _state(closed, share), ""]
-        if team in tables:
-            lines += _table_report(team, by_team[team], results)
+        called = team if titles[team] == team else f"{one_line_of(titles[team])} ({team})"
+        lines = [f"# Report for {called}", "", what_counts(share, closed=closed), ""]
+        if team in out:
+            lines += [f"Your team is disqualified: {out[team]}", ""]
+        elif hidden:
+            lines += _hidden_report(by_team[team])
         else:
-            lines += ["You have submitted no table. Your defense has no score and ranks last.", ""]
-        lines += _attack_report(team, by_team[team], results)
+            if remark(by_team[team]):
+                lines += [f"Rank {by_team[team].rank}: {remark(by_team[team])}.", ""]
+            if by_team[team].utility is not None:
+                lines += _table_report(team, by_team[team], scored)
+            elif team in tables:
+                lines += ["Your table could not be scored; see below.", ""]
+            else:
+                lines += ["You have submitted no table. Your defense has no score and ranks last.", ""]
+            lines += _attack_report(team, by_team[team], scored)
+        lines += _failure_report(team, [one for one in results if one.status != "ok"])
         try:
             write_whole(tournament.team_folder(team) / "report.md", "\n".join(lines).encode(), mode=0o640)
         except (ValueError, OSError) as error:
@@ -41,12 +58,38 @@ def write_reports(tournament: Tournament, results: Sequence[Result], share: floa
     return skipped
 
 
-def _state(closed: bool, share: float) -> str:
-    if closed:
-        return "The tournament is closed; these are the final scores."
-    if share < 1:
-        return f"The attack phase is open; these scores use {share:.0%} of each table's rows, and do not count members."
-    return "The attack phase is open; more attacks may come."
+def _hidden_report(standing: Standing) -> list[str]:
+    """What a team sees while standings are hidden: its own utility."""
+    return [
+        "## Your table",
+        f"Utility {written(standing.utility)}: of the table {written(standing.utility_table)}, of the records "
+        f"{written(standing.utility_record)}; the smaller counts.",
+        "",
+        "Standings and attacks are hidden until the tournament closes.",
+        "",
+    ]
+
+
+def _failure_report(team: str, failed: Sequence[Result]) -> list[str]:
+    """Scorings that the team's own submissions made fail.
+
+    Messages of exceptions may quote the host's files; the team sees the kind of failure alone.
+    """
+    own = [one for one in failed if team == (one.attack or one.defense)]
+    own += [one for one in failed if one.defense == team and str(one.attack).startswith(BASELINE)]
+    if not own:
+        return []
+    lines = [
+        f"- {'your table' if one.attack != team else f'your attack on {one.defense}'}: "
+        f"{one.status} ({one_line_of(one.reason.partition(chr(10))[0].partition(':')[0])})"
+        for one in own
+    ]
+    return ["## Scoring failed", "The host sees this, too, and can score again.", "", *dict.fromkeys(lines), ""]
+
+
+def one_line_of(text: str) -> str:
+    """A text in one line of Markdown, without markup."""
+    return re.sub(r"([\\`*_{}\[\]<>#|!])", r"\\\1", printable(" ".join(text.split())))
 
 
 def _table_report(team: str, standing: Standing, results: Sequence[Result]) -> list[str]:

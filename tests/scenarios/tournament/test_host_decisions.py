@@ -191,6 +191,8 @@ class TestDisqualification:
         with pytest.raises(ValueError, match="is not disqualified"):
             readmit(cup.tournament, "kyoto", "it did not", START + DAY + HOUR)
         assert list(cup.tournament.attacks(cup.tournament.log.entries())) == [("nara", "kyoto")]
+        readmit(cup.tournament, "osaka", "it did not", START + DAY + HOUR)
+        assert (cup.tournament.public / "osaka_anonymized.csv").exists()
         verify(cup.tournament)
 
 
@@ -328,3 +330,19 @@ def test_attacks_count_towards_the_quota(cup):
     cup.attack("osaka", "kyoto", [0], [0])
     with pytest.raises(ValueError, match="exceed what is left to osaka"):
         cup.attack("osaka", "kyoto", [1], [0])
+
+
+def test_the_status_names_who_has_no_table(cup):
+    first = cup.hand_in("kyoto", cup.frame("kyoto").iloc[:10]).submission
+    second = cup.hand_in("kyoto", cup.frame("kyoto")).submission
+    folder = cup.tournament.folder
+    shown = invoke("tournament", "status", folder).output
+    assert f"Phase anonymize, until {(START + DAY).isoformat()}" in shown
+    assert "2 of 3 teams have no table" in shown
+    lines = invoke("tournament", "status", folder, "kyoto").output.splitlines()
+    assert [line.split()[0] for line in lines if "table" in line and "anonymize" in line] == [
+        str(first.number),
+        str(second.number),
+    ]
+    assert [("yes" in line) for line in lines if "anonymize" in line] == [False, True]
+    assert invoke("tournament", "status", folder, "nobody").exit_code == 2

@@ -218,8 +218,8 @@ class TestScores:
 
         assert _ranks([0.5, None, 0.7, 0.5, None]) == [2, 4, 1, 2, 4]
         assert standings(["a", "b"], []) == [
-            Standing(team="a", defense_rank=1, attack_rank=1, rank=1),
-            Standing(team="b", defense_rank=1, attack_rank=1, rank=1),
+            Standing(team="a", defense_rank=2, attack_rank=2, rank=2),
+            Standing(team="b", defense_rank=2, attack_rank=2, rank=2),
         ]
 
 

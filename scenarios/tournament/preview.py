@@ -1,0 +1,39 @@
+"""Preview of a table before its team submits it: utility, and the built-in attacks with decoys of its own."""
+
+from __future__ import annotations
+
+from scenarios.tables.dataset import load_table
+from scenarios.tournament.checking import CheckReport, measured
+from scenarios.tournament.folder import Tournament, form_of
+from scenarios.tournament.sheets import read_sheet
+
+
+def preview(tournament: Tournament, team: str, name: str, data: bytes) -> CheckReport:
+    """Check a table against its team's originals; nothing is recorded or archived.
+
+    It uses what the team holds itself: its originals, and the people in ``others.csv`` as decoys. The report is the one
+    that `scenarios.tournament.checking.check` gives in the team's folder.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    team : str
+        The team.
+    name : str
+        Name of the file, for messages.
+    data : bytes
+        Its content.
+
+    Raises
+    ------
+    InvalidFileError
+        If the table breaks rules, with all problems.
+    ValueError
+        If there is no such team.
+    """
+    tournament.team_folder(team)
+    dataset = load_table(tournament.original_path(team), tournament.roles_path)
+    sheet = read_sheet(name, data, form_of(dataset, tournament.settings))
+    people = tournament.records(tournament.others_path) if tournament.others_path.is_file() else None
+    return measured(sheet, dataset.records, people, tournament.settings)

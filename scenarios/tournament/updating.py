@@ -1,0 +1,89 @@
+"""Boards and reports of a tournament from its scores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from leaderboard.report import Table
+from leaderboard.result import Result
+from leaderboard.store import Store
+from scenarios.tournament.advancing import publish_again
+from scenarios.tournament.boards import write_boards, write_host_report
+from scenarios.tournament.folder import Tournament
+from scenarios.tournament.scoring import scoring_plan
+from scenarios.tournament.settings import Phase
+from scenarios.tournament.standings import Standing, standings
+from scenarios.tournament.team_report import write_reports
+
+
+@dataclass(frozen=True)
+class Boards:
+    """What was written.
+
+    Attributes
+    ----------
+    ordered : list of Standing
+        Standings over all rows, which are the host's.
+    downtime : Table
+        Downtime by failures.
+    failed : list of Result
+        Results of submissions whose scoring failed, each once.
+    warnings : list of str
+        For each team's report that could not be written, one line that says why.
+    """
+
+    ordered: list[Standing]
+    downtime: Table
+    failed: list[Result]
+    warnings: list[str]
+
+
+def shares_of(tournament: Tournament, share: float) -> list[float]:
+    """Shares of the rows at which a tournament is scored: in public, and for the host; all rows once it is closed.
+
+    Raises
+    ------
+    ValueError
+        If nothing is published yet.
+    """
+    phase = tournament.phase(tournament.log.head().lasting)
+    if phase not in (Phase.ATTACK, Phase.CLOSED):
+        raise ValueError(f"nothing is published yet; the phase is {phase}")
+    return sorted({1.0 if phase is Phase.CLOSED else share, 1.0})
+
+
+def write_all(tournament: Tournament, full: Sequence[Result], public: Sequence[Result], share: float) -> Boards:
+    """Write boards, the teams' reports and the host's report.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    full, public : sequence of Result
+        Scores over all rows, and over the rows that count in public.
+    share : float
+        Share of the rows that count in public.
+    """
+    write_boards(tournament, full, public, share)
+    warnings = write_reports(tournament, public, share)
+    entries = tournament.log.head().lasting
+    ordered = standings(tournament.settings.teams, full, tournament.disqualified(entries))
+    failed = [one for one in full if one.status != "ok"]
+    downtime = write_host_report(tournament, ordered, failed, datetime.now(UTC))
+    return Boards(ordered, downtime, failed, warnings)
+
+
+def update_boards(tournament: Tournament, share: float) -> list[Result]:
+    """Write boards and reports from the stored results, as far as there are any; return those of failed scorings.
+
+    Nothing is written before the tables are published.
+    """
+    if tournament.phase(tournament.log.head().lasting) not in (Phase.ATTACK, Phase.CLOSED):
+        return []
+    publish_again(tournament)
+    shares = shares_of(tournament, share)
+    with Store(tournament.host / "results.db") as store:
+        results = scoring_plan(tournament, shares).results(store)
+    return write_all(tournament, results[1.0], results[shares[0]], shares[0]).failed

@@ -1,0 +1,216 @@
+"""Export, backup and preview: everything in one archive without formulas, and a copy that restores while in use."""
+
+import csv
+import io
+import stat
+import tarfile
+import threading
+import zipfile
+
+import pytest
+from run_tools import invoke
+from tournament_tools import DAY, HOUR, START, opened
+
+from scenarios.tables.dataset import load_table
+from scenarios.tournament.backup import backup, restore
+from scenarios.tournament.checking import check
+from scenarios.tournament.disqualifying import disqualify
+from scenarios.tournament.exporting import export
+from scenarios.tournament.folder import Tournament
+from scenarios.tournament.preview import preview
+from scenarios.tournament.problems import InvalidFileError
+from scenarios.tournament.scoring import score
+from scenarios.tournament.spreadsheet import neutralized
+from scenarios.tournament.standings import standings
+from scenarios.tournament.submitting import submit
+from scenarios.tournament.verifying import verify
+
+OWN = "job,age\n" + "".join(f"{job},{age}\n" for age in range(20, 50) for job in ("=1+1", "-5", "@x", "nurse"))
+ROLES = """
+quasi_identifiers = ["job", "age"]
+[columns.job]
+type = "category"
+categories = ["=1+1", "-5", "@x", "nurse"]
+"""
+
+
+@pytest.fixture
+def formulas(tmp_path):
+    """A tournament on records whose categories look like formulas."""
+    (tmp_path / "own.csv").write_text(OWN)
+    (tmp_path / "roles.toml").write_text(ROLES)
+    dataset = load_table(tmp_path / "own.csv", tmp_path / "roles.toml")
+    cup = opened(tmp_path / "cup", dataset=dataset, originals=20, candidates=40, titles={"kyoto": "=HYPERLINK()"})
+    cup.hand_in("kyoto", cup.frame("kyoto"))
+    cup.publish()
+    cup.attack("osaka", "kyoto", [0], [0])
+    return cup
+
+
+class TestExport:
+    def test_everything_is_in_it_and_no_cell_is_a_formula(self, formulas, tmp_path):
+        path = tmp_path / "all.zip"
+        disqualify(formulas.tournament, "nara", "+cheated", START + DAY + HOUR)
+        assert export(formulas.tournament, path, everything=True) > 10
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        with zipfile.ZipFile(path) as archive:
+            contents = {name: archive.read(name) for name in archive.namelist()}
+        assert {"log.jsonl", "log.csv", "teams.csv", "submissions.csv", "host/truth.csv"} <= set(contents)
+        assert "submissions/kyoto/000003_table.csv" in contents
+        assert "submissions/osaka/000005_attack_kyoto.csv" in contents
+        assert not any("secret" in name for name in contents)
+        cells = [
+            cell
+            for name, data in contents.items()
+            if name.endswith(".csv")
+            for row in csv.reader(io.StringIO(data.decode()))
+            for cell in row
+        ]
+        assert {"'=1+1", "-5", "'@x", "'=HYPERLINK()", "'+cheated"} <= set(cells)
+        assert not [cell for cell in cells if cell != neutralized(cell)]
+
+    def test_the_public_part_names_no_secret(self, formulas, tmp_path):
+        path = tmp_path / "public.zip"
+        assert invoke("tournament", "export", formulas.tournament.folder, "-o", path).exit_code == 0
+        with zipfile.ZipFile(path) as archive:
+            names = archive.namelist()
+        assert "public/kyoto_anonymized.csv" in names
+        assert not [name for name in names if name.startswith(("host", "teams", "log", "submissions"))]
+
+    def test_nothing_is_overwritten_or_published(self, formulas, tmp_path):
+        path = tmp_path / "all.zip"
+        path.write_text("precious")
+        with pytest.raises(ValueError, match="exists already"):
+            export(formulas.tournament, path)
+        assert path.read_text() == "precious"
+        with pytest.raises(ValueError, match="everybody sees"):
+            export(formulas.tournament, formulas.tournament.public / "all.zip", everything=True)
+        with pytest.raises(ValueError, match="no folder"):
+            export(formulas.tournament, tmp_path / "nowhere" / "all.zip")
+        done = invoke("tournament", "export", formulas.tournament.folder, "-o", path, "--all")
+        assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1)
+
+    @pytest.mark.parametrize("cell", ["=1", "+x", "-x", "@x", "\tx", "＝1", "-1+2"])
+    def test_formulas_get_an_apostrophe(self, cell):
+        assert neutralized(cell) == f"'{cell}"
+
+    @pytest.mark.parametrize("cell", ["-5", "+1.5", "-1e-3", "x", "", 5, -0.5, None, "[20,29]", "{a|b}"])
+    def test_other_cells_stay(self, cell):
+        assert neutralized(cell) == cell
+
+
+def listing(folder):
+    return {
+        str(path.relative_to(folder)): (stat.S_IMODE(path.stat().st_mode), path.is_file() and path.read_bytes())
+        for path in folder.rglob("*")
+        if not path.name.endswith((".lock", ".checkpoint", ".db"))
+    }
+
+
+class TestBackup:
+    def test_a_backup_restores_the_folder_with_its_permissions(self, cup, tmp_path):
+        for team in ("kyoto", "osaka"):
+            cup.hand_in(team, cup.frame(team))
+        cup.publish()
+        cup.attack("nara", "kyoto", range(30), range(30))
+        before = standings(cup.tournament.settings.teams, score(cup.tournament, 1.0, 1))
+        path, copy = tmp_path / "cup.tar", tmp_path / "copy"
+        done = invoke("tournament", "backup", cup.tournament.folder, "-o", path)
+        assert done.exit_code == 0, done.output
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        done = invoke("tournament", "restore", path, copy)
+        assert (done.exit_code, "3 accepted files are unchanged" in done.output) == (0, True)
+        assert listing(copy) == listing(cup.tournament.folder)
+        counts = []
+        results = score(Tournament(copy), 1.0, 1, lambda done, total: counts.append(total))
+        assert (standings(cup.tournament.settings.teams, results), counts) == (before, [])
+
+    def test_files_may_arrive_meanwhile(self, cup, tmp_path):
+        frame, stop, accepted = cup.frame("kyoto"), threading.Event(), []
+
+        def hand_in():
+            own, number = Tournament(cup.tournament.folder), 0
+            while not stop.is_set() and number < 400:
+                number += 1
+                path = cup.file("osaka", frame.iloc[: 1 + number % 30], f"{number}.csv")
+                try:
+                    accepted.append(submit(own, "kyoto", path, START + HOUR).entry.number)
+                finally:
+                    path.unlink()
+
+        hand = threading.Thread(target=hand_in)
+        hand.start()
+        try:
+            for number in range(3):
+                while len(accepted) < 2 * number + 1:
+                    stop.wait(0.01)
+                known = len(accepted)
+                count = backup(cup.tournament, tmp_path / f"{number}.tar")
+                restore(tmp_path / f"{number}.tar", tmp_path / f"copy-{number}")
+                numbers = {one.number for one in Tournament(tmp_path / f"copy-{number}").accepted(
+                    Tournament(tmp_path / f"copy-{number}").log.entries())}  # fmt: skip
+                assert set(accepted[:known]) <= numbers
+                assert count == max(numbers)
+        finally:
+            stop.set()
+            hand.join()
+        verify(cup.tournament)
+
+    @pytest.mark.parametrize("damage", ["cut", "text", "link", "outside", "changed", "gone"])
+    def test_what_is_no_backup_restores_nothing(self, cup, tmp_path, damage):
+        cup.hand_in("kyoto", cup.frame("kyoto"))
+        path, copy = tmp_path / "cup.tar", tmp_path / "copy"
+        backup(cup.tournament, path)
+        if damage == "cut":
+            path.write_bytes(path.read_bytes()[:30_000])
+        elif damage == "text":
+            path.write_text("hello")
+        elif damage == "gone":
+            path.unlink()
+        elif damage == "changed":
+            path.write_bytes(path.read_bytes().replace(b'"team": "kyoto"', b'"team": "osaka"'))
+        else:
+            with tarfile.open(path, "a") as archive:
+                member = tarfile.TarInfo("../outside" if damage == "outside" else "link")
+                member.type = tarfile.REGTYPE if damage == "outside" else tarfile.SYMTYPE
+                member.linkname = "/etc/passwd"
+                archive.addfile(member, io.BytesIO())
+        done = invoke("tournament", "restore", path, copy)
+        assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1), done.output
+        assert not copy.exists()
+        assert not (tmp_path / "outside").exists()
+        assert not [entry for entry in tmp_path.iterdir() if entry.name.endswith(".part")]
+
+    def test_nothing_is_overwritten(self, cup, tmp_path):
+        path = tmp_path / "cup.tar"
+        backup(cup.tournament, path)
+        with pytest.raises(ValueError, match="exists already"):
+            backup(cup.tournament, path)
+        with pytest.raises(ValueError, match="exists already"):
+            restore(path, cup.tournament.folder)
+        with pytest.raises(ValueError, match="lies in the tournament's folder"):
+            backup(cup.tournament, cup.tournament.host / "cup.tar")
+
+
+class TestPreview:
+    def test_it_is_the_check_of_the_teams_folder_and_records_nothing(self, cup):
+        path = cup.file("kyoto", cup.frame("kyoto").iloc[:20])
+        before = listing(cup.tournament.folder)
+        report = preview(cup.tournament, "kyoto", path.name, path.read_bytes())
+        assert listing(cup.tournament.folder) == before
+        expected = check(path, cup.tournament.team_folder("kyoto") / "kyoto_original.csv")
+        assert (report.utility, report.outcomes, report.defense) == (
+            expected.utility,
+            expected.outcomes,
+            expected.defense,
+        )
+        shown = invoke("tournament", "preview", cup.tournament.folder, "kyoto", path)
+        assert (shown.exit_code, "baseline:" in shown.output) == (0, True)
+
+    def test_errors_are_listed(self, cup):
+        wrong = cup.frame("kyoto").assign(age="20-29", job="x")
+        with pytest.raises(InvalidFileError) as error:
+            preview(cup.tournament, "kyoto", "a.csv", wrong.to_csv(index=False).encode())
+        assert error.value.total == 2
+        with pytest.raises(ValueError, match="no team"):
+            preview(cup.tournament, "nobody", "a.csv", b"")

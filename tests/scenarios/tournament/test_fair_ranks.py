@@ -1,0 +1,133 @@
+"""Ranks are fair: nothing handed in is last, ties are broken by the stated rule and said, blind phases are blind."""
+
+import csv
+import io
+
+import pytest
+from run_tools import invoke
+from tournament_tools import HOUR, START, opened
+
+from leaderboard.report import Section, report_to_terminal
+from leaderboard.result import Result
+from metrics.score import Score
+from scenarios.tournament.boards import PAGES, remark, standings_csv, standings_table, what_counts, write_boards
+from scenarios.tournament.disqualifying import disqualify
+from scenarios.tournament.scoring import score
+from scenarios.tournament.standings import standings
+from scenarios.tournament.team_report import write_reports
+
+
+def table(team, utility, status="ok"):
+    values = {"utility_counted": utility, "table": utility, "record": utility}
+    values = values if status == "ok" else {}
+    return Result(key=f"{team} ", scenario="t", defense=team, play=0, values=values, status=status)
+
+
+def attack(attacker, team, rate, status="ok"):
+    scores = {"reidentification": Score("reidentification", rate, 0.0, 10)} if status == "ok" else {}
+    key = f"{attacker} {team}"
+    return Result(key=key, scenario="t", defense=team, attack=attacker, play=0, scores=scores, status=status)
+
+
+def ranks(teams, results, **options):
+    return {one.team: one.rank for one in standings(teams, results, **options)}
+
+
+class TestOrder:
+    def test_a_team_that_handed_in_nothing_is_last(self):
+        """Before, its attack of 0 outranked that of the only team with a table, and it came first."""
+        found = standings(["nobody", "worker"], [table("worker", 0.5)])
+        assert [(one.team, one.rank) for one in found] == [("worker", 1), ("nobody", 2)]
+        assert found[1].attack is None
+        assert remark(found[1]) == "handed in nothing"
+
+    def test_however_bad_the_others_are(self):
+        results = [table("a", 0.0), table("b", 0.0), attack("a", "b", 0.0), attack("c", "a", 0.0)]
+        assert ranks(["a", "b", "c", "x", "y"], results) == {"a": 1, "b": 2, "c": 3, "x": 5, "y": 5}
+
+    def test_nobody_is_first_where_nobody_handed_in(self):
+        assert set(ranks(list("abc"), []).values()) == {3}
+
+    def test_a_tie_is_broken_by_defense_and_said(self):
+        results = [table("a", 0.5), table("b", 0.4), attack("b", "a", 0.2), attack("a", "b", 0.1)]
+        # Defenses .40 and .36, attacks .1 and .2: the sums of ranks are 3 and 3.
+        found = {one.team: one for one in standings(["b", "a"], results)}
+        assert (found["a"].rank, found["b"].rank) == (1, 2)
+        assert found["a"].tie == "tied with b; decided by defense"
+        assert found["b"].tie == "tied with a; decided by defense"
+
+    def test_teams_that_are_equal_in_all_share_a_rank(self):
+        results = [table("a", 0.5), table("b", 0.5), table("c", 0.1)]
+        found = standings(list("abc"), results)
+        assert [one.rank for one in found] == [1, 1, 3]
+        assert found[0].tie == "tied with b; shares the rank"
+        assert found[2].tie == ""
+
+    def test_a_disqualified_team_does_not_count_and_is_named(self):
+        results = [table("a", 0.5), table("b", 0.4), attack("b", "a", 1.0), attack("a", "b", 0.5)]
+        found = standings(["b", "a"], results, {"b": "cheated"})
+        assert [(one.team, one.rank, one.defense, one.attack) for one in found] == [
+            ("a", 1, 0.5, None),
+            ("b", 2, None, None),
+        ]
+        assert remark(found[1]) == "disqualified: cheated"
+
+    def test_failed_scorings_are_missing(self):
+        results = [table("a", 0.5), attack("b", "a", 0.3), attack("c", "a", None, "timeout"), table("b", 0, "error")]
+        found = {one.team: one for one in standings(list("abc"), results)}
+        assert found["b"].defense is None
+        assert found["b"].attack == pytest.approx(0.3)
+        assert (found["c"].attack, found["c"].missing) == (None, True)
+
+
+class TestShown:
+    def test_standings_say_what_they_count(self):
+        assert "a secret 50% of each table's rows counts, and membership does not" in what_counts(0.5, closed=False)
+        assert "final" in what_counts(1.0, closed=True)
+        text = report_to_terminal([Section("x", tables=(standings_table([], {}, what_counts(0.5, closed=False)),))])
+        assert "secret 50%" in text
+
+    def test_missing_is_missing_and_titles_are_no_formulas(self):
+        found = standings(["a", "b"], [table("a", 0.5)])
+        rows = list(csv.DictReader(io.StringIO(standings_csv(found, {"a": "=1+1", "b": "京都"}))))
+        assert [row["title"] for row in rows] == ["'=1+1", "京都"]
+        assert (rows[1]["defense"], rows[1]["attack"], rows[1]["remark"]) == ("", "", "handed in nothing")
+        shown = standings_table(found, {"b": "京都"}).rows
+        assert shown[1][1:3] == ("京都 (b)", None)
+
+    def test_boards_name_the_disqualified(self, cup):
+        for team in ("kyoto", "osaka"):
+            cup.hand_in(team, cup.frame(team))
+        cup.publish()
+        cup.attack("nara", "kyoto", range(30), range(30))
+        disqualify(cup.tournament, "nara", "cheated <b>", START + HOUR)
+        results = score(cup.tournament, 1.0, 1)
+        assert not any(one.attack == "nara" for one in results)
+        write_boards(cup.tournament, results, results, 0.5)
+        text = (cup.tournament.public / "standings.csv").read_text()
+        assert "disqualified: cheated <b>" in text
+        page = (cup.tournament.public / "standings.html").read_text()
+        assert "cheated &lt;b&gt;" in page
+        assert "secret 50%" in page
+        write_reports(cup.tournament, results, 0.5)
+        assert "Your team is disqualified" in (cup.tournament.team_folder("nara") / "report.md").read_text()
+
+    def test_hidden_standings_are_shown_at_the_close(self, tmp_path):
+        cup = opened(tmp_path / "cup", originals=10, candidates=20, hide_standings=True)
+        folder = cup.tournament.folder
+        assert "Standings are shown once" in (cup.tournament.team_folder("nara") / "RULES.md").read_text()
+        cup.hand_in("kyoto", cup.frame("kyoto"))
+        cup.publish()
+        cup.attack("nara", "kyoto", range(10), range(10))
+        assert invoke("tournament", "score", folder, "-j", 1).exit_code == 0
+        assert not [name for name in PAGES if (cup.tournament.public / name).exists()]
+        assert (cup.tournament.host / "standings.csv").is_file()
+        report = (cup.tournament.team_folder("kyoto") / "report.md").read_text()
+        assert "Utility 1.000" in report
+        assert "nara" not in report
+        assert "baseline" not in report
+        assert "rank" not in report
+        cup.close()
+        assert invoke("tournament", "score", folder, "-j", 1).exit_code == 0
+        assert (cup.tournament.public / "standings.csv").is_file()
+        assert "Strongest attacks" in (cup.tournament.team_folder("kyoto") / "report.md").read_text()

@@ -1,0 +1,273 @@
+"""Scoring by itself: after each file, in worker processes; failures stop nothing, restarts lose nothing."""
+
+import os
+import signal
+import threading
+import time
+
+import numpy as np
+import pytest
+from run_tools import invoke
+from tournament_tools import DAY, HOUR, START, opened
+
+from scenarios.running.limits import Limits
+from scenarios.tournament import scoring
+from scenarios.tournament.folder import Tournament
+from scenarios.tournament.isolation import Death, IsolatedWorker, TaskStep
+from scenarios.tournament.scoring import score, score_shares, scoring_plan
+from scenarios.tournament.scoring_queue import ScoringQueue
+from scenarios.tournament.settings import Phase
+
+PATIENCE = 60
+
+
+@pytest.fixture
+def cup(tmp_path):
+    """A small tournament that has just been opened."""
+    return opened(tmp_path / "cup", originals=10, candidates=20)
+
+
+@pytest.fixture
+def published(cup):
+    """A tournament whose tables of kyoto and osaka are published."""
+    for team in ("kyoto", "osaka"):
+        cup.hand_in(team, cup.frame(team))
+    cup.publish()
+    return cup
+
+
+def queue_of(cup, **options):
+    return ScoringQueue(cup.tournament.folder, jobs=1, **options)
+
+
+def public(cup):
+    return (cup.tournament.public / "standings.csv").read_text()
+
+
+def test_boards_follow_what_is_submitted_and_are_those_of_the_command(published):
+    updates = []
+    queue = queue_of(published, on_update=lambda: updates.append(1))
+    queue.start()
+    try:
+        assert queue.wait(PATIENCE)
+        first = public(published)
+        assert updates
+        published.attack("nara", "kyoto", range(10), published.truth("kyoto"))
+        assert queue.wait(PATIENCE)
+        assert public(published) != first
+        state = queue.progress()
+        assert (state.waiting, state.failed, state.error, state.idle) == (0, (), "", True)
+        by_queue = {path.name: path.read_bytes() for path in published.tournament.public.iterdir()}
+    finally:
+        queue.stop()
+    assert invoke("tournament", "score", published.tournament.folder, "-j", 1).exit_code == 0
+    assert by_queue == {path.name: path.read_bytes() for path in published.tournament.public.iterdir()}
+
+
+def test_before_tables_are_published_nothing_is_scored(cup):
+    cup.hand_in("kyoto", cup.frame("kyoto"))
+    queue = queue_of(cup)
+    queue.start()
+    try:
+        assert queue.wait(PATIENCE)
+        assert not list(cup.tournament.public.iterdir())
+        cup.hand_in("osaka", cup.frame("osaka"))
+        cup.publish()
+        assert queue.wait(PATIENCE)
+        assert "kyoto" in public(cup)
+    finally:
+        queue.stop()
+
+
+def test_cheap_work_comes_before_dear_and_old_before_new(published):
+    folder = published.tournament
+    plan = scoring_plan(folder, (0.5, 1.0))
+    assert [one.team for one in plan.waiting] == ["kyoto", "osaka"]
+    score_shares(folder, (0.5, 1.0), 1)
+    assert not scoring_plan(folder, (0.5, 1.0)).waiting
+    published.attack("nara", "osaka", [0], [0])
+    published.attack("nara", "kyoto", [0], [0])
+    assert [one.team for one in scoring_plan(folder, (0.5, 1.0)).waiting] == ["osaka", "kyoto"]
+    late = published.file("nara", published.frame("nara")).read_bytes()
+    from scenarios.tournament.late import admit
+
+    admit(folder, "nara", "nara_anonymized.csv", late, "ill", START + DAY + HOUR)
+    published.attack("osaka", "kyoto", [0], [0])
+    waiting = scoring_plan(folder, (0.5, 1.0)).waiting
+    assert [one.team for one in waiting] == ["osaka", "kyoto", "nara"]
+    assert [len(one.missing) for one in waiting] == [2, 4, 10]
+
+
+def fails_on_osaka(path, team, sha256):
+    raise RuntimeError(f"cannot read {team}")
+
+
+class TestFailures:
+    def test_a_table_that_fails_is_recorded_and_stops_nothing(self, published, monkeypatch):
+        whole = {one.key: one for one in score(published.tournament, 1.0, 1)}
+        (published.tournament.host / "results.db").unlink()
+        scoring._prepared.cache_clear()
+        real = scoring.published
+        with monkeypatch.context() as patch:
+            patch.setattr(scoring, "published", lambda *of: fails_on_osaka(*of) if of[1] == "osaka" else real(*of))
+            done = invoke("tournament", "score", published.tournament.folder, "-j", 1)
+        assert done.exit_code == 0, done.output
+        assert "RuntimeError: cannot read osaka" in done.output
+        results = {one.key: one for one in score(published.tournament, 1.0, 1)}
+        assert {one.status for one in results.values() if one.defense == "osaka"} == {"error"}
+        assert all(whole[key].scores == one.scores for key, one in results.items() if one.defense == "kyoto")
+        host = (published.tournament.host / "report.html").read_text()
+        assert "RuntimeError: cannot read osaka" in host
+        report = (published.tournament.team_folder("osaka") / "report.md").read_text()
+        assert "your table: error (RuntimeError)" in report
+        assert "cannot read" not in report
+        assert "Scoring failed" not in (published.tournament.team_folder("kyoto") / "report.md").read_text()
+        assert "RuntimeError" not in public(published)
+        again = invoke("tournament", "score", published.tournament.folder, "-j", 1, "--retry")
+        assert (again.exit_code, "RuntimeError" in again.output) == (0, False)
+        assert {one.key: one.scores for one in score(published.tournament, 1.0, 1)} == {
+            key: one.scores for key, one in whole.items()
+        }
+
+    def test_an_attack_that_fails_is_its_own_teams(self, published, monkeypatch):
+        published.attack("nara", "kyoto", [0], [0])
+        real = scoring.read_answers
+        monkeypatch.setattr(scoring, "read_answers", lambda name, *of: 1 / 0 if name == "nara" else real(name, *of))
+        results = score(published.tournament, 1.0, 1)
+        assert [(one.attack, one.status) for one in results if one.status != "ok"] == [("nara", "error")]
+
+
+def crash(task):
+    yield TaskStep("first")
+    yield task
+    yield TaskStep("second")
+    if task == "exit":
+        os._exit(7)
+    if task == "hang":
+        time.sleep(60)
+    if task == "eat":
+        np.ones(1 << 30)
+    yield task
+
+
+class TestIsolation:
+    def test_what_dies_is_named_and_the_next_task_is_done(self):
+        worker = IsolatedWorker(crash, Limits(time=2.0, memory=1 << 28))
+        try:
+            assert list(worker.results("fine")) == ["fine", "fine"]
+            assert list(worker.results("exit")) == [
+                "exit",
+                Death("second", "error", "its process ended with exit code 7"),
+            ]
+            assert list(worker.results("fine")) == ["fine", "fine"]
+            assert list(worker.results("hang")) == ["hang", Death("second", "timeout", "took longer than 2 s")]
+            (begun, death) = worker.results("eat")
+            assert (begun, death.step, death.status) == ("eat", "second", "error")
+            assert list(worker.results("fine")) == ["fine", "fine"]
+        finally:
+            worker.close()
+
+    def test_a_process_that_dies_between_two_tasks_fails_none(self):
+        worker = IsolatedWorker(crash)
+        try:
+            assert list(worker.results("fine")) == ["fine", "fine"]
+            os.kill(worker._process.pid, signal.SIGKILL)
+            worker._process.join()
+            assert list(worker.results("fine")) == ["fine", "fine"]
+        finally:
+            worker.close()
+
+    def test_a_closed_worker_says_nothing_of_its_end(self):
+        worker = IsolatedWorker(crash, Limits(time=30.0))
+        items = worker.results("hang")
+        assert next(items) == "hang"
+        threading.Timer(0.3, worker.close).start()
+        assert list(items) == []
+
+
+def test_a_step_beyond_the_limit_is_recorded(published):
+    queue = queue_of(published, limits=Limits(time=0.01))
+    queue.start()
+    try:
+        assert queue.wait(PATIENCE)
+        failed = queue.progress().failed
+    finally:
+        queue.stop()
+    assert {one.status for one in failed} == {"timeout"}
+    assert {one.defense for one in failed} <= {"kyoto", "osaka"}
+    assert "handed in nothing" in public(published)
+
+
+def test_a_queue_that_is_stopped_goes_on_after_the_next_start(published):
+    published.attack("nara", "kyoto", range(10), range(10))
+    for pause in (0.0, 0.5):
+        queue = queue_of(published)
+        queue.start()
+        time.sleep(pause)
+        queue.stop()
+    queue = queue_of(published)
+    queue.start()
+    try:
+        assert queue.wait(PATIENCE)
+    finally:
+        queue.stop()
+    tournament = Tournament(published.tournament.folder)
+    assert tournament.phase(tournament.log.entries()) is Phase.ATTACK
+    assert not scoring_plan(tournament, (0.5, 1.0)).waiting
+
+
+def test_a_folder_that_is_gone_is_said_and_comes_back(published, tmp_path):
+    queue = queue_of(published)
+    place = published.tournament.folder
+    moved = place.rename(tmp_path / "moved")
+    queue.start()
+    try:
+        assert not queue.wait(0.5)
+        assert "is no tournament" in queue.progress().error
+        moved.rename(place)
+        assert queue.wait(PATIENCE)
+        assert queue.progress().error == ""
+    finally:
+        queue.stop()
+
+
+@pytest.mark.long
+def test_25_teams_after_a_change(tmp_path):
+    """One attack more, or one table more, is on the boards within 10 s."""
+    teams = [f"team-{number:02d}" for number in range(25)]
+    cup = opened(tmp_path / "cup", teams, originals=100, candidates=200)
+    rng = np.random.default_rng(0)
+    for team in teams[:-1]:
+        frame = cup.frame(team).astype(object)
+        frame.loc[rng.random(100) < 0.4, "balance"] = "*"
+        cup.hand_in(team, frame)
+    cup.publish()
+    for team in teams:
+        for target in teams[:-1]:
+            if target != team:
+                cup.attack(team, target, range(100), rng.integers(200, size=100), rng.random(100).round(3))
+    queue = ScoringQueue(cup.tournament.folder, jobs=2)
+    queue.start()
+    try:
+        began = time.perf_counter()
+        assert queue.wait(300)
+        print(f"\nall pairs of 25 teams: {time.perf_counter() - began:.1f} s")
+        before = public(cup)
+        began = time.perf_counter()
+        cup.attack(teams[0], teams[1], range(100), cup.truth(teams[1]))
+        assert queue.wait(60)
+        seconds = time.perf_counter() - began
+        print(f"one attack more: {seconds:.1f} s")
+        assert public(cup) != before
+        assert seconds < 10
+        from scenarios.tournament.late import admit
+
+        data = cup.file(teams[-1], cup.frame(teams[-1])).read_bytes()
+        began = time.perf_counter()
+        admit(cup.tournament, teams[-1], "late.csv", data, "ill", START + DAY + HOUR)
+        assert queue.wait(60)
+        seconds = time.perf_counter() - began
+        print(f"one table more: {seconds:.1f} s")
+        assert seconds < 10
+    finally:
+        queue.stop()
