@@ -4,6 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pandas as pd
+from playing_tools import scored
 
 from attacks import (
     Knowledge,
@@ -16,7 +17,6 @@ from defenses import (
 )
 from defenses.perturbation.additive_noise import AdditiveNoise
 from metrics import CategoricalDomain, NumericDomain
-from scenarios import play
 from scenarios.seeds import generator
 
 DOMAINS = {"age": NumericDomain(0, 100, integer=True), "job": CategoricalDomain(("a", "b", "c"))}
@@ -40,7 +40,7 @@ def small_release(released, candidates=PEOPLE, channel=None):
 
 def reidentification_rate(defense, attack, game, plays=6):
     """Mean share of rows that an attack links correctly."""
-    rates = [play(defense, attack, game, generator(11, "play", number)).scores for number in range(plays)]
+    rates = [scored(defense, attack, game, generator(11, "play", number)) for number in range(plays)]
     return np.mean([rate["reidentification"].rate for rate in rates])
 
 

@@ -1,8 +1,7 @@
 """Mean scores of membership attacks."""
 
 import numpy as np
-
-from scenarios import play
+from playing_tools import scored
 
 
 def mean_score(defense, attack, game, plays=2):
@@ -16,4 +15,4 @@ def mean_measure(defense, attack, game, name, plays=2):
 
 
 def _scores(defense, attack, game, plays):
-    return [play(defense, attack, game, np.random.default_rng(seed)).scores for seed in range(plays)]
+    return [scored(defense, attack, game, np.random.default_rng(seed)) for seed in range(plays)]

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pandas as pd
+from playing_tools import scored
 
 from defenses import LocalReports, Microdata
 from metrics.domains import CategoricalDomain
-from scenarios import play
 from scenarios.seeds import generator
 
 SKETCHES = ("CountMeanSketch", "HadamardCountMeanSketch")
@@ -13,7 +13,7 @@ SKETCHES = ("CountMeanSketch", "HadamardCountMeanSketch")
 
 def mean_rate(game, attack, plays=3, **parameters):
     defense = LocalReports(**parameters)
-    scores = [play(defense, attack, game, generator(7, "play", number)).scores for number in range(plays)]
+    scores = [scored(defense, attack, game, generator(7, "play", number)) for number in range(plays)]
     (goal,) = game.takes
     return np.mean([score[goal].rate for score in scores])
 

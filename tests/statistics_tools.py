@@ -2,10 +2,10 @@
 
 import numpy as np
 import pandas as pd
+from playing_tools import scored
 
 from defenses import Microdata
 from metrics.domains import NumericDomain
-from scenarios import play
 
 
 def rng(seed=0):
@@ -20,7 +20,7 @@ def city(spending, high=2_000_000):
 
 def disclosure_rate(defense, attack, game, plays, seed=0):
     return float(
-        np.mean([play(defense, attack, game, rng(seed + number)).scores["disclosure"].rate for number in range(plays)])
+        np.mean([scored(defense, attack, game, rng(seed + number))["disclosure"].rate for number in range(plays)])
     )
 
 

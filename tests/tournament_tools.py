@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 
 from metrics.cells import escape_column
 from scenarios import load
-from scenarios.tables.dataset import load_table
+from scenarios.tables.dataset import load_table, with_columns
 from scenarios.tournament.advancing import advance
 from scenarios.tournament.folder import Tournament, csv_bytes
 from scenarios.tournament.opening import open_tournament
@@ -17,6 +18,12 @@ from scenarios.tournament.submitting import submit
 
 START = datetime(2030, 1, 1, 12, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+@cache
+def few_columns():
+    """Seven columns of Bank, of every kind: submissions are valued and attacked in half the time of all seventeen."""
+    return with_columns(load("bank"), ["age", "job", "marital", "education", "balance", "housing", "y"])
 
 
 @dataclass
@@ -73,6 +80,6 @@ def opened(
         "now": START,
         **settings,
     }
-    dataset = given.pop("dataset", None) or load("bank")
+    dataset = given.pop("dataset", None) or few_columns()
     open_tournament(folder, dataset, list(teams), originals=originals, candidates=candidates, seed=seed, **given)
     return Played(Tournament(folder))

@@ -152,7 +152,7 @@ def test_shares_of_rows_for_each_column_are_the_marginals():
     assert utility.score(released)["marginals"] == pytest.approx(1)
 
 
-@pytest.mark.parametrize("name", ["coins", "likert", "bank", "adult"])
+@pytest.mark.parametrize("name", ["coins", "likert", "adult", pytest.param("bank", marks=pytest.mark.long)])
 def test_classifiers_without_information_are_worth_nothing(name):
     # Uniform draws train classifiers of either sign, whose areas average to 1/2 over plays.
     frame, domains, target = people(name, 1500)

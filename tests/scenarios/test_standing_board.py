@@ -29,7 +29,7 @@ def record():
     return json.loads((BOARD / RECORD).read_text(encoding="utf-8"))
 
 
-@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("number", [0, pytest.param(1, marks=pytest.mark.long)])
 def test_a_seeded_sample_of_the_published_trials_is_played_again(published, record, number):
     plan = read_plans("arena")[number]
     trials = [

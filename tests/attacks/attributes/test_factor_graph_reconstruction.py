@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from playing_tools import scored
 
 from attacks import ColumnwiseReconstruction, FactorGraphReconstruction, Knowledge, NotApplicable
 from attacks.attributes import factor_graph_reconstruction
@@ -12,7 +13,7 @@ from attacks.attributes.hidden_columns import MOST_VALUES, hidden_columns
 from defenses import Constant, GaussianCopula, Identity, IndependentMarginals, Microdata, MicrodataRelease, Mondrian
 from defenses.base.defense import MicrodataDefense
 from metrics import CategoricalDomain, NumericDomain
-from scenarios import ReconstructionQuestion, SharedPeople, load, play
+from scenarios import ReconstructionQuestion, SharedPeople, load
 from scenarios.seeds import generator
 
 CITIES = ("Nara", "Uji", "Ōsaka")
@@ -127,7 +128,7 @@ def game(records, size=150):
 
 
 def scores(defense, attack, records, seed=0, size=150):
-    return play(defense, attack, game(records, size), generator(seed, "play")).scores
+    return scored(defense, attack, game(records, size), generator(seed, "play"))
 
 
 @pytest.fixture(scope="module")

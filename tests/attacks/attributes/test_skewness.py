@@ -2,10 +2,11 @@
 
 from illness_tools import claims
 from numpy.testing import assert_allclose
+from playing_tools import scored
 
 from attacks import Skewness
 from defenses import Mondrian
-from scenarios import AttributeInference, play
+from scenarios import AttributeInference
 from scenarios.seeds import generator
 
 
@@ -21,7 +22,7 @@ def test_skewness_bets_on_the_most_over_represented_value_of_distant_classes():
 def test_t_closeness_answers_skewness(adult_attributes):
     game = AttributeInference(records=adult_attributes, originals=300, strangers=300)
     answered = [
-        play(defense, Skewness(distance=0.3), game, generator(0, "play")).scores.measures["answered"]
+        scored(defense, Skewness(distance=0.3), game, generator(0, "play")).measures["answered"]
         for defense in (Mondrian(k=3), Mondrian(k=3, t=0.29))
     ]
     assert answered[0] > 0.1

@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 from criteria_tools import people
 from numpy.testing import assert_allclose
+from playing_tools import scored
 
 from attacks import Knowledge, NearestRowLinkability, NotApplicable
 from attacks.criteria.nearest_row_linkability import NearestRows, TwoFiles, nearest_rows
 from defenses import Constant, Identity, Microdata, MicrodataRelease
 from metrics import CategoricalDomain
-from scenarios import Linkability, play
+from scenarios import Linkability
 from scenarios.questions.link_question import common_row_probability
 from scenarios.seeds import generator
 
@@ -54,7 +55,7 @@ def table(rows, rng):
 def test_the_rate_on_a_copy_is_exact():
     records = table(24, generator(0, "table"))
     game = Linkability(records=records, originals=14, strangers=10, auxiliary=0)
-    scores = play(Identity(), NearestRowLinkability(), game, generator(0, "play")).scores
+    scores = scored(Identity(), NearestRowLinkability(), game, generator(0, "play"))
     secret = game.draw(generator(0, "play").spawn(4)[1])
     originals = secret.records.frame
     halves = []
@@ -64,7 +65,7 @@ def test_the_rate_on_a_copy_is_exact():
     links = [by_enumeration(halves[0][:, person], halves[1][:, person], 1) for person in range(14)]
     assert 0.1 < np.mean(links) < 0.9
     assert_allclose(scores["linkability"].rate, np.mean(links), atol=1e-12)
-    assert play(Identity(), NearestRowLinkability(), game, generator(0, "play")).scores == scores
+    assert scored(Identity(), NearestRowLinkability(), game, generator(0, "play")) == scores
 
 
 class Independent(Identity):
@@ -79,11 +80,11 @@ class Independent(Identity):
 def test_a_copy_links_everybody_and_independent_rows_nobody(neighbours):
     game = Linkability(records=people(1000, generator(0, "people")), originals=300, strangers=300, auxiliary=100)
     attack = NearestRowLinkability(neighbours=neighbours)
-    copied = play(Identity(), attack, game, generator(0, "play")).scores
+    copied = scored(Identity(), attack, game, generator(0, "play"))
     assert copied["linkability"].rate == 1
     assert copied.measures["risk"] == 1
     assert copied["linkability"].chance < 0.2
-    fresh = play(Independent(), attack, game, generator(0, "play")).scores
+    fresh = scored(Independent(), attack, game, generator(0, "play"))
     # The interval of the risk holds 0 with 95 %; this seed is fixed.
     assert fresh.measures["risk_low"] <= 0 <= fresh.measures["risk_high"]
 
@@ -91,7 +92,7 @@ def test_a_copy_links_everybody_and_independent_rows_nobody(neighbours):
 def test_a_constant_table_links_by_chance_alone():
     records = table(60, generator(0, "table"))
     game = Linkability(records=records, originals=20, strangers=20, auxiliary=0)
-    scores = play(Constant(), NearestRowLinkability(), game, generator(0, "play")).scores
+    scores = scored(Constant(), NearestRowLinkability(), game, generator(0, "play"))
     assert_allclose([scores["linkability"].rate, scores["linkability"].chance], 1 / 20)
 
 
@@ -111,5 +112,5 @@ def test_bad_claims_and_releases_are_refused():
     with pytest.raises(ValueError, match="neighbours"):
         NearestRowLinkability(neighbours=0)
     # More neighbours than rows: all of them, and everybody is linked.
-    scores = play(Identity(), NearestRowLinkability(neighbours=99), game, generator(0)).scores
+    scores = scored(Identity(), NearestRowLinkability(neighbours=99), game, generator(0))
     assert scores["linkability"].rate == scores["linkability"].chance == 1

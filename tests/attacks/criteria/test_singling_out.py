@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from playing_tools import scored
 
 from attacks import Knowledge, MultivariateSinglingOut, Predicates, UnivariateSinglingOut
 from attacks.criteria.atomic_predicates import AtLeast, AtMost, Conjunction, Covered, records_met
 from defenses import GaussianCopula, Identity, Microdata, MicrodataRelease
 from metrics import CategoricalDomain, NumericDomain
-from scenarios import SinglingOut, play
+from scenarios import SinglingOut
 from scenarios.seeds import generator
 
 DOMAINS = {"age": NumericDomain(0, 99, integer=True), "city": CategoricalDomain(("a", "b", "c", "d"))}
@@ -75,14 +76,14 @@ def big(count, rng):
 def test_a_copy_gives_everybody_away_and_independent_rows_nobody(attack):
     population = big(3000, generator(0, "people"))
     game = SinglingOut(records=population, originals=300, auxiliary=300)
-    copied = play(Identity(), attack, game, generator(0, "play")).scores
+    copied = scored(Identity(), attack, game, generator(0, "play"))
     assert copied["singling_out"].rate > 0.97
     assert copied.measures["risk"] > 0.9
-    fresh = play(Independent(), attack, game, generator(0, "play")).scores
+    fresh = scored(Independent(), attack, game, generator(0, "play"))
     # Same predicates on two tables of equal law; the interval of the risk holds 0 with 95 %, this seed is fixed.
     assert fresh.measures["risk_low"] <= 0 <= fresh.measures["risk_high"]
     assert fresh["singling_out"].trials == fresh["singling_out"].control_trials
-    assert play(Independent(), attack, game, generator(0, "play")).scores == fresh
+    assert scored(Independent(), attack, game, generator(0, "play")) == fresh
 
 
 class Independent(Identity):
@@ -95,14 +96,14 @@ class Independent(Identity):
 
 def test_synthetic_rows_play():
     game = SinglingOut(records=big(700, generator(0, "people")), originals=200, auxiliary=100)
-    scores = play(GaussianCopula(), MultivariateSinglingOut(), game, generator(0, "play")).scores
+    scores = scored(GaussianCopula(), MultivariateSinglingOut(), game, generator(0, "play"))
     assert scores["singling_out"].rate is not None
 
 
 def test_no_predicate_is_a_rate_of_nothing():
     alike = microdata(pd.DataFrame({"age": [30] * 9, "city": ["a"] * 9}))
     game = SinglingOut(records=alike, originals=4, auxiliary=1)
-    assert play(Identity(), MultivariateSinglingOut(), game, generator(0, "play")).scores["singling_out"].rate is None
+    assert scored(Identity(), MultivariateSinglingOut(), game, generator(0, "play"))["singling_out"].rate is None
     assert predicates(MultivariateSinglingOut(), TABLE.iloc[:0]) == []
     assert predicates(UnivariateSinglingOut(), TABLE.iloc[:0]) == []
 

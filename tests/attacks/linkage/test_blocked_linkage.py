@@ -21,7 +21,7 @@ def attacked(method, frame, cells, others=None):
 
 @pytest.fixture(scope="module", params=RELEASES)
 def case(request):
-    frame, cells, truth = linked(1500, request.param)
+    frame, cells, truth = linked(1000, request.param)
     return frame, cells, truth, attacked(BlockedLinkage(**SMALL), frame, cells)
 
 
@@ -38,7 +38,7 @@ def test_confidences_are_calibrated(case):
     rng = np.random.default_rng(1)
     first = claims.ranking(rng) == 0
     right = claims.answer[first] == truth[claims.target[first]]
-    # 1,500 rows of which nine in ten are found: the standard error is .008.
+    # 1,000 rows of which nine in ten are found: the standard error is .0095.
     assert claims.confidence[first].mean() == pytest.approx(right.mean(), abs=0.03)
 
 
@@ -48,7 +48,7 @@ def test_it_says_how_it_searched(case):
     assert "zip" in information
     assert " bits" in information
     assert "candidates were looked up by" in search
-    assert "of 1,500 candidates" in search
+    assert "of 1,000 candidates" in search
     assert claims.asked is None
 
 
@@ -84,7 +84,7 @@ def noisy(count):
 
 
 def test_a_channel_is_used():
-    frame, release, truth = noisy(1500)
+    frame, release, truth = noisy(1000)
     knowledge, rng = Knowledge(frame, Microdata(frame)), np.random.default_rng
     blind = BlockedLinkage(**SMALL).run(release.without_channel(), knowledge, rng(0))
     ours = BlockedLinkage(**SMALL).run(release, knowledge, rng(0))

@@ -10,6 +10,7 @@ from linkage_tools import (
     reidentification_rate,
     with_shuffled_columns,
 )
+from playing_tools import scored
 
 from attacks import (
     AssignmentLinkage,
@@ -27,7 +28,7 @@ from defenses import (
     RetentionReplacement,
 )
 from metrics import CategoricalDomain
-from scenarios import CandidateFile, load, play
+from scenarios import CandidateFile, load
 from scenarios.seeds import generator
 from scenarios.tables.dataset import with_columns
 
@@ -76,7 +77,7 @@ def test_swapped_numbers_are_learned_to_be_unreliable(bank):
     game = CandidateFile(records=with_columns(load("bank"), columns).records)
     swapping = RankSwapping(window=0.1)
     nearest = [
-        play(swapping, AssignmentLinkage(), game, generator(21, "play", number)).scores["reidentification"].rate
+        scored(swapping, AssignmentLinkage(), game, generator(21, "play", number))["reidentification"].rate
         for number in range(5)
     ]
     ((confidence, correct),) = correct_answers([ExpectationMaximizationLinkage()], swapping, game, 5).values()

@@ -5,6 +5,7 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
+from playing_tools import scored
 from rating_tools import DOMAINS, TABLE
 
 from attacks import ScoreboardDeanonymization
@@ -99,10 +100,10 @@ def test_movielens_as_published(seed):
     attack = ScoreboardDeanonymization()
     with_dates = SparseRatings(records=records, targets=300, known=8, wrong=2, days=14)
     without = SparseRatings(records=records, targets=300, known=8, wrong=0, dates=False)
-    scores = play(Identity(), attack, with_dates, np.random.default_rng(seed)).scores
+    scores = scored(Identity(), attack, with_dates, np.random.default_rng(seed))
     assert scores["deanonymization"].rate >= 0.95
     assert scores.measures["wrong"] < 0.01
-    scores = play(Identity(), attack, without, np.random.default_rng(seed)).scores
+    scores = scored(Identity(), attack, without, np.random.default_rng(seed))
     assert scores["deanonymization"].rate >= 0.93
     assert scores.measures["wrong"] < 0.01
     assert scores["deanonymization"].trials == 300
@@ -128,7 +129,7 @@ def test_success_falls_as_ratings_are_replaced(ratings):
 def test_less_is_found_in_less(ratings):
     game = SparseRatings(records=ratings, targets=200)
     rate = {
-        type(defense).__name__: play(defense, ScoreboardDeanonymization(), game, np.random.default_rng(0)).scores
+        type(defense).__name__: scored(defense, ScoreboardDeanonymization(), game, np.random.default_rng(0))
         for defense in (Sampling(rate=0.1), AdditiveNoise(scale=1.0), GlobalRecoding(levels=2), Shuffle(), Constant())
     }
     assert rate["Sampling"]["deanonymization"].rate < 0.5

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from playing_tools import scored
 
 from attacks import LikelihoodAssignment, NearestNeighbour, SweeneyJoin
 from attacks.base.attack import Knowledge
@@ -62,7 +63,7 @@ def test_it_beats_attacks_that_treat_missing_entries_as_contradictions(adult_reg
     rates = {
         attack: np.mean(
             [
-                play(Identity(), attack, game, np.random.default_rng(seed)).scores["reidentification"].rate
+                scored(Identity(), attack, game, np.random.default_rng(seed))["reidentification"].rate
                 for seed in range(5)
             ]
         )
@@ -76,14 +77,14 @@ def test_constant_releases_leave_every_attack_at_chance_level(adult_register):
     # 180 guesses, each correct with probability 1/1000: the probability of 4 or more hits is 1/30,000.
     game = Join(records=adult_register, register=1000, auxiliary=0, held_out=0)
     for attack in (SweeneyJoin(), LikelihoodAssignment()):
-        scores = play(Constant(), attack, game, np.random.default_rng(0)).scores
+        scores = scored(Constant(), attack, game, np.random.default_rng(0))
         assert scores["reidentification"].rate * scores["reidentification"].trials < 4
         assert scores["reidentification"].chance == 1 / 1000
 
 
 def test_anonymity_lowers_the_rate_and_measures_are_consistent(adult_register):
     game = Join(records=adult_register, register=1000, auxiliary=0, held_out=0)
-    plain = play(Identity(), SweeneyJoin(), game, np.random.default_rng(0)).scores
+    plain = scored(Identity(), SweeneyJoin(), game, np.random.default_rng(0))
     grouped = play(Mondrian(k=5), SweeneyJoin(), game, np.random.default_rng(0))
     assert plain["reidentification"].trials == 180
     assert plain["reidentification"].rate > 0.6
@@ -116,7 +117,7 @@ def test_nhanes_people_are_identified_by_their_answers():
     records = load("nhanes").records
     assert len(records) > 5000
     assert not records.frame.isna().any().any()
-    scores = play(Identity(), SweeneyJoin(), Join(records=records), np.random.default_rng(0)).scores
+    scores = scored(Identity(), SweeneyJoin(), Join(records=records), np.random.default_rng(0))
     assert scores["reidentification"].rate > 0.9
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from model_tools import PEOPLE, Fixed
+from playing_tools import scored
 
 from attacks import (
     DistanceToClosestRecord,
@@ -36,7 +37,7 @@ def test_private_and_constant_models_bring_attacks_to_chance(adult, attack, priv
     if columns:
         defense = RetentionReplacement(epsilon=0.5, columns=columns)
     game = ClassifierMembership(records=adult, model=model, members=200, auxiliary=400, held_out=0)
-    scores = play(defense, attack, game, np.random.default_rng(1)).scores
+    scores = scored(defense, attack, game, np.random.default_rng(1))
     assert scores["membership"].rate == pytest.approx(0.5, abs=0.1)
     assert scores.measures["tpr_at_1_percent_fpr"] < 0.055
 
@@ -77,7 +78,7 @@ def test_attacks_on_tables_do_not_fit(adult):
 
 def test_who_knows_nothing_has_the_loss_alone(adult):
     game = ClassifierMembership(records=adult, members=50, held_out=0, attacker_knows="nothing")
-    assert play(Identity(), LossThreshold(), game, np.random.default_rng(0)).scores["membership"].rate > 0.6
+    assert scored(Identity(), LossThreshold(), game, np.random.default_rng(0))["membership"].rate > 0.6
     with pytest.raises(NotApplicable, match="trained"):
         play(Identity(), LikelihoodRatioAttack(), game, np.random.default_rng(0))
 

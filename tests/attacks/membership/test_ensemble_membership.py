@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from playing_tools import scored
 
 from attacks import (
     DensityRatioMembership,
@@ -12,7 +13,7 @@ from attacks import (
     SynthesisLikelihoodRatio,
 )
 from defenses import GaussianCopula, Mondrian, PrivateMarginals, Shuffle
-from scenarios import Membership, play
+from scenarios import Membership
 
 PARTS = (
     DistanceToClosestRecord(),
@@ -25,10 +26,7 @@ PARTS = (
 
 def areas(defense, attack, game, plays):
     return np.array(
-        [
-            play(defense, attack, game, np.random.default_rng(seed)).scores.measures["membership_auc"]
-            for seed in range(plays)
-        ]
+        [scored(defense, attack, game, np.random.default_rng(seed)).measures["membership_auc"] for seed in range(plays)]
     )
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from playing_tools import scored
 
 from attacks import (
     LikelihoodRatioAttack,
@@ -11,14 +12,14 @@ from attacks import (
 )
 from attacks.membership.likelihood_ratio_attack import _log_density, _normal
 from defenses import Identity
-from scenarios import ClassifierMembership, play
+from scenarios import ClassifierMembership
 
 
 def test_lira_beats_the_loss_threshold_at_one_percent_false_positives(adult):
     # 400 non-members: .01 is met by four; measured about .4, .4 and .04 (loss).
     game = ClassifierMembership(records=adult, members=400, held_out=0)
     outcomes = {
-        type(attack).__name__: play(Identity(), attack, game, np.random.default_rng(0)).scores
+        type(attack).__name__: scored(Identity(), attack, game, np.random.default_rng(0))
         for attack in (
             LossThreshold(),
             ShadowModels(shadows=4),

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from membership_tools import mean_score
+from playing_tools import scored
 
 from attacks import (
     DensityRatioMembership,
@@ -43,7 +44,7 @@ OF_OTHER_PEOPLE = [attack for attack in ON_TABLES if not isinstance(attack, Like
 
 @pytest.mark.parametrize("attack", [DistanceToClosestRecord(), LikelihoodMembership()])
 def test_a_plain_copy_gives_everybody_away(membership_game, attack):
-    scores = play(Identity(), attack, membership_game, np.random.default_rng(0)).scores
+    scores = scored(Identity(), attack, membership_game, np.random.default_rng(0))
     assert scores["membership"].rate > 0.99
     assert scores.measures["membership_auc"] > 0.99
     assert scores.measures["tpr_at_1_percent_fpr"] > 0.99
@@ -107,12 +108,10 @@ def test_people_in_clear_stand_in_where_the_mechanism_is_unknown():
     people = pd.DataFrame({"city": ["*", "{Kobe}", "Nara|Uji", "Osaka"] * 20, "age": np.arange(80)})
     game = Membership(records=Microdata(people), members=20, attacker_knows="nothing")
     for attack in OF_OTHER_PEOPLE:
-        assert play(Identity(), attack, game, np.random.default_rng(0)).scores["membership"].rate >= 0.5
+        assert scored(Identity(), attack, game, np.random.default_rng(0))["membership"].rate >= 0.5
 
 
 def test_one_seed_one_result(membership_game):
     for attack in (DistanceToClosestRecord(rounds=1), LikelihoodMembership(), Homer(rounds=1)):
-        first, second = (
-            play(Mondrian(k=3), attack, membership_game, np.random.default_rng(8)).scores for _ in range(2)
-        )
+        first, second = (scored(Mondrian(k=3), attack, membership_game, np.random.default_rng(8)) for _ in range(2))
         assert first == second

@@ -3,12 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from playing_tools import scored
 
 from attacks import RMIA, Knowledge, LikelihoodRatioAttack, LossThreshold, NotApplicable, OfflineLikelihoodRatioAttack
 from attacks.membership.rmia import HIGHEST, dominated_share
 from defenses import Constant, Identity, Microdata, ModelRelease
 from metrics.domains import CategoricalDomain
-from scenarios import ClassifierMembership, play
+from scenarios import ClassifierMembership
 
 PLAYS = 4
 
@@ -16,7 +17,7 @@ PLAYS = 4
 def areas(attack, game, defense=None):
     """Mean area under the ROC curve over a few plays."""
     scores = [
-        play(defense or Identity(), attack, game, np.random.default_rng(seed)).scores.measures["membership_auc"]
+        scored(defense or Identity(), attack, game, np.random.default_rng(seed)).measures["membership_auc"]
         for seed in range(PLAYS)
     ]
     return float(np.mean(scores))

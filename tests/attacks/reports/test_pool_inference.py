@@ -1,11 +1,12 @@
 """Pool inference beats the commonest pool."""
 
 import pytest
+from playing_tools import scored
 from report_tools import SKETCHES, mean_rate
 
 from attacks import PoolInference
 from defenses import LocalReports
-from scenarios import Pool, play
+from scenarios import Pool
 from scenarios.seeds import generator
 
 
@@ -13,9 +14,9 @@ from scenarios.seeds import generator
 def test_pool_inference_beats_the_commonest_pool(pools, name):
     # 600 persons against a chance below .40: a standard error of .02; 5 of them.
     options = {"m": 256, "k": 128} if name in SKETCHES else None
-    scores = play(
+    scores = scored(
         LocalReports(protocol=name, epsilon=4.0, options=options), PoolInference(), pools, generator(1, "play")
-    ).scores
+    )
     assert (set(scores.goals), set(scores.measures)) == ({"pool"}, {"answered"})
     assert scores["pool"].chance <= 0.4
     reached = mean_rate(pools, PoolInference(), protocol=name, epsilon=4.0, options=options)

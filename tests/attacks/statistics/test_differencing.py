@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from playing_tools import scored
 from statistics_tools import disclosure_rate, newcomer_table, rng
 
 from attacks import Averaging, Differencing
@@ -52,7 +53,7 @@ def test_an_empty_shop_gives_its_regular_away(attack):
 
 def test_noise_hides_the_regular():
     game = VisitingHours(records=load("visits").records, crowd=0.0)
-    chance = play(ExactCurator(), Differencing(), game, rng()).scores["disclosure"].chance
+    chance = scored(ExactCurator(), Differencing(), game, rng())["disclosure"].chance
     # Three standard errors of a share of 60 above chance.
     assert disclosure_rate(Curator(epsilon=0.1), Differencing(), game, 60) <= chance + 3 * math.sqrt(
         chance * (1 - chance) / 60

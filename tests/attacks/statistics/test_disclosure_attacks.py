@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from playing_tools import scored
 from statistics_tools import rng
 
 from attacks import Averaging, Differencing, Distinguishing, NotApplicable, Reconstruction
@@ -22,7 +23,7 @@ def test_sums_and_means_give_numbers_away(query, attack):
     outcome = play(ExactCurator(), attack, game, rng())
     assert outcome.scores["disclosure"].rate == 1
     assert outcome.utility["utility_answers"] == 1
-    hidden = [play(Curator(epsilon=0.1), attack, game, rng(seed)).scores for seed in range(3)]
+    hidden = [scored(Curator(epsilon=0.1), attack, game, rng(seed)) for seed in range(3)]
     # 3 plays of 60 at the larger side's share: three standard errors are 0.11.
     assert np.mean([scores["disclosure"].rate - scores["disclosure"].chance for scores in hidden]) <= 0.11
 

@@ -103,7 +103,10 @@ def test_accounts_of_costs_fixed_in_advance_serve_no_curator(kind):
 @pytest.mark.parametrize(
     "kind", [AdvancedAccountant, ConcentratedAccountant, RenyiAccountant, LossDistributionAccountant]
 )
-@pytest.mark.parametrize(("epsilon", "times"), [(2.0, 5), (0.5, 1), (5.0, 2), (0.01, 3), (0.1, 200)])
+@pytest.mark.parametrize(
+    ("epsilon", "times"),
+    [(2.0, 5), (0.5, 1), (5.0, 2), (0.01, 3), (0.1, 40), pytest.param(0.1, 200, marks=pytest.mark.long)],
+)
 def test_no_account_costs_more_than_plain_sums(kind, epsilon, times):
     account = kind(epsilon=1000.0, delta=1e-6)
     for _ in range(times):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from playing_tools import scored
 
 from attacks import LongitudinalAveraging, ValueGuess
 from defenses import LocalReports, Microdata
@@ -13,7 +14,7 @@ from defenses.ldp import (
     SymmetricUnaryEncoding,
 )
 from metrics.domains import CategoricalDomain
-from scenarios import Reports, play
+from scenarios import Reports
 from scenarios.auditing.audit import audit
 from scenarios.auditing.subjects import subject
 
@@ -121,10 +122,10 @@ def test_attacks_gain_little_from_further_rounds():
     rates = {}
     for rounds in (1, 30):
         defense = LocalReports(protocol=name, epsilon=2.0, rounds=rounds, options={"alpha": 0.5})
-        rates[rounds] = play(defense, LongitudinalAveraging(), game, np.random.default_rng(1)).scores["value"].rate
-    guess = play(defense, ValueGuess(), game, np.random.default_rng(1)).scores["value"].rate
+        rates[rounds] = scored(defense, LongitudinalAveraging(), game, np.random.default_rng(1))["value"].rate
+    guess = scored(defense, ValueGuess(), game, np.random.default_rng(1))["value"].rate
     fresh = LocalReports(protocol="OptimizedUnaryEncoding", epsilon=1.0, rounds=30)
-    unbounded = play(fresh, LongitudinalAveraging(), game, np.random.default_rng(1)).scores["value"].rate
+    unbounded = scored(fresh, LongitudinalAveraging(), game, np.random.default_rng(1))["value"].rate
     # All rounds are worth at most one report with epsilon = 2; 30 fresh reports with epsilon = 1 give most values away.
     limit = OptimizedUnaryEncoding(epsilon=2.0, d=6).best_guess
     assert rates[1] < rates[30] < limit + 0.04

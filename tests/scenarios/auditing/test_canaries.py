@@ -68,7 +68,9 @@ class HalvedNoise(synthesis.Budget):
         return super().single / 4
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 2.0, 4.0])
+@pytest.mark.parametrize(
+    "epsilon", [pytest.param(1.0, marks=pytest.mark.long), 2.0, pytest.param(4.0, marks=pytest.mark.long)]
+)
 def test_synthesis_with_half_of_the_noise_is_caught(epsilon, monkeypatch):
     examined = canaries(PrivateMarginals(epsilon=epsilon))
     assert one_run_audit(examined, rng=rng(1)).holds

@@ -9,6 +9,7 @@ from html.parser import HTMLParser
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from playing_tools import scored
 
 from attacks import histogram_from_matrix
 from attacks.base.transition_matrix import column_matrix
@@ -33,7 +34,7 @@ from leaderboard import (
     report_to_terminal,
 )
 from metrics import NumericDomain
-from scenarios import PramHistogram, load, play, read_plan
+from scenarios import PramHistogram, load, read_plan
 from scenarios.cli import cli
 from scenarios.experiments.experiment import read_experiment
 from scenarios.experiments.pram_audit import (
@@ -353,7 +354,7 @@ def test_all_forms_of_pram_play_and_promised_pk_bounds_what_is_measured():
     attack = plan.filtered([], ["LikelihoodAssignment"]).attacks[0].method
     for k in (2, 10):
         rates = [
-            play(RetentionReplacement(k=k), attack, game, generator(k, "play", n)).scores["reidentification"].rate
+            scored(RetentionReplacement(k=k), attack, game, generator(k, "play", n))["reidentification"].rate
             for n in range(3)
         ]
         # 300 rows; the bound 1/k holds for any adversary, and three standard errors are .03 at most.
@@ -364,7 +365,7 @@ def test_every_defense_of_the_banks_columns_plays():
     plan = read_plan("bank-pram")
     attack = plan.filtered([], ["LikelihoodAssignment"]).attacks[0].method
     for entry in plan.defenses:
-        rate = play(entry.method, attack, plan.games[0], generator(1, "play")).scores["reidentification"].rate
+        rate = scored(entry.method, attack, plan.games[0], generator(1, "play"))["reidentification"].rate
         assert 0 <= rate <= 1
 
 

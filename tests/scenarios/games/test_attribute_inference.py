@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from illness_tools import ILLNESS, TWELVE
+from playing_tools import scored
 
 from attacks import MajorityInClass, NearestRowInference, ValueClaims
 from defenses import Identity, Microdata, Mondrian
@@ -79,7 +80,7 @@ def test_numbers_are_named_by_public_bins(adult_attributes):
     answers = ValueClaims(pd.DataFrame({"age": edges}), np.ones(len(ages)))
     release = game.publish(Identity().apply(secret.records, generator(0)), generator(0))
     assert game.score(secret, release, answers, generator(0))["attribute"].rate == 1
-    assert play(Identity(), NearestRowInference(), game, generator(0, "play")).scores["attribute"].rate > 0.5
+    assert scored(Identity(), NearestRowInference(), game, generator(0, "play"))["attribute"].rate > 0.5
 
 
 def test_abstentions_and_missing_values():

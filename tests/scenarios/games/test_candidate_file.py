@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from playing_tools import scored
 
 from attacks import AssignmentLinkage, ExpectationMaximizationLinkage, LikelihoodAssignment, NearestNeighbour
 from attacks.base.claims import RankedAnswers
@@ -15,10 +16,10 @@ from scenarios.conformance.people import people
 from scenarios.seeds import generator
 
 
-def rates(defense, attack, game, plays, name="reidentification"):
-    return np.array(
-        [play(defense, attack, game, generator(7, "play", number)).scores[name].rate for number in range(plays)]
-    )
+def rates(defense, attack, game, plays, *names):
+    """Rates of each play, shape (plays, number of names)."""
+    played = [scored(defense, attack, game, generator(7, "play", number)) for number in range(plays)]
+    return np.array([[scores[name].rate for name in names] for scores in played])
 
 
 @pytest.mark.parametrize("decoys", ["random", "hard"])
@@ -83,7 +84,7 @@ def test_bad_parameters_are_named(bank, changes, names):
 @pytest.mark.parametrize("attack", [NearestNeighbour(), AssignmentLinkage(), LikelihoodAssignment()])
 def test_identity_is_found_and_worth_everything(bank, attack):
     game = CandidateFile(records=bank)
-    assert rates(Identity(), attack, game, 5).mean() >= 0.99
+    assert rates(Identity(), attack, game, 5, "reidentification").mean() >= 0.99
     utility = play(Identity(), attack, game, generator(7, "play", 0)).utility
     assert [utility[name] for name in ("marginals", "associations", "queries")] == [1.0, 1.0, 1.0]
     assert utility["classifier_auc"] == utility["classifier_auc_original"]
@@ -94,10 +95,9 @@ def test_constants_are_worth_nothing_and_give_nothing_away(bank):
     outcome = play(Constant(), NearestNeighbour(), game, generator(7, "play", 0))
     assert [outcome.utility[name] for name in ("marginals", "associations", "queries")] == [0.0, 0.0, 0.0]
     assert outcome.utility["classifier_auc"] == 0.5
-    found = rates(Constant(), NearestNeighbour(), game, 30)
+    found, members = rates(Constant(), NearestNeighbour(), game, 30, "reidentification", "membership").T
     # 3,000 rows, each found with probability 1/200: more than 35 have a probability below 1e-5.
     assert found.sum() * 100 <= 35
-    members = rates(Constant(), NearestNeighbour(), game, 30, "membership")
     # The hypergeometric share of a play has deviation .0355; five deviations of the mean of 30.
     assert abs(members.mean() - 0.5) < 5 * 0.0355 / np.sqrt(30)
 

@@ -94,7 +94,7 @@ def public(name):
     )
 
 
-@pytest.mark.parametrize("name", ["bank", "adult"])
+@pytest.mark.parametrize("name", ["adult", pytest.param("bank", marks=pytest.mark.long)])
 def test_the_nearest_people_as_decoys_would_give_the_originals_away(name):
     """The attackers below are no straw men: they catch the former scheme."""
     records = public(name)
@@ -104,7 +104,7 @@ def test_the_nearest_people_as_decoys_would_give_the_originals_away(name):
 
 
 @pytest.mark.parametrize("decoys", ["random", "hard"])
-@pytest.mark.parametrize("name", ["bank", "adult"])
+@pytest.mark.parametrize("name", ["adult", pytest.param("bank", marks=pytest.mark.long)])
 def test_a_candidate_file_gives_no_original_away(name, decoys):
     records = public(name)
     game = CandidateFile(records=records, decoys=decoys, originals=ORIGINALS, candidates=2 * ORIGINALS)
@@ -115,7 +115,8 @@ def test_a_candidate_file_gives_no_original_away(name, decoys):
 
 def test_a_tournament_gives_no_original_away(tmp_path):
     teams = [f"team{number}" for number in range(PLAYS)]
-    played = opened(tmp_path / "cup", teams, originals=ORIGINALS, candidates=2 * ORIGINALS, decoys="hard")
+    sizes = {"originals": ORIGINALS, "candidates": 2 * ORIGINALS, "decoys": "hard"}
+    played = opened(tmp_path / "cup", teams, dataset=load("bank"), **sizes)
     tournament = played.tournament
     files = [(tournament.records(tournament.candidate_path(team)).frame, tournament.answers(team)) for team in teams]
     assert not pd.concat([candidates for candidates, _ in files]).duplicated().any()

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from playing_tools import scored
 from statistics_tools import rng
 
 from attacks import Distinguishing
 from defenses import ExactCurator, GraphCurator
 from defenses.base.queries import EdgeCount
-from scenarios import GraphNeighbours, load, play, read_plan
+from scenarios import GraphNeighbours, load, read_plan
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +36,7 @@ def test_graphs_differ_in_one_friendship_or_one_person(network, seed):
 @pytest.mark.parametrize("level", ["edge", "node"])
 def test_exact_answers_tell_the_graphs_apart(network, level):
     game = GraphNeighbours(records=network, level=level, challenges=40)
-    scores = play(ExactCurator(), Distinguishing(runs=40), game, rng()).scores
+    scores = scored(ExactCurator(), Distinguishing(runs=40), game, rng())
     assert scores["distinguishing"].rate == 1
     assert scores.measures["epsilon_bound"] > 0.5
 
@@ -46,15 +47,15 @@ def test_edge_privacy_hides_friendships_and_not_persons(network):
     curator, rates = GraphCurator(epsilon=4.0, level="edge"), {}
     for level in ("edge", "node"):
         game = GraphNeighbours(records=network, level=level, challenges=100)
-        outcomes = [play(curator, Distinguishing(runs=100), game, rng(seed)) for seed in range(4)]
-        rates[level] = np.mean([outcome.scores["distinguishing"].rate for outcome in outcomes])
+        scores = [scored(curator, Distinguishing(runs=100), game, rng(seed)) for seed in range(2)]
+        rates[level] = np.mean([one["distinguishing"].rate for one in scores])
         if level == "edge":
-            assert max(outcome.scores.measures["epsilon_bound"] for outcome in outcomes) <= 4
+            assert max(one.measures["epsilon_bound"] for one in scores) <= 4
     assert rates["node"] > rates["edge"] + 0.05
     game = GraphNeighbours(records=network, level="node", challenges=100)
-    hidden = play(GraphCurator(epsilon=0.5, level="node", bound=8), Distinguishing(runs=100), game, rng())
+    hidden = scored(GraphCurator(epsilon=0.5, level="node", bound=8), Distinguishing(runs=100), game, rng())
     # 100 coins: 5 standard deviations.
-    assert abs(hidden.scores["distinguishing"].rate - 0.5) < 0.25
+    assert abs(hidden["distinguishing"].rate - 0.5) < 0.25
 
 
 def test_refusals(network):

@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from playing_tools import scored
 
 from attacks import Decisions, SweeneyJoin
 from attacks.base.attack import NotApplicable
@@ -33,7 +34,7 @@ def test_the_register_is_as_described(adult_register):
 
 def test_the_rate_is_undefined_if_nobody_is_on_the_register(adult_register):
     game = Join(records=adult_register, patients=20, register=100, listed=0.0, auxiliary=0, held_out=0)
-    scores = play(Identity(), SweeneyJoin(), game, np.random.default_rng(0)).scores
+    scores = scored(Identity(), SweeneyJoin(), game, np.random.default_rng(0))
     assert scores["reidentification"].rate is None
     assert scores.measures["precision"] == 0
 

@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 from criteria_tools import people
+from playing_tools import scored
 
 from attacks import NearestRowLinkability
 from attacks.criteria.nearest_row_linkability import LinkedRows, NearestRows
 from defenses import Identity
-from scenarios import Linkability, play
+from scenarios import Linkability
 from scenarios.seeds import generator
 
 
@@ -26,7 +27,7 @@ def test_files_do_not_align_and_hold_their_own_columns():
     together = secret.candidates
     assert (known.others["q"].to_numpy() == together["q"].to_numpy()).mean() < 0.2
     assert sorted(known.others["q"]) == sorted(together["q"])
-    assert play(Identity(), NearestRowLinkability(), game, generator(0, "play")).scores["linkability"].rate == 1
+    assert scored(Identity(), NearestRowLinkability(), game, generator(0, "play"))["linkability"].rate == 1
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from pk_tools import game, people, played
+from playing_tools import scored
 from scipy.stats import binom
 
 from attacks import (
@@ -105,9 +106,9 @@ def test_other_goals_do_not_play():
 
 
 def test_one_record_and_one_category():
-    one = play(RetentionReplacement(k=1), BestPosterior(), game(1), generator(1)).scores
+    one = scored(RetentionReplacement(k=1), BestPosterior(), game(1), generator(1))
     assert (one["pk"].rate, one.measures["posterior"], one.measures["bound"]) == (1.0, 1.0, 1.0)
-    alike = play(RetentionReplacement(retention=0.5), BestPosterior(), game(4, ("a",)), generator(1)).scores
+    alike = scored(RetentionReplacement(retention=0.5), BestPosterior(), game(4, ("a",)), generator(1))
     assert (alike.measures["posterior"], alike.measures["bound"]) == (0.25, 0.25)
 
 

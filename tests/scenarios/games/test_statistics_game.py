@@ -6,6 +6,7 @@ Seeds are fixed; where a rate over plays is asserted, its distance from the expe
 import numpy as np
 import pandas as pd
 import pytest
+from playing_tools import scored
 from statistics_tools import rng
 
 from attacks import Differencing, ValueClaims
@@ -57,4 +58,4 @@ def test_scenarios_read_and_play(name):
     assert len({entry.method.epsilon for entry in plan.defenses if entry.name == "Curator"}) >= 3
     for entry in plan.attacks:
         assert plan.games[0].misfit(plan.defenses[0].method, entry.method) is None
-    assert play(plan.defenses[0].method, plan.attacks[0].method, plan.games[0], rng()).scores["disclosure"].rate == 1
+    assert scored(plan.defenses[0].method, plan.attacks[0].method, plan.games[0], rng())["disclosure"].rate == 1

@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from playing_tools import scored
 from statistics_tools import rng
 
 from attacks import Differencing
@@ -34,11 +35,9 @@ def test_the_ramen_shop_as_told_gives_the_hour_away_in_one_week():
     # Only the regular visits the shop, once.
     assert len(secret.records) == 1
     assert secret.records.frame["hour"].tolist() == secret.truths.tolist()
-    rates = [play(ExactCurator(), Differencing(), game, rng(seed)).scores["disclosure"].rate for seed in range(10)]
+    rates = [scored(ExactCurator(), Differencing(), game, rng(seed))["disclosure"].rate for seed in range(10)]
     assert rates == [1.0] * 10
-    hidden = [
-        play(Curator(epsilon=0.1), Differencing(), game, rng(seed)).scores["disclosure"].rate for seed in range(40)
-    ]
+    hidden = [scored(Curator(epsilon=0.1), Differencing(), game, rng(seed))["disclosure"].rate for seed in range(40)]
     # 12 hours at epsilon 0.1: close to the best guess of 17 %; 5 standard errors of 40 plays.
     assert np.mean(hidden) <= 0.18 + 5 * np.sqrt(0.18 * 0.82 / 40)
 

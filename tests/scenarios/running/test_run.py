@@ -8,7 +8,7 @@ import time
 
 import pytest
 from click.testing import CliRunner
-from run_tools import read_until, start, tokumei
+from run_tools import read_until, start, tokumei, tokumei_here
 
 from scenarios.cli import cli
 from scenarios.running.local import Waiting
@@ -91,7 +91,7 @@ def whole(tmp_path_factory):
 
 
 def test_one_worker_two_workers_one_board(folder, whole):
-    assert tokumei("run", "small.toml", "-j", 2, "--format", "csv", cwd=folder, check=0).stdout == whole
+    assert tokumei_here("run", "small.toml", "-j", 2, "--format", "csv", cwd=folder, check=0).stdout == whole
     rows = table(whole)
     assert {(row["variant"], row["defense"], row["parameters"]) for row in rows} == {
         (f"decoys={decoys}", defense, parameters)
@@ -106,32 +106,34 @@ def test_one_worker_two_workers_one_board(folder, whole):
 
 
 def test_a_second_run_plays_only_what_is_missing(folder, whole):
-    few = tokumei("run", "small.toml", "--plays", 1, "-d", "Mondrian", cwd=folder, check=0)
+    few = tokumei_here("run", "small.toml", "--plays", 1, "-d", "Mondrian", cwd=folder, check=0)
     assert "0 of 10 results done" in few.stderr
-    again = tokumei("run", "small.toml", "--plays", 1, "-d", "Mondrian", "--html", "page.html", cwd=folder, check=0)
+    again = tokumei_here(
+        "run", "small.toml", "--plays", 1, "-d", "Mondrian", "--html", "page.html", cwd=folder, check=0
+    )
     assert "10 of 10 results done" in again.stderr
     assert again.stdout == few.stdout
     page = (folder / "page.html").read_text(encoding="utf-8")
     assert "Mondrian" in page
     assert not re.search(r"(src|href)=[\"']?https?:", page)
-    more = tokumei("run", "small.toml", "--format", "csv", cwd=folder, check=0)
+    more = tokumei_here("run", "small.toml", "--format", "csv", cwd=folder, check=0)
     assert "; 10 of 45 results done" in more.stderr
     assert more.stdout == whole
-    fresh = tokumei("run", "small.toml", "--format", "csv", "--fresh", cwd=folder, check=0)
+    fresh = tokumei_here("run", "small.toml", "--format", "csv", "--fresh", cwd=folder, check=0)
     assert "; 0 of 45 results done" in fresh.stderr
     assert fresh.stdout == whole
-    assert tokumei("board", "--format", "csv", cwd=folder, check=0).stdout == whole
+    assert tokumei_here("board", "--format", "csv", cwd=folder, check=0).stdout == whole
 
 
 def test_other_seeds_other_results(folder, whole):
-    assert tokumei("run", "small.toml", "--format", "csv", "--seed", 6, cwd=folder, check=0).stdout != whole
+    assert tokumei_here("run", "small.toml", "--format", "csv", "--seed", 6, cwd=folder, check=0).stdout != whole
 
 
 @pytest.mark.long
 def test_what_fails_stops_nothing_else(folder):
     arguments = ["run", "small.toml", "--plays", 2, "-d", "Mondrian", "-d", "mine:Broken", "-a", "NearestNeighbour"]
     arguments += [part for name in ("Raises", "Exits", "Declines", "Nonsense") for part in ("-a", f"mine:{name}")]
-    run = tokumei(*arguments, "--matrix", "--format", "csv", cwd=folder, check=3)
+    run = tokumei_here(*arguments, "--matrix", "--format", "csv", cwd=folder, check=3)
     found = {(row["defense"], row["attack"]): row["status"] for row in table(run.stdout)}
     assert found["mine:Broken", "NearestNeighbour"] == "error"
     assert [found["Mondrian", name] for name in ("NearestNeighbour", "mine:Declines")] == ["ok", "skipped"]
@@ -153,13 +155,13 @@ def test_an_attack_that_raises_leaves_the_others_whole(folder):
         "-a",
         "mine:Declines",
     ]
-    run = tokumei(*arguments, "--matrix", "--format", "csv", cwd=folder, check=3)
+    run = tokumei_here(*arguments, "--matrix", "--format", "csv", cwd=folder, check=3)
     rows = table(run.stdout)
     assert {row["status"] for row in rows if row["attack"] == "NearestNeighbour"} == {"ok"}
     assert {row["plays"] for row in rows if row["attack"] == "NearestNeighbour"} == {"2"}
     assert {row["status"] for row in rows if row["attack"] == "mine:Raises"} == {"error"}
     assert {row["status"] for row in rows if row["attack"] == "mine:Declines"} == {"skipped"}
-    again = tokumei(*arguments, cwd=folder, check=3)
+    again = tokumei_here(*arguments, cwd=folder, check=3)
     # Failures are played again, nothing else: 3 defenses x 2 plays x 2 kinds of decoys.
     assert "30 of 42 results done" in again.stderr
 
@@ -174,7 +176,7 @@ def test_an_interrupted_run_leaves_a_board(folder):
     assert process.returncode == 130
     assert "Mondrian k=2" in output
     assert "Traceback" not in errors
-    board = tokumei("board", cwd=folder, check=0)
+    board = tokumei_here("board", cwd=folder, check=0)
     assert "Mondrian k=2" in board.stdout
 
 
@@ -226,7 +228,7 @@ def test_a_table_of_ones_own_plays_every_defense(folder):
     ]
     (folder / "people.csv").write_text("\n".join(lines) + "\n")
     (folder / "roles.toml").write_text('separator = ";"\nquasi_identifiers = ["age", "city"]\nsensitive = ["ill"]\n')
-    run = tokumei(
+    run = tokumei_here(
         "run", "--data", "people.csv", "--roles", "roles.toml", "--plays", 1, "--format", "csv", cwd=folder, check=0
     )  # fmt: skip
     assert "inferred" in run.stderr

@@ -191,7 +191,7 @@ def everything_on(terminal):
     return b"".join(parts)
 
 
-@pytest.mark.parametrize("quiet", [False, True])
+@pytest.mark.parametrize("quiet", [False, pytest.param(True, marks=pytest.mark.long)])
 def test_json_is_alone_on_standard_output(tmp_path, quiet):
     (tmp_path / "small.toml").write_text(SCENARIO)
     owner, terminal = pty.openpty()

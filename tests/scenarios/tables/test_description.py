@@ -195,15 +195,15 @@ def test_notes_are_grouped_and_likely_identifiers_are_warned_of(folder):
 
 
 def test_a_large_table_is_described_in_seconds(tmp_path):
-    rng, n = np.random.default_rng(0), 200_000
+    rng, n = np.random.default_rng(0), 50_000
     frame = pd.DataFrame({f"number{place}": rng.integers(0, 50 + place, n) for place in range(10)})
     for place in range(9):
         frame[f"text{place}"] = rng.choice(["a", "b", "c"], n)
     frame.assign(name=[f"person {row}" for row in range(n)]).to_csv(tmp_path / "t.csv", index=False)
     start = time.process_time()
     described = describe_table(tmp_path / "t.csv", None, tmp_path / "r.toml")
-    assert time.process_time() - start < 30
+    assert time.process_time() - start < 7.5
     assert described.roles.identifiers == ["name"]
-    assert "# Shares of unique records are those of a sample of 20000 of 200000 records.\n" in described.text
+    assert "# Shares of unique records are those of a sample of 20000 of 50000 records.\n" in described.text
     assert isinstance(load_table(tmp_path / "t.csv").records.domains["text0"], CategoricalDomain)
     assert isinstance(load_table(tmp_path / "t.csv").records.domains["number0"], NumericDomain)

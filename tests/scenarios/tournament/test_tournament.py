@@ -7,10 +7,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from click.testing import CliRunner
+from own_table_tools import write_table
 from tournament_tools import DAY, HOUR, START, opened
 
 from metrics.profile import original_profile, profile
 from metrics.similarity import record_similarity
+from scenarios import load
 from scenarios.cli import cli
 from scenarios.tournament.advancing import advance
 from scenarios.tournament.boards import standings_csv
@@ -36,8 +38,8 @@ def noisy(frame, share, rng):
 
 
 class TestOpening:
-    def test_nobody_shares_a_record(self, cup):
-        tournament, people = cup.tournament, []
+    def test_nobody_shares_a_record(self, tmp_path):
+        tournament, people = opened(tmp_path / "cup", dataset=load("bank")).tournament, []
         for team in tournament.settings.teams:
             originals = tournament.records(tournament.original_path(team)).frame
             candidates = tournament.records(tournament.candidate_path(team)).frame
@@ -335,8 +337,9 @@ class TestCommands:
         assert (done.exit_code, "no attack was played" in done.stdout) == (0, True)
 
     def test_a_whole_tournament_from_the_command_line(self, tmp_path):
-        cup = tmp_path / "cup"
-        done = self.run("simulate", cup, "--originals", 30, "--candidates", 60, "-j", 1)
+        cup, (table, roles) = tmp_path / "cup", write_table(tmp_path, 2000)
+        sizes = ("--originals", 30, "--candidates", 60)
+        done = self.run("simulate", cup, "--data", table, "--roles", roles, *sizes, "-j", 1)
         assert done.exit_code == 0, done.stderr
         assert "mondrian-3" in done.stdout
         for name in ("standings.csv", "standings.html", "matrix.csv", "board.html"):

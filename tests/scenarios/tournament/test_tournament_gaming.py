@@ -55,7 +55,7 @@ class KyotoTable:
         return next(one for one in found if one.team == "kyoto")
 
 
-@pytest.fixture(scope="module", params=["bank", "adult"])
+@pytest.fixture(scope="module", params=["adult", pytest.param("bank", marks=pytest.mark.long)])
 def table(request, tmp_path_factory):
     return KyotoTable(tmp_path_factory.mktemp(request.param) / "cup", request.param)
 

@@ -130,15 +130,16 @@ def exhaustive(records: Microdata, k: int, limit: int, loss: str, demand: dict[s
     return found
 
 
-@settings(max_examples=300, deadline=None)
-@given(
+CASES = given(
     tables(),
     st.integers(1, 5),
     st.sampled_from([0.0, 0.1, 0.3, 1.0]),
     st.sampled_from(LOSSES),
     st.sampled_from(DEMANDS),
 )
-def test_equals_exhaustive_search(
+
+
+def check_equals_exhaustive_search(
     records: Microdata, k: int, share: float, loss: str, demand: dict[str, object]
 ) -> None:
     k = min(k, len(records))
@@ -206,15 +207,7 @@ def check_release(
             assert alpha_anonymity(frame, names, "s") <= defense.alpha + 2e-9
 
 
-@settings(max_examples=200, deadline=None)
-@given(
-    tables(),
-    st.integers(1, 5),
-    st.sampled_from([0.0, 0.1, 0.3, 1.0]),
-    st.sampled_from(LOSSES),
-    st.sampled_from(DEMANDS),
-)
-def test_the_search_of_large_lattices_equals_exhaustive_search(
+def check_the_search_of_large_lattices_equals_exhaustive_search(
     records: Microdata, k: int, share: float, loss: str, demand: dict[str, object]
 ) -> None:
     k = min(k, len(records))
@@ -482,3 +475,37 @@ def test_optima_on_adult_are_those_of_an_exhaustive_search() -> None:
         release = Incognito(k=k, max_suppression=limit, loss=loss).apply(records, np.random.default_rng(0))
         assert tuple(release.levels.values()) == node, (k, limit, loss)
         assert release.loss == pytest.approx(cost, rel=1e-10)
+
+
+@settings(max_examples=80, deadline=None)
+@CASES
+def test_equals_exhaustive_search(
+    records: Microdata, k: int, share: float, loss: str, demand: dict[str, object]
+) -> None:
+    check_equals_exhaustive_search(records, k, share, loss, demand)
+
+
+@pytest.mark.long
+@settings(max_examples=300, deadline=None)
+@CASES
+def test_equals_exhaustive_search_on_many_tables(
+    records: Microdata, k: int, share: float, loss: str, demand: dict[str, object]
+) -> None:
+    check_equals_exhaustive_search(records, k, share, loss, demand)
+
+
+@settings(max_examples=60, deadline=None)
+@CASES
+def test_the_search_of_large_lattices_equals_exhaustive_search(
+    records: Microdata, k: int, share: float, loss: str, demand: dict[str, object]
+) -> None:
+    check_the_search_of_large_lattices_equals_exhaustive_search(records, k, share, loss, demand)
+
+
+@pytest.mark.long
+@settings(max_examples=200, deadline=None)
+@CASES
+def test_the_search_of_large_lattices_equals_exhaustive_search_on_many_tables(
+    records: Microdata, k: int, share: float, loss: str, demand: dict[str, object]
+) -> None:
+    check_the_search_of_large_lattices_equals_exhaustive_search(records, k, share, loss, demand)
