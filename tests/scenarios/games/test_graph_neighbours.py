@@ -47,7 +47,7 @@ def test_edge_privacy_hides_friendships_and_not_persons(network):
     curator, rates = GraphCurator(epsilon=4.0, level="edge"), {}
     for level in ("edge", "node"):
         game = GraphNeighbours(records=network, level=level, challenges=100)
-        scores = [scored(curator, Distinguishing(runs=100), game, rng(seed)) for seed in range(2)]
+        scores = [scored(curator, Distinguishing(runs=100), game, rng(seed)) for seed in range(4)]
         rates[level] = np.mean([one["distinguishing"].rate for one in scores])
         if level == "edge":
             assert max(one.measures["epsilon_bound"] for one in scores) <= 4
