@@ -80,6 +80,11 @@ def opened(
         "now": START,
         **settings,
     }
-    dataset = given.pop("dataset", None) or few_columns()
+    dataset = given.pop("dataset", None) or load("bank")
     open_tournament(folder, dataset, list(teams), originals=originals, candidates=candidates, seed=seed, **given)
     return Played(Tournament(folder))
+
+
+def opened_narrow(folder: Path, *teams, **settings) -> Played:
+    """A tournament on seven columns, for tests that do not need all seventeen."""
+    return opened(folder, *teams, dataset=few_columns(), **settings)

@@ -115,8 +115,7 @@ def test_a_candidate_file_gives_no_original_away(name, decoys):
 
 def test_a_tournament_gives_no_original_away(tmp_path):
     teams = [f"team{number}" for number in range(PLAYS)]
-    sizes = {"originals": ORIGINALS, "candidates": 2 * ORIGINALS, "decoys": "hard"}
-    played = opened(tmp_path / "cup", teams, dataset=load("bank"), **sizes)
+    played = opened(tmp_path / "cup", teams, originals=ORIGINALS, candidates=2 * ORIGINALS, decoys="hard")
     tournament = played.tournament
     files = [(tournament.records(tournament.candidate_path(team)).frame, tournament.answers(team)) for team in teams]
     assert not pd.concat([candidates for candidates, _ in files]).duplicated().any()

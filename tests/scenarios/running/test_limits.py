@@ -6,7 +6,7 @@ import sqlite3
 
 import pytest
 from click.testing import CliRunner
-from run_tools import processes_of, tokumei, tokumei_here
+from run_tools import processes_of, tokumei
 
 from metrics import Scores
 from scenarios.cli import cli
@@ -131,8 +131,8 @@ EXPECTED = {
 FILES = {"small.toml": SCENARIO, "hostile.py": HOSTILE}
 
 
-def run(folder, *arguments, check, program=tokumei_here):
-    return program("run", "small.toml", *arguments, cwd=folder, check=check)
+def run(folder, *arguments, check):
+    return tokumei("run", "small.toml", *arguments, cwd=folder, check=check)
 
 
 def stored(folder):
@@ -143,19 +143,7 @@ def stored(folder):
 
 def test_every_hostile_attack_ends_as_its_own_result_and_the_others_are_whole(folder):
     attacks = [part for name in EXPECTED for part in ("-a", f"hostile:{name}")]
-    done = run(
-        folder,
-        "--plays",
-        1,
-        "-a",
-        "NearestNeighbour",
-        *attacks,
-        "--matrix",
-        "--format",
-        "csv",
-        check=3,
-        program=tokumei,
-    )
+    done = run(folder, "--plays", 1, "-a", "NearestNeighbour", *attacks, "--matrix", "--format", "csv", check=3)
     rows = {row["attack"]: row for row in csv.DictReader(io.StringIO(done.stdout))}
     assert rows["NearestNeighbour"]["status"] == "ok"
     # What a method prints does not get into the board.

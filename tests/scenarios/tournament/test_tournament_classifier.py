@@ -26,8 +26,9 @@ ROWS = 150
 @pytest.fixture(scope="module")
 def cup(tmp_path_factory):
     """A tournament whose originals are enough for a classifier to learn from."""
-    folder, sizes = tmp_path_factory.mktemp("classifier"), {"originals": ROWS, "candidates": 2 * ROWS}
-    return opened(folder / "cup", ("kyoto", "osaka"), dataset=load("bank"), **sizes)
+    return opened(
+        tmp_path_factory.mktemp("classifier") / "cup", ("kyoto", "osaka"), originals=ROWS, candidates=2 * ROWS
+    )
 
 
 def scrambled(frame, target):
