@@ -31,9 +31,29 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option(
     "-j", "--jobs", type=click.IntRange(min=1), default=2, show_default=True, help="Worker processes for uploads."
 )
-def serve(folder: Path, address: str, proxy: str | None, certificate: Path | None, key: Path | None, jobs: int) -> None:
+@click.option(
+    "--scoring-jobs", type=click.IntRange(min=0), help="Worker processes for scoring; 0 leaves it to `score`."
+)
+@click.option(
+    "--public-share",
+    type=click.FloatRange(min=0, max=1, min_open=True),
+    default=0.5,
+    show_default=True,
+    help="Share of each table's rows that public scores use until the tournament closes.",
+)
+def serve(
+    folder: Path,
+    address: str,
+    proxy: str | None,
+    certificate: Path | None,
+    key: Path | None,
+    jobs: int,
+    scoring_jobs: int | None,
+    public_share: float,
+) -> None:
     """Serve the tournament as a web site: teams upload, everybody watches."""
     with bad_input(), _server_extra():
+        from scenarios.tournament.site.background_scoring import Scoring
         from scenarios.tournament.site.inviting import without_password
         from scenarios.tournament.site.serving import check_exposure, parsed_address
         from scenarios.tournament.site.serving import serve as serve_site
@@ -46,7 +66,8 @@ def serve(folder: Path, address: str, proxy: str | None, certificate: Path | Non
             echo(
                 f"without a password yet: {', '.join(waiting)}; `tokumei tournament invite {folder} NAME` makes a link"
             )
-        serve_site(folder, address, proxy=proxy, certificate=certificate, key=key, processes=jobs)
+        scoring = Scoring() if scoring_jobs == 0 else Scoring(folder, jobs=scoring_jobs, share=public_share)
+        serve_site(folder, address, proxy=proxy, certificate=certificate, key=key, processes=jobs, scoring=scoring)
 
 
 @click.command()

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
+from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
@@ -29,6 +30,7 @@ def application(site: Site) -> SecurityHeaders:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        site.scoring.start()
         watching = asyncio.create_task(site.updates.watch())
         try:
             yield
@@ -37,7 +39,7 @@ def application(site: Site) -> SecurityHeaders:
             watching.cancel()
             with suppress(asyncio.CancelledError):
                 await watching
-            site.stop()
+            await to_thread.run_sync(site.stop)
 
     app = Starlette(
         routes=[

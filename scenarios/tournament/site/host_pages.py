@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from typing import Any
 
 from anyio import to_thread
-from starlette.responses import JSONResponse, RedirectResponse, Response
+from starlette.background import BackgroundTask
+from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
 
+from metrics.printable import one_line
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.sheets import LARGEST
 from scenarios.tournament.site.answers import answered
 from scenarios.tournament.site.attempts import RateLimit
 from scenarios.tournament.site.host_jobs import decide, incidents
-from scenarios.tournament.site.jobs import admit_file
+from scenarios.tournament.site.jobs import admit_file, export_all
 from scenarios.tournament.site.journal import State
 from scenarios.tournament.site.posted_form import UploadLimits
 from scenarios.tournament.site.public_board import read_board
@@ -23,6 +26,7 @@ from scenarios.tournament.site.user import host_name
 from scenarios.tournament.site.visit import Visit
 
 LATE_FILES = UploadLimits(files=1, file=LARGEST, total=LARGEST)
+EXPORT_RATE = RateLimit(5, timedelta(minutes=5))
 INVITATION_RATE = RateLimit(300, timedelta(minutes=10))
 
 
@@ -37,6 +41,7 @@ async def host_page(visit: Visit) -> Response:
         "until": state.until.isoformat() if state.until else None,
         "teams": [_progress(state, team, accounts) for team in site.settings.teams],
         "failures": failures,
+        "scoring": site.scoring.progress(),
         "standings": board.standings,
     }
     return answered(
@@ -45,7 +50,7 @@ async def host_page(visit: Visit) -> Response:
         content,
         state=state,
         board=board,
-        outcome=site.once.seen(visit.user.name, visit.request.query_params.get("seen", "")),
+        outcome=visit.outcome(),
         closed=state.phase is Phase.CLOSED,
         following=state.tournament.settings.after(state.phase),
         earlier=_earlier(state),
@@ -90,9 +95,10 @@ def decision(action: str) -> Callable[[Visit], Awaitable[Response]]:
                 message = await site.workers.run(decide, site.folder, action, dict(form.fields), site.clock())
             except ValueError as error:
                 raise RefusalError(409, str(error)) from None
-            return {"kind": "decision", "message": message}
+            site.scoring.wake()
+            return {"kind": "decision", "message": message, "done": True}
 
-        outcome, _ = await site.once.run(visit.user.name, form.text("once"), carry_out)
+        outcome = await site.once.run(visit.form_key, carry_out)
         return _shown(visit, outcome)
 
     handle.__name__ = action
@@ -111,10 +117,34 @@ async def admit_late(visit: Visit) -> Response:
 
     async def carry_out() -> dict[str, Any]:
         given = (team, one.claimed_name, form.text("against"), one.path, form.text("reason"))
-        return {"kind": "upload", "files": [await site.workers.run(admit_file, site.folder, *given, site.clock())]}
+        admitted = await site.workers.run(admit_file, site.folder, *given, site.clock())
+        return {"kind": "upload", "files": [admitted], "done": admitted["accepted"]}
 
-    outcome, _ = await site.once.run(visit.user.name, form.text("once"), carry_out)
-    return _shown(visit, outcome, 200 if outcome["files"][0]["accepted"] else 422)
+    outcome = await site.once.run(visit.form_key, carry_out)
+    return _shown(visit, outcome, 200 if outcome["done"] else 422)
+
+
+async def score_again(visit: Visit) -> Response:
+    """Score again what made its scoring fail."""
+    visit.site.scoring.wake(retry=True)
+    return _shown(visit, {"kind": "decision", "message": "failed scorings run again"})
+
+
+async def export(visit: Visit) -> Response:
+    """Everything of the tournament except for its secret seed, as a ZIP archive."""
+    site = visit.site
+    path = site.uploads / f"{secrets.token_hex(16)}.zip"
+    try:
+        await site.workers.run(export_all, site.folder, path)
+    except ValueError as error:
+        raise RefusalError(409, one_line(error)) from None
+    return FileResponse(
+        path,
+        filename="tournament.zip",
+        media_type="application/zip",
+        headers={"Cache-Control": "no-store"},
+        background=BackgroundTask(path.unlink, missing_ok=True),
+    )
 
 
 async def invite(visit: Visit) -> Response:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import threading
 from collections.abc import Callable
@@ -10,9 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from metrics.printable import one_line
+from scenarios.tournament.check_report import check_report_to_json
+from scenarios.tournament.exporting import export
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.late import admit
 from scenarios.tournament.messages import write_notices
+from scenarios.tournament.preview import preview
 from scenarios.tournament.problems import InvalidFileError
 from scenarios.tournament.settings import FILE, Phase
 from scenarios.tournament.submitting import Receipt, submit_content, take_into_force
@@ -155,3 +159,48 @@ def take(folder: Path, team: str, number: int, now: datetime) -> str:
     one = take_into_force(opened(folder), team, number, now)
     kind = "table" if one.against is None else f"attack on {one.against}"
     return f"submission {one.number} counts now as your {kind}"
+
+
+def preview_table(folder: Path, team: str, path: Path | None, number: int | None) -> dict[str, Any]:
+    """Utility of a table and success of the built-in attacks on it, from the team's own files; nothing is recorded.
+
+    Parameters
+    ----------
+    folder : Path
+        The tournament's folder.
+    team : str
+        The team.
+    path : Path or None
+        An uploaded table.
+    number : int or None
+        Number of an accepted table of the team, instead of an uploaded one.
+
+    Returns
+    -------
+    dict
+        ``valid``, and the report as JSON or ``message`` and ``problems``.
+    """
+    tournament = opened(folder)
+    try:
+        data = _accepted_table(tournament, team, number) if path is None else path.read_bytes()
+        report = preview(tournament, team, f"{team}_anonymized.csv", data)
+    except InvalidFileError as error:
+        content = error.as_json()
+        count = content["total"]
+        return {"valid": False, "message": f"{count} problem{'' if count == 1 else 's'}", **content}
+    except ValueError as error:
+        return {"valid": False, "message": one_line(error), "total": 0, "problems": []}
+    return {"valid": True, "number": number, **json.loads(check_report_to_json(report))}
+
+
+def _accepted_table(tournament: Tournament, team: str, number: int | None) -> bytes:
+    """Content of an accepted table of a team."""
+    for one in tournament.accepted(tournament.log.head().lasting, team):
+        if one.number == number and one.against is None:
+            return tournament.content(one.content)
+    raise ValueError(f"{team} has no table {number}")
+
+
+def export_all(folder: Path, path: Path) -> None:
+    """Write everything of a tournament into a ZIP archive, except for its secret seed."""
+    export(Tournament(folder), path, everything=True)

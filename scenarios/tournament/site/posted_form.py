@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import secrets
 import shutil
@@ -88,10 +89,13 @@ class PostedForm:
         Content of each field; the last one counts if a field is sent twice.
     files : list of UploadedFile
         Files, in order. They are removed when the request ends.
+    fingerprint : str
+        Hash of the content of fields and files.
     """
 
     fields: Mapping[str, str]
     files: list[UploadedFile] = field(default_factory=list)
+    fingerprint: str = ""
 
     def text(self, name: str) -> str:
         """Content of a field without blanks around it; empty if it was not sent."""
@@ -153,7 +157,7 @@ async def _urlencoded(request: Request) -> PostedForm:
         pairs = parse_qsl(body.decode(), keep_blank_values=True, max_num_fields=FIELDS, errors="strict")
     except ValueError:
         raise RefusalError(400, f"the form is malformed; it has at most {FIELDS} fields in UTF-8") from None
-    return PostedForm(dict(pairs))
+    return PostedForm(dict(pairs), fingerprint=hashlib.sha256(body).hexdigest())
 
 
 async def _multipart(request: Request, boundary: bytes, folder: Path, limits: UploadLimits) -> PostedForm:
@@ -177,7 +181,7 @@ async def _multipart(request: Request, boundary: bytes, folder: Path, limits: Up
         raise RefusalError(400, "the form is malformed; send it as multipart/form-data") from None
     finally:
         collector.close()
-    return PostedForm(collector.fields, collector.files)
+    return PostedForm(collector.fields, collector.files, collector.hash.hexdigest())
 
 
 class _Collector:
@@ -187,6 +191,7 @@ class _Collector:
         self.fields: dict[str, str] = {}
         self.files: list[UploadedFile] = []
         self.ended = False
+        self.hash = hashlib.sha256()
         self._folder, self._limits = folder, limits
         self._headers: dict[bytes, bytes] = {}
         self._header, self._value = b"", b""
@@ -242,6 +247,7 @@ class _Collector:
         if self._headers.get(b"content-transfer-encoding", b"binary").lower() not in (b"binary", b"7bit", b"8bit"):
             raise RefusalError(415, "a part of the form is encoded; send it as it is")
         self._name = options[b"name"].decode("utf-8", "replace")
+        self.hash.update(repr(sorted(options.items())).encode())
         claimed = options.get(b"filename")
         self._file_name = None if claimed is None else claimed.decode("utf-8", "replace")
         if self._file_name is None:
@@ -254,6 +260,7 @@ class _Collector:
 
     def part_data(self, data: bytes, start: int, end: int) -> None:
         size = end - start
+        self.hash.update(data[start:end])
         if self._file_name is None:
             self._field_bytes += size
             if self._field_bytes > FIELD:

@@ -6,6 +6,7 @@ import hashlib
 import io
 import zipfile
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +45,9 @@ async def _board(visit: Visit, template: str) -> Response:
     ended = state.until is not None and site.clock() >= state.until
     if visit.wants_json:
         board = PublicBoard() if hidden(visit, state) else await to_thread.run_sync(read_board, _public(visit))
-        return JSONResponse({**_phases(state, ended), "standings": board.standings})
+        return JSONResponse(
+            {**_phases(state, ended), "counts": what_counts_now(state, board), "standings": board.standings}
+        )
 
     async def render() -> bytes:
         concealed = hidden(visit, state)
@@ -56,7 +59,7 @@ async def _board(visit: Visit, template: str) -> Response:
             ended=ended,
             hidden=concealed,
             board=board,
-            closed=state.phase is Phase.CLOSED,
+            counts=what_counts_now(state, board),
             points=picture_points(board.standings),
             axes=axes(),
         ).encode()
@@ -79,6 +82,20 @@ def _phases(state: State, ended: bool) -> dict[str, Any]:
         "disqualified": dict(state.disqualified),
         "notices": [asdict(one) for one in state.notices],
     }
+
+
+def what_counts_now(state: State, board: PublicBoard) -> str:
+    """What the published standings count, in words. Those from before the close are never called final."""
+    if state.phase is not Phase.CLOSED:
+        return (
+            "Standings so far: until the tournament closes, a secret share of each table's rows counts, and membership "
+            "does not."
+        )
+    closings = [entry.time for entry in state.entries if entry.details.get("to") == str(Phase.CLOSED)]
+    closed = datetime.fromisoformat(closings[-1]).timestamp()
+    if board.scored is None or board.scored < closed:
+        return "Standings from before the close; the final ones are not scored yet."
+    return "Final standings: all rows of every table count, and membership does, too."
 
 
 def _public(visit: Visit) -> Path:

@@ -14,6 +14,7 @@ from pathlib import Path
 import uvicorn
 
 from scenarios.tournament.site.application import application
+from scenarios.tournament.site.background_scoring import Scoring
 from scenarios.tournament.site.site import Site
 
 _GRACE = 5
@@ -75,6 +76,7 @@ def serve(
     certificate: Path | None = None,
     key: Path | None = None,
     processes: int = 2,
+    scoring: Scoring | None = None,
 ) -> None:
     """Serve the site of a tournament until the process is interrupted.
 
@@ -90,6 +92,8 @@ def serve(
         Files for TLS.
     processes : int
         Number of worker processes.
+    scoring : Scoring, optional
+        Scores in the background; by default nothing does.
 
     Raises
     ------
@@ -107,7 +111,7 @@ def serve(
     with listening, served_once(folder):
         secure = proxy is not None or certificate is not None
         config = uvicorn.Config(
-            application(Site(folder, processes=processes, secure=secure)),
+            application(Site(folder, processes=processes, secure=secure, scoring=scoring)),
             # Addresses hold the tokens of invitations.
             access_log=False,
             log_level="warning",

@@ -17,13 +17,16 @@ from scenarios.tournament.settings import Phase
 from scenarios.tournament.sheets import LARGEST
 from scenarios.tournament.site.answers import answered, page
 from scenarios.tournament.site.attempts import RateLimit
-from scenarios.tournament.site.jobs import submit_file, take
+from scenarios.tournament.site.jobs import preview_table, submit_file, take
 from scenarios.tournament.site.journal import State
 from scenarios.tournament.site.posted_form import UploadLimits
 from scenarios.tournament.site.refusal_error import RefusalError
 from scenarios.tournament.site.visit import Visit
 
 UPLOADS = UploadLimits(files=250, file=LARGEST, total=32 << 20)
+ONE_TABLE = UploadLimits(files=1, file=LARGEST, total=LARGEST)
+PREVIEW_RATE = RateLimit(10, timedelta(minutes=1))
+"""Lower than that of uploads, since a preview runs attacks."""
 UPLOAD_RATE = RateLimit(30, timedelta(minutes=1))
 _SHOWN = 200
 """Number of submissions that the page lists."""
@@ -32,7 +35,7 @@ _SHOWN = 200
 async def team_page(visit: Visit) -> Response:
     """A team's page."""
     state, team = await visit.site.state(), visit.team
-    outcome = visit.site.once.seen(visit.user.name, visit.request.query_params.get("seen", ""))
+    outcome = visit.outcome()
     submissions = [
         {
             "number": one.number,
@@ -69,6 +72,7 @@ async def team_page(visit: Visit) -> Response:
         state=state,
         shown=_SHOWN,
         outcome=outcome,
+        failed=visit.site.scoring.failed(team),
         has_report=await to_thread.run_sync((_report_path(visit)).is_file),
         own=not visit.is_host,
         attacking=state.phase is Phase.ATTACK,
@@ -101,11 +105,13 @@ async def upload(visit: Visit) -> Response:
                 for one in form.files
             )
         )
-        return {"kind": "upload", "files": list(files), "accepted": sum(one["accepted"] for one in files)}
+        accepted = sum(one["accepted"] for one in files)
+        return {"kind": "upload", "files": list(files), "accepted": accepted, "done": accepted == len(files)}
 
-    outcome, _ = await site.once.run(visit.user.name, form.text("once"), submit_all)
+    outcome = await site.once.run(visit.form_key, submit_all)
+    site.scoring.wake()
     if visit.wants_json:
-        return JSONResponse(outcome, 200 if outcome["accepted"] == len(outcome["files"]) else 422)
+        return JSONResponse(outcome, 200 if outcome["done"] else 422)
     return _shown(visit, outcome)
 
 
@@ -115,6 +121,22 @@ def _shown(visit: Visit, outcome: dict[str, Any]) -> Response:
     if number:
         return RedirectResponse(f"/team/{visit.team}?seen={number}#outcome", status_code=303)
     return page(visit, "outcome.html", outcome=outcome, team=visit.team)
+
+
+async def preview(visit: Visit) -> Response:
+    """Preview a table before it is submitted, or one that was."""
+    site, team, form = visit.site, visit.team, visit.form
+    text = form.text("number")
+    number = int(text) if text.isdecimal() and len(text) < 10 else None
+    path = form.files[0].path if form.files else None
+    if path is None and number is None:
+        raise RefusalError(422, "no file was sent; choose a file first")
+
+    async def preview_one() -> dict[str, Any]:
+        return {"kind": "preview", **await site.workers.run(preview_table, site.folder, team, path, number)}
+
+    outcome = await site.once.run(visit.form_key, preview_one)
+    return JSONResponse(outcome, 200 if outcome["valid"] else 422) if visit.wants_json else _shown(visit, outcome)
 
 
 async def take_older(visit: Visit) -> Response:
@@ -128,9 +150,10 @@ async def take_older(visit: Visit) -> Response:
             message = await site.workers.run(take, site.folder, team, int(text), site.clock())
         except ValueError as error:
             raise RefusalError(409, one_line(error)) from None
-        return {"kind": "taken", "message": message}
+        site.scoring.wake()
+        return {"kind": "taken", "message": message, "done": True}
 
-    outcome, _ = await site.once.run(visit.user.name, visit.form.text("once"), take_one)
+    outcome = await site.once.run(visit.form_key, take_one)
     return JSONResponse(outcome) if visit.wants_json else _shown(visit, outcome)
 
 
@@ -166,8 +189,6 @@ async def submitted_file(visit: Visit) -> Response:
 async def report(visit: Visit) -> Response:
     """A team's report."""
     state = await visit.site.state()
-    if hidden(visit, state):
-        raise RefusalError(403, "standings and reports are hidden until the tournament closes")
     try:
         text = await to_thread.run_sync(lambda: _report_path(visit).read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -176,7 +197,7 @@ async def report(visit: Visit) -> Response:
 
 
 def hidden(visit: Visit, state: State) -> bool:
-    """Whether standings and reports are hidden from this visitor."""
+    """Whether standings are hidden from this visitor."""
     return state.tournament.settings.hide_standings and state.phase is not Phase.CLOSED and not visit.is_host
 
 

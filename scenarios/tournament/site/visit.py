@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from scenarios.tournament.site.once import FormKey
 from scenarios.tournament.site.posted_form import PostedForm
 from scenarios.tournament.site.secret_token import form_token
 from scenarios.tournament.site.site import Site
@@ -48,6 +50,15 @@ class Visit:
     def form_token(self) -> str:
         """Token that the page's forms send back."""
         return form_token(self.cookie) if self.cookie else ""
+
+    @property
+    def form_key(self) -> FormKey:
+        """What tells this form, sent again, from another one."""
+        return FormKey(self.user.name, self.form.text("once")[:64], self.request.url.path, self.form.fingerprint)
+
+    def outcome(self) -> dict[str, Any] | None:
+        """Outcome of the form whose number the address names as ``seen``; None if it is not known."""
+        return self.site.once.seen(self.user.name, self.request.query_params.get("seen", ""))
 
     @property
     def team(self) -> str:

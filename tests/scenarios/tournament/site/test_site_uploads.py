@@ -61,6 +61,38 @@ def test_the_same_form_is_submitted_once(cup_site):
     assert len(cup_site.log()) == 2
 
 
+def test_the_same_form_with_another_file_is_another_submission(cup_site):
+    """After a refusal, the back button leads to the same form, and another file is chosen there."""
+    kyoto, data = cup_site.member("kyoto"), cup_site.table("kyoto")
+    refused = kyoto.upload("kyoto", b"x", data={"once": "back"})
+    assert refused.status_code == 422
+    assert kyoto.upload("kyoto", data, data={"once": "back"}).status_code == 200
+    other = kyoto.upload("kyoto", cup_site.table("kyoto", age="*"), data={"once": "back"})
+    assert other.json()["files"][0]["receipt"]["number"] == 3
+    # A refused file is checked again, since phase and rules may have changed.
+    cup_site.clock.now = START + DAY
+    assert relogged(cup_site, kyoto).upload("kyoto", b"x", data={"once": "back"}).status_code == 422
+
+
+def test_a_preview_is_no_submission(cup_site):
+    kyoto, data = cup_site.member("kyoto"), cup_site.table("kyoto")
+    files = [("file", ("x.csv", data, "text/csv"))]
+    shown = kyoto.post("/team/kyoto/preview", {"once": "n"}, files=files, headers=JSON).json()
+    assert shown["valid"]
+    assert shown["utility"] == 1.0
+    assert {one["attack"] for one in shown["attacks"]} >= {"baseline:AssignmentLinkage"}
+    assert len(cup_site.log()) == 1
+    # The form's other button still submits.
+    assert kyoto.upload("kyoto", data, data={"once": "n"}).json()["accepted"] == 1
+    again = kyoto.post("/team/kyoto/preview", {"number": "2"}, headers=JSON).json()
+    assert again["utility"] == shown["utility"]
+    wrong = kyoto.post("/team/kyoto/preview", files=[("file", ("x.csv", b"a\n1\n", "text/csv"))], headers=JSON)
+    assert (wrong.status_code, wrong.json()["valid"]) == (422, False)
+    assert wrong.json()["problems"]
+    page = kyoto.post("/team/kyoto/preview", {"once": "p"}, files=files)
+    assert "Nothing was submitted by this preview" in kyoto.get(page.headers["location"]).text
+
+
 def test_the_deadline_holds_by_the_servers_clock(cup_site):
     kyoto, data = cup_site.member("kyoto"), cup_site.table("kyoto")
     cup_site.clock.now = START + DAY - timedelta(seconds=1)
