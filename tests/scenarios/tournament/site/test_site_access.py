@@ -131,6 +131,29 @@ def test_every_form_needs_its_browsers_token(everybody, address):
     assert len(site.log()) == before
 
 
+def test_form_tokens_are_compared_in_constant_time(cup_site, monkeypatch):
+    import hmac
+
+    compared, real = [], hmac.compare_digest
+    monkeypatch.setattr(hmac, "compare_digest", lambda *both: compared.append(both) or real(*both))
+    cup_site.visitor().post("/log-in", {"name": "x", "password": "y"}, page="/log-in")
+    assert compared
+
+
+def test_rules_and_reports_are_sanitized(cup_site):
+    """Markdown keeps no HTML, no image of another site and no link that runs a script."""
+    text = (
+        "<script>alert(1)</script> ![x](https://evil.example/x.png) [y](javascript:alert(1)) [z](https://fine.example)"
+    )
+    (cup_site.folder / "teams" / "kyoto" / "report.md").write_text(text)
+    (cup_site.folder / "teams" / "kyoto" / "RULES.md").write_text(text)
+    for page in (cup_site.member("kyoto").get("/team/kyoto/report").text, cup_site.visitor().get("/rules").text):
+        assert "<script>alert" not in page
+        assert "<img" not in page
+        assert 'href="javascript' not in page
+        assert 'href="https://fine.example"' in page
+
+
 def test_every_page_has_the_security_headers(everybody):
     _, visitors = everybody
     for path in ("/", "/log-in", "/team/kyoto", "/nowhere", "/static/site.css", "/team/osaka"):

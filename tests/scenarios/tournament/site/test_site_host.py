@@ -1,9 +1,13 @@
 """The host's page: every decision is logged and shown, and refused ones change nothing."""
 
+import io
+import zipfile
 from datetime import timedelta
 
 import pytest
-from site_tools import JSON, PASSWORD, START
+from site_tools import JSON, PASSWORD, START, served
+
+from scenarios.tournament.site.background_scoring import Scoring
 
 DAY = timedelta(days=1)
 
@@ -98,6 +102,35 @@ def test_a_link_from_the_host_works(cup_site):
     path = link.removeprefix("http://testserver")
     assert new.post(path, {"password": PASSWORD, "repeated": PASSWORD}, page=path).status_code == 303
     assert "has a password" in host.get("/host").text
+
+
+def test_the_host_exports_everything_but_the_seed(cup_site):
+    host, kyoto = cup_site.member("host"), cup_site.member("kyoto")
+    kyoto.upload("kyoto", cup_site.table("kyoto"))
+    archive = zipfile.ZipFile(io.BytesIO(host.get("/host/export.zip").content))
+    names = archive.namelist()
+    assert "submissions.csv" in names
+    assert not [name for name in names if "secret" in name or "accounts" in name]
+    assert not [name for name in names if b'"seed"' in archive.read(name)]
+    assert not list(cup_site.site.uploads.iterdir())
+
+
+@pytest.mark.long
+def test_scores_appear_by_themselves(attack_phase, tmp_path):
+    """The site scores in worker processes after an upload; board, report and host page follow."""
+    folder = tmp_path / "cup"
+    with served(attack_phase, folder, scoring=Scoring(folder, jobs=1)) as site:
+        site.clock.now = START + DAY + timedelta(hours=1)
+        nara, host = site.member("nara"), site.member("host")
+        answer = nara.upload("nara", b"released_row,candidate_row\n0,1\n", names=["nara_attack_kyoto.csv"])
+        assert answer.status_code == 200
+        assert site.site.scoring._queue.wait(120)
+        shown = site.visitor().get("/", headers=JSON).json()["standings"]
+        assert {one["team"] for one in shown if one["attacked"] == "1"} == {"nara"}
+        assert nara.get("/team/nara/report").status_code == 200
+        scoring = host.get("/host", headers=JSON).json()["scoring"]
+        assert scoring["waiting"] == 0
+        assert scoring["updated"]
 
 
 def test_a_team_takes_an_older_table_into_force(cup_site):

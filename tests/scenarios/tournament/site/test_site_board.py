@@ -1,0 +1,228 @@
+"""The public board: what it shows, what it hides, live updates, and how cheap it is."""
+
+import csv
+import io
+import os
+import re
+import shutil
+import threading
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+from site_tools import HOUR, JSON, START, TEAMS, Clock, served
+
+from scenarios.tournament.advancing import advance
+from scenarios.tournament.folder import Tournament
+from scenarios.tournament.site import jobs, live_updates, public_pages
+from scenarios.tournament.site.live_updates import LiveUpdates
+from scenarios.tournament.site.picture import picture_points
+
+DAY = timedelta(days=1)
+COLUMNS = (
+    "rank,team,defense_rank,defense,attack_rank,attack,utility,utility_table,utility_record,worst_attack,worst_goal,"
+    "worst_success,attacked,title,remark\n"
+)
+STANDINGS = f"""{COLUMNS}\
+1,kyoto,1,0.62,1,0.25,0.8,0.8,0.9,osaka,rows,0.225,1,kyoto,
+2,osaka,2,0.1,2,0.1,0.5,0.5,0.7,baseline:NearestNeighbour,rows,0.8,1,osaka,tied with nobody
+3,nara,3,,3,,,,,,,,0,nara,handed in nothing
+"""
+MATRIX = """scenario,defense,attack,advantage
+tournament,kyoto,osaka,0.225
+tournament,osaka,baseline:NearestNeighbour,0.8
+tournament,osaka,kyoto,0.25
+"""
+
+
+@pytest.fixture
+def scored(attack_site):
+    """A tournament in its attack phase whose boards were written."""
+    public = attack_site.folder / "public"
+    (public / "standings.csv").write_text(STANDINGS)
+    (public / "matrix.csv").write_text(MATRIX)
+    attack_site.clock.now = START + DAY + HOUR
+    return attack_site
+
+
+def test_the_page_shows_what_the_files_hold(scored):
+    guest = scored.visitor()
+    page = guest.get("/").text
+    cells = re.findall(r"<t[dh][^>]*>(.*?)</t[dh]>", page.partition('class="standings"')[2].partition("</table>")[0])
+    rows = list(csv.DictReader(io.StringIO(STANDINGS)))
+    for row in rows:
+        assert any(cell.startswith(row["team"]) for cell in cells)
+    assert cells.count("0.620") == 1
+    assert "handed in nothing" in page
+    assert guest.get("/", headers=JSON).json()["standings"] == rows
+    assert guest.get("/boards/standings.csv").text == STANDINGS
+    assert "0.225" not in page.partition('class="matrix"')[2]
+    assert "0.23" in page.partition('class="matrix"')[2]
+
+
+def test_a_missing_score_is_shown_as_missing_and_ranks_last(scored):
+    page = scored.visitor().get("/").text
+    last = page.partition('class="standings"')[2].partition("</table>")[0].rpartition("<tr>")[2]
+    assert "nara" in last
+    assert last.count("–") >= 4
+
+
+def test_the_public_page_shows_nothing_of_the_hosts_board(scored):
+    (scored.folder / "host" / "standings.csv").write_text(STANDINGS.replace("0.62", "0.123"))
+    for visitor in (scored.visitor(), scored.member("kyoto")):
+        for path in ("/", "/screen", "/boards/standings.csv"):
+            assert "0.123" not in visitor.get(path).text
+    page = scored.member("host").get("/host").text
+    assert "0.123" in page
+    assert "only the host sees this" in page
+
+
+def test_standings_of_before_the_close_are_never_called_final(scored):
+    guest = scored.visitor()
+    assert "until the tournament closes" in guest.get("/", headers=JSON).json()["counts"]
+    advance(scored.played.tournament, START + 2 * DAY)
+    old = START.timestamp()
+    path = scored.folder / "public" / "standings.csv"
+    os.utime(path, (old, old))
+    assert "from before the close" in guest.get("/").text
+    new = (START + 3 * DAY).timestamp()
+    os.utime(path, (new, new))
+    assert "Final standings" in guest.get("/").text
+
+
+def test_hidden_standings_are_hidden_from_all_but_the_host(attack_phase, tmp_path):
+    folder = tmp_path / "cup"
+    shutil.copytree(attack_phase, folder)
+    settings = folder / "tournament.toml"
+    settings.write_text(settings.read_text().replace("hide_standings = false", "hide_standings = true"))
+    (folder / "public" / "standings.csv").write_text(STANDINGS)
+    (folder / "public" / "matrix.csv").write_text(MATRIX)
+    with served(folder, tmp_path / "served") as site:
+        for visitor, shown in ((site.visitor(), False), (site.member("kyoto"), False), (site.member("host"), True)):
+            for path in ("/", "/screen", "/boards/standings.csv", "/boards/matrix.csv"):
+                assert ("0.62" in visitor.get(path).text or "0.225" in visitor.get(path).text) == shown, path
+            assert bool(visitor.get("/", headers=JSON).json()["standings"]) == shown
+        advance(site.played.tournament, START + 2 * DAY)
+        assert "0.62" in site.visitor().get("/").text
+
+
+def test_a_page_is_rendered_once_for_many_viewers(scored, monkeypatch):
+    rendered = []
+    real = public_pages.rendered
+    monkeypatch.setattr(public_pages, "rendered", lambda *a, **k: rendered.append(1) or real(*a, **k))
+    guest = scored.visitor()
+    tags = {guest.get("/").headers["etag"] for _ in range(20)}
+    assert len(rendered) == len(tags) == 1
+    assert guest.get("/", headers={"If-None-Match": tags.pop()}).status_code == 304
+    (scored.folder / "public" / "standings.csv").write_text(STANDINGS.replace("0.62", "0.63"))
+    assert "0.63" in guest.get("/").text
+    assert len(rendered) == 2
+    # The end of a phase changes the page without any change of the files.
+    scored.clock.now = START + 3 * DAY
+    assert "It ended" in guest.get("/").text
+
+
+def test_a_new_message_appears_and_a_replaced_log_is_read_anew(cup_site):
+    from scenarios.tournament.messages import post
+
+    guest, log = cup_site.visitor(), cup_site.folder / "host" / "log.jsonl"
+    before = log.read_bytes()
+    post(cup_site.played.tournament, "the first message", START)
+    assert "the first message" in guest.get("/").text
+    # A backup of the log is put back, and continues differently.
+    log.write_bytes(before)
+    (cup_site.folder / "host" / "log.jsonl.checkpoint").unlink(missing_ok=True)
+    post(Tournament(cup_site.folder), "another message!", START)
+    page = guest.get("/").text
+    assert "another message!" in page
+    assert "the first message" not in page
+
+
+def test_open_pages_hear_of_changes(first_phase, tmp_path, monkeypatch):
+    import asyncio
+
+    from scenarios.tournament.site.journal import Journal
+
+    folder = tmp_path / "cup"
+    shutil.copytree(first_phase, folder)
+    monkeypatch.setattr(live_updates, "EVERY", 0.01)
+
+    async def listen():
+        updates = LiveUpdates(Journal(folder))
+        watching = asyncio.create_task(updates.watch())
+        await asyncio.sleep(0.1)
+        events = updates.events()
+        assert (await anext(events)).startswith("retry")
+        waiting = asyncio.ensure_future(anext(events))
+        await asyncio.sleep(0.1)
+        assert not waiting.done()
+        (folder / "public" / "standings.csv").write_text(STANDINGS)
+        assert (await asyncio.wait_for(waiting, 5)).startswith("event: changed")
+        assert updates.listeners == 1
+        ending = asyncio.ensure_future(anext(events, None))
+        await asyncio.sleep(0.05)
+        updates.stop()
+        assert await asyncio.wait_for(ending, 5) is None
+        assert updates.listeners == 0
+        watching.cancel()
+
+    asyncio.run(listen())
+
+
+def test_the_picture_has_every_table_and_keeps_labels_apart():
+    rows = [{"team": f"t{n}", "rank": str(n), "utility": "0.8", "defense": "0.4"} for n in range(5)]
+    rows += [{"team": "none", "rank": "9", "utility": "", "defense": ""}]
+    rows += [{"team": "zero", "rank": "8", "utility": "0", "defense": "0"}]
+    points = picture_points(rows)
+    assert [point.team for point in points] == ["t0", "t1", "t2", "t3", "t4", "zero"]
+    assert points[0].advantage == pytest.approx(0.5)
+    heights = sorted(point.label_y for point in points[:5])
+    assert all(later - earlier >= 13 for earlier, later in pairwise(heights))
+    assert points[-1].advantage == 1.0
+
+
+class Running(Clock):
+    """A clock that runs: each look at it is a millisecond later."""
+
+    def __init__(self, now):
+        super().__init__(now)
+        self.lock = threading.Lock()
+
+    def __call__(self):
+        with self.lock:
+            self.now += timedelta(milliseconds=1)
+            return self.now
+
+
+def test_exactly_the_uploads_before_the_deadline_are_accepted(cup_site, monkeypatch):
+    """Many teams upload while the deadline passes; the server's clock decides, and no receipt is lost."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    end = START + DAY
+    arrived, lock, real = [], threading.Lock(), jobs.submit_content
+
+    def recorded(tournament, team, name, data, now, **given):
+        try:
+            receipt = real(tournament, team, name, data, now, **given)
+        except ValueError:
+            receipt = None
+        with lock:
+            arrived.append((now, receipt))
+        if receipt is None:
+            raise ValueError("refused")
+        return receipt
+
+    cup_site.clock.now = end - HOUR
+    members = {team: cup_site.member(team) for team in TEAMS}
+    tokens = {team: member.token("/account") for team, member in members.items()}
+    tables = {team: cup_site.table(team) for team in TEAMS}
+    monkeypatch.setattr(jobs, "submit_content", recorded)
+    cup_site.site.clock = Running(end - timedelta(milliseconds=45))
+    with ThreadPoolExecutor(6) as pool:
+        team_of = [TEAMS[n % 3] for n in range(30)]
+        answers = list(pool.map(lambda team: members[team].upload(team, tables[team], token=tokens[team]), team_of))
+    assert len(arrived) == 30
+    assert {now < end for now, _ in arrived} == {True, False}
+    assert all((receipt is not None) == (now < end) for now, receipt in arrived)
+    receipts = [answer.json()["files"][0]["receipt"]["log"] for answer in answers if answer.status_code == 200]
+    assert sorted(receipts) == sorted(entry.hash for entry in cup_site.log() if entry.kind == "submitted")
