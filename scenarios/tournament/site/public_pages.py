@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import hashlib
 import io
 import zipfile
@@ -49,10 +50,13 @@ async def _board(visit: Visit, template: str) -> Response:
             {**_phases(state, ended), "counts": what_counts_now(state, board), "standings": board.standings}
         )
 
+    # The page holds no secret, so compressing it reveals none.
+    compressed = "gzip" in visit.request.headers.get("accept-encoding", "")
+
     async def render() -> bytes:
         concealed = hidden(visit, state)
         board = PublicBoard() if concealed else await to_thread.run_sync(read_board, _public(visit))
-        return rendered(
+        text = rendered(
             visit,
             template,
             state=state,
@@ -62,14 +66,22 @@ async def _board(visit: Visit, template: str) -> Response:
             counts=what_counts_now(state, board),
             points=picture_points(board.standings),
             axes=axes(),
-        ).encode()
+        )
+        return await to_thread.run_sync(_compressed, text.encode()) if compressed else text.encode()
 
-    data = await site.pages.get((template, visit.user), (stamp, ended), render)
+    data = await site.pages.get((template, visit.user, compressed), (stamp, ended), render)
     tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
-    headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Cookie, Accept"}
+    headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Cookie, Accept, Accept-Encoding"}
+    if compressed:
+        headers["Content-Encoding"] = "gzip"
     if visit.request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     return HTMLResponse(data, headers=headers)
+
+
+def _compressed(data: bytes) -> bytes:
+    """The same bytes for the same data, whenever they are compressed."""
+    return gzip.compress(data, 6, mtime=0)
 
 
 def _phases(state: State, ended: bool) -> dict[str, Any]:
