@@ -12,17 +12,20 @@ from pathlib import Path
 from typing import Any
 
 from anyio import to_thread
+from markupsafe import Markup
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.site.answers import answered
 from scenarios.tournament.site.journal import State
 from scenarios.tournament.site.live_updates import MOST
-from scenarios.tournament.site.page_templates import STATIC, rendered, static_content
+from scenarios.tournament.site.page_templates import STATIC, environment, rendered, static_content
 from scenarios.tournament.site.picture import axes, picture_points
 from scenarios.tournament.site.public_board import PublicBoard, read_board
 from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.site import Site
 from scenarios.tournament.site.team_pages import attachment, hidden
+from scenarios.tournament.site.user import Role
 from scenarios.tournament.site.visit import Visit
 
 _BOARDS = ("standings.csv", "matrix.csv")
@@ -30,15 +33,15 @@ _BOARDS = ("standings.csv", "matrix.csv")
 
 async def board_page(visit: Visit) -> Response:
     """Phase, standings, picture and matrix."""
-    return await _board(visit, "board.html")
+    return await _board(visit, "board")
 
 
 async def screen_page(visit: Visit) -> Response:
     """Standings for a projector."""
-    return await _board(visit, "screen.html")
+    return await _board(visit, "screen")
 
 
-async def _board(visit: Visit, template: str) -> Response:
+async def _board(visit: Visit, name: str) -> Response:
     """A page of the board, rendered once for each state and user."""
     site = visit.site
     stamp = await to_thread.run_sync(site.journal.stamp)
@@ -52,24 +55,18 @@ async def _board(visit: Visit, template: str) -> Response:
 
     # The page holds no secret, so compressing it reveals none.
     compressed = "gzip" in visit.request.headers.get("accept-encoding", "")
+    member, concealed = visit.user.role is not Role.GUEST, hidden(visit, state)
 
-    async def render() -> bytes:
-        concealed = hidden(visit, state)
-        board = PublicBoard() if concealed else await to_thread.run_sync(read_board, _public(visit))
-        text = rendered(
-            visit,
-            template,
-            state=state,
-            ended=ended,
-            hidden=concealed,
-            board=board,
-            counts=what_counts_now(state, board),
-            points=picture_points(board.standings),
-            axes=axes(),
-        )
+    async def content() -> bytes:
+        return await to_thread.run_sync(_content, site, f"{name}_main.html", state, ended, member, concealed)
+
+    async def whole() -> bytes:
+        # All members see the same content, and only the navigation has a name.
+        main = await site.pages.get((name, member, concealed), (stamp, ended), content)
+        text = rendered(visit, f"{name}.html", content=Markup(main.decode()))  # noqa: S704 (a template has escaped it)
         return await to_thread.run_sync(_compressed, text.encode()) if compressed else text.encode()
 
-    data = await site.pages.get((template, visit.user, compressed), (stamp, ended), render)
+    data = await site.pages.get((name, visit.user, compressed), (stamp, ended), whole)
     tag = f'"{hashlib.sha256(data).hexdigest()[:32]}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Cookie, Accept, Accept-Encoding"}
     if compressed:
@@ -77,6 +74,27 @@ async def _board(visit: Visit, template: str) -> Response:
     if visit.request.headers.get("if-none-match") == tag:
         return Response(status_code=304, headers=headers)
     return HTMLResponse(data, headers=headers)
+
+
+def _content(site: Site, template: str, state: State, ended: bool, member: bool, concealed: bool) -> bytes:
+    """Content of a page of the board."""
+    board = PublicBoard() if concealed else read_board(site.folder / "public")
+    text = (
+        environment()
+        .get_template(template)
+        .render(
+            title=site.settings.title,
+            state=state,
+            ended=ended,
+            member=member,
+            hidden=concealed,
+            board=board,
+            counts=what_counts_now(state, board),
+            points=picture_points(board.standings),
+            axes=axes(),
+        )
+    )
+    return text.encode()
 
 
 def _compressed(data: bytes) -> bytes:

@@ -107,9 +107,8 @@ def test_hidden_standings_are_hidden_from_all_but_the_host(attack_phase, tmp_pat
 
 
 def test_a_page_is_rendered_once_for_many_viewers(scored, monkeypatch):
-    rendered = []
-    real = public_pages.rendered
-    monkeypatch.setattr(public_pages, "rendered", lambda *a, **k: rendered.append(1) or real(*a, **k))
+    rendered, real = [], public_pages._content
+    monkeypatch.setattr(public_pages, "_content", lambda *given: rendered.append(1) or real(*given))
     guest = scored.visitor()
     tags = {guest.get("/").headers["etag"] for _ in range(20)}
     assert len(rendered) == len(tags) == 1
@@ -117,6 +116,11 @@ def test_a_page_is_rendered_once_for_many_viewers(scored, monkeypatch):
     (scored.folder / "public" / "standings.csv").write_text(STANDINGS.replace("0.62", "0.63"))
     assert "0.63" in guest.get("/").text
     assert len(rendered) == 2
+    # All teams share one rendering, too; only the navigation has their name.
+    members = [scored.member(team) for team in TEAMS]
+    pages = [member.get("/").text for member in members]
+    assert len(rendered) == 3
+    assert all(f'href="/team/{team}"' in page for team, page in zip(TEAMS, pages, strict=True))
     # The end of a phase changes the page without any change of the files.
     scored.clock.now = START + 3 * DAY
     assert "It ended" in guest.get("/").text
