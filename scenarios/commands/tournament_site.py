@@ -53,7 +53,7 @@ def serve(
 ) -> None:
     """Serve the tournament as a web site: teams upload, everybody watches."""
     with bad_input(), _server_extra():
-        from scenarios.tournament.site.background_scoring import Scoring
+        from scenarios.tournament.site.background_scoring import BackgroundScoring
         from scenarios.tournament.site.inviting import without_password
         from scenarios.tournament.site.serving import check_exposure, parsed_address
         from scenarios.tournament.site.serving import serve as serve_site
@@ -66,7 +66,11 @@ def serve(
             echo(
                 f"without a password yet: {', '.join(waiting)}; `tokumei tournament invite {folder} NAME` makes a link"
             )
-        scoring = Scoring() if scoring_jobs == 0 else Scoring(folder, jobs=scoring_jobs, share=public_share)
+        scoring = (
+            BackgroundScoring()
+            if scoring_jobs == 0
+            else BackgroundScoring(folder, jobs=scoring_jobs, share=public_share)
+        )
         serve_site(folder, address, proxy=proxy, certificate=certificate, key=key, processes=jobs, scoring=scoring)
 
 

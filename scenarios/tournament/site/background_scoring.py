@@ -9,7 +9,7 @@ from scenarios.tournament.scoring import BASELINE
 from scenarios.tournament.scoring_queue import ScoringQueue
 
 
-class Scoring:
+class BackgroundScoring:
     """Scoring that runs by itself after each upload, or does not run at all.
 
     Parameters

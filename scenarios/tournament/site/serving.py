@@ -14,7 +14,7 @@ from pathlib import Path
 import uvicorn
 
 from scenarios.tournament.site.application import application
-from scenarios.tournament.site.background_scoring import Scoring
+from scenarios.tournament.site.background_scoring import BackgroundScoring
 from scenarios.tournament.site.site import Site
 
 _GRACE = 5
@@ -76,7 +76,7 @@ def serve(
     certificate: Path | None = None,
     key: Path | None = None,
     processes: int = 2,
-    scoring: Scoring | None = None,
+    scoring: BackgroundScoring | None = None,
 ) -> None:
     """Serve the site of a tournament until the process is interrupted.
 
@@ -92,7 +92,7 @@ def serve(
         Files for TLS.
     processes : int
         Number of worker processes.
-    scoring : Scoring, optional
+    scoring : BackgroundScoring, optional
         Scores in the background; by default nothing does.
 
     Raises

@@ -13,7 +13,7 @@ from anyio import to_thread
 
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.site.accounts import Accounts
-from scenarios.tournament.site.background_scoring import Scoring
+from scenarios.tournament.site.background_scoring import BackgroundScoring
 from scenarios.tournament.site.journal import Journal, State
 from scenarios.tournament.site.live_updates import LiveUpdates
 from scenarios.tournament.site.once import Once
@@ -40,7 +40,7 @@ class Site:
         Whether visitors come by TLS, here or at a proxy.
     passwords : Passwords, optional
         Hashes passwords.
-    scoring : Scoring, optional
+    scoring : BackgroundScoring, optional
         Scores in the background; by default nothing does.
     clock : callable, optional
         Returns the current time with a time zone; deadlines hold by it.
@@ -58,14 +58,14 @@ class Site:
         processes: int = 2,
         secure: bool = False,
         passwords: Passwords | None = None,
-        scoring: Scoring | None = None,
+        scoring: BackgroundScoring | None = None,
         clock: Callable[[], datetime] = lambda: datetime.now(UTC),
     ) -> None:
         tournament = Tournament(folder)
         self.folder = tournament.folder
         self.settings = tournament.settings
         self.teams = frozenset(tournament.settings.teams)
-        self.scoring = scoring or Scoring()
+        self.scoring = scoring or BackgroundScoring()
         self.secure, self.clock = secure, clock
         self.accounts = Accounts(tournament.host, tournament.settings.teams, passwords)
         self.journal = Journal(self.folder)

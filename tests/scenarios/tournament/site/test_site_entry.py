@@ -175,3 +175,11 @@ def test_the_host_logs_in_under_another_name_if_a_team_is_called_host():
     assert user_of("host", ["kyoto", "Host"]).role is Role.TEAM
     assert user_of("_host", ["kyoto", "Host"]).role is Role.HOST
     assert user_of("_host", ["kyoto"]) is None
+
+
+def test_two_browsers_cannot_use_one_link_at_the_same_time(cup_site):
+    """Both have passed the first look at the link; the database decides."""
+    token, invitations = cup_site.invitation("kyoto").rpartition("/")[2], cup_site.site.accounts.invitations
+    assert invitations.redeem(token, "first hash", cup_site.clock()) == "kyoto"
+    assert invitations.redeem(token, "second hash", cup_site.clock()) is None
+    assert cup_site.site.accounts._stored("kyoto") == "first hash"

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 from site_tools import JSON, PASSWORD, START, served
 
-from scenarios.tournament.site.background_scoring import Scoring
+from scenarios.tournament.site.background_scoring import BackgroundScoring
 
 DAY = timedelta(days=1)
 
@@ -119,7 +119,7 @@ def test_the_host_exports_everything_but_the_seed(cup_site):
 def test_scores_appear_by_themselves(attack_phase, tmp_path):
     """The site scores in worker processes after an upload; board, report and host page follow."""
     folder = tmp_path / "cup"
-    with served(attack_phase, folder, scoring=Scoring(folder, jobs=1)) as site:
+    with served(attack_phase, folder, scoring=BackgroundScoring(folder, jobs=1)) as site:
         site.clock.now = START + DAY + timedelta(hours=1)
         nara, host = site.member("nara"), site.member("host")
         answer = nara.upload("nara", b"released_row,candidate_row\n0,1\n", names=["nara_attack_kyoto.csv"])
