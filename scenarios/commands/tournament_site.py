@@ -63,9 +63,8 @@ def serve(
         scheme = "https" if certificate else "http"
         echo(f"serving {folder} at {scheme}://{address}; stop with Ctrl-C")
         if waiting:
-            echo(
-                f"without a password yet: {', '.join(waiting)}; `tokumei tournament invite {folder} NAME` makes a link"
-            )
+            some = ", ".join(waiting[:20]) + (", …" if len(waiting) > 20 else "")
+            echo(f"without a password yet: {some}; `tokumei tournament invite {folder} NAME` makes a link")
         scoring = (
             BackgroundScoring()
             if scoring_jobs == 0

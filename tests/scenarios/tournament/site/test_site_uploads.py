@@ -8,6 +8,9 @@ from datetime import timedelta
 import pytest
 from site_tools import JSON, START
 
+from scenarios.tournament.deadlines import extend
+from scenarios.tournament.settings import Phase
+
 DAY = timedelta(days=1)
 
 
@@ -69,9 +72,15 @@ def test_the_same_form_with_another_file_is_another_submission(cup_site):
     assert kyoto.upload("kyoto", data, data={"once": "back"}).status_code == 200
     other = kyoto.upload("kyoto", cup_site.table("kyoto", age="*"), data={"once": "back"})
     assert other.json()["files"][0]["receipt"]["number"] == 3
-    # A refused file is checked again, since phase and rules may have changed.
+
+
+def test_a_refused_form_is_checked_again(cup_site):
+    """The phase was extended after the refusal; the same form with the same file is accepted now."""
     cup_site.clock.now = START + DAY
-    assert relogged(cup_site, kyoto).upload("kyoto", b"x", data={"once": "back"}).status_code == 422
+    kyoto, data = cup_site.member("kyoto"), cup_site.table("kyoto")
+    assert kyoto.upload("kyoto", data, data={"once": "late"}).status_code == 422
+    extend(cup_site.played.tournament, Phase.ANONYMIZE, "2030-01-02T18:00+00:00", "snow", START + DAY)
+    assert kyoto.upload("kyoto", data, data={"once": "late"}).status_code == 200
 
 
 def test_a_preview_is_no_submission(cup_site):
