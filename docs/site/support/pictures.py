@@ -242,7 +242,7 @@ def ranges(
         parts.append(_text(left - 8, y + 4, label, anchor="end"))
         parts.append(f'<path d="M{a:.1f} {y}H{c:.1f}" stroke="{COLOURS[0]}" stroke-width="3" opacity="0.5"/>')
         parts.append(f'<circle cx="{b:.1f}" cy="{y}" r="4.5" fill="{COLOURS[0]}"/>')
-    parts.append(_text(left + wide / 2, bottom + 36, across))
+    parts.append(_text(WIDTH - 4, bottom + 36, across, anchor="end"))
     return _svg(bottom + 44, parts)
 
 

@@ -63,16 +63,25 @@ def functions(path: str) -> frozenset[str]:
 
 
 def beside(numbers: Sequence[Number]) -> Table:
-    """Table of numbers: theirs, ours, the difference, and the test.
+    """Table of numbers: theirs, ours, the difference, and the test; a test that all rows share stands above.
 
     Parameters
     ----------
     numbers : sequence of Number
         The rows.
     """
+    tests = {one.test for one in numbers}
     rows = []
     for one in numbers:
         theirs, ours = (f"{value:,.{one.decimals}f}" for value in (one.theirs, one.ours))
-        difference = one.ours - one.theirs
-        rows.append((one.what, theirs, ours, f"{difference:+.1g}" if difference else "0", one.test))
-    return Table(("", "theirs", "ours", "difference", "test"), rows)
+        cells = [one.what, theirs, ours, _difference(one.ours - one.theirs, one.decimals)]
+        rows.append((*cells, one.test) if len(tests) > 1 else tuple(cells))
+    heads = ("", "theirs", "ours", "difference")
+    return Table((*heads, "test"), rows) if len(tests) > 1 else Table(heads, rows, f"Test: {min(tests)}")
+
+
+def _difference(value: float, decimals: int) -> str:
+    """A difference with the decimals of the numbers, or with one digit if it is smaller."""
+    if not value:
+        return "0"
+    return f"{value:+.{decimals}f}" if abs(value) >= 0.5 * 10.0**-decimals else f"{value:+.0e}"

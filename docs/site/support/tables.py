@@ -17,16 +17,20 @@ class Table:
     columns : sequence of str
         Headings.
     rows : sequence of sequences of str
-        Cells. Those that start with a digit or a sign stand to the right, those that contain ``::`` are code.
+        Cells. Numbers stand to the right; texts that contain ``::`` are code.
+    title : str
+        Caption.
     """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
+    title: str = ""
 
     def _repr_html_(self) -> str:
         head = "".join(f'<th style="text-align:left">{escape(column)}</th>' for column in self.columns)
         body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in self.rows)
-        return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        caption = f'<caption style="text-align:left">{_words(self.title)}</caption>' if self.title else ""
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
 
     def __str__(self) -> str:
         return "\n".join(" | ".join(row) for row in (self.columns, *self.rows))
@@ -34,6 +38,14 @@ class Table:
 
 def _cell(text: str) -> str:
     number = re.match(r"[+-]?[\d.,]+(e[+-]?\d+)?$", text)
-    words = re.sub(r"(_|::|/)", r"\1<wbr>", escape(text))
-    inner = f"<code>{words}</code>" if "::" in text else escape(text)
-    return f'<td style="text-align:{"right" if number else "left"}">{inner}</td>'
+    return f'<td style="text-align:{"right" if number else "left"}">{_words(text)}</td>'
+
+
+def _words(text: str) -> str:
+    """Escaped text; the names of tests in it are code that may break."""
+    return " ".join(_code(word) if "::" in word else escape(word) for word in text.split(" "))
+
+
+def _code(name: str) -> str:
+    breakable = re.sub("(_|::|/)", r"\1<wbr>", escape(name))
+    return f"<code>{breakable}</code>"
