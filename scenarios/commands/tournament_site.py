@@ -60,17 +60,29 @@ def serve(
 
         check_exposure(parsed_address(address)[0], proxy=proxy, certificate=certificate, key=key)
         waiting = without_password(folder, datetime.now(UTC))
-        scheme = "https" if certificate else "http"
-        echo(f"serving {folder} at {scheme}://{address}; stop with Ctrl-C")
-        if waiting:
-            some = ", ".join(waiting[:20]) + (", …" if len(waiting) > 20 else "")
-            echo(f"without a password yet: {some}; `tokumei tournament invite {folder} NAME` makes a link")
+
+        def announce() -> None:
+            scheme = "https" if certificate else "http"
+            echo(f"serving {folder} at {scheme}://{address}; stop with Ctrl-C")
+            if waiting:
+                some = ", ".join(waiting[:20]) + (", …" if len(waiting) > 20 else "")
+                echo(f"without a password yet: {some}; `tokumei tournament invite {folder} NAME` makes a link")
+
         scoring = (
             BackgroundScoring()
             if scoring_jobs == 0
             else BackgroundScoring(folder, jobs=scoring_jobs, share=public_share)
         )
-        serve_site(folder, address, proxy=proxy, certificate=certificate, key=key, processes=jobs, scoring=scoring)
+        serve_site(
+            folder,
+            address,
+            proxy=proxy,
+            certificate=certificate,
+            key=key,
+            processes=jobs,
+            scoring=scoring,
+            announce=announce,
+        )
 
 
 @click.command()

@@ -7,7 +7,7 @@ import ipaddress
 import os
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -77,6 +77,7 @@ def serve(
     key: Path | None = None,
     processes: int = 2,
     scoring: BackgroundScoring | None = None,
+    announce: Callable[[], None] = lambda: None,
 ) -> None:
     """Serve the site of a tournament until the process is interrupted.
 
@@ -94,6 +95,8 @@ def serve(
         Number of worker processes.
     scoring : BackgroundScoring, optional
         Scores in the background; by default nothing does.
+    announce : callable, optional
+        Called without arguments once the address is ours.
 
     Raises
     ------
@@ -102,13 +105,13 @@ def serve(
     """
     host, port = parsed_address(address)
     check_exposure(host, proxy=proxy, certificate=certificate, key=key)
-    os.umask(0o077)
     try:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         listening = socket.create_server((host, port), family=family, backlog=2048)
     except OSError as error:
         raise ValueError(f"{address}: cannot be used ({error.strerror})") from None
     with listening, served_once(folder):
+        os.umask(0o077)
         secure = proxy is not None or certificate is not None
         config = uvicorn.Config(
             application(Site(folder, processes=processes, secure=secure, scoring=scoring)),
@@ -122,6 +125,7 @@ def serve(
             ssl_keyfile=key,
             timeout_graceful_shutdown=_GRACE,
         )
+        announce()
         uvicorn.Server(config).run(sockets=[listening])
 
 

@@ -72,6 +72,11 @@ def test_one_server_serves_a_tournament(folder, tmp_path):
     with pytest.raises(ValueError, match="is no tournament"), served_once(tmp_path / "nothing"):
         pass
     assert run("serve", tmp_path / "nothing").exit_code == 2
+    with served_once(folder):
+        result = run("serve", folder, "--address", "127.0.0.1:0", "--scoring-jobs", "0")
+    assert result.exit_code == 2
+    assert "served already" in result.output
+    assert "serving" not in result.output
 
 
 def test_invitations_by_command(folder):
