@@ -45,6 +45,10 @@ def test_notes_are_folded_and_the_guarantee_stays_open():
     assert made[-1] == "z"
 
 
+def test_names_in_see_also_are_those_of_the_package():
+    assert folded([":py:obj:`Mondrian`", "   x"])[0] == ":py:obj:`Mondrian <defenses.Mondrian>`"
+
+
 def test_every_public_method_has_a_page():
     pages = {entry.name for kind in catalog.entries().values() for entry in kind}
     assert {"Mondrian", "NearestNeighbour", "CandidateFile", "Laplace", "k_anonymity", "bank", "arena"} <= pages

@@ -152,6 +152,8 @@ def folded(lines: list[str]) -> list[str]:
     """Lines of numpydoc with the notes folded; a paragraph on the guarantee stays open."""
     # Attributes have no entry of their own that numpydoc could link to.
     lines = [re.sub(r"(?<!py):obj:`([^<`]+?)(?: <[^>]*>)?`", r"``\1``", line) for line in lines]
+    # The names of a section See Also are those of the package.
+    lines = [re.sub(r":py:obj:`(\w+)`", lambda match: reference(match[1], None), line) for line in lines]
     start = next((i for i, line in enumerate(lines) if line.strip() == ".. rubric:: Notes"), None)
     if start is None:
         return lines
