@@ -142,7 +142,7 @@ class RunFile(RunDirective):
         self.page_run().file(name, content)
         languages = {".py": "python", ".toml": "toml", ".yml": "yaml", ".yaml": "yaml", ".sh": "sh"}
         language = self.options.get("language", languages.get(Path(name).suffix, "text"))
-        block = nodes.literal_block(content, content.rstrip("\n"), language=language)
+        block = nodes.literal_block(content.rstrip("\n"), content.rstrip("\n"), language=language)
         caption = nodes.caption("", "", nodes.literal(name, name))
         wrapped = nodes.container("", caption, block, literal_block=True, classes=["literal-block-wrapper"])
         return [wrapped]
