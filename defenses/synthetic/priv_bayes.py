@@ -105,7 +105,8 @@ class PrivBayes(MicrodataDefense):
     Examples
     --------
     >>> import numpy as np
-    >>>     >>> from defenses import Microdata, PrivBayes
+    >>> import pandas as pd
+    >>> from defenses import Microdata, PrivBayes
     >>> from metrics import CategoricalDomain
     >>> domains = {"smokes": CategoricalDomain(("no", "yes")), "coughs": CategoricalDomain(("no", "yes"))}
     >>> frame = pd.DataFrame({"smokes": ["no", "yes"] * 200, "coughs": ["no", "yes"] * 200})

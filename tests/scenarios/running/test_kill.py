@@ -5,6 +5,7 @@ import signal
 import sqlite3
 import subprocess
 import time
+from contextlib import closing
 
 import pytest
 from run_tools import ended, processes_of, read_until, start
@@ -72,7 +73,7 @@ def rows(folder):
     """How many results there are; the file must open and be whole."""
     if not (folder / "tokumei.db").exists():
         return 0
-    with sqlite3.connect(folder / "tokumei.db") as connection:
+    with closing(sqlite3.connect(folder / "tokumei.db")) as connection:
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         if not connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'tokumei_results'").fetchone():
             return 0
@@ -145,6 +146,10 @@ def test_a_run_that_is_asked_to_end_says_what_it_has(tmp_path, number):
     (tmp_path / "small.toml").write_text(SCENARIO.replace("plays = 6", "plays = 4000"))
     process = start_in(tmp_path)
     read_until(process, "first board")
+    # The first board may come after half a play; the others follow within seconds.
+    ends = time.monotonic() + 60
+    while rows(tmp_path) < 6 and time.monotonic() < ends:
+        time.sleep(0.05)
     process.send_signal(number)
     output, errors = process.communicate(timeout=60)
     assert process.returncode == 128 + number
