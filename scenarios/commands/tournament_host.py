@@ -147,6 +147,26 @@ def title(folder: Path, team: str, text: str) -> None:
 @click.command()
 @click.argument("folder", type=FOLDER)
 @click.argument("team")
+@click.argument("file", metavar="TEXT.MD", type=FILE)
+@click.option("--picture", type=FILE, help="A PNG or JPEG file; without it the presentation has no picture.")
+def present(folder: Path, team: str, file: Path, picture: Path | None) -> None:
+    """Store the presentation of TEAM: a text in Markdown, which the site shows after the close."""
+    from scenarios.files.toml_file import read_bytes
+    from scenarios.tournament.presenting import present as store_presentation
+
+    with bad_input():
+        try:
+            text = read_bytes(file).decode("utf-8-sig")
+        except UnicodeDecodeError:
+            raise ValueError(f"{file}: is no UTF-8 text") from None
+        image = None if picture is None else read_bytes(picture)
+        store_presentation(_opened(folder), team, text, image, _now())
+        echo(f"the presentation of {team} is stored; the site shows it after the close")
+
+
+@click.command()
+@click.argument("folder", type=FOLDER)
+@click.argument("team")
 @click.argument("file", type=FILE)
 @click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
 def preview(folder: Path, team: str, file: Path, form: str) -> None:
@@ -250,6 +270,6 @@ def _now() -> datetime:
 
 
 COMMANDS = (
-    *(extend, reopen, admit, take, disqualify, readmit, message, title),
+    *(extend, reopen, admit, take, disqualify, readmit, message, title, present),
     *(preview, status, export, backup, restore),
 )

@@ -14,6 +14,8 @@ from pathlib import Path
 from metrics.files import PRIVATE, UNFINISHED, check_new_file
 from scenarios.tournament.folder import PUBLIC, Submission, Tournament
 from scenarios.tournament.log import LogEntry
+from scenarios.tournament.presentation_picture import media_type
+from scenarios.tournament.presenting import presentations, presented_file
 from scenarios.tournament.spreadsheet import neutralized_csv
 from scenarios.tournament.submitting import quota_left
 
@@ -77,6 +79,11 @@ def _files(tournament: Tournament, *, everything: bool) -> Iterator[tuple[str, b
     yield "submissions.csv", _submissions(tournament, entries)
     for one in tournament.accepted(entries):
         yield f"submissions/{one.team}/{_file_name(one)}", tournament.content(one.content)
+    for team, one in presentations(entries).items():
+        yield f"presentations/{team}.md", presented_file(tournament, one.text)
+        if one.picture is not None:
+            data = presented_file(tournament, one.picture)
+            yield f"presentations/{team}.{'png' if media_type(data) == 'image/png' else 'jpg'}", data
     for name in ("originals", "candidates"):
         yield from _folder(tournament.host / name, f"host/{name}")
     for name in ("roles.toml", "others.csv", "standings.csv", "standings.html", "matrix.csv", "board.html"):

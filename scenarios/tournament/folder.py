@@ -177,7 +177,12 @@ class Tournament:
     def sweep(self) -> None:
         """Remove the unfinished files of commands that were killed; the log must be locked."""
         # Boards are written to the host's folder without the lock; of its unfinished files only the log's are removed.
-        for folder, prefix in ((self.public, ""), (self.submissions, ""), (self.host, self.log.path.name)):
+        for folder, prefix in (
+            (self.public, ""),
+            (self.submissions, ""),
+            (self.host / "presentations", ""),
+            (self.host, self.log.path.name),
+        ):
             for unfinished in folder.glob(f".{prefix}*{UNFINISHED}"):
                 unfinished.unlink(missing_ok=True)
 

@@ -43,7 +43,7 @@ class LogEntry:
         Time, ISO 8601.
     kind : str
         Event: ``opened``, ``submitted``, ``taken``, ``advanced``, ``extended``, ``reopened``, ``disqualified``,
-        ``readmitted``, ``titled``, ``messaged``.
+        ``readmitted``, ``titled``, ``messaged``, ``presented``.
     details : dict
         Details of the event.
     previous, hash : str

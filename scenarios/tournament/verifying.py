@@ -7,6 +7,7 @@ from datetime import datetime
 
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.log import LogEntry
+from scenarios.tournament.presenting import presented_file, wrong_presentation
 from scenarios.tournament.settings import FILE, Phase
 
 
@@ -31,6 +32,11 @@ def verify(tournament: Tournament) -> str:
     accepted = tournament.accepted(entries)
     for content in dict.fromkeys(submission.content for submission in accepted):
         tournament.content(content)
+    for entry in entries:
+        if entry.kind == "presented":
+            for name in ("text", "picture"):
+                if name in entry.details:
+                    presented_file(tournament, entry.details[name])
     moved = sum(entry.kind in ("extended", "reopened") for entry in entries)
     changes = f"; deadlines were moved {moved} time{'' if moved == 1 else 's'}" if moved else ""
     return (
@@ -70,6 +76,8 @@ def _check_order(tournament: Tournament, entries: Sequence[LogEntry]) -> None:
             wrong = _wrong_submission(entry, phase, deadlines[phase], out)
             if entry.kind == "taken" and not _same(entry, numbers.get(details["number"])):
                 wrong = "takes a submission into force that is none"
+        elif entry.kind == "presented":
+            wrong = wrong_presentation(entry, phase, deadlines[phase], out)
         elif entry.kind == "advanced":
             if (details["from"], details["to"]) != (phase, tournament.settings.after(phase)) or phase is Phase.CLOSED:
                 wrong = f"closes phase {details['from']} while the phase is {phase}"

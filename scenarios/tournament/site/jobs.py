@@ -16,6 +16,7 @@ from scenarios.tournament.exporting import export
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.late import admit
 from scenarios.tournament.messages import write_notices
+from scenarios.tournament.presenting import present
 from scenarios.tournament.preview import preview
 from scenarios.tournament.problems import InvalidFileError
 from scenarios.tournament.settings import FILE, Phase
@@ -199,6 +200,14 @@ def _accepted_table(tournament: Tournament, team: str, number: int | None) -> by
         if one.number == number and one.against is None:
             return tournament.content(one.content)
     raise ValueError(f"{team} has no table {number}")
+
+
+def store_presentation(
+    folder: Path, team: str, text: str, picture: Path | None, keep_picture: bool, now: datetime
+) -> None:
+    """Store a team's presentation; see `present`."""
+    data = None if picture is None else picture.read_bytes()
+    present(opened(folder), team, text, data, now, keep_picture=keep_picture)
 
 
 def export_all(folder: Path, path: Path) -> None:

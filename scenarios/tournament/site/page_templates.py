@@ -87,11 +87,12 @@ def size(value: int) -> str:
 
 def markdown(text: str) -> Markup:
     """Markdown as HTML. HTML in the text is shown as text, and links lead to web pages only."""
-    return Markup(_parser().render(text))  # noqa: S704 (the parser escapes all HTML)
+    return Markup(markdown_parser().render(text))  # noqa: S704 (the parser escapes all HTML)
 
 
 @cache
-def _parser() -> MarkdownIt:
+def markdown_parser() -> MarkdownIt:
+    """Parser of Markdown that escapes HTML and knows no images."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     parser.validateLink = _is_web_link  # type: ignore[method-assign]
     return parser

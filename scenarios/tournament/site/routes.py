@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from scenarios.tournament.site import entry_pages, host_pages, public_pages, team_pages
+from scenarios.tournament.site import entry_pages, host_pages, presentation_pages, public_pages, team_pages
 from scenarios.tournament.site.endpoint import Access, Endpoint
 from scenarios.tournament.site.host_jobs import ACTIONS
 
@@ -43,6 +43,19 @@ ENDPOINTS = (
         rate=team_pages.PREVIEW_RATE,
     ),
     Endpoint("POST", "/team/{team}/take", Access.TEAM, team_pages.take_older, rate=team_pages.UPLOAD_RATE),
+    Endpoint("GET", "/presentations", Access.EVERYBODY, presentation_pages.presentations_page),
+    Endpoint("GET", "/presentations/{of}", Access.EVERYBODY, presentation_pages.presentation_page),
+    Endpoint("GET", "/presentations/{of}/picture", Access.EVERYBODY, presentation_pages.presentation_picture),
+    Endpoint("GET", "/team/{team}/presentation", Access.OWNER, presentation_pages.draft_page),
+    Endpoint("GET", "/team/{team}/presentation/picture", Access.OWNER, presentation_pages.draft_picture),
+    Endpoint(
+        "POST",
+        "/team/{team}/present",
+        Access.TEAM,
+        presentation_pages.change_presentation,
+        limits=presentation_pages.PICTURE,
+        rate=presentation_pages.PRESENT_RATE,
+    ),
     Endpoint("GET", "/host", Access.HOST, host_pages.host_page),
     *(Endpoint("POST", f"/host/{action}", Access.HOST, host_pages.decision(action)) for action in ACTIONS),
     Endpoint("POST", "/host/admit", Access.HOST, host_pages.admit_late, limits=host_pages.LATE_FILES),

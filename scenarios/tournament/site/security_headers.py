@@ -23,7 +23,7 @@ ONLY_TLS = "max-age=31536000"
 
 
 class SecurityHeaders:
-    """Adds the security headers to every response.
+    """Adds the security headers to every response; a response may bring a content security policy of its own.
 
     Parameters
     ----------
@@ -42,7 +42,11 @@ class SecurityHeaders:
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                MutableHeaders(scope=message).update(self.headers)
+                headers = MutableHeaders(scope=message)
+                own = headers.get("Content-Security-Policy")
+                headers.update(self.headers)
+                if own is not None:
+                    headers["Content-Security-Policy"] = own
             await send(message)
 
         await self.app(scope, receive, send_with_headers if scope["type"] == "http" else send)

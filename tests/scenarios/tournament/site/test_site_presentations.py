@@ -1,0 +1,258 @@
+"""Presentations: text and picture of a team, private until the close, then sanitised for everybody."""
+
+import builtins
+import io
+import struct
+import zlib
+
+import pytest
+from PIL import Image
+from run_tools import invoke
+from site_tools import HOUR, JSON, START
+from tournament_tools import DAY
+
+from scenarios.tournament import presentation_picture, presenting
+from scenarios.tournament.advancing import advance
+from scenarios.tournament.disqualifying import disqualify
+from scenarios.tournament.exporting import export
+from scenarios.tournament.presentation_picture import LARGEST, checked_picture
+from scenarios.tournament.presenting import LONGEST_TEXT, present, presentations, presented_file
+from scenarios.tournament.site.presentation_text import method_html
+from scenarios.tournament.verifying import verify
+
+NOW = START + DAY + HOUR
+
+
+def picture(kind="PNG", size=(8, 6), **given):
+    target = io.BytesIO()
+    Image.new("RGB", size, "teal").save(target, kind, **given)
+    return target.getvalue()
+
+
+def bomb(width, height):
+    """A PNG of a few bytes whose header claims many pixels."""
+    header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
+    chunk = b"IHDR" + header
+    return b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk))
+
+
+@pytest.fixture
+def site(attack_site):
+    attack_site.clock.now = NOW
+    return attack_site
+
+
+def send(member, text="*How* we did it", image=None, team="kyoto", **fields):
+    files = [("picture", ("../../x.svg", image, "image/svg+xml"))] if image is not None else None
+    return member.post(f"/team/{team}/present", {"text": text, **fields}, files=files, headers=JSON)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_a_draft_is_its_teams_until_the_close_and_everybodys_then(site, kind):
+    kyoto, osaka, guest = site.member("kyoto"), site.member("osaka"), site.visitor()
+    assert send(kyoto, image=picture(kind)).status_code == 200
+    assert "<em>How</em>" in kyoto.get("/team/kyoto/presentation").text
+    assert kyoto.get("/team/kyoto/presentation/picture").status_code == 200
+    for visitor, refusal in ((osaka, 403), (guest, 401)):
+        for path in ("/team/kyoto/presentation", "/team/kyoto/presentation/picture"):
+            assert visitor.get(path, headers=JSON).status_code == refusal
+    for visitor in (osaka, guest, kyoto):
+        assert visitor.get("/presentations/kyoto", headers=JSON).status_code == 404
+        assert visitor.get("/presentations/kyoto/picture", headers=JSON).status_code == 404
+        assert visitor.get("/presentations", headers=JSON).json()["presentations"] == []
+    assert send(osaka, image=None).status_code == 403
+    advance(site.played.tournament, START + 2 * DAY)
+    assert "<em>How</em>" in guest.get("/presentations/kyoto").text
+    assert 'href="/presentations/kyoto"' in guest.get("/presentations").text
+    assert 'href="/presentations"' in guest.get("/").text
+    answer = guest.get("/presentations/kyoto/picture")
+    assert answer.headers["content-type"] == f"image/{kind.lower()}"
+    assert answer.headers["x-content-type-options"] == "nosniff"
+    assert answer.headers["content-security-policy"] == "default-src 'none'; frame-ancestors 'none'; sandbox"
+    assert guest.get("/presentations/osaka").status_code == 404
+    assert guest.get("/presentations/..%2Fkyoto").status_code == 404
+    assert "ended" in send(kyoto).json()["error"]
+    assert "unchanged" in verify(site.played.tournament)
+
+
+def test_a_presentation_of_a_disqualified_team_is_hidden(site):
+    assert send(site.member("kyoto")).status_code == 200
+    disqualify(site.played.tournament, "kyoto", "copied", NOW)
+    assert "disqualified" in send(site.member("kyoto")).json()["error"]
+    advance(site.played.tournament, START + 2 * DAY)
+    assert site.visitor().get("/presentations/kyoto").status_code == 404
+    verify(site.played.tournament)
+
+
+def test_the_picture_stays_until_it_is_replaced_or_removed(site):
+    kyoto = site.member("kyoto")
+    send(kyoto, image=picture())
+    first = presentations(site.log())["kyoto"]
+    send(kyoto, "second")
+    assert presentations(site.log())["kyoto"].picture == first.picture
+    send(kyoto, "third", remove_picture="yes")
+    assert presentations(site.log())["kyoto"].picture is None
+    assert kyoto.get("/team/kyoto/presentation/picture").status_code == 404
+
+
+@pytest.mark.parametrize(
+    ("text", "absent", "present_"),
+    [
+        ("<script>alert(1)</script>", "<script", "&lt;script&gt;"),
+        ("<img src=x onerror=alert(1)>", "<img", "&lt;img"),
+        ("![p](https://evil.example/p.png)", "<img", ""),
+        ("[x](javascript:alert(1))", "href", ""),
+        ("[x](data:text/html;base64,AAAA)", "href", ""),
+        ("[x](//evil.example)", "href", ""),
+        ("[x](/log-out)", "href", ""),
+        ("<https://fine.example>", "<script", 'rel="nofollow noopener"'),
+        ('[x](https://fine.example "\' onclick=x")', "onclick", 'rel="nofollow noopener"'),
+        ("|a|\n|-:|\n|b|", "style", "<table>"),
+        ("# Title", "<h1", "<h2>Title"),
+        ("a\u202eb", "\u202e", ""),
+    ],
+)
+def test_texts_are_sanitised(text, absent, present_):
+    html = method_html(text)
+    assert absent not in html
+    assert present_ in html
+
+
+def test_the_sanitiser_holds_where_the_parser_fails(monkeypatch):
+    """Two layers: HTML that the parser lets through is removed by the list of allowed tags."""
+    from markdown_it import MarkdownIt
+
+    from scenarios.tournament.site import presentation_text
+
+    monkeypatch.setattr(presentation_text, "markdown_parser", lambda: MarkdownIt("commonmark", {"html": True}))
+    text = "<script>alert(1)</script>\n\n<svg onload=x></svg> <a href='javascript:x' onclick=x>y</a> ![p](https://e.example/p)"
+    html = method_html(text + " unlike other tests")
+    for forbidden in ("<script", "<svg", "onclick", "javascript", "<img"):
+        assert forbidden not in html
+
+
+@pytest.mark.parametrize("unit", ["[", "![", "*a_", "> ", "`", "|a", "<", "&"])
+def test_nested_texts_are_read_in_time(unit):
+    import time
+
+    start = time.process_time()
+    method_html(unit * (LONGEST_TEXT // len(unit)))
+    assert time.process_time() - start < 5
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "neither PNG nor JPEG"),
+        (b"<svg xmlns='http://www.w3.org/2000/svg'/>", "neither PNG nor JPEG"),
+        (b"GIF89a", "neither PNG nor JPEG"),
+        (b"\x89PNG\r\n\x1a\n", "damaged"),
+        (b"\xff\xd8\xff\xe0", "damaged"),
+        (b"\xff\xd8\xff\xe0\x00\x00" * 9, "damaged"),
+        (picture()[:50], "damaged"),
+        (bomb(50_000, 50_000), "pixels"),
+        (bomb(4096, 4096), "pixels"),
+        (bomb(0, 5), "pixels"),
+        (picture("JPEG", (4200, 10)), "pixels"),
+        (picture() + b"\0" * LARGEST, "bytes"),
+    ],
+)
+def test_bad_pictures_are_refused(data, message):
+    with pytest.raises(ValueError, match=message):
+        checked_picture(data)
+
+
+@pytest.mark.parametrize("kind", ["PNG", "JPEG"])
+def test_pictures_lose_metadata_and_appended_data(kind):
+    exif = Image.Exif()
+    exif[0x010E] = "at 35.01 N"
+    clean = checked_picture(picture(kind, exif=exif) + b"<script>x</script>")
+    assert b"35.01" not in clean
+    assert b"<script>" not in clean
+    with Image.open(io.BytesIO(clean)) as image:
+        assert (image.format, image.size) == (kind, (8, 6))
+
+
+def test_without_pillow_the_limits_hold(monkeypatch):
+    real = builtins.__import__
+
+    def without(name, *rest):
+        if name == "PIL":
+            raise ImportError
+        return real(name, *rest)
+
+    data = picture()
+    monkeypatch.setattr(builtins, "__import__", without)
+    assert checked_picture(data) == data
+    with pytest.raises(ValueError, match="pixels"):
+        checked_picture(bomb(50_000, 50_000))
+
+
+@pytest.mark.parametrize(
+    ("text", "image", "status"),
+    [("", None, 422), ("x" * (LONGEST_TEXT + 1), None, 422), ("x\0", None, 422), ("x", b"GIF89a", 422)],
+)
+def test_refused_presentations_change_nothing(site, text, image, status):
+    before = len(site.log())
+    answer = send(site.member("kyoto"), text, image)
+    assert answer.status_code == status
+    assert answer.json()["error"]
+    assert len(site.log()) == before
+
+
+def test_large_uploads_are_cut_off(site):
+    assert send(site.member("kyoto"), image=b"x" * (LARGEST + 100)).status_code == 413
+
+
+def test_titles_and_texts_are_escaped_in_the_form(site):
+    text = "</textarea><script>alert(1)</script>"
+    send(site.member("kyoto"), text)
+    assert "<script>alert" not in site.member("kyoto").get("/team/kyoto/presentation").text
+
+
+def test_verification_notices_changed_and_late_presentations(site, tmp_path):
+    tournament = site.played.tournament
+    one = present(tournament, "kyoto", "text", picture(), NOW)
+    export(tournament, tmp_path / "all.zip", everything=True)
+    path = tournament.host / "presentations" / one.text
+    path.write_bytes(b"other")
+    for check in (verify, lambda cup: presented_file(cup, one.text)):
+        with pytest.raises(ValueError, match="was changed"):
+            check(tournament)
+    path.write_bytes(b"text")
+    verify(tournament)
+    with tournament.log.locked():
+        tournament.log.append("presented", {"team": "kyoto", "text": one.text}, START + 3 * DAY)
+    with pytest.raises(ValueError, match="after the end"):
+        verify(tournament)
+
+
+def test_changes_are_counted(site, monkeypatch):
+    monkeypatch.setattr(presenting, "MOST_CHANGES", 1)
+    present(site.played.tournament, "kyoto", "text", None, NOW)
+    with pytest.raises(ValueError, match="no more changes"):
+        present(site.played.tournament, "kyoto", "text", None, NOW)
+    with pytest.raises(ValueError, match="has ended"):
+        present(site.played.tournament, "osaka", "text", None, START + 2 * DAY)
+
+
+def test_the_command_stores_a_presentation(site, tmp_path):
+    text, image = tmp_path / "text.md", tmp_path / "p.png"
+    text.write_text("# Ours", encoding="utf-8")
+    image.write_bytes(picture())
+    answer = invoke("tournament", "present", site.folder, "kyoto", text, "--picture", image)
+    assert answer.exit_code == 0, answer.output
+    assert presentations(site.log())["kyoto"].picture
+    text.write_bytes(b"\xff\xfe")
+    assert invoke("tournament", "present", site.folder, "kyoto", text).exit_code == 2
+    assert invoke("tournament", "present", site.folder, "nobody", image).exit_code == 2
+
+
+def test_a_removed_guard_is_noticed(site, monkeypatch):
+    """The tests above would see a draft if the check of the phase were missing."""
+    from scenarios.tournament.site import presentation_pages
+
+    monkeypatch.setattr(presentation_pages, "shown_presentations", lambda cup, entries: presentations(entries))
+    send(site.member("kyoto"))
+    assert site.visitor().get("/presentations/kyoto").status_code == 200
+    assert presentation_picture.media_type(b"<svg/>") is None
