@@ -79,10 +79,10 @@ def _files(tournament: Tournament, *, everything: bool) -> Iterator[tuple[str, b
     yield "submissions.csv", _submissions(tournament, entries)
     for one in tournament.accepted(entries):
         yield f"submissions/{one.team}/{_file_name(one)}", tournament.content(one.content)
-    for team, one in presentations(entries).items():
-        yield f"presentations/{team}.md", presented_file(tournament, one.text)
-        if one.picture is not None:
-            data = presented_file(tournament, one.picture)
+    for team, page in presentations(entries).items():
+        yield f"presentations/{team}.md", presented_file(tournament, page.text)
+        if page.picture is not None:
+            data = presented_file(tournament, page.picture)
             yield f"presentations/{team}.{'png' if media_type(data) == 'image/png' else 'jpg'}", data
     for name in ("originals", "candidates"):
         yield from _folder(tournament.host / name, f"host/{name}")

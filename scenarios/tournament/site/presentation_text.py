@@ -10,10 +10,9 @@ from markupsafe import Markup
 from metrics.printable import printable
 from scenarios.tournament.site.page_templates import markdown_parser
 
-_TAGS = frozenset(
-    ("a", "blockquote", "br", "code", "em", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "strong")
-    + ("table", "tbody", "td", "th", "thead", "tr", "ul")
-)
+_INLINE = ("a", "br", "code", "em", "strong")
+_BLOCKS = ("blockquote", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "ul")
+_TABLE = ("table", "tbody", "td", "th", "thead", "tr")
 
 
 @lru_cache(maxsize=256)
@@ -31,7 +30,7 @@ def method_html(text: str) -> Markup:
     html = parser.renderer.render(tokens, parser.options, {})
     clean = nh3.clean(
         html,
-        tags=set(_TAGS),
+        tags={*_INLINE, *_BLOCKS, *_TABLE},
         attributes={"*": set(), "a": {"href"}, "ol": {"start"}},
         url_schemes={"http", "https"},
         link_rel="nofollow noopener",
