@@ -18,6 +18,7 @@ from scenarios.tournament.exporting import export
 from scenarios.tournament.presentation_picture import LARGEST, checked_picture
 from scenarios.tournament.presenting import LONGEST_TEXT, present, presentations, presented_file
 from scenarios.tournament.site.presentation_text import method_html
+from scenarios.tournament.titles import give_title
 from scenarios.tournament.verifying import verify
 
 NOW = START + DAY + HOUR
@@ -204,10 +205,17 @@ def test_large_uploads_are_cut_off(site):
     assert send(site.member("kyoto"), image=b"x" * (LARGEST + 100)).status_code == 413
 
 
-def test_titles_and_texts_are_escaped_in_the_form(site):
+def test_titles_and_texts_are_escaped(site):
     text = "</textarea><script>alert(1)</script>"
-    send(site.member("kyoto"), text)
-    assert "<script>alert" not in site.member("kyoto").get("/team/kyoto/presentation").text
+    kyoto, guest = site.member("kyoto"), site.visitor()
+    give_title(site.played.tournament, "kyoto", "<script>alert(2)", NOW)
+    send(kyoto, text)
+    pages = [kyoto.get("/team/kyoto/presentation").text]
+    advance(site.played.tournament, START + 2 * DAY)
+    pages += [guest.get(path).text for path in ("/presentations", "/presentations/kyoto")]
+    for page in pages:
+        assert "<script>alert" not in page
+        assert "&lt;script&gt;alert(2)" in page
 
 
 def test_verification_notices_changed_and_late_presentations(site, tmp_path):
