@@ -154,7 +154,7 @@ def test_a_closed_output_is_told_in_one_line(place, arguments):
     assert "standard output is closed" in done.stderr
 
 
-@pytest.mark.parametrize("arguments", WRITING, ids=" ".join)
+@pytest.mark.parametrize("arguments", [["info", "Mondrian"], *WRITING], ids=" ".join)
 def test_a_reader_that_leaves_is_no_failure(place, arguments):
     read, write = os.pipe()
     os.close(read)

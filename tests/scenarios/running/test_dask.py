@@ -36,6 +36,10 @@ use = "mine:Slow"
 [[attack]]
 use = "mine:Exits"
 """
+# Half a second of the limit goes to grouping similar people, once in each process.
+BOTH_DECOYS = SCENARIO.replace("candidates = 40", 'candidates = 40, decoys = ["random", "hard"]').replace(
+    "time_limit = 1", "time_limit = 2"
+)
 MINE = """
 import os, time
 from attacks import NearestNeighbour
@@ -51,10 +55,12 @@ class Exits(NearestNeighbour):
 """
 
 
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+@pytest.fixture(
+    scope="module", params=[SCENARIO, pytest.param(BOTH_DECOYS, marks=pytest.mark.long)], ids=["random", "both"]
+)
+def folder(request, tmp_path_factory):
     folder = tmp_path_factory.mktemp("cluster")
-    (folder / "small.toml").write_text(SCENARIO)
+    (folder / "small.toml").write_text(request.param)
     (folder / "mine.py").write_text(MINE)
     return folder
 

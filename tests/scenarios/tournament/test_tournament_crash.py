@@ -110,7 +110,7 @@ def test_many_may_hand_in_at_the_same_moment(tmp_path):
     cup = opened(tmp_path / "cup", teams=("kyoto", "osaka", "nara"), originals=20, candidates=40)
     context = multiprocessing.get_context("fork")
     hands = [
-        context.Process(target=hand_in_many, args=(cup.tournament.folder, team, 3))
+        context.Process(target=hand_in_many, args=(cup.tournament.folder, team, 5))
         for team in ("kyoto", "osaka", "nara")
     ]
     for hand in hands:
@@ -118,7 +118,7 @@ def test_many_may_hand_in_at_the_same_moment(tmp_path):
     for hand in hands:
         hand.join()
         assert hand.exitcode == 0
-    assert "9 accepted files" in verify(cup.tournament)
+    assert "15 accepted files" in verify(cup.tournament)
 
 
 @pytest.mark.parametrize("failing", ["write", "pwrite", "fsync", "replace"])
