@@ -9,7 +9,7 @@ from scenarios.questions.row_question import RowQuestion
 from scenarios.running.plan import read_plan, read_plans
 from scenarios.seeds import generator
 
-GOALS = {"reidentification", "membership", "attribute", "singling_out", "linkability"}
+GOALS = {"reidentification", "membership", "attribute", "singling_out", "linkability", "record_reconstruction"}
 FEWEST_STRENGTHS = 4
 # Identity, Constant and Shuffle are references; a copula has no parameter.
 WITHOUT_STRENGTH = {"Identity", "Constant", "Shuffle", "GaussianCopula"}
