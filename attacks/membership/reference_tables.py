@@ -17,7 +17,8 @@ def reference_tables(
 ) -> Iterator[MicrodataRelease]:
     """Draw samples of the auxiliary people, each as large as the release, and release them as the publisher does.
 
-    Samples stay in clear where the attacker does not know the mechanism, or where the defense refuses so few people.
+    Samples stay in clear where the attacker does not know the mechanism, where the defense refuses so few people, or
+    where it releases other columns. All tables have the release's columns, so that their densities compare.
 
     Parameters
     ----------
@@ -47,14 +48,22 @@ def reference_tables(
     for number in range(rounds):
         table = _simulated(release, knowledge, size, number)
         if table is None:
-            table = rowwise_release(released_frame(people.take(rng.permutation(len(people))[:size])), None)
+            sample = released_frame(people.take(rng.permutation(len(people))[:size]))
+            table = rowwise_release(sample[sample.columns.intersection(release.frame.columns, sort=False)], None)
         yield table
+
+
+def same_columns(table: MicrodataRelease, release: MicrodataRelease, knowledge: Knowledge) -> bool:
+    """Return whether two releases hold the same of the attacker's people's columns."""
+    columns = knowledge.auxiliary.frame.columns
+    return bool((columns.isin(table.frame.columns) == columns.isin(release.frame.columns)).all())
 
 
 def _simulated(release: MicrodataRelease, knowledge: Knowledge, size: int, number: int) -> MicrodataRelease | None:
     if knowledge.simulate is None:
         return None
     try:
-        return simulation(release, knowledge, size, number).release
+        table = simulation(release, knowledge, size, number).release
     except ValueError:
         return None
+    return table if same_columns(table, release, knowledge) else None

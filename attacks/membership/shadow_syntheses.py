@@ -9,6 +9,7 @@ import numpy as np
 
 from attacks.base.attack import Knowledge
 from attacks.base.simulation import simulation
+from attacks.membership.reference_tables import same_columns
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Booleans, Integers
 
@@ -55,7 +56,8 @@ def shadow_syntheses(release: MicrodataRelease, knowledge: Knowledge, rounds: in
     ------
     ShadowSynthesis
         One table a round. There is none if the attacker does not know the mechanism or has fewer than two people of
-        its own, or if the release is empty. Rounds in which the defense refuses its people are left out.
+        its own, or if the release is empty. Rounds in which the defense refuses its people or releases other columns
+        are left out.
     """
     size = min(len(release.frame), len(knowledge.auxiliary) // 2)
     if knowledge.simulate is None or size < 1:
@@ -65,5 +67,5 @@ def shadow_syntheses(release: MicrodataRelease, knowledge: Knowledge, rounds: in
             repeated = simulation(release, knowledge, size, number)
         except ValueError:
             continue
-        if len(repeated.release.frame):
+        if len(repeated.release.frame) and same_columns(repeated.release, release, knowledge):
             yield ShadowSynthesis(repeated.release, repeated.order[:size], repeated.order[size:])

@@ -139,17 +139,6 @@ class PosedQuestions:
     def _public(self, people: Microdata) -> Microdata:
         return replace(people, domains={**people.domains, **self.table.domains})
 
-    def _in_released_columns(self, people: Microdata) -> Microdata:
-        columns = [name for name in people.released_columns if name in self.table.frame.columns]
-        return Microdata(
-            people.frame[columns],
-            quasi_identifiers=tuple(name for name in people.quasi_identifiers if name in columns),
-            sensitive=tuple(name for name in people.sensitive if name in columns),
-            domains={name: domain for name, domain in people.domains.items() if name in columns},
-            hierarchies={name: levels for name, levels in people.hierarchies.items() if name in columns},
-            generalized=people.generalized.intersection(columns),
-        )
-
     @cached_property
     def _own_people(self) -> Microdata:
         """The attacker's own people."""
@@ -192,9 +181,9 @@ class PosedQuestions:
     def _members(self) -> Iterator[MeasuredAttack]:
         others = self.setting.others(self.targets)
         members = self.setting.members(min(self.targets, len(others)))
-        # Without the columns that the release lacks, so that all tables are compared with candidates in the same ones.
-        sides = self._public(members), self._public(others.take(np.arange(len(members)))), self._own_people
-        people = self._people(*map(self._in_released_columns, sides))
+        people = self._people(
+            self._public(members), self._public(others.take(np.arange(len(members)))), self._own_people
+        )
         for attack in MEMBERS:
             yield attempted(attack, EVERYTHING, partial(self._asked, MemberQuestion(), attack, people))
 

@@ -1,5 +1,7 @@
 """All membership attacks on tables: copies, constants, what they need, bad input."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -27,6 +29,7 @@ from defenses import (
     RetentionReplacement,
     Shuffle,
 )
+from metrics.ranking import area_under_curve
 from scenarios import Membership, play
 
 ON_TABLES = (
@@ -115,3 +118,25 @@ def test_one_seed_one_result(membership_game):
     for attack in (DistanceToClosestRecord(rounds=1), LikelihoodMembership(), Homer(rounds=1)):
         first, second = (scored(Mondrian(k=3), attack, membership_game, np.random.default_rng(8)) for _ in range(2))
         assert first == second
+
+
+@pytest.mark.parametrize("knows_mechanism", [True, False])
+@pytest.mark.parametrize("attack", ON_TABLES, ids=repr)
+def test_a_finished_release_without_some_columns_is_attacked_in_the_others(membership_game, attack, knows_mechanism):
+    fewer, known, member = without_two_columns(membership_game)
+    decisions = attack.run(fewer, known if knows_mechanism else replace(known, simulate=None), np.random.default_rng(0))
+    assert area_under_curve(decisions.scores, member) > 0.55
+
+
+@pytest.mark.parametrize("attack", [EnsembleMembership(), SynthesisLikelihoodRatio()], ids=repr)
+def test_shadows_with_other_columns_do_not_count(membership_game, attack):
+    fewer, known, _ = without_two_columns(membership_game)
+    with pytest.raises(NotApplicable, match="cannot repeat the defense"):
+        attack.run(fewer, known, np.random.default_rng(0))
+
+
+def without_two_columns(game):
+    secret = game.draw(np.random.default_rng(0))
+    release = Identity().apply(secret.records, np.random.default_rng(0))
+    fewer = replace(release, frame=release.frame.drop(columns=release.frame.columns[:2]))
+    return fewer, game.knowledge(secret, Identity()), secret.member
