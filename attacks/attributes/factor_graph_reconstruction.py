@@ -38,8 +38,8 @@ BLOCK = 10**7
 class FactorGraphReconstruction(Attack):
     """Reconstruction of all hidden columns at once: forest posteriors, joined by belief propagation.
 
-    Forests trained on the released rows give the posterior of each hidden column of a target: one forest of this
-    column, and one of all hidden columns together. Their trees are fully grown, so that they memorize. Pairwise factors
+    Forests trained on the released rows give the posterior of each hidden column of a target. One forest predicts this
+    column alone, and one all hidden columns. Their trees are fully grown, so that they memorize. Pairwise factors
     from the released table tie the hidden columns of a target to each other. Belief propagation gives the marginals.
 
     The attack assumes nothing but the known columns of the targets. It claims the value whose posterior times rarity is

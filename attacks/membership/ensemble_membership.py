@@ -37,7 +37,8 @@ class EnsembleMembership(Attack):
     the curve over ten plays was .78 (standard error .003). The best part had .73. On none was it more than .005 below
     the best part for that release. On `PrivBayes` and `AdaptiveIterativeMechanism` (epsilon 50, five plays of the
     latter) it had .65 and .66, as `MarginalMembership` did. At 1 % false positives it can find fewer members than the
-    best part: 38 % instead of 44 % on interpolated rows of Bank, and 37 % instead of 42 % on its classification trees.
+    best part. On interpolated rows of Bank it found 38 % instead of 44 %, and on its classification trees 37 % instead
+    of 42 %.
 
     The attack assumes auxiliary people of the same population, and that the attacker can repeat the defense.
 

@@ -52,8 +52,8 @@ def read_teams(path: Path) -> dict[str, str]:
     Raises
     ------
     ValueError
-        If the file cannot be read, has fewer than two teams, repeats a team or a title, or has a name that cannot name
-        files or a title that cannot be shown.
+        If the file cannot be read, has fewer than two teams, or repeats a team or a title. Also if a name cannot name
+        files, or a title cannot be shown.
     """
     try:
         lines = path.read_text(encoding="utf-8-sig").splitlines()

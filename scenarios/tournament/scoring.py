@@ -64,7 +64,7 @@ class Target:
     attacks : mapping of str to Submission
         Correspondence tables by attacker.
     keys : mapping of float to (mapping of str to str)
-        For each share of the rows that counts, in (0, 1], the key of each result by the attack's name; that of the
+        Key of each result by the attack's name, for each share of the rows that counts, in (0, 1]. The result of the
         table itself has the empty name. Membership is scored only at share 1.
     missing : frozenset of str
         Keys of the results to compute.

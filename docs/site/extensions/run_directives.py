@@ -2,6 +2,7 @@
 
 import hashlib
 import html
+from abc import ABC, abstractmethod
 from pathlib import Path
 
 from docutils import nodes
@@ -49,7 +50,7 @@ def exit_codes(text: str) -> list[int]:
     return [directives.nonnegative_int(one) for one in text.split()]
 
 
-class RunDirective(SphinxDirective):
+class RunDirective(SphinxDirective, ABC):
     """Shared part of the directives: the page's run, and failures as errors of the build."""
 
     def page_run(self) -> PageRun:
@@ -64,9 +65,9 @@ class RunDirective(SphinxDirective):
             return [self.state.document.reporter.error(str(error), line=self.lineno)]
         return [] if "hidden" in self.options else made
 
+    @abstractmethod
     def shown(self) -> list[nodes.Node]:
         """Nodes of the page; each directive has its own."""
-        raise NotImplementedError
 
     def check_contents(self, text: str) -> None:
         """Raise `RunError` if the output lacks what the option `contains` names; one text a line."""
