@@ -14,6 +14,9 @@ from hypothesis import settings
 from scenarios import Membership, Pool, Reports, SecretBits, load
 from scenarios.tables.dataset import with_columns
 
+# The garbage collector would spend a third of the collection of tests on objects that stay until the end.
+gc.disable()
+
 # Every run tries the same examples; `--hypothesis-profile default` tries others.
 settings.register_profile("same", derandomize=True)
 settings.load_profile("same")
@@ -75,6 +78,12 @@ def pools():
 def bits(bank):
     """Sixty customers of the bank; who has a housing loan is secret."""
     return SecretBits(records=bank, column="housing", category="yes", persons=60)
+
+
+def pytest_collection_finish():
+    """Exempt modules and collected tests from garbage collection, which then visits only what tests make."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_sessionfinish():
