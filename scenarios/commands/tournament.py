@@ -13,7 +13,14 @@ import click
 from scenarios.commands.common import GATE_FAILED, bad_input, echo
 from scenarios.commands.tournament_host import COMMANDS, watch_scoring
 from scenarios.commands.tournament_site import invite, serve
-from scenarios.commands.tournament_texts import listing_problems, say_problems, show_receipt
+from scenarios.commands.tournament_texts import (
+    check_all_accepted,
+    check_one_target,
+    listing_problems,
+    say_problems,
+    show_outcomes,
+    show_receipt,
+)
 
 if TYPE_CHECKING:
     from scenarios.tables.dataset import Dataset
@@ -115,7 +122,8 @@ def check(file: Path, original: Path, roles: Path | None, others: Path | None, f
 @click.argument("team")
 @click.argument("files", type=FILE, nargs=-1, required=True)
 @click.option("--against", metavar="TEAM", help="Team that the attack targets.  [default: read from the file name]")
-def submit(folder: Path, team: str, files: Sequence[Path], against: str | None) -> None:
+@click.option("--format", "form", type=click.Choice(["table", "json"]), default="table", show_default=True)
+def submit(folder: Path, team: str, files: Sequence[Path], against: str | None, form: str) -> None:
     """Submit a team's table, or in the attack phase any number of files with its answers about other teams."""
     with bad_input():
         from scenarios.tournament.folder import Tournament
@@ -124,12 +132,14 @@ def submit(folder: Path, team: str, files: Sequence[Path], against: str | None) 
         from scenarios.tournament.submitting import submit_all
 
         opened = Tournament(folder)
+        if form == "json":
+            show_outcomes(opened, team, files, _now(), against)
+            return
         if len(files) == 1:
             with listing_problems():
                 show_receipt(submit_file(opened, team, files[0], _now(), against=against))
             return
-        if against is not None:
-            raise ValueError(f"--against is for one file, but {len(files)} are given")
+        check_one_target(files, against)
         refused = 0
         for outcome in submit_all(opened, team, files, _now()):
             if isinstance(outcome, ValueError):
@@ -139,8 +149,7 @@ def submit(folder: Path, team: str, files: Sequence[Path], against: str | None) 
                 refused += 1
             else:
                 show_receipt(outcome)
-        if refused:
-            raise ValueError(f"{refused} of {len(files)} files were refused, the others are accepted")
+        check_all_accepted(refused, len(files))
 
 
 @tournament.command()
@@ -243,6 +252,7 @@ def _scored(opened: Any, public_share: float, jobs: int | None, form: str, *, re
     from scenarios.tournament.boards import failures_table, standings_csv, standings_table
     from scenarios.tournament.incidents import record_scoring
     from scenarios.tournament.scoring import score_shares
+    from scenarios.tournament.settings import Phase
     from scenarios.tournament.updating import shares_of, write_all
 
     shares = shares_of(opened, public_share)
@@ -257,9 +267,10 @@ def _scored(opened: Any, public_share: float, jobs: int | None, form: str, *, re
     boards = write_all(opened, scored[1.0], scored[shares[0]], shares[0])
     for reason in boards.warnings:
         _say(f"warning: {reason}")
-    titles = opened.titles(opened.log.head().lasting)
+    entries = opened.log.head().lasting
+    titles = opened.titles(entries)
     if form == "csv":
-        echo(standings_csv(boards.ordered, titles), nl=False)
+        echo(standings_csv(boards.ordered, titles, closed=opened.phase(entries) is Phase.CLOSED), nl=False)
     else:
         import leaderboard as lb
 

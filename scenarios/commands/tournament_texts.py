@@ -10,6 +10,11 @@ from typing import TYPE_CHECKING
 from scenarios.commands.common import echo
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+    from pathlib import Path
+
+    from scenarios.tournament.folder import Tournament
     from scenarios.tournament.problems import InvalidFileError
     from scenarios.tournament.submitting import Receipt
 
@@ -23,6 +28,7 @@ def listing_problems(*, as_json: bool = False) -> Iterator[None]:
     ValueError
         With the number of problems.
     """
+    from scenarios.tournament.outcomes import counted_problems
     from scenarios.tournament.problems import InvalidFileError
 
     try:
@@ -31,17 +37,13 @@ def listing_problems(*, as_json: bool = False) -> Iterator[None]:
         if as_json:
             echo(json.dumps(error.as_json(), indent=2))
         say_problems(error)
-        raise ValueError(f"{error.name}: refused for {_counted(error.total, 'problem')}") from None
+        raise ValueError(f"{error.name}: refused for {counted_problems(error)}") from None
 
 
 def say_problems(error: InvalidFileError) -> None:
     """List all problems of a file, one a line."""
     for line in error.lines:
         echo(f"{error.name}, {line}" if not line.startswith("and ") else line, err=True)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def show_receipt(receipt: Receipt) -> None:
@@ -56,3 +58,52 @@ def show_receipt(receipt: Receipt) -> None:
     if receipt.utility is not None:
         utility = receipt.utility
         echo(f"utility {utility.counted:.3f} (of the table {utility.table:.3f}, of the records {utility.record:.3f})")
+
+
+def show_outcomes(tournament: Tournament, team: str, files: Sequence[Path], now: datetime, against: str | None) -> None:
+    """Submit files, and write a JSON list with the receipt or the problems of each.
+
+    Raises
+    ------
+    ValueError
+        If a file was refused; the list is written even so.
+    """
+    from scenarios.tournament.outcomes import accepted_outcome, refused_outcome
+    from scenarios.tournament.submitting import submit
+
+    tournament.team_folder(team)
+    check_one_target(files, against)
+    outcomes = []
+    for file in files:
+        try:
+            outcomes.append(accepted_outcome(file.name, submit(tournament, team, file, now, against=against)))
+        except ValueError as error:
+            outcomes.append(refused_outcome(file.name, error))
+    echo(json.dumps(outcomes, indent=2))
+    check_all_accepted(sum(not one["accepted"] for one in outcomes), len(files))
+
+
+def check_one_target(files: Sequence[Path], against: str | None) -> None:
+    """Refuse a target that several files would share.
+
+    Raises
+    ------
+    ValueError
+        If there are several files and a target.
+    """
+    if against is not None and len(files) > 1:
+        raise ValueError(f"--against is for one file, but {len(files)} are given")
+
+
+def check_all_accepted(refused: int, count: int) -> None:
+    """Say how many files were refused.
+
+    Raises
+    ------
+    ValueError
+        If any was.
+    """
+    if refused and count == 1:
+        raise ValueError("the file was refused")
+    if refused:
+        raise ValueError(f"{refused} of {count} files were refused, the others are accepted")

@@ -101,7 +101,11 @@ def restore(path: Path, folder: Path) -> str:
         except (tarfile.TarError, FileNotFoundError, EOFError) as error:
             raise ValueError(f"{path}: is no backup of a tournament ({error})") from None
         _protect(unfinished)
-        verdict = verify(Tournament(unfinished))
+        try:
+            verdict = verify(Tournament(unfinished))
+        except ValueError as error:
+            # The folder is temporary; what is damaged is the file of that name in the archive.
+            raise ValueError(f"{path}: {str(error).replace(f'{unfinished.resolve()}/', '')}") from None
         unfinished.rename(folder)
     except BaseException:
         shutil.rmtree(unfinished, ignore_errors=True)
@@ -123,8 +127,8 @@ def _content(path: Path) -> bytes:
     with path.open("rb") as file:
         if file.read(len(_SQLITE)) != _SQLITE:
             return path.read_bytes()
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".backup", suffix=UNFINISHED) as place:
-        copy = Path(place) / "copy"
+    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".backup", suffix=UNFINISHED) as scratch:
+        copy = Path(scratch) / "copy"
         with closing(sqlite3.connect(path, timeout=60)) as source, closing(sqlite3.connect(copy)) as target:
             source.backup(target)
         return copy.read_bytes()

@@ -25,7 +25,7 @@ MOST_ATTACKERS = 30
 """Number of teams whose attacks the page shows; the matrix of 200 teams would take 23 MB."""
 _DETAILS = (
     *("utility", "utility_table", "utility_record", "worst_attack", "worst_goal", "worst_success", "attacked"),
-    *("title", "remark"),
+    *("title", "remark", "status"),
 )
 PAGES = ("standings.csv", "standings.html", "matrix.csv", "board.html")
 """Names of the boards' files."""
@@ -35,15 +35,29 @@ FAILED = (
 )
 
 
-def standings_csv(ordered: Sequence[Standing], titles: Mapping[str, str] | None = None) -> str:
-    """Standings as CSV; a missing value is an empty field, and no cell begins like a formula."""
+def standings_csv(ordered: Sequence[Standing], titles: Mapping[str, str] | None = None, *, closed: bool = False) -> str:
+    """Standings as CSV; a missing value is an empty field, and no cell begins like a formula.
+
+    The column ``status`` is ``final`` once the tournament is closed, and ``provisional`` before.
+
+    Parameters
+    ----------
+    ordered : sequence of Standing
+        The standings, best first.
+    titles : mapping of str to str, optional
+        Title by team.
+    closed : bool
+        Whether the tournament is closed.
+    """
+    status = "final" if closed else "provisional"
     rows = []
     for one in ordered:
         worst = one.worst
         outcomes = ("", "", "") if worst is None else (worst.attacker, goal_words(worst.goal), _rounded(worst.success))
         utilities = map(_rounded, (one.utility, one.utility_table, one.utility_record))
         ranks = (one.rank, one.team, one.defense_rank, _rounded(one.defense), one.attack_rank, _rounded(one.attack))
-        rows.append((*ranks, *utilities, *outcomes, one.attacked, (titles or {}).get(one.team, one.team), remark(one)))
+        title = (titles or {}).get(one.team, one.team)
+        rows.append((*ranks, *utilities, *outcomes, one.attacked, title, remark(one), status))
     return neutralized_csv((*COLUMNS, *_DETAILS), rows)
 
 
@@ -154,7 +168,7 @@ def write_boards(tournament: Tournament, full: Sequence[Result], public: Sequenc
             about["rows that count"] = f"{part:.0%} until the tournament closes"
         section = lb.Section("Standings", tables=(standings_table(ordered, titles, what_counts(part, closed=closed)),))
         pages = {
-            "standings.csv": standings_csv(ordered, titles),
+            "standings.csv": standings_csv(ordered, titles, closed=closed),
             "standings.html": lb.render_report(tournament.settings.title, about, (section,)),
             "matrix.csv": lb.matrix_to_csv(lb.matrix(results)),
         }

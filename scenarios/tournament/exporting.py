@@ -127,7 +127,13 @@ def _log(entries: list[LogEntry]) -> bytes:
 def _teams(tournament: Tournament, entries: list[LogEntry]) -> bytes:
     titles, out = tournament.titles(entries), tournament.disqualified(entries)
     rows = [
-        (team, titles[team], len(tournament.accepted(entries, team)), quota_left(tournament, team), out.get(team))
+        (
+            team,
+            titles[team],
+            len(tournament.accepted(entries, team)),
+            quota_left(tournament, team, entries),
+            out.get(team),
+        )
         for team in tournament.settings.teams
     ]
     return neutralized_csv(("team", "title", "submissions", "quota_left", "disqualified"), rows).encode()

@@ -67,5 +67,6 @@ def team_status(tournament: Tournament, team: str) -> Section:
         for one in tournament.accepted(entries, team)
     ]
     columns = ("entry", "time", "phase", "file", "rows", "content", "in force")
-    note = f"{quota_left(tournament, team):,} bytes of the quota are left. `take` brings an older file into force."
+    left = quota_left(tournament, team, entries)
+    note = f"{left:,} bytes of the quota are left. `take` brings an older file into force."
     return Section(tournament.titles(entries)[team], tables=(Table("Submissions", columns, rows, 0, note),))

@@ -259,16 +259,27 @@ def archive(
     return tournament.log.append("submitted", details, now)
 
 
-def quota_left(tournament: Tournament, team: str) -> int:
-    """Bytes that are left of a team's quota."""
-    return tournament.settings.quota - sum(_archived(tournament, team).values())
+def quota_left(tournament: Tournament, team: str, entries: Sequence[LogEntry] | None = None) -> int:
+    """Bytes that are left of a team's quota.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    team : str
+        The team.
+    entries : sequence of LogEntry, optional
+        All entries of the log; without them the whole log is read and verified.
+    """
+    every = tournament.log.entries() if entries is None else entries
+    return tournament.settings.quota - sum(_archived(every, team).values())
 
 
-def _archived(tournament: Tournament, team: str) -> dict[str, int]:
+def _archived(entries: Sequence[LogEntry], team: str) -> dict[str, int]:
     """Size of each archived file of a team by its content; equal files are kept once."""
     return {
         entry.details["sha256"]: entry.details["bytes"]
-        for entry in tournament.log.entries()
+        for entry in entries
         if entry.kind == "submitted" and entry.details["team"] == team
     }
 
@@ -278,7 +289,7 @@ def _check_quota(tournament: Tournament, team: str, name: str, content: str, siz
     quota = tournament.settings.quota
     if tournament.log.head().sent.get(team, 0) + size <= quota:
         return
-    archived = _archived(tournament, team)
+    archived = _archived(tournament.log.entries(), team)
     used = sum(archived.values())
     if content not in archived and used + size > quota:
         raise ValueError(f"{name}: its {size} bytes exceed what is left to {team}; {used} of {quota} bytes are used")

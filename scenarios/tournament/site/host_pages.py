@@ -17,6 +17,7 @@ from scenarios.tournament.sheets import LARGEST
 from scenarios.tournament.site.answers import answered
 from scenarios.tournament.site.attempts import RateLimit
 from scenarios.tournament.site.host_jobs import decide, incidents
+from scenarios.tournament.site.invitations import LIFETIME
 from scenarios.tournament.site.jobs import admit_file, export_all
 from scenarios.tournament.site.journal import State
 from scenarios.tournament.site.posted_form import UploadLimits
@@ -154,7 +155,7 @@ async def invite(visit: Visit) -> Response:
         raise RefusalError(422, "choose a team")
     token = await to_thread.run_sync(site.accounts.invitations.issue, name, site.clock())
     link = str(visit.request.base_url.replace(path=f"/invitation/{token}"))
-    return answered(visit, "invited.html", {"name": name, "link": link})
+    return answered(visit, "invited.html", {"name": name, "link": link, "days": LIFETIME.days})
 
 
 def _shown(visit: Visit, outcome: dict[str, Any], status: int = 200) -> Response:

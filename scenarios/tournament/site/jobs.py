@@ -16,6 +16,7 @@ from scenarios.tournament.exporting import export
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.late import admit
 from scenarios.tournament.messages import write_notices
+from scenarios.tournament.outcomes import accepted_outcome, counted_problems, refused_outcome
 from scenarios.tournament.presenting import present
 from scenarios.tournament.preview import preview
 from scenarios.tournament.problems import InvalidFileError
@@ -77,36 +78,14 @@ def _accepted(
     *,
     attacking: bool,
 ) -> dict[str, Any]:
+    """Outcome of a file whose name follows `file_name`."""
     name = "the file"
     try:
         name, against = file_name(tournament, team, claimed, chosen, attacking=attacking)
         receipt = accept(name, against)
-    except InvalidFileError as error:
-        content = error.as_json()
-        count = content["total"]
-        return {
-            "file": name,
-            "accepted": False,
-            "message": f"{count} problem{'' if count == 1 else 's'}; nothing was submitted",
-            **{key: content[key] for key in ("total", "problems")},
-        }
     except (ValueError, OSError) as error:
-        return {"file": name, "accepted": False, "message": one_line(error), "problems": []}
-    submission = receipt.submission
-    return {
-        "file": name,
-        "accepted": True,
-        "message": f"accepted, {submission.rows} row{'' if submission.rows == 1 else 's'}",
-        "problems": [],
-        "receipt": {
-            "number": submission.number,
-            "time": receipt.entry.time,
-            "sha256": submission.content,
-            "log": receipt.entry.hash,
-            "rows": submission.rows,
-            "against": submission.against,
-        },
-    }
+        return refused_outcome(name, error)
+    return accepted_outcome(name, receipt)
 
 
 def file_name(
@@ -186,9 +165,7 @@ def preview_table(folder: Path, team: str, path: Path | None, number: int | None
         data = _accepted_table(tournament, team, number) if path is None else path.read_bytes()
         report = preview(tournament, team, f"{team}_anonymized.csv", data)
     except InvalidFileError as error:
-        content = error.as_json()
-        count = content["total"]
-        return {"valid": False, "message": f"{count} problem{'' if count == 1 else 's'}", **content}
+        return {"valid": False, "message": counted_problems(error), **error.as_json()}
     except ValueError as error:
         return {"valid": False, "message": one_line(error), "total": 0, "problems": []}
     return {"valid": True, "number": number, **json.loads(check_report_to_json(report))}

@@ -8,11 +8,12 @@ import os
 import socket
 import ssl
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import uvicorn
 
+from scenarios.running.interrupts import Terminated, terminable
 from scenarios.tournament.site.application import application
 from scenarios.tournament.site.background_scoring import BackgroundScoring
 from scenarios.tournament.site.site import Site
@@ -79,7 +80,7 @@ def serve(
     scoring: BackgroundScoring | None = None,
     announce: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve the site of a tournament until the process is interrupted.
+    """Serve the site of a tournament until the process is interrupted; SIGTERM ends it without an error.
 
     Parameters
     ----------
@@ -126,7 +127,10 @@ def serve(
             timeout_graceful_shutdown=_GRACE,
         )
         announce()
-        uvicorn.Server(config).run(sockets=[listening])
+        # The server raises a signal again once it has stopped. Python must end by itself even so, since a process that
+        # dies of SIGTERM leaves the semaphores of its workers behind.
+        with suppress(Terminated), terminable():
+            uvicorn.Server(config).run(sockets=[listening])
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import threading
 import zipfile
 
 import pytest
+from PIL import Image
 from run_tools import invoke
 from tournament_tools import DAY, HOUR, START, opened
 
@@ -17,6 +18,7 @@ from scenarios.tournament.checking import check
 from scenarios.tournament.disqualifying import disqualify
 from scenarios.tournament.exporting import export
 from scenarios.tournament.folder import Tournament
+from scenarios.tournament.presenting import present, presentations, presented_file
 from scenarios.tournament.preview import preview
 from scenarios.tournament.problems import InvalidFileError
 from scenarios.tournament.scoring import score
@@ -125,6 +127,26 @@ class TestBackup:
         results = score(Tournament(copy), 1.0, 1, lambda done, total: counts.append(total))
         assert (standings(cup.tournament.settings.teams, results), counts) == (before, [])
 
+    def test_a_backup_holds_presentations(self, cup, tmp_path):
+        picture = io.BytesIO()
+        Image.new("RGB", (4, 4), "red").save(picture, "PNG")
+        present(cup.tournament, "kyoto", "# First", None, START + HOUR)
+        stored = present(cup.tournament, "kyoto", "# Ours", picture.getvalue(), START + 2 * HOUR)
+        path, copy = tmp_path / "cup.tar", tmp_path / "copy"
+        backup(cup.tournament, path)
+        restore(path, copy)
+        restored = Tournament(copy)
+        assert presentations(restored.log.entries()) == {"kyoto": stored}
+        assert presented_file(restored, stored.text) == b"# Ours"
+        assert presented_file(restored, stored.picture) == presented_file(cup.tournament, stored.picture)
+        assert stat.S_IMODE((copy / "host" / "presentations").stat().st_mode) == 0o700
+        # Without a text that the log names, a backup is damaged.
+        (cup.tournament.host / "presentations" / stored.text).unlink()
+        backup(cup.tournament, tmp_path / "damaged.tar")
+        with pytest.raises(ValueError, match=r"damaged.tar: host/presentations/"):
+            restore(tmp_path / "damaged.tar", tmp_path / "nothing")
+        assert not (tmp_path / "nothing").exists()
+
     def test_files_may_arrive_meanwhile(self, cup, tmp_path):
         frame, stop, accepted = cup.frame("kyoto"), threading.Event(), []
 
@@ -177,6 +199,10 @@ class TestBackup:
                 archive.addfile(member, io.BytesIO())
         done = invoke("tournament", "restore", path, copy)
         assert (done.exit_code, len(done.stderr.splitlines())) == (2, 1), done.output
+        assert str(path) in done.stderr
+        assert ".part" not in done.stderr
+        if damage == "changed":
+            assert f"{path}: host/log.jsonl, line 2: was changed" in done.stderr
         assert not copy.exists()
         assert not (tmp_path / "outside").exists()
         assert not [entry for entry in tmp_path.iterdir() if entry.name.endswith(".part")]

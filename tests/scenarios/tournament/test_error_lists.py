@@ -182,6 +182,14 @@ def test_errors_of_a_tournament_are_listed_by_function_and_command(cup):
     done = CliRunner().invoke(cli, ["tournament", "check", str(path), "--original", str(original), "--format", "json"])
     assert (done.exit_code, json.loads(done.stdout)["total"]) == (2, 2)
     assert tournament.log.entries() == entries
+    right = cup.file("kyoto", cup.frame("kyoto"), "right.csv")
+    command = ["tournament", "submit", str(tournament.folder), "kyoto", str(path), str(right), "--format", "json"]
+    done = CliRunner().invoke(cli, command)
+    refused, accepted = json.loads(done.stdout)
+    assert (done.exit_code, "1 of 2 files were refused" in done.stderr) == (2, True)
+    assert (refused["accepted"], refused["total"], refused["problems"][0]["rows"]) == (False, 2, [2, 5])
+    assert refused["problems"][0]["suggestion"] == "write [20,29]"
+    assert (accepted["accepted"], accepted["receipt"]["log"]) == (True, tournament.log.entries()[-1].hash)
     cup.hand_in("kyoto", cup.frame("kyoto"), now=START + HOUR)
     cup.publish()
     (problem,) = all_errors(tournament, "osaka", "a.csv", b"released_row,candidate_row\n0,60\n", against="kyoto")

@@ -91,6 +91,7 @@ class TestShown:
         found = standings(["a", "b"], [table("a", 0.5)])
         rows = list(csv.DictReader(io.StringIO(standings_csv(found, {"a": "=1+1", "b": "京都"}))))
         assert [row["title"] for row in rows] == ["'=1+1", "京都"]
+        assert {row["status"] for row in rows} == {"provisional"}
         assert (rows[1]["defense"], rows[1]["attack"], rows[1]["remark"]) == ("", "", "handed in nothing")
         shown = standings_table(found, {"b": "京都"}).rows
         assert shown[1][1:3] == ("京都 (b)", None)
@@ -121,7 +122,7 @@ class TestShown:
         cup.attack("nara", "kyoto", range(10), range(10))
         assert invoke("tournament", "score", folder, "-j", 1).exit_code == 0
         assert not [name for name in PAGES if (cup.tournament.public / name).exists()]
-        assert (cup.tournament.host / "standings.csv").is_file()
+        assert "provisional" in (cup.tournament.host / "standings.csv").read_text()
         report = (cup.tournament.team_folder("kyoto") / "report.md").read_text()
         assert "Utility 1.000" in report
         assert "nara" not in report
@@ -129,5 +130,7 @@ class TestShown:
         assert "rank" not in report
         cup.close()
         assert invoke("tournament", "score", folder, "-j", 1).exit_code == 0
-        assert (cup.tournament.public / "standings.csv").is_file()
+        for folder_of_boards in (cup.tournament.public, cup.tournament.host):
+            rows = csv.DictReader(io.StringIO((folder_of_boards / "standings.csv").read_text()))
+            assert {row["status"] for row in rows} == {"final"}
         assert "Strongest attacks" in (cup.tournament.team_folder("kyoto") / "report.md").read_text()

@@ -1,13 +1,19 @@
 """Starting the server, and inviting by command."""
 
 import re
+import signal
 import stat
+import subprocess
+import time
+from datetime import timedelta
 
 import pytest
 from click.testing import CliRunner
+from run_tools import COMMAND, ROOT
 from site_tools import PASSWORD, Served
 
 from scenarios.commands.tournament import tournament
+from scenarios.tournament.site.invitations import LIFETIME
 from scenarios.tournament.site.serving import check_exposure, is_loopback, parsed_address, served_once
 
 
@@ -79,6 +85,23 @@ def test_one_server_serves_a_tournament(folder, tmp_path):
     assert "serving" not in result.output
 
 
+@pytest.mark.long
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)])
+def test_a_stopped_server_ends_in_order(folder, number, code):
+    """A process that died of the signal would leave semaphores behind, of which Python's resource tracker warns."""
+    command = [*COMMAND, "tournament", "serve", str(folder), "--address", "127.0.0.1:0"]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert "serving" in process.stdout.readline()
+        # The signal may come before the server listens for it; a second one does no harm.
+        time.sleep(3)
+        process.send_signal(number)
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (process.returncode, errors) == (code, "\nInterrupted.\n" if code else "")
+
+
 def test_invitations_by_command(folder):
     result = run("invite", folder, "kyoto", "--url", "https://cup.example.org/", "--days", "2")
     assert result.exit_code == 0, result.output
@@ -96,6 +119,11 @@ def test_invitations_by_command(folder):
     # Kyoto has a password now; the others are invited once.
     assert re.findall(r"^\w+", run("invite", folder, "--all").output, re.MULTILINE) == ["osaka", "nara"]
     assert "every team has" in run("invite", folder, "--all").output
+
+
+def test_links_of_commands_and_pages_hold_equally_long():
+    option = next(one for one in tournament.commands["invite"].params if one.name == "days")
+    assert timedelta(days=option.default) == LIFETIME
 
 
 def test_a_sheet_of_invitations_is_private(folder, tmp_path):
