@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator
@@ -21,7 +22,7 @@ from defenses.synthetic.graphical.measured_table import MeasuredTable
 from defenses.synthetic.graphical.sampled_rows import sampled_rows
 from defenses.synthetic.graphical.workload import default_workload
 from defenses.synthetic.structural_zero import Zeros
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Integers
 
 ROUNDS = 4
 """Rounds for each column if no noise is ever reduced; the publication has 16."""
@@ -29,6 +30,8 @@ LARGE, STEPS, STEPS_IF_LARGE = 10_000, 25, 50
 """Steps of mirror descent after each measurement, and those for at least so many records; at the end twice as many."""
 CELLS_PER_RECORD, CANDIDATE_CELLS_PER_RECORD = 20, 2
 """Largest numbers of cells of the model, and of a candidate, for each record."""
+LEAST_EPSILON = 1e-6
+"""Smallest epsilon of a selection; below it, the noise on counts is far larger and selections are even."""
 PROPOSALS = 16
 """Selections that are drawn at a time until one keeps the model within its limit."""
 
@@ -112,8 +115,10 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
     ) -> None:
         super().__init__(epsilon=epsilon, delta=delta, structural_zeros=structural_zeros)
         check_integer("most_cells", most_cells, low=1)
-        for columns in [] if workload is None else workload:
-            if isinstance(columns, str) or not len(columns) or len(set(columns)) < len(columns):
+        if workload is not None and not (_is_list(workload) and len(workload)):
+            raise ValueError(f"workload must be a list of at least one list of column names, got {workload!r}")
+        for columns in workload or ():
+            if not _is_list(columns) or not len(columns) or len(set(columns)) < len(columns):
                 raise ValueError(f"workload must hold lists of different column names, got {columns!r}")
         self.workload = workload
         self.most_cells = most_cells
@@ -158,6 +163,12 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
         model = fitted(iterations=2 * steps, start=model)
         return partial(sampled_rows, model)
 
+    def _selected(self, scores: Floats, epsilon: float, sensitivity: float, runs: int, rng: Generator) -> Integers:
+        """Choose evenly, at no cost, if epsilon is too small for exact probabilities."""
+        if epsilon < LEAST_EPSILON:
+            return rng.integers(scores.size, size=runs)
+        return super()._selected(scores, epsilon, sensitivity, runs, rng)
+
     def _first_fitting(
         self, sets: list[Columns], scores: Floats, growth: Growth, epsilon: float, rng: Generator
     ) -> Columns:
@@ -177,3 +188,7 @@ class AdaptiveIterativeMechanism(GraphicalSynthesis):
         if self.workload is None:
             return default_workload(len(names))
         return [tuple(sorted(names.index(name) for name in columns)) for columns in self.workload]
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence) and not isinstance(value, str)

@@ -17,7 +17,7 @@ from attacks.statistics.query_budget import ask, even_share
 from defenses.base.defense import Defense
 from defenses.base.microdata import Microdata
 from defenses.base.queries import Histogram
-from defenses.base.release import MicrodataRelease, ModelRelease, StatisticsRelease
+from defenses.base.release import ModelRelease, StatisticsRelease
 from defenses.curators.graph_curator import GraphCurator
 from defenses.dp.gaussian import DiscreteGaussian, Gaussian
 from defenses.dp.mechanism import NoiseMechanism
@@ -29,7 +29,7 @@ from metrics.domains import CategoricalDomain
 from scenarios.auditing.audit import Neighbours
 from scenarios.auditing.one_run import Canaries
 from scenarios.auditing.subjects import subject, takes_integers_only
-from scenarios.auditing.tables import table
+from scenarios.auditing.tables import released, table
 
 GAUSSIAN = (Gaussian, DiscreteGaussian, GraphicalSynthesis, RefinedBins)
 """Mechanisms that protect canaries by Gaussian noise."""
@@ -107,6 +107,8 @@ def _of_defense(defense: Defense) -> Canaries:
     """
     if isinstance(defense, GraphCurator):
         return canaries.dispatch(object)(defense)
+    if defense.kind not in ("statistics", "model", "microdata"):
+        raise ValueError(f"{type(defense).__name__} releases {defense.kind}; audit the mechanism behind it")
     claim = defense.guarantee(_training_table(np.ones(1, dtype=bool)) if defense.kind == "model" else table(0))
     if claim.epsilon is None:
         raise ValueError(f"{type(defense).__name__} claims no epsilon")
@@ -115,8 +117,6 @@ def _of_defense(defense: Defense) -> Canaries:
         title, score, count = "cells of one histogram", _histogram, CELLS
     elif defense.kind == "model":
         title, score, count = "records of a model, each with one of two classes", _model, RECORDS
-    elif defense.kind != "microdata":
-        raise ValueError(f"{type(defense).__name__} releases {defense.kind}; audit the mechanism behind it")
     elif defense.randomizes_records_independently:
         title, score, count = "rows, each with one of two categories", _rows, ROWS
     else:
@@ -182,7 +182,7 @@ def _histogram(defense: Defense, removable: bool, included: Booleans, rng: Gener
 
 
 def _cells(defense: Defense, removable: bool, included: Booleans, rng: Generator) -> Floats:
-    frame = _released(defense, _table(included, removable, OTHERS), rng).frame
+    frame = released(defense, _table(included, removable, OTHERS), rng).frame
     names = _names(included.size, removable)
     return _differences(frame["name"].astype(str).value_counts().reindex(names, fill_value=0).to_numpy(), removable)
 
@@ -194,7 +194,7 @@ def _rows(defense: Defense, removable: bool, included: Booleans, rng: Generator)
         quasi_identifiers=("name",),
         domains={"name": CategoricalDomain(("no", "yes"))},
     )
-    release = _released(defense, records, rng)
+    release = released(defense, records, rng)
     cells = release.frame["name"].astype(str).to_numpy()
     scores = np.zeros(included.size)
     scores[release.origin] = (cells == "yes") - 1.0 * (cells == "no")
@@ -223,12 +223,6 @@ def _training_table(included: Booleans) -> Microdata:
         sensitive=("answer",),
         domains={**domains, "answer": CategoricalDomain(("no", "yes"))},
     )
-
-
-def _released(defense: Defense, records: Microdata, rng: Generator) -> MicrodataRelease:
-    release = defense.apply(records, rng)
-    assert isinstance(release, MicrodataRelease)  # noqa: S101 (of a defense of this kind)
-    return release
 
 
 def _table(included: Booleans, removable: bool, others: int = 0) -> Microdata:

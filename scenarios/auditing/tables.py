@@ -51,6 +51,8 @@ def of_defense(defense: Defense) -> Subject:
     """
     if defense.kind == "model":
         raise ValueError(f"{type(defense).__name__} releases a model; audit it by canaries (tokumei audit --one-run)")
+    if defense.kind not in ("statistics", "microdata"):
+        raise ValueError(f"{type(defense).__name__} releases {defense.kind}; audit the mechanism behind it")
     first, second = table(0), table(1)
     claim = defense.guarantee(first)
     if claim.epsilon is None:
@@ -60,13 +62,11 @@ def of_defense(defense: Defense) -> Subject:
             Neighbours(title, *(partial(session_answers, defense, (first, second), which, *asked) for which in (0, 1)))
             for title, asked in _workloads().items()
         ]
-    elif defense.kind == "microdata":
+    else:
         pairs = [Neighbours("first record", partial(_rows, defense, first), partial(_rows, defense, second))]
         if not defense.randomizes_records_independently:
             halves = [partial(_counts, defense, halved(which)) for which in (0, 1)]
             pairs.append(Neighbours("one of 200 records of two categories", *halves))
-    else:
-        raise ValueError(f"{type(defense).__name__} releases {defense.kind}; audit the mechanism behind it")
     runs = COPIES if defense.randomizes_records_independently else RUNS
     return Subject(repr(defense), float(claim.epsilon), float(claim.delta or 0.0), tuple(pairs), tight=False, runs=runs)
 
@@ -98,6 +98,24 @@ def halved(which: int, size: int = 200) -> Microdata:
     )
 
 
+def released(defense: Defense, records: Microdata, rng: Generator) -> MicrodataRelease:
+    """Apply a defense of tables to a table of an audit.
+
+    Raises
+    ------
+    ValueError
+        If it returns no release of a table, or leaves out a column of the table.
+    """
+    release = defense.apply(records, rng)
+    name = type(defense).__name__
+    if not isinstance(release, MicrodataRelease):
+        raise ValueError(f"{name}: apply must return a MicrodataRelease, got {type(release).__name__}")
+    for column in records.released_columns:
+        if column not in release.frame:
+            raise ValueError(f"{name}: the audit reads column {column!r} of its table, which is not released")
+    return release
+
+
 def _workloads() -> dict[str, tuple[tuple[Query, ...], int]]:
     """Queries of one session by title, and the number of parts into which they divide its budget."""
     yes, maybe = (Count(where=(Condition("answer", values=(text,)),)) for text in ("yes", "maybe"))
@@ -116,15 +134,13 @@ def _rows(defense: Defense, records: Microdata, runs: int, rng: Generator) -> Fl
     """Features of the first record's row and of each column, shape (runs, features)."""
     if defense.randomizes_records_independently:
         # One release of `runs` copies of the record is as good as `runs` releases of one record.
-        copies = defense.apply(records.take(np.zeros(runs, dtype=np.intp)), rng)
-        assert isinstance(copies, MicrodataRelease)  # noqa: S101 (of a defense of this kind)
+        copies = released(defense, records.take(np.zeros(runs, dtype=np.intp)), rng)
         columns = (copies.frame[name] for name in copies.frame.columns)
         # Fractions are noisy: almost all differ, so that their checksums would show nothing.
         return np.stack([column if column.dtype.kind == "f" else _codes(column) for column in columns], axis=1)
     outputs = []
     for _ in range(runs):
-        release = defense.apply(records, rng)
-        assert isinstance(release, MicrodataRelease)  # noqa: S101 (of a defense of this kind)
+        release = released(defense, records, rng)
         outputs.append(_table_features(release))
     return np.array(outputs)
 
@@ -133,8 +149,7 @@ def _counts(defense: Defense, records: Microdata, runs: int, rng: Generator) -> 
     """Number of cells with the first category and with neither, and the order of both categories, shape (runs, 7)."""
     outputs = np.empty((runs, 7))
     for row in outputs:
-        release = defense.apply(records, rng)
-        assert isinstance(release, MicrodataRelease)  # noqa: S101 (of a defense of this kind)
+        release = released(defense, records, rng)
         cells = release.frame["answer"].astype(str).to_numpy()
         no, yes = cells == "no", cells == "yes"
         row[:2] = no.sum(), len(cells) - no.sum() - yes.sum()

@@ -88,6 +88,14 @@ def test_a_small_epsilon_is_said_and_columns_are_independent():
     assert np.abs(together - independent).to_numpy().sum() < 0.3
 
 
+@pytest.mark.parametrize("epsilon", [2.0**-20, 1e-5])
+def test_the_smallest_epsilon_gives_independent_columns(epsilon):
+    """The epsilon of a selection is then below what the exponential mechanism computes."""
+    with pytest.warns(UserWarning, match="AdaptiveIterativeMechanism: epsilon is too small to measure associations"):
+        frame = released(records(50), epsilon=epsilon, delta=1e-9)
+    assert len(frame) == 50
+
+
 def test_a_large_epsilon_says_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -123,6 +131,11 @@ def test_the_workload_is_checked():
         AdaptiveIterativeMechanism(workload=["c0"])
     with pytest.raises(ValueError, match="workload must hold"):
         AdaptiveIterativeMechanism(workload=[["c0", "c0"]])
+    with pytest.raises(ValueError, match="workload must hold lists of different column names, got 7"):
+        AdaptiveIterativeMechanism(workload=[7])
+    for workload in ([], 3, "c0"):
+        with pytest.raises(ValueError, match="workload must be a list of at least one list of column names, got"):
+            AdaptiveIterativeMechanism(workload=workload)
     with pytest.raises(ValueError, match="workload: there is no released column 'age'"):
         AdaptiveIterativeMechanism(workload=[["c0", "age"]]).check(chain())
     with pytest.raises(ValueError, match="most_cells"):

@@ -13,17 +13,24 @@ import defenses.synthetic.private_marginals as synthesis
 from defenses import (
     AdaptiveIterativeMechanism,
     Curator,
+    FederatedAveraging,
     GraphCurator,
+    Guarantee,
     MaximumSpanningTree,
+    MicrodataDefense,
     PrivateMarginals,
     RefinedBins,
     RetentionReplacement,
+    released_frame,
+    rowwise_release,
 )
 from defenses.dp import DiscreteGaussian, DiscreteLaplace, Exponential, Laplace, RandomizedResponse, Staircase
 from defenses.ldp import GeneralizedRandomizedResponse, PiecewiseMechanism
 from defenses.synthetic.graphical.measured_table import MeasuredTable
+from scenarios.auditing.audit import audit
 from scenarios.auditing.canaries import canaries
 from scenarios.auditing.one_run import one_run_audit
+from scenarios.auditing.subjects import subject
 
 
 def rng(seed=0):
@@ -148,3 +155,33 @@ class Silent(Curator):
 def test_a_curator_that_refuses_is_named():
     with pytest.raises(ValueError, match="refuses a histogram"):
         one_run_audit(canaries(Silent()), rng=rng())
+
+
+class Deficient(MicrodataDefense):
+    """Returns no release of a table, or one without columns."""
+
+    def __init__(self, *, columns=False):
+        self.columns = columns
+
+    def guarantee(self, records):
+        return Guarantee(epsilon=1.0, statement="one record replaced by any other")
+
+    def apply(self, records, rng):
+        return rowwise_release(released_frame(records)[[]], channel=None) if self.columns else 3
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [(False, "Deficient: apply must return a MicrodataRelease, got int"), (True, "reads column '{}' of its table")],
+)
+def test_a_defense_without_a_table_to_read_is_named(columns, words):
+    with pytest.raises(ValueError, match=words.format("name")):
+        one_run_audit(canaries(Deficient(columns=columns)), rng=rng())
+    with pytest.raises(ValueError, match=words.format("answer")):
+        audit(subject(Deficient(columns=columns)), runs=8, rng=rng())
+
+
+@pytest.mark.parametrize("make", [canaries, subject])
+def test_other_kinds_of_release_are_named(make):
+    with pytest.raises(ValueError, match="FederatedAveraging releases training; audit the mechanism behind it"):
+        make(FederatedAveraging())
