@@ -199,13 +199,39 @@ def status(folder: Path, team: str | None) -> None:
 @click.argument("folder", type=FOLDER)
 @click.option("-o", "--output", type=FILE, required=True, help="The zip archive, a new file.")
 @click.option("--all", "everything", is_flag=True, help="Also what the host alone may see, except the secret seed.")
-def export(folder: Path, output: Path, *, everything: bool) -> None:
-    """Export what is public, or everything, as one zip archive."""
-    from scenarios.tournament.exporting import export as export_all
-
+@click.option("--codabench", is_flag=True, help="Write a competition bundle for Codabench, which only you may read.")
+@click.option("--docker-image", "image", metavar="NAME", help="Image in which a bundle's scoring program runs.")
+@click.option(
+    "--public-share",
+    type=click.FloatRange(min=0, max=1, min_open=True),
+    default=0.5,
+    show_default=True,
+    help="Share of each table's rows that a bundle scores until the tournament closes.",
+)
+def export(
+    folder: Path, output: Path, *, everything: bool, codabench: bool, image: str | None, public_share: float
+) -> None:
+    """Export what is public, or everything, as one zip archive, or a competition bundle for Codabench."""
     with bad_input():
-        count = export_all(_opened(folder), output, everything=everything)
-    echo(f"{output}: {count} files{'; keep it secret' if everything else ''}")
+        if codabench and everything:
+            raise ValueError("use either --all or --codabench")
+        if (image is not None) != codabench:
+            raise ValueError(
+                "--codabench needs --docker-image NAME, an image that you build from the bundle's image/Dockerfile"
+                if codabench
+                else "--docker-image is for --codabench"
+            )
+        if codabench:
+            from scenarios.tournament.codabench.bundle import export_codabench
+
+            count = export_codabench(_opened(folder), output, str(image), public_share)
+        else:
+            from scenarios.tournament.exporting import export as export_all
+
+            count = export_all(_opened(folder), output, everything=everything)
+    echo(f"{output}: {count} files{'; keep it secret' if everything or codabench else ''}")
+    if codabench:
+        echo("README.md in it has the next steps")
 
 
 @click.command()

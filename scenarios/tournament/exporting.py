@@ -8,7 +8,7 @@ import json
 import os
 import secrets
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from metrics.files import PRIVATE, UNFINISHED, check_new_file
@@ -47,23 +47,53 @@ def export(tournament: Tournament, path: Path, *, everything: bool = False) -> i
     OSError
         If it cannot be written; then there is no archive.
     """
+    return write_archive(tournament, path, _neutral_files(tournament, everything=everything), secret=everything)
+
+
+def write_archive(tournament: Tournament, path: Path, files: Iterable[tuple[str, bytes]], *, secret: bool) -> int:
+    """Write files into a new ZIP archive; return their number.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    path : Path
+        The archive, a new file.
+    files : iterable of (str, bytes)
+        Name and content of each file.
+    secret : bool
+        Whether only the owner may read the archive, so that its folder must not be a published one.
+
+    Raises
+    ------
+    ValueError
+        If the archive exists already, or its folder does not or is published.
+    OSError
+        If it cannot be written; then there is no archive.
+    """
     if os.path.lexists(path):
         raise ValueError(f"{path}: exists already; name a new file")
     check_new_file(path)
-    if everything and tournament.public in (path.resolve().parent, *path.resolve().parent.parents):
+    if secret and tournament.public in (path.resolve().parent, *path.resolve().parent.parents):
         raise ValueError(f"{path}: everybody sees this folder; name another one")
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
-    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE if everything else PUBLIC)
+    handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE if secret else PUBLIC)
     count = 0
     try:
         with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, data in _files(tournament, everything=everything):
-                archive.writestr(name, _neutral(data) if name.endswith(".csv") else data)
+            for name, data in files:
+                archive.writestr(name, data)
                 count += 1
         os.link(unfinished, path)
     finally:
         unfinished.unlink(missing_ok=True)
     return count
+
+
+def _neutral_files(tournament: Tournament, *, everything: bool) -> Iterator[tuple[str, bytes]]:
+    """Names and contents of the files; no cell of a CSV file begins like a formula."""
+    for name, data in _files(tournament, everything=everything):
+        yield name, _neutral(data) if name.endswith(".csv") else data
 
 
 def _files(tournament: Tournament, *, everything: bool) -> Iterator[tuple[str, bytes]]:

@@ -1,0 +1,1 @@
+"""Bundle of a tournament for the platform Codabench."""

@@ -1,0 +1,93 @@
+"""Reference data of a Codabench task: a tournament's folder with all that scoring needs, answers included."""
+
+from __future__ import annotations
+
+import io
+import json
+import tempfile
+import zipfile
+from datetime import datetime
+from pathlib import Path
+
+from metrics.files import PRIVATE
+from scenarios.tournament.folder import Tournament, write_whole
+from scenarios.tournament.log import Log
+from scenarios.tournament.settings import FILE, Phase
+
+ARCHIVE = "tournament.zip"
+"""The only file of the reference data: the platform would move the content of folders."""
+_SHARE = "share.json"
+_NEEDED = (FILE, "host/roles.toml", "host/others.csv", "host/secret.json", "host/originals", "host/candidates")
+
+
+def reference_data(tournament: Tournament, phase: Phase, share: float) -> bytes:
+    """Reference data of the task of a phase, as a ZIP archive.
+
+    It holds the host's files from which submissions are scored, and a log of its own: the opening, the tables in force
+    and the phase. Every secret of the tournament follows from it.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    phase : Phase
+        ``attack``, or a phase of anonymization.
+    share : float
+        Share of each table's rows that counts, in (0, 1].
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = Path(scratch).resolve()
+        for name in ("host", "host/submissions"):
+            (folder / name).mkdir(mode=0o700)
+        _write_log(tournament, folder, phase)
+        write_whole(folder / "host" / _SHARE, json.dumps({"share": share}).encode(), mode=PRIVATE)
+        content = io.BytesIO()
+        with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+            for root in (*(tournament.folder / name for name in _NEEDED), folder / "host"):
+                base = folder if folder in root.parents else tournament.folder
+                for path in sorted(root.rglob("*")) if root.is_dir() else [root]:
+                    if path.is_file() and path.suffix in (".csv", ".json", ".jsonl", ".toml", ""):
+                        archive.writestr(path.relative_to(base).as_posix(), path.read_bytes())
+    return zipped({ARCHIVE: content.getvalue()})
+
+
+def _write_log(tournament: Tournament, folder: Path, phase: Phase) -> None:
+    """Write the log of the reference data, and the tables in force that it names."""
+    entries = tournament.log.entries()
+    opened = entries[0]
+    now = datetime.fromisoformat(opened.time)
+    log = Log(folder / "host" / "log.jsonl")
+    with log.locked():
+        log.append("opened", opened.details, now)
+        if phase is not Phase.ATTACK:
+            return
+        published = tournament.phase(entries) in (Phase.ATTACK, Phase.CLOSED)
+        for team, table in sorted(tournament.tables(entries).items()) if published else ():
+            details = {"team": team, "phase": str(table.phase), "against": None, "sha256": table.content}
+            log.append("submitted", {**details, "rows": table.rows}, now)
+            data = tournament.content(table.content)
+            write_whole(folder / "host" / "submissions" / table.content, data, mode=PRIVATE)
+        log.append("advanced", {"from": str(tournament.settings.phases[-3]), "to": str(Phase.ATTACK)}, now)
+
+
+def unpacked(reference: Path, folder: Path) -> tuple[Tournament, float]:
+    """Unpack reference data into an empty folder; return the tournament and the share of the rows that counts.
+
+    Raises
+    ------
+    ValueError
+        If they are no reference data.
+    """
+    with zipfile.ZipFile(reference / ARCHIVE) as archive:
+        archive.extractall(folder)
+    (folder / "host" / "submissions").mkdir(exist_ok=True)
+    return Tournament(folder), float(json.loads((folder / "host" / _SHARE).read_bytes())["share"])
+
+
+def zipped(contents: dict[str, bytes]) -> bytes:
+    """Files without folders as a ZIP archive, by name."""
+    data = io.BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in contents.items():
+            archive.writestr(name, content)
+    return data.getvalue()

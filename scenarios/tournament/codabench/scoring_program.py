@@ -1,0 +1,178 @@
+"""Scoring of one submission on Codabench, by the functions that score the tournament itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import sys
+import tempfile
+import traceback
+from collections.abc import Sequence
+from pathlib import Path
+
+from leaderboard.result import Result
+from scenarios.tournament.codabench.detailed_results import attack_page, table_page
+from scenarios.tournament.codabench.reference_data import unpacked
+from scenarios.tournament.codabench.submission_files import RefusedSubmissionError, SubmissionFiles, read_files
+from scenarios.tournament.folder import Submission, Tournament
+from scenarios.tournament.isolation import TaskStep
+from scenarios.tournament.problems import InvalidFileError
+from scenarios.tournament.scoring import Target, baseline_name, baselines, score_target
+from scenarios.tournament.settings import Phase
+from scenarios.tournament.standings import outcome_of, standings
+from scenarios.tournament.validating import attacked, named_target, validated
+
+BAD_INPUT, FAILED = 2, 1
+TRACEBACK = "TOKUMEI_TRACEBACK"
+"""Environment variable under which a host sees why scoring failed; participants see the log of the program."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Score the submission in ``INPUT/res`` against ``INPUT/ref``, and write ``OUTPUT/scores.json``.
+
+    A submission that breaks a rule is refused: its problems are written to standard error, one a line, and there is no
+    ``scores.json``. The platform then lists it as failed. Unexpected errors name no detail, since participants see
+    them and they might quote the host's files.
+
+    Parameters
+    ----------
+    arguments : sequence of str
+        Folder of the input, and folder of the output.
+
+    Returns
+    -------
+    int
+        Exit code: 0, 1 if scoring failed, 2 if the submission breaks a rule.
+    """
+    if len(arguments) != 2:
+        print("usage: score.py INPUT OUTPUT", file=sys.stderr)
+        return BAD_INPUT
+    source, output = map(Path, arguments)
+    try:
+        with tempfile.TemporaryDirectory() as scratch:
+            tournament, share = unpacked(source / "ref", Path(scratch))
+            numbers, page = scored(tournament, share, source / "res")
+    except InvalidFileError as error:
+        for line in error.lines:
+            print(line if line.startswith("and ") else f"{error.name}, {line}", file=sys.stderr)
+        return BAD_INPUT
+    except RefusedSubmissionError as error:
+        print(error, file=sys.stderr)
+        return BAD_INPUT
+    except Exception as error:
+        if os.environ.get(TRACEBACK):
+            traceback.print_exc()
+        print(f"scoring failed ({type(error).__name__}); tell the host", file=sys.stderr)
+        return FAILED
+    output.mkdir(parents=True, exist_ok=True)
+    (output / "detailed_results.html").write_text(page, encoding="utf-8")
+    (output / "scores.json").write_text(json.dumps(numbers), encoding="utf-8")
+    return 0
+
+
+def scored(tournament: Tournament, share: float, folder: Path) -> tuple[dict[str, float], str]:
+    """Scores of a submission by the leaderboard's columns, and a page about it.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The reference data.
+    share : float
+        Share of each table's rows that counts, in (0, 1].
+    folder : Path
+        Folder of the submission.
+
+    Raises
+    ------
+    InvalidFileError
+        If a file breaks rules, with all problems.
+    RefusedSubmissionError
+        If the submission breaks a rule otherwise.
+    """
+    files = read_files(tournament, folder)
+    if tournament.phase(tournament.log.head().lasting) is Phase.ATTACK:
+        return _attacks_scored(tournament, share, files)
+    return _table_scored(tournament, share, files)
+
+
+def _table_scored(tournament: Tournament, share: float, files: SubmissionFiles) -> tuple[dict[str, float], str]:
+    """Utility of a table, and its defense against the baseline attacks."""
+    team = files.team
+    if len(files.contents) != 1:
+        given = ", ".join(files.contents) or "none"
+        raise RefusedSubmissionError(f"this phase takes {team}_anonymized.csv alone; the submission has {given}")
+    (name,) = files.contents
+    if named_target(name, None):
+        raise RefusedSubmissionError(f"{name}: attacks are submitted in the attack phase; submit {team}_anonymized.csv")
+    table = _stored(tournament, files, name, None)
+    keys = {share: {"": "table", **{name: name for name in map(baseline_name, baselines())}}}
+    results = _results(tournament, Target(team, table, {}, keys, frozenset(keys[share].values())))
+    (standing,) = standings([team], results)
+    (values,) = (one.values for one in results if one.attack is None)
+    outcomes = sorted((outcome_of(one) for one in results if one.attack), key=lambda one: -one.advantage)
+    numbers = {
+        "score": standing.defense,
+        "utility": standing.utility,
+        "utility_table": standing.utility_table,
+        "utility_record": standing.utility_record,
+        "advantage": outcomes[0].advantage,
+    }
+    measured = {column: value for column, value in numbers.items() if value is not None}
+    return measured, table_page(team, measured, values, outcomes)
+
+
+def _attacks_scored(tournament: Tournament, share: float, files: SubmissionFiles) -> tuple[dict[str, float], str]:
+    """Mean advantage of a team's attacks over the other teams' tables; a table that it does not attack counts 0."""
+    team = files.team
+    tables = tournament.tables(tournament.log.entries())
+    others = [other for other in tables if other != team]
+    if not others:
+        raise RefusedSubmissionError("no other table is published yet; wait until the host has published the tables")
+    if not files.contents:
+        raise RefusedSubmissionError(f"the submission has no CSV file; name attacks {team}_attack_OTHER.csv")
+    targets = []
+    # All files are read before the first is scored, so that a wrong one is refused at once.
+    for name in files.contents:
+        if not named_target(name, None):
+            raise RefusedSubmissionError(f"{name}: in the attack phase files are named {team}_attack_OTHER.csv")
+        attack = _stored(tournament, files, name, Phase.ATTACK)
+        other = str(attack.against)
+        keys = {share: {"": "table", team: team}}
+        targets.append(Target(other, tables[other], {team: attack}, keys, frozenset({team})))
+    outcomes = {one.team: outcome_of(_results(tournament, one)[0]) for one in targets}
+    score = sum(one.advantage for one in outcomes.values()) / len(others)
+    return {"score": score, "attacked": float(len(outcomes))}, attack_page(team, score, outcomes, len(others))
+
+
+def _stored(tournament: Tournament, files: SubmissionFiles, name: str, phase: Phase | None) -> Submission:
+    """Validate a file and store it in the tournament's folder, as `submit` does."""
+    team, entries = files.team, tournament.log.entries()
+    # A damaged file of the host fails here and not below, where messages are for the team.
+    tournament.form(team)
+    try:
+        target = attacked(tournament, team, name, None, required=True) if phase is Phase.ATTACK else None
+        upload = validated(tournament, entries, team, name, files.contents[name], target)
+    except InvalidFileError:
+        raise
+    except ValueError as error:
+        raise RefusedSubmissionError(str(error)) from None
+    content = hashlib.sha256(upload.data).hexdigest()
+    (tournament.submissions / content).write_bytes(upload.data)
+    return Submission(team, phase or Phase.ANONYMIZE, target, content, 0, upload.rows, upload.table)
+
+
+def _results(tournament: Tournament, target: Target) -> list[Result]:
+    """Results of scoring a table or attacks on it.
+
+    Raises
+    ------
+    RuntimeError
+        If a step failed.
+    """
+    steps = score_target((tournament.folder, target))
+    results = [one for step in steps if not isinstance(step, TaskStep) for one in step]
+    for one in results:
+        if one.status != "ok":
+            raise RuntimeError(f"{one.attack or one.defense}: {one.status} ({one.reason})")
+    return results

@@ -1,0 +1,85 @@
+"""Files of a submission on Codabench, and the key that shows whose they are."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from pathlib import Path
+
+from scenarios.tournament.codabench.make_submission import key
+from scenarios.tournament.folder import Tournament
+from scenarios.tournament.sheets import read_submission
+
+MOST_FILES = 250
+"""Largest number of files in a submission."""
+
+
+class RefusedSubmissionError(ValueError):
+    """A submission that breaks a rule; the message is one line for its team."""
+
+
+@dataclass(frozen=True)
+class SubmissionFiles:
+    """Files of a submission.
+
+    Attributes
+    ----------
+    team : str
+        The team that made it.
+    contents : dict of str to bytes
+        Content of each CSV file by its name, in order of names.
+    """
+
+    team: str
+    contents: dict[str, bytes]
+
+
+def read_files(tournament: Tournament, folder: Path) -> SubmissionFiles:
+    """Read the files of a submission.
+
+    The platform does not tell a scoring program who submits. The key, which follows from the team's originals, does.
+    Otherwise anybody could measure tables against another team's originals, or a team could attack its own table.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The reference data.
+    folder : Path
+        Folder of the submission.
+
+    Raises
+    ------
+    RefusedSubmissionError
+        If there is no key, it is wrong, or there are too many files, equal names or files that cannot be read.
+    """
+    paths = [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.suffix.lower() in (".csv", ".key")
+        and not any(part.startswith((".", "__MACOSX")) for part in path.relative_to(folder).parts)
+    ]
+    if len(paths) > MOST_FILES:
+        raise RefusedSubmissionError(f"the submission has {len(paths)} files; at most {MOST_FILES} are read")
+    contents: dict[str, bytes] = {}
+    for path in paths:
+        if path.name in contents:
+            raise RefusedSubmissionError(f"{path.name}: is in the submission twice")
+        try:
+            contents[path.name] = read_submission(path)
+        except ValueError as error:
+            raise RefusedSubmissionError(str(error).replace(f"{path}", path.name)) from None
+    keys = [name for name in contents if name.lower().endswith(".key")]
+    if len(keys) != 1:
+        raise RefusedSubmissionError(
+            f"the submission has {len(keys)} files TEAM.key; make_submission.py of the starting kit makes it with one"
+        )
+    team, given = keys[0][: -len(".key")], contents.pop(keys[0])
+    expected = (
+        key(tournament.original_path(team).read_bytes()).encode() if team in tournament.settings.teams else b"no team"
+    )
+    if not hmac.compare_digest(given.strip(), expected):
+        raise RefusedSubmissionError(
+            f"{keys[0][:40]!a}: is not the key of that team; make_submission.py makes it from TEAM_original.csv as the "
+            "host handed it out"
+        )
+    return SubmissionFiles(team, contents)
