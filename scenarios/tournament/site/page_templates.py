@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
+from collections.abc import Sequence
 from datetime import datetime
 from functools import cache
 from importlib import resources
@@ -11,6 +12,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markdown_it import MarkdownIt
+from markdown_it.token import Token
 from markupsafe import Markup
 
 from metrics.printable import printable
@@ -95,7 +97,19 @@ def markdown_parser() -> MarkdownIt:
     """Parser of Markdown that escapes HTML and knows no images."""
     parser = MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
     parser.validateLink = _is_web_link  # type: ignore[method-assign]
+    parser.add_render_rule("table_open", _table_open)
+    parser.add_render_rule("table_close", _table_close)
     return parser
+
+
+def _table_open(renderer: object, tokens: Sequence[Token], place: int, options: object, env: object) -> str:
+    """A region around a table, which scrolls sideways and which the keyboard reaches."""
+    number_of_table = sum(token.type == "table_open" for token in tokens[: place + 1])
+    return f'<div class="scroll" tabindex="0" role="region" aria-label="Table {number_of_table}">\n<table>\n'
+
+
+def _table_close(renderer: object, tokens: Sequence[Token], place: int, options: object, env: object) -> str:
+    return "</table>\n</div>\n"
 
 
 def _is_web_link(url: str) -> bool:

@@ -1,0 +1,258 @@
+"""The site in a real browser: the course of a tournament, the keyboard alone, a phone, and accessibility by axe."""
+
+from datetime import timedelta
+
+import pytest
+from browser_tools import DESK, PHONE, Person, chromium, findings, overflow, reachable, tab_to
+from site_tools import HOUR, PASSWORD, START, TEAMS, served
+from tournament_tools import opened_narrow
+
+from scenarios.tournament.folder import Tournament, csv_bytes
+from scenarios.tournament.scoring import score_shares
+from scenarios.tournament.site.routes import ENDPOINTS
+from scenarios.tournament.updating import shares_of, update_boards
+
+DAY = timedelta(days=1)
+ATTACK = b"released_row,candidate_row\n0,1\n1,2\n"
+STANDINGS = """\
+rank,team,defense_rank,defense,attack_rank,attack,utility,utility_table,utility_record,worst_attack,worst_goal,\
+worst_success,attacked,title,remark
+1,kyoto,1,0.62,1,0.25,0.8,0.8,0.9,osaka,rows,0.225,1,kyoto,
+2,osaka,2,0.1,2,0.1,0.5,0.5,0.7,baseline:NearestNeighbour,rows,0.8,1,osaka,tied with nobody
+3,nara,3,,3,,,,,,,,0,nara,handed in nothing
+"""
+MATRIX = """\
+scenario,defense,attack,advantage
+tournament,kyoto,osaka,0.225
+tournament,osaka,baseline:NearestNeighbour,0.8
+tournament,osaka,kyoto,0.95
+"""
+PAGES = {
+    "guest": ("/", "/screen", "/rules", "/log-in", "/nowhere", "/invitation/wrong"),
+    "kyoto": ("/", "/account", "/team/kyoto", "/team/kyoto/report", "/team/osaka"),
+    "host": ("/host", "/team/kyoto", "/account"),
+}
+"""Pages by who opens them, also such that are refused."""
+FILES = {
+    *("/boards/{name}", "/published.zip", "/published/{of}/{kind}", "/live", "/health", "/static/{name}"),
+    *("/team/{team}/kit.zip", "/team/{team}/submissions/{number:int}", "/host/export.zip"),
+}
+"""Addresses that answer with a file instead of a page."""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with chromium() as started:
+        yield started
+
+
+@pytest.fixture(scope="module")
+def narrow(tmp_path_factory):
+    """A tournament of seven columns in its first phase."""
+    return opened_narrow(tmp_path_factory.mktemp("narrow") / "cup", TEAMS, originals=12, candidates=24)
+
+
+@pytest.fixture
+def cup_site(narrow, tmp_path):
+    with served(narrow.tournament.folder, tmp_path / "cup") as one:
+        yield one
+
+
+@pytest.fixture
+def board_site(cup_site):
+    """The site in the attack phase, with boards and reports."""
+    for team in ("kyoto", "osaka"):
+        cup_site.played.hand_in(team, cup_site.table(team))
+    cup_site.played.publish()
+    update_boards(Tournament(cup_site.folder), 0.5)
+    (cup_site.folder / "public" / "standings.csv").write_text(STANDINGS)
+    (cup_site.folder / "public" / "matrix.csv").write_text(MATRIX)
+    cup_site.clock.now = START + DAY + HOUR
+    return cup_site
+
+
+def wrong_table(site, team):
+    """A table with a range that is written in the wrong way, and a column that nobody knows."""
+    frame = site.played.frame(team).astype({"age": object})
+    frame.loc[3, "age"] = "20-29"
+    return csv_bytes(frame)
+
+
+def scored(site, share=0.5):
+    """Score the tournament and write its boards."""
+    tournament = Tournament(site.folder)
+    score_shares(tournament, shares_of(tournament, share), 1)
+    update_boards(tournament, share)
+
+
+def test_a_tournament_from_invitation_to_standings(cup_site, browser):
+    with reachable(cup_site) as address:
+        host, kyoto, osaka = (Person(browser, address) for _ in range(3))
+        host.accept(cup_site.invitation("host"))
+        host.open("/host")
+        host.page.locator("#invite-team").select_option("kyoto")
+        host.press("Make a one-time link")
+        link = host.page.locator("main code").inner_text()
+        kyoto.accept(link)
+        assert kyoto.page.url.endswith("/team/kyoto")
+        # The link works once.
+        osaka.open(link)
+        assert not osaka.page.locator("#password").count()
+
+        kyoto.choose("Anonymized table (CSV)", "table.csv", wrong_table(cup_site, "kyoto"))
+        kyoto.press("Submit")
+        assert "Refused" in kyoto.text()
+        assert "[20,29]" in kyoto.text()
+        kyoto.choose("Anonymized table (CSV)", "table.csv", cup_site.table("kyoto"))
+        kyoto.press("Submit")
+        assert "Accepted" in kyoto.text()
+        assert kyoto.page.locator("tr.in-force").count() == 1
+
+        osaka.accept(cup_site.invitation("osaka"))
+        osaka.choose("Anonymized table (CSV)", "table.csv", cup_site.table("osaka", age="*"))
+        osaka.press("Submit")
+        assert "Accepted" in osaka.text()
+
+        close_phase(host, cup_site, START + DAY)
+        kyoto.log_in("kyoto")
+        kyoto.page.get_by_label("Team that the file attacks").select_option("osaka")
+        kyoto.choose("Correspondence tables (CSV), one or more", "any.csv", ATTACK)
+        kyoto.press("Submit")
+        assert "Accepted" in kyoto.text()
+        close_phase(host, cup_site, START + 2 * DAY)
+        scored(cup_site)
+
+        board = Person(browser, address).open("/")
+        rows = board.locator("table.standings tbody tr")
+        assert rows.count() == 3
+        assert {rows.nth(n).locator("th").inner_text().split()[0] for n in (0, 1)} == {"kyoto", "osaka"}
+        assert "handed in nothing" in rows.nth(2).inner_text()
+        assert board.locator("table.matrix").count() == 1
+        assert not kyoto.errors + osaka.errors + host.errors
+
+
+def close_phase(host, site, moment):
+    """The host closes the phase at its end; sessions have ended by then."""
+    site.clock.now = moment + HOUR
+    host.log_in("host")
+    host.open("/host").locator("#sure-advance").check()
+    host.press("Close the phase")
+    assert host.page.locator("#outcome .accepted").count() == 1
+
+
+def test_every_address_of_a_page_is_opened_in_the_browser():
+    """A new page must be added to `PAGES`, so that it is checked, too."""
+    pages = {one.path for one in ENDPOINTS if one.method == "GET"} - FILES
+    opened = {
+        path.replace("/kyoto", "/{team}").replace("/wrong", "/{token}") for paths in PAGES.values() for path in paths
+    }
+    assert pages <= opened
+
+
+def visit_all(browser, site, visit, **given):
+    """Open every page as everybody who may, and those that follow a form; call ``visit(page)`` on each."""
+    with reachable(site) as address:
+        for name, paths in PAGES.items():
+            person = Person(browser, address, **given)
+            if name != "guest":
+                invitation = site.invitation(name)
+                visit(person.open(invitation))
+                person.accept(invitation)
+            for path in paths:
+                visit(person.open(path))
+            if name == "kyoto":
+                person.open("/team/kyoto")
+                files = [{"name": f"kyoto_attack_{n}.csv", "mimeType": "text/csv", "buffer": c} for n, c in UPLOADS]
+                person.page.get_by_label("Correspondence tables").set_input_files(files)
+                person.press("Submit")
+                assert person.page.locator(".refused").count()
+                assert person.page.locator(".accepted").count()
+                visit(person.page)
+            if name == "host":
+                person.open("/host")
+                person.page.locator("#text").fill("Lunch at noon. " + "Wakayama" * 30)
+                person.press("Post")
+                visit(person.page)
+                person.page.locator("#invite-team").select_option("nara")
+                person.press("Make a one-time link")
+                visit(person.page)
+            assert not person.errors
+            person.context.close()
+
+
+UPLOADS = (("osaka", ATTACK), ("nowhere", ATTACK), ("kyoto", b"released_row,candidate_row\n0,99\n"))
+
+
+@pytest.mark.parametrize(
+    ("viewport", "scheme"),
+    [
+        (PHONE, "light"),
+        pytest.param(PHONE, "dark", marks=pytest.mark.long),
+        pytest.param(DESK, "light", marks=pytest.mark.long),
+        pytest.param(DESK, "dark", marks=pytest.mark.long),
+    ],
+)
+def test_every_page_is_accessible_and_fits_its_window(board_site, browser, viewport, scheme):
+    """Axe finds nothing serious; only tables scroll sideways, in regions of their own; a finger hits every button."""
+    wrong = []
+
+    def visit(page):
+        wrong.extend(findings(page)[0])
+        if overflow(page) > 0:
+            wrong.append(f"{page.url}: is {overflow(page)} pixels wider than the window")
+        wrong.extend(f"{page.url}: too small: {one}" for one in page.evaluate(SMALL))
+
+    visit_all(browser, board_site, visit, viewport=viewport, color_scheme=scheme)
+    assert not wrong, "\n".join(wrong)
+
+
+def test_axe_finds_what_is_wrong(browser):
+    """The check is able to fail: a picture without a text, a field without a label, pale text."""
+    page = browser.new_page()
+    page.set_content('<html lang="en"><title>x</title><main><img src="x"><input><p style="color:#ccc">pale</p></main>')
+    assert {"image-alt", "label", "color-contrast"} <= {line.split(": ")[1].split()[0] for line in findings(page)[0]}
+    page.close()
+
+
+SMALL = """[...document.querySelectorAll("button, input:not([type=hidden]):not([type=checkbox]), select")]
+    .map(one => [one.outerHTML.slice(0, 80), one.getBoundingClientRect()])
+    .filter(([, box]) => box.height > 0 && (box.height < 24 || box.width < 24)).map(([text]) => text)"""
+"""Buttons and fields below 24 pixels, the least size of WCAG 2.2, success criterion 2.5.8."""
+
+
+def test_the_keyboard_alone_hands_in_a_table(cup_site, browser):
+    with reachable(cup_site) as address:
+        cup_site.member("kyoto")
+        person = Person(browser, address)
+        page = person.open("/")
+        page.keyboard.press("Tab")
+        assert page.evaluate("document.activeElement.className") == "skip"
+        assert page.locator(".skip").bounding_box()["x"] >= 0
+        page.keyboard.press("Enter")
+        assert page.evaluate("document.activeElement.id") == "main"
+        page.goto("/")
+        follow(page, 'a[href="/log-in"]')
+        tab_to(page, "#name")
+        page.keyboard.type("kyoto")
+        tab_to(page, "#password")
+        page.keyboard.type(PASSWORD)
+        with page.expect_navigation():
+            page.keyboard.press("Enter")
+        for data, verdict in ((wrong_table(cup_site, "kyoto"), "refused"), (cup_site.table("kyoto"), "accepted")):
+            # After an upload the focus starts anew at the top of the page.
+            tab_to(page, "#file")
+            with page.expect_file_chooser() as chooser:
+                page.keyboard.press("Enter")
+            chooser.value.set_files({"name": "table.csv", "mimeType": "text/csv", "buffer": data})
+            tab_to(page, "form.drop button:not(.plain)")
+            with page.expect_navigation():
+                page.keyboard.press("Enter")
+            assert page.locator(f"#outcome .{verdict}").count() == 1
+        assert not person.errors
+
+
+def follow(page, selector):
+    """Follow a link by the keyboard."""
+    tab_to(page, selector)
+    with page.expect_navigation():
+        page.keyboard.press("Enter")
