@@ -59,6 +59,8 @@ class Person:
         self.context.set_default_timeout(WAIT)
         self.page = self.context.new_page()
         self.errors = []
+        # A dialog that opens before the browser intercepts dialogs is lost, so it intercepts them from the start.
+        self.page.on("filechooser", lambda _: None)
         self.page.on("pageerror", lambda error: self.errors.append(str(error)))
         # The browser reports what the content security policy refused as an error of the console.
         self.page.on("console", self._note)
@@ -75,8 +77,12 @@ class Person:
     def accept(self, invitation):
         """Set the password by an invitation."""
         self.open(invitation)
-        self.page.get_by_label("Password", exact=True).fill(PASSWORD)
-        self.page.get_by_label("The same password again").fill(PASSWORD)
+        self.set_password(PASSWORD, PASSWORD)
+
+    def set_password(self, password, repeated):
+        """Fill in the form of an invitation."""
+        self.page.get_by_label("Password", exact=True).fill(password)
+        self.page.get_by_label("The same password again").fill(repeated)
         self.press("Set the password and log in")
 
     def log_in(self, name):

@@ -12,7 +12,9 @@ from scenarios.tournament.site.page_templates import markdown_parser
 
 _INLINE = ("a", "br", "code", "em", "strong")
 _BLOCKS = ("blockquote", "h2", "h3", "h4", "h5", "h6", "hr", "li", "ol", "p", "pre", "ul")
-_TABLE = ("table", "tbody", "td", "th", "thead", "tr")
+_TABLE = ("div", "table", "tbody", "td", "th", "thead", "tr")
+_REGION = {"class": {"scroll"}, "role": {"region"}, "tabindex": {"0"}}
+"""Attributes of the region in which a wide table scrolls; the parser writes no other ``div``."""
 
 
 @lru_cache(maxsize=256)
@@ -31,7 +33,8 @@ def method_html(text: str) -> Markup:
     clean = nh3.clean(
         html,
         tags={*_INLINE, *_BLOCKS, *_TABLE},
-        attributes={"*": set(), "a": {"href"}, "ol": {"start"}},
+        attributes={"*": set(), "a": {"href"}, "div": {"aria-label"}, "ol": {"start"}},
+        tag_attribute_values={"div": _REGION},
         url_schemes={"http", "https"},
         link_rel="nofollow noopener",
     )

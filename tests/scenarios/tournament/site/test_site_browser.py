@@ -1,14 +1,20 @@
 """The site in a real browser: the course of a tournament, the keyboard alone, a phone, and accessibility by axe."""
 
+import io
 from datetime import timedelta
 
 import pytest
 from browser_tools import DESK, PHONE, Person, chromium, findings, overflow, reachable, tab_to
+from PIL import Image
 from site_tools import HOUR, PASSWORD, START, TEAMS, served
 from tournament_tools import opened_narrow
 
+from scenarios.tournament.advancing import advance
 from scenarios.tournament.folder import Tournament, csv_bytes
+from scenarios.tournament.presenting import present
 from scenarios.tournament.scoring import score_shares
+from scenarios.tournament.site.invitation_sheet import invitations_page
+from scenarios.tournament.site.inviting import invite
 from scenarios.tournament.site.routes import ENDPOINTS
 from scenarios.tournament.updating import shares_of, update_boards
 
@@ -27,15 +33,25 @@ tournament,kyoto,osaka,0.225
 tournament,osaka,baseline:NearestNeighbour,0.8
 tournament,osaka,kyoto,0.95
 """
-PAGES = {
-    "guest": ("/", "/screen", "/rules", "/log-in", "/nowhere", "/invitation/wrong"),
-    "kyoto": ("/", "/account", "/team/kyoto", "/team/kyoto/report", "/team/osaka"),
-    "host": ("/host", "/team/kyoto", "/account"),
+WIDE = "|".join(f"column_number_{n}" for n in range(12))
+METHOD = (
+    f"## Our method\n\n{WIDE}\n{'|'.join(['---'] * 12)}\n{'|'.join(['1'] * 12)}\n\n1. [rounded](https://example.org)\n"
+)
+GUEST = ("/", "/screen", "/rules", "/log-in", "/presentations", "/nowhere", "/invitation/wrong")
+TEAM = ("/", "/account", "/team/kyoto", "/team/kyoto/report", "/team/kyoto/presentation", "/team/osaka")
+HOST = ("/host", "/team/kyoto", "/team/kyoto/presentation", "/account")
+PAGES = {"guest": GUEST, "kyoto": TEAM, "host": HOST}
+"""Pages of the attack phase by who opens them, also such that are refused."""
+CLOSED = {
+    "guest": ("/", "/screen", "/presentations", "/presentations/kyoto"),
+    "kyoto": ("/team/kyoto", "/team/kyoto/presentation"),
+    "host": ("/host",),
 }
-"""Pages by who opens them, also such that are refused."""
+"""Pages that differ after the close."""
 FILES = {
     *("/boards/{name}", "/published.zip", "/published/{of}/{kind}", "/live", "/health", "/static/{name}"),
     *("/team/{team}/kit.zip", "/team/{team}/submissions/{number:int}", "/host/export.zip"),
+    *("/presentations/{of}/picture", "/team/{team}/presentation/picture"),
 }
 """Addresses that answer with a file instead of a page."""
 
@@ -68,6 +84,9 @@ def board_site(cup_site):
     (cup_site.folder / "public" / "standings.csv").write_text(STANDINGS)
     (cup_site.folder / "public" / "matrix.csv").write_text(MATRIX)
     cup_site.clock.now = START + DAY + HOUR
+    drawing = io.BytesIO()
+    Image.new("RGB", (900, 300), "teal").save(drawing, "PNG")
+    present(Tournament(cup_site.folder), "kyoto", METHOD, drawing.getvalue(), cup_site.clock.now)
     return cup_site
 
 
@@ -141,41 +160,68 @@ def close_phase(host, site, moment):
 
 
 def test_every_address_of_a_page_is_opened_in_the_browser():
-    """A new page must be added to `PAGES`, so that it is checked, too."""
+    """A new page must be added to `PAGES` or `CLOSED`, so that it is checked, too."""
     pages = {one.path for one in ENDPOINTS if one.method == "GET"} - FILES
+    paths = {path for stage in (PAGES, CLOSED) for by_role in stage.values() for path in by_role}
     opened = {
-        path.replace("/kyoto", "/{team}").replace("/wrong", "/{token}") for paths in PAGES.values() for path in paths
+        path.replace("presentations/kyoto", "presentations/{of}")
+        .replace("team/kyoto", "team/{team}")
+        .replace("/wrong", "/{token}")
+        for path in paths
     }
     assert pages <= opened
 
 
-def visit_all(browser, site, visit, **given):
-    """Open every page as everybody who may, and those that follow a form; call ``visit(page)`` on each."""
+def visit_attack_phase(browser, address, site, visit, **given):
+    """Open every page of the attack phase, and those that follow a form; call ``visit(page)`` on each."""
+    people = {name: Person(browser, address, **given) for name in PAGES}
+    for name, person in people.items():
+        if name != "guest":
+            visit(person.open(site.invitation(name)))
+            person.set_password(PASSWORD, "something else entirely")
+            visit(person.page)
+            person.set_password(PASSWORD, PASSWORD)
+        for path in PAGES[name]:
+            visit(person.open(path))
+    guest, kyoto, host = people.values()
+    guest.log_in("nobody")
+    assert guest.page.locator("[role=alert]").count()
+    visit(guest.page)
+
+    kyoto.open("/team/kyoto")
+    files = [{"name": f"kyoto_attack_{n}.csv", "mimeType": "text/csv", "buffer": data} for n, data in UPLOADS]
+    kyoto.page.get_by_label("Correspondence tables").set_input_files(files)
+    kyoto.press("Submit")
+    assert kyoto.page.locator(".refused").count()
+    assert kyoto.page.locator(".accepted").count()
+    visit(kyoto.page)
+    number = kyoto.page.locator("input[name=number]").first.input_value()
+    kyoto.press(f"Preview the scores of submission {number}")
+    assert "Built-in attack" in kyoto.text()
+    visit(kyoto.page)
+
+    host.open("/host")
+    host.page.locator("#text").fill("Lunch at noon. " + "Wakayama" * 30)
+    host.press("Post")
+    visit(host.page)
+    host.page.locator("#invite-team").select_option("nara")
+    host.press("Make a one-time link")
+    visit(host.page)
+    return people
+
+
+def visit_all(browser, site, visit, sheet, **given):
+    """Open every page as everybody who may, in the attack phase and after the close, and a sheet of invitations."""
     with reachable(site) as address:
-        for name, paths in PAGES.items():
-            person = Person(browser, address, **given)
-            if name != "guest":
-                invitation = site.invitation(name)
-                visit(person.open(invitation))
-                person.accept(invitation)
+        people = visit_attack_phase(browser, address, site, visit, **given)
+        advance(Tournament(site.folder), site.clock.now, early=True)
+        for name, paths in CLOSED.items():
             for path in paths:
-                visit(person.open(path))
-            if name == "kyoto":
-                person.open("/team/kyoto")
-                files = [{"name": f"kyoto_attack_{n}.csv", "mimeType": "text/csv", "buffer": c} for n, c in UPLOADS]
-                person.page.get_by_label("Correspondence tables").set_input_files(files)
-                person.press("Submit")
-                assert person.page.locator(".refused").count()
-                assert person.page.locator(".accepted").count()
-                visit(person.page)
-            if name == "host":
-                person.open("/host")
-                person.page.locator("#text").fill("Lunch at noon. " + "Wakayama" * 30)
-                person.press("Post")
-                visit(person.page)
-                person.page.locator("#invite-team").select_option("nara")
-                person.press("Make a one-time link")
-                visit(person.page)
+                visit(people[name].open(path))
+        links = invite(site.folder, ["host", *TEAMS], site.clock.now, address=address)
+        sheet.write_text(invitations_page("A cup", links))
+        visit(people["guest"].open(sheet.as_uri()))
+        for person in people.values():
             assert not person.errors
             person.context.close()
 
@@ -192,7 +238,7 @@ UPLOADS = (("osaka", ATTACK), ("nowhere", ATTACK), ("osaka", b"released_row,cand
         pytest.param(DESK, "dark", marks=pytest.mark.long),
     ],
 )
-def test_every_page_is_accessible_and_fits_its_window(board_site, browser, viewport, scheme):
+def test_every_page_is_accessible_and_fits_its_window(board_site, browser, tmp_path, viewport, scheme):
     """Axe finds nothing serious; only tables scroll sideways, in regions of their own; a finger hits every button."""
     wrong = []
 
@@ -202,7 +248,7 @@ def test_every_page_is_accessible_and_fits_its_window(board_site, browser, viewp
             wrong.append(f"{page.url}: is {overflow(page)} pixels wider than the window")
         wrong.extend(f"{page.url}: too small: {one}" for one in page.evaluate(SMALL))
 
-    visit_all(browser, board_site, visit, viewport=viewport, color_scheme=scheme)
+    visit_all(browser, board_site, visit, tmp_path / "sheet.html", viewport=viewport, color_scheme=scheme)
     assert not wrong, "\n".join(wrong)
 
 

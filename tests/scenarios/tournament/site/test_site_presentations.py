@@ -127,8 +127,9 @@ def test_the_sanitiser_holds_where_the_parser_fails(monkeypatch):
 
     monkeypatch.setattr(presentation_text, "markdown_parser", lambda: MarkdownIt("commonmark", {"html": True}))
     text = "<script>alert(1)</script>\n\n<svg onload=x></svg> <a href='javascript:x' onclick=x>y</a> ![p](https://e.example/p)"
+    text += "<div class=top role=alert tabindex=5 id=main style=color:red>z</div>"
     html = method_html(text + " unlike other tests")
-    for forbidden in ("<script", "<svg", "onclick", "javascript", "<img"):
+    for forbidden in ("<script", "<svg", "onclick", "javascript", "<img", "top", "alert", "tabindex", "id=", "style"):
         assert forbidden not in html
 
 
