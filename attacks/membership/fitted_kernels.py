@@ -23,9 +23,9 @@ class FittedKernels:
 
     Attributes
     ----------
-    member : sequence of ndarray
+    member : mapping of str to ndarray
         For people in a table: how closely its rows follow its own members.
-    other : sequence of ndarray
+    other : mapping of str to ndarray
         For people outside it: how smooth a density of the population its rows give.
     populations : Populations
         The population of each column.

@@ -12,7 +12,7 @@ Kernels are computed in single precision (`attacks.membership.column_lifts`).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from attacks.base.attack import Knowledge
-from attacks.base.sides import shared_columns
+from attacks.base.sides import common_columns, shared_columns
 from attacks.membership.column_lifts import ColumnLifts, Populations, Singles, part_count
 from defenses.base.release import MicrodataRelease
 from metrics.arrays import Floats, Integers
@@ -30,8 +30,8 @@ from metrics.arrays import Floats, Integers
 # Most steps of expectation-maximization, largest change of a weight at which they end, and pseudo-count of each part.
 STEPS, SETTLED, PSEUDO_COUNT = 12, 2e-3, 0.1
 
-Weights = Sequence[Floats]
-"""Weights of the parts, one array for each column; each sums to 1."""
+Weights = Mapping[str, Floats]
+"""Weights of the parts by column; each array sums to 1. Tables may have their columns in different orders."""
 
 
 def log_kernel(
@@ -45,7 +45,7 @@ def log_kernel(
         The released rows.
     knowledge : Knowledge
         Holds the candidates. Its auxiliary people are the population.
-    weights : sequence of ndarray
+    weights : mapping of str to ndarray
         Weights of the parts for each common column (`fitted_weights`).
     populations : Populations, optional
         Those of the auxiliary people, to save computing them anew.
@@ -65,10 +65,10 @@ def log_kernels(
     columns = shared_columns(table, knowledge)
     populations = populations or Populations(knowledge.auxiliary)
     totals = [np.zeros((len(table.frame), len(knowledge.candidates)), dtype=np.float32) for _ in kernels]
-    for number, column in enumerate(columns):
+    for column in columns:
         lifts = ColumnLifts(column, populations)
         for total, weights in zip(totals, kernels, strict=True):
-            mixed = lifts.mixed(weights[number])
+            mixed = lifts.mixed(weights[column.name])
             total += column.expand(np.log(mixed, out=mixed))
     return totals
 
@@ -107,7 +107,7 @@ def fitted_weights(
     samples : sequence of (MicrodataRelease, DataFrame)
         Tables, each with some people: all in the table, or all outside it.
     release : MicrodataRelease
-        The release under attack; gives the columns where no sample has a row and a person.
+        The release under attack; gives the columns and their order.
     knowledge : Knowledge
         Holds the population.
     populations : Populations, optional
@@ -115,7 +115,7 @@ def fitted_weights(
 
     Returns
     -------
-    sequence of ndarray
+    mapping of str to ndarray
         Weights of the parts for each common column.
 
     Notes
@@ -128,8 +128,9 @@ def fitted_weights(
     Dempster, Laird and Rubin (1977), Maximum likelihood from incomplete data via the EM algorithm.
     """
     populations = populations or Populations(knowledge.auxiliary)
+    names = common_columns(release, knowledge)
     lessons = [
-        _Lesson(table, replace(knowledge, candidates=people), populations)
+        _Lesson(table, replace(knowledge, candidates=people), populations, names)
         for table, people in samples
         if len(table.frame) and len(people)
     ]
@@ -141,7 +142,7 @@ def fitted_weights(
         before, weights = weights, counts / counts.sum(axis=1, keepdims=True)
         if np.abs(weights - before).max() < SETTLED:
             break
-    return [weight[:size] for weight, size in zip(weights, sizes, strict=True)]
+    return {name: weight[:size] for name, weight, size in zip(names, weights, sizes, strict=True)}
 
 
 class _Lesson:
@@ -150,8 +151,10 @@ class _Lesson:
     The distinct cells of all columns lie one below another: a step costs a few operations on long arrays.
     """
 
-    def __init__(self, table: MicrodataRelease, knowledge: Knowledge, populations: Populations) -> None:
-        columns = shared_columns(table, knowledge)
+    def __init__(
+        self, table: MicrodataRelease, knowledge: Knowledge, populations: Populations, names: Sequence[str]
+    ) -> None:
+        columns = sorted(shared_columns(table, knowledge), key=lambda column: names.index(column.name))
         self.sizes = [part_count(column) for column in columns]
         cells = [column.cells.missing.size for column in columns]
         self._first = np.cumsum([0, *cells[:-1]])
