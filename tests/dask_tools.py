@@ -5,7 +5,7 @@ import subprocess
 import sys
 from contextlib import contextmanager
 
-from run_tools import environment
+from run_tools import environment, fork_or_start
 
 ONE_THREAD = {"OMP_NUM_THREADS": "1"}
 
@@ -27,8 +27,9 @@ def dask(folder, workers, *options):
         for command in commands:
             log = (folder / "dask.log").open("a")
             processes.append(
-                subprocess.Popen(
+                fork_or_start(
                     [sys.executable, "-m", *command],
+                    modules=["distributed.cli.dask_scheduler", "distributed.cli.dask_worker"],
                     cwd=folder / "cluster",
                     env=environment(**ONE_THREAD),
                     stdout=log,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 from click.testing import CliRunner
+from forked_process import ForkedProcess
 
 ROOT = Path(__file__).parents[1]
 COMMAND = (sys.executable, "-m", "tokumei")
@@ -49,9 +50,7 @@ def environment(**changes):
 def tokumei(*arguments, cwd, check=None):
     """Run the program to its end; `check` is the exit code that it must have, if any."""
     command = [*COMMAND, *map(str, arguments)]
-    done = subprocess.run(
-        command, capture_output=True, text=True, cwd=cwd, env=environment(COLUMNS="120"), check=False, timeout=300
-    )
+    done = run_forked(command, cwd=cwd, env=environment(COLUMNS="120"), timeout=300)
     if check is not None:
         assert done.returncode == check, done.stdout + done.stderr
     return done
@@ -62,10 +61,29 @@ def _hear_interrupts():
     signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
+def fork_or_start(command, *, modules=(), **options):
+    """Start ``python -m``: as a fork that has the packages loaded where the system can, or as a new interpreter."""
+    if hasattr(os, "pidfd_open") and "preexec_fn" not in options:
+        return ForkedProcess(command, modules=modules, **options)
+    return subprocess.Popen(command, **{"preexec_fn": _hear_interrupts} | options)
+
+
+def run_forked(command, *, timeout=300, **options):
+    """Run ``python -m`` to its end as `subprocess.run` does, and capture what it puts out unless options say where."""
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with fork_or_start(command, **streams | options) as process:
+        try:
+            output, errors = process.communicate(timeout=timeout)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            raise
+    return subprocess.CompletedProcess(command, process.returncode, output, errors)
+
+
 def start(*arguments, cwd, **changes):
     """Start the program; `changes` are of its environment."""
-    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "preexec_fn": _hear_interrupts}
-    return subprocess.Popen([*COMMAND, *map(str, arguments)], cwd=cwd, env=environment(**changes), **options)
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    return fork_or_start([*COMMAND, *map(str, arguments)], cwd=cwd, env=environment(**changes), **options)
 
 
 def ended(process, code=0):

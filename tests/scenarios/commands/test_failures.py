@@ -9,7 +9,7 @@ from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
-from run_tools import ROOT
+from run_tools import COMMAND, ROOT, environment, run_forked
 
 from leaderboard.result import Result
 from leaderboard.store import Store
@@ -94,11 +94,8 @@ def results():
 
 
 def run(folder, *arguments, stdout=subprocess.PIPE, **options):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), **options.pop("environment", {})}
-    return subprocess.run(
-        [sys.executable, "-m", "tokumei", *arguments],
-        cwd=folder, stdout=stdout, stderr=subprocess.PIPE, text=True, env=environment, check=False, **options,
-    )  # fmt: skip
+    env = environment(**options.pop("environment", {}))
+    return run_forked([*COMMAND, *arguments], cwd=folder, stdout=stdout, env=env, **options)
 
 
 def check_one_line(done):

@@ -5,6 +5,7 @@ import itertools
 import distributed
 import pandas as pd
 import pytest
+from dask_tools import dask
 from large_tools import ROLES, people
 from run_tools import invoke
 
@@ -16,9 +17,9 @@ def write_parts(frame, folder, cuts):
 
 
 @pytest.fixture(scope="module")
-def scheduler():
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster:
-        yield cluster.scheduler_address
+def scheduler(tmp_path_factory):
+    with dask(tmp_path_factory.mktemp("cluster"), 2, "--no-nanny") as (address, _):
+        yield address
 
 
 @pytest.fixture(scope="module")

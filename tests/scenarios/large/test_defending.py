@@ -17,7 +17,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from large_tools import ROLES, people
-from run_tools import environment
+from run_tools import COMMAND, environment, fork_or_start
 
 import defenses
 from defenses.base.channel import Channel
@@ -339,8 +339,8 @@ def test_pseudonyms_link_the_rows_of_a_person_and_nobody_else(folder):
 
 def test_a_reader_of_standard_output_may_leave_early(folder):
     people(40_000).to_parquet(folder / "people.parquet")
-    arguments = [sys.executable, "-m", "tokumei", "defend", "Identity", "people.parquet", "--roles", "roles.toml"]
-    process = subprocess.Popen(
+    arguments = [*COMMAND, "defend", "Identity", "people.parquet", "--roles", "roles.toml"]
+    process = fork_or_start(
         [*arguments, "--memory", "1GB"],
         env={**environment(), "TMPDIR": str(folder / "temporary")},
         stdout=subprocess.PIPE,

@@ -5,13 +5,12 @@ import json
 import os
 import pty
 import re
-import subprocess
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 
 import pytest
 from rich.console import Console
-from run_tools import COMMAND, environment
+from run_tools import COMMAND, environment, run_forked
 
 from leaderboard import Result
 from metrics import Score
@@ -196,15 +195,16 @@ def test_json_is_alone_on_standard_output(tmp_path, quiet):
     (tmp_path / "small.toml").write_text(SCENARIO)
     owner, terminal = pty.openpty()
     command = [*COMMAND, "run", "small.toml", "--format", "json", *["--quiet"] * quiet]
-    options = {"cwd": tmp_path, "env": environment(TERM="xterm"), "check": True, "timeout": 120}
+    options = {"cwd": tmp_path, "env": environment(TERM="xterm"), "text": False, "timeout": 120}
     # A terminal that nobody reads fills up and would block the run.
     with ThreadPoolExecutor(1) as pool:
         reader = pool.submit(everything_on, owner)
         try:
-            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=terminal, **options)
+            done = run_forked(command, stderr=terminal, **options)
         finally:
             os.close(terminal)
         said = reader.result()
+    assert done.returncode == 0
     assert [row["defense"] for row in json.loads(done.stdout)] == ["Mondrian"]
     assert (b"first board" in said) is not quiet
     assert said == b"" if quiet else b"4 of 4 results done" in said

@@ -1,0 +1,122 @@
+"""A process with the program's packages loaded, from which tests fork the program as a process of its own.
+
+Run as ``python fork_server.py DESCRIPTOR``. Each message on that socket is a request, with four descriptors: standard
+input, output and error of a process, and a socket for its id and its exit status. `forked_process` sends requests.
+"""
+
+import contextlib
+import gc
+import importlib
+import io
+import json
+import os
+import runpy
+import selectors
+import signal
+import socket
+import sys
+import tempfile
+import time
+
+PRELOADED = (
+    "scenarios.running.preload",
+    "scenarios.boards.playing",
+    "scenarios.cli",
+    "scenarios.methods",
+    "scenarios.datasets",
+    "pyarrow.parquet",
+)
+MOST_BYTES = 2**20
+"""Largest request."""
+
+
+def serve(control):
+    """Fork a process for each request.
+
+    Returns
+    -------
+    dict or None
+        In a forked process, its request, after it has got its descriptors; None in the server when tests have ended.
+    """
+    waiting = {}
+    selector = selectors.DefaultSelector()
+    selector.register(control, selectors.EVENT_READ)
+    while True:
+        for key, _ in selector.select():
+            if key.fileobj is not control:
+                selector.unregister(key.fileobj)
+                pid, report = waiting.pop(key.fileobj)
+                os.close(key.fileobj)
+                _, status = os.waitpid(pid, 0)
+                # Tests may have dropped a process that they killed.
+                with contextlib.suppress(OSError), report:
+                    report.send(str(status).encode())
+                continue
+            message, descriptors, _, _ = socket.recv_fds(control, MOST_BYTES, 4)
+            if not message:
+                return None
+            *streams, last = descriptors
+            report = socket.socket(fileno=last)
+            request = json.loads(message)
+            for name in request["modules"]:
+                importlib.import_module(name)
+            pid = os.fork()
+            if pid == 0:
+                for number, stream in enumerate(streams):
+                    os.dup2(stream, number)
+            for stream in streams:
+                os.close(stream)
+            if pid == 0:
+                for watched, (_, other) in waiting.items():
+                    os.close(watched)
+                    other.close()
+                for one in (selector, control, report):
+                    one.close()
+                return request
+            report.send(str(pid).encode())
+            watched = os.pidfd_open(pid)
+            waiting[watched] = pid, report
+            selector.register(watched, selectors.EVENT_READ)
+
+
+def set_streams(encoding):
+    """Open the standard streams as an interpreter does at its start, without what the server may have buffered."""
+    binary = [open(number, mode, closefd=False) for number, mode in enumerate(("rb", "wb", "wb"))]  # noqa: SIM115
+    sys.stdin = sys.__stdin__ = io.TextIOWrapper(binary[0], encoding)
+    sys.stdout = sys.__stdout__ = io.TextIOWrapper(binary[1], encoding, newline="\n")
+    errors = {"errors": "backslashreplace", "newline": "\n", "line_buffering": True}
+    sys.stderr = sys.__stderr__ = io.TextIOWrapper(binary[2], encoding, **errors)
+
+
+def become(request):
+    """Give this process the folder, environment and streams of a new interpreter, and run its module."""
+    os.chdir(request["folder"])
+    os.environ.clear()
+    os.environ.update(request["environment"])
+    time.tzset()
+    tempfile.tempdir = None
+    sys.modules["numpy"].random.seed()
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    set_streams(sys.__stdout__.encoding)
+    sys.path[0] = os.getcwd()
+    module, *sys.argv[1:] = request["command"]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+def main():
+    """Load the packages, then serve."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    for name in PRELOADED:
+        importlib.import_module(name)
+    methods = sys.modules["scenarios.methods"]
+    for kind in ("defenses", "attacks"):
+        methods.exported(kind)
+    gc.collect()
+    gc.freeze()
+    request = serve(control)
+    if request is not None:
+        become(request)
+
+
+if __name__ == "__main__":
+    main()
