@@ -42,10 +42,8 @@ def standings_csv(ordered: Sequence[Standing], titles: Mapping[str, str] | None 
 
     Parameters
     ----------
-    ordered : sequence of Standing
-        The standings, best first.
-    titles : mapping of str to str, optional
-        Title by team.
+    ordered, titles
+        See `standings_table`.
     closed : bool
         Whether the tournament is closed.
     """

@@ -62,14 +62,8 @@ def all_errors(
 
     Parameters
     ----------
-    tournament : Tournament
-        The tournament.
-    team : str
-        The team.
-    name : str
-        Name of the file.
-    data : bytes
-        Its content.
+    tournament, team, name, data
+        See `submit_content`.
     against : str, optional
         Team that a correspondence table attacks; by default read from the file's name, ``teamX_attack_teamY.csv``.
         Other files are tables.

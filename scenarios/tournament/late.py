@@ -28,18 +28,10 @@ def admit(
 
     Parameters
     ----------
-    tournament : Tournament
-        The tournament.
-    team : str
-        The team.
-    name : str
-        Name of the file.
-    data : bytes
-        Its content.
+    tournament, team, name, data, now
+        See `submit_content`.
     reason : str
         Reason, which everybody sees.
-    now : datetime
-        Current time, with a time zone.
     against : str, optional
         Team that a correspondence table attacks; by default read from the file's name, ``teamX_attack_teamY.csv``.
         Other files are tables.

@@ -16,14 +16,8 @@ def preview(tournament: Tournament, team: str, name: str, data: bytes) -> CheckR
 
     Parameters
     ----------
-    tournament : Tournament
-        The tournament.
-    team : str
-        The team.
-    name : str
-        Name of the file, for messages.
-    data : bytes
-        Its content.
+    tournament, team, name, data
+        See `submit_content`.
 
     Raises
     ------

@@ -59,12 +59,8 @@ def write_all(tournament: Tournament, full: Sequence[Result], public: Sequence[R
 
     Parameters
     ----------
-    tournament : Tournament
-        The tournament.
-    full, public : sequence of Result
-        Scores over all rows, and over the rows that count in public.
-    share : float
-        Share of the rows that count in public.
+    tournament, full, public, share
+        See `write_boards`.
     """
     write_boards(tournament, full, public, share)
     warnings = write_reports(tournament, public, share)

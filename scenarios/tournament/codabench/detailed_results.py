@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
+from scenarios.tournament.codabench.competition import COLUMNS
 from scenarios.tournament.leakage import leaking_columns
 from scenarios.tournament.standings import AttackOutcome
 from scenarios.tournament.submission_utility import COMPONENTS
+
+_STYLE = "<style>body{font-family:sans-serif}th,td{padding:.2em .8em;text-align:left}</style>"
 
 
 def table_page(
@@ -33,7 +36,7 @@ def table_page(
     return _page(
         f"Table of {team}",
         "<p>Score = utility × (1 − advantage of the strongest built-in attack). Other teams may attack better.</p>",
-        _table("Scores", ("", "value"), list(numbers.items())),
+        _table("Scores", ("score", "value"), [(COLUMNS[key][0], value) for key, value in numbers.items()]),
         _table("Utility of the table, part by part", ("part", "value"), parts),
         _outcomes("Built-in attacks", "attack", [(one.attacker, one) for one in outcomes]),
         _table(
@@ -81,5 +84,5 @@ def _cell(value: object) -> str:
 
 
 def _page(title: str, *parts: str) -> str:
-    head = f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title></head>'
+    head = f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>{_STYLE}</head>'
     return f"{head}<body><h1>{escape(title)}</h1>{''.join(parts)}</body></html>\n"
