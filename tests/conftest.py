@@ -10,6 +10,7 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 import numpy as np
 import pytest
 from hypothesis import settings
+from query_tools import read_tables_once
 
 from scenarios import Membership, Pool, Reports, SecretBits, load
 from scenarios.tables.dataset import with_columns
@@ -78,6 +79,12 @@ def pools():
 def bits(bank):
     """Sixty customers of the bank; who has a housing loan is secret."""
     return SecretBits(records=bank, column="housing", category="yes", persons=60)
+
+
+@pytest.fixture
+def tables_are_read_once(monkeypatch):
+    """Queries remember which records they select, for tests that ask one table thousands of times."""
+    read_tables_once(monkeypatch)
 
 
 def pytest_collection_finish():

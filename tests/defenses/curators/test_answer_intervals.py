@@ -63,6 +63,7 @@ WITH_INTERVAL = [
 BUDGETS = [{"mechanism": "laplace"}, {"mechanism": "gaussian", "delta": 1e-5}]
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize("budget", BUDGETS, ids=lambda budget: budget["mechanism"])
 @pytest.mark.parametrize("query", WITH_INTERVAL, ids=lambda query: type(query).__name__)
 def test_intervals_cover_the_truth_as_often_as_they_say(query, budget):
@@ -211,11 +212,13 @@ AUDITED = [
 ]
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize("query", AUDITED, ids=lambda query: type(query).__name__)
 def test_no_answer_is_more_informative_than_claimed(query):
     assert audit(subject(query, 1.0), runs=1500, rng=np.random.default_rng(6)).holds
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize("query", [Variance("x"), Median("z"), Mode("answer")], ids=lambda q: type(q).__name__)
 def test_an_audit_catches_an_answer_that_costs_more_than_it_says(query):
     assert not audit(subject(query, 0.25, paid=8.0), runs=1500, rng=np.random.default_rng(6)).holds

@@ -111,6 +111,7 @@ def test_mode_is_a_category():
     }
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize(
     ("query", "scale"),
     [
@@ -412,6 +413,7 @@ def rates(query, curator, plays=700):
     return stats.beta.ppf(5e-5, own, plays - own + 1), stats.beta.ppf(1 - 5e-5, others + 1, plays - others)
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize("budget", [{"mechanism": "laplace"}, {"mechanism": "gaussian", "delta": 1e-3}])
 @pytest.mark.parametrize("neighbours", ["replace", "add or remove"])
 @pytest.mark.parametrize("query", DISTINGUISHING_QUERIES, ids=lambda query: type(query).__name__)
@@ -421,6 +423,7 @@ def test_answers_on_neighbours_are_as_alike_as_claimed(query, neighbours, budget
     assert low <= math.e * high + curator.delta
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize("query", DISTINGUISHING_QUERIES, ids=lambda query: type(query).__name__)
 def test_noise_for_half_the_sensitivity_would_be_caught(query):
     low, high = rates(query, Curator(epsilon=2.0, queries=1))

@@ -18,6 +18,8 @@ from defenses.dp.continuous_gaussian import gaussian_delta
 from scenarios.auditing.audit import audit
 from scenarios.auditing.subjects import subject
 
+pytestmark = pytest.mark.usefixtures("tables_are_read_once")
+
 
 def rng(seed=0):
     return np.random.default_rng(seed)

@@ -11,6 +11,8 @@ from defenses.base.guarantee import Guarantee
 from scenarios.auditing.audit import audit
 from scenarios.auditing.subjects import subject
 
+pytestmark = pytest.mark.usefixtures("tables_are_read_once")
+
 
 class EdgeNoiseForNodes(GraphCurator):
     """Claims to hide persons with noise that hides friendships."""
