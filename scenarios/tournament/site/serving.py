@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import ipaddress
 import os
+import resource
 import socket
 import ssl
 from collections.abc import Callable, Iterator
@@ -17,9 +18,14 @@ from scenarios.running.interrupts import Terminated, terminable
 from scenarios.tournament.site.application import application
 from scenarios.tournament.site.background_scoring import BackgroundScoring
 from scenarios.tournament.site.site import Site
+from scenarios.tournament.site.timed_protocol import TimedProtocol
 
 _GRACE = 5
 """Seconds that open connections have to end when the server stops."""
+_CONNECTIONS = 4096
+"""Largest number of open connections; an open board takes one, and its page another one for a moment."""
+_OTHER_FILES = 256
+"""Files that the server opens besides connections."""
 
 
 def parsed_address(text: str) -> tuple[str, int]:
@@ -114,23 +120,43 @@ def serve(
     with listening, served_once(folder):
         os.umask(0o077)
         secure = proxy is not None or certificate is not None
-        config = uvicorn.Config(
-            application(Site(folder, processes=processes, secure=secure, scoring=scoring)),
-            # Addresses hold the tokens of invitations.
-            access_log=False,
-            log_level="warning",
-            server_header=False,
-            proxy_headers=proxy is not None,
-            forwarded_allow_ips=proxy or [],
-            ssl_certfile=certificate,
-            ssl_keyfile=key,
-            timeout_graceful_shutdown=_GRACE,
-        )
+        site = Site(folder, processes=processes, secure=secure, scoring=scoring)
+        config = server_config(site, proxy=proxy, certificate=certificate, key=key)
         announce()
         # The server raises a signal again once it has stopped. Python must end by itself even so, since a process that
         # dies of SIGTERM leaves the semaphores of its workers behind.
         with suppress(Terminated), terminable():
             uvicorn.Server(config).run(sockets=[listening])
+
+
+def server_config(
+    site: Site, *, proxy: str | None = None, certificate: Path | None = None, key: Path | None = None
+) -> uvicorn.Config:
+    """Configuration of the server of a site; see `serve`."""
+    return uvicorn.Config(
+        application(site),
+        http=TimedProtocol,
+        limit_concurrency=_connections(),
+        # Addresses hold the tokens of invitations.
+        access_log=False,
+        log_level="warning",
+        server_header=False,
+        proxy_headers=proxy is not None,
+        forwarded_allow_ips=proxy or [],
+        ssl_certfile=certificate,
+        ssl_keyfile=key,
+        timeout_graceful_shutdown=_GRACE,
+    )
+
+
+def _connections() -> int:
+    """Largest number of connections, after this process may open as many files as the system permits."""
+    now, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _CONNECTIONS + _OTHER_FILES
+    limit = wanted if most == resource.RLIM_INFINITY else min(wanted, most)
+    if now != resource.RLIM_INFINITY and now < limit:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (limit, most))
+    return max(limit - _OTHER_FILES, limit // 2)
 
 
 @contextmanager

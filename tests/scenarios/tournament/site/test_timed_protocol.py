@@ -1,0 +1,207 @@
+"""Slow clients: each is disconnected after its time, and holds up nobody else."""
+
+import socket
+import threading
+import time
+from contextlib import contextmanager
+
+import pytest
+import uvicorn
+from site_tools import Served
+
+from scenarios.tournament.site import posted_form, timed_protocol
+from scenarios.tournament.site.page_templates import static_content
+from scenarios.tournament.site.serving import server_config
+from scenarios.tournament.site.timed_protocol import TimedProtocol, TimeLimits
+
+SHORT = TimeLimits(header=0.4, body=0.4, stalled=0.4)
+PATIENCE = 20
+"""Seconds after which a test fails; the limits are a fiftieth of it."""
+
+
+class Running:
+    """A site on a port of this machine."""
+
+    def __init__(self, folder, limits, connections=None):
+        self.site = Served(folder).site
+        config = server_config(self.site)
+        config.http = type("ShortProtocol", (TimedProtocol,), {"limits": limits})
+        config.limit_concurrency = connections or config.limit_concurrency
+        self.server = uvicorn.Server(config)
+        listening = socket.socket()
+        # Small buffers of the system, so that unread responses wait in the server.
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        listening.bind(("127.0.0.1", 0))
+        self.address = listening.getsockname()
+        self.thread = threading.Thread(target=self.server.run, kwargs={"sockets": [listening]})
+
+    def connect(self, data=b""):
+        one = socket.socket()
+        one.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        one.settimeout(PATIENCE)
+        one.connect(self.address)
+        one.sendall(data)
+        return one
+
+    def get(self, path="/health"):
+        """Status line of an answer."""
+        with self.connect(f"GET {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n".encode()) as one:
+            return received(one).split(b"\r\n")[0]
+
+
+@pytest.fixture
+def running(first_phase, tmp_path):
+    """Starts the site with limits; it stops after the test."""
+    import shutil
+
+    folder = shutil.copytree(first_phase, tmp_path / "cup")
+
+    @contextmanager
+    def start(limits=SHORT, connections=None):
+        one = Running(folder, limits, connections)
+        one.thread.start()
+        try:
+            wait_until(lambda: one.server.started)
+            yield one
+        finally:
+            one.server.should_exit = True
+            one.thread.join(PATIENCE)
+
+    return start
+
+
+def received(connection):
+    """All that a server sends until it ends the connection."""
+    data = b""
+    try:
+        while more := connection.recv(65536):
+            data += more
+    except ConnectionResetError:
+        pass
+    return data
+
+
+def wait_until(condition):
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.01)
+
+
+def drip(connection, data, pause=0.02):
+    """Send a byte at a time; whether the server ended the connection before all were sent."""
+    connection.setblocking(False)
+    for byte in data:
+        time.sleep(pause)
+        try:
+            connection.send(bytes([byte]))
+            if connection.recv(65536) == b"":
+                return True
+        except BlockingIOError:
+            pass
+        except OSError:
+            return True
+    return False
+
+
+HEADER = b"GET /health HTTP/1.1\r\nHost: test\r\nX-Slow: " + b"s" * 1000
+
+
+def test_a_header_that_arrives_byte_by_byte(running):
+    """Twenty seconds at fifty bytes a second; the limit is 0.4 s."""
+    with running() as site, site.connect() as slow:
+        began = time.monotonic()
+        assert drip(slow, HEADER)
+        assert time.monotonic() - began >= SHORT.header
+        assert site.get() == b"HTTP/1.1 200 OK"
+
+
+def test_a_connection_that_sends_nothing(running):
+    with running() as site, site.connect() as silent:
+        assert received(silent) == b""
+
+
+def test_a_second_header_that_arrives_byte_by_byte(running):
+    """The first request on a connection buys no time for the second."""
+    with running() as site, site.connect(b"GET /health HTTP/1.1\r\nHost: test\r\n\r\n") as slow:
+        assert slow.recv(65536).startswith(b"HTTP/1.1 200")
+        assert drip(slow, HEADER)
+
+
+def test_many_slow_clients_do_not_hold_all_connections(running):
+    """Of eight places, slow clients take all; a guest gets one at once, at the expense of the oldest."""
+    with running(TimeLimits(header=PATIENCE, body=PATIENCE, stalled=PATIENCE), connections=8) as site:
+        slow = [site.connect(HEADER) for _ in range(12)]
+        for _ in range(10):
+            began = time.monotonic()
+            assert site.get() == b"HTTP/1.1 200 OK"
+            assert time.monotonic() - began < PATIENCE / 2
+        assert received(slow[0]) == b""
+        wait_until(lambda: len(site.server.server_state.connections) <= 8)
+        for one in slow:
+            one.close()
+
+
+def test_a_body_that_stalls(running, monkeypatch):
+    """The site says so and ends the connection; nothing of the upload is left."""
+    monkeypatch.setattr(posted_form, "SECONDS", 0.3)
+    head = b"POST /log-in HTTP/1.1\r\nHost: test\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+    with running() as site, site.connect(head + b"Content-Length: 1000\r\n\r\n--b\r\n") as stalled:
+        answer = received(stalled)
+        assert answer.startswith(b"HTTP/1.1 408")
+        assert b"took longer" in answer
+        assert not list(site.site.uploads.iterdir())
+
+
+def test_a_body_that_nobody_reads(running):
+    """The upload is refused by its header; the rest of its body may not keep the connection."""
+    head = b"POST /team/kyoto/upload HTTP/1.1\r\nHost: test\r\nAccept: application/json\r\n"
+    with running() as site, site.connect(head + b"Content-Length: 100000\r\n\r\n") as slow:
+        assert slow.recv(65536).startswith(b"HTTP/1.1 401")
+        assert drip(slow, b"b" * 1000)
+
+
+@pytest.fixture
+def without_kernel(monkeypatch):
+    """The system itself ends no connection, so that the site must."""
+    monkeypatch.setattr(timed_protocol, "_end_without_acknowledgement", lambda transport, seconds: None)
+
+
+REQUEST = b"GET /static/site.css HTTP/1.1\r\nHost: test\r\n\r\n"
+MANY = 40
+
+
+def test_a_client_that_reads_nothing(running, without_kernel):
+    """The responses do not stay in memory for longer than the limit."""
+    with running() as site, site.connect(REQUEST * MANY) as deaf:
+        connections = site.server.server_state.connections
+        wait_until(lambda: any(one.transport.get_write_buffer_size() for one in connections))
+        wait_until(lambda: not connections)
+        assert received(deaf).count(b"HTTP/1.1 200") < MANY
+
+
+def test_a_client_that_reads_slowly(running, without_kernel):
+    """Twice the limit, but something is read all the time: all responses arrive."""
+    last = REQUEST.replace(b"Host", b"Connection: close\r\nHost")
+    with running() as site, site.connect(REQUEST * MANY + last) as slow:
+        data, began = b"", time.monotonic()
+        while more := slow.recv(4096):
+            data += more
+            time.sleep(0.01)
+        assert data.count(b"HTTP/1.1 200") == MANY + 1
+        assert data.endswith(static_content("site.css"))
+        assert time.monotonic() - began > 2 * SHORT.stalled
+
+
+def test_an_open_board_stays_open(running):
+    """Viewers who wait for events are neither late nor stalled."""
+    with running() as site, site.connect(b"GET /live HTTP/1.1\r\nHost: test\r\n\r\n") as viewer:
+        wait_until(lambda: site.site.updates.listeners == 1)
+        time.sleep(4 * SHORT.header)
+        assert site.site.updates.listeners == 1
+        (site.site.folder / "public" / "standings.csv").write_text("rank,team,utility,worst_success\n")
+        data = b""
+        while data.count(b"event: changed") < 1:
+            data += viewer.recv(65536)
+        viewer.close()
+        wait_until(lambda: site.site.updates.listeners == 0)
