@@ -41,7 +41,7 @@ class Result:
     status : str
         ``ok``, ``skipped``, ``error``, ``timeout`` or ``oom`` (out of memory).
     reason : str
-        Why the status is not ``ok``.
+        Why the status is not ``ok``; if it is, what the method warned of.
     scores : dict of str to Score
         Scores of the trial's attack by goal; none for a release.
     values : dict of float or None

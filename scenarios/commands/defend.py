@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ from scenarios.commands.common import (
     reading_options,
     roles_option,
 )
+from scenarios.user_warnings import user_warnings
 
 if TYPE_CHECKING:
     from defenses.base.defense import MicrodataDefense
@@ -189,15 +189,10 @@ def _defend_in_parts(
 @contextmanager
 def _warnings_as_lines() -> Iterator[None]:
     """Echo each warning of a defense once, without the line of code that raised it."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("default")
-        warnings.simplefilter("always", UserWarning)
+    with user_warnings() as texts:
         yield
-    for line in dict.fromkeys(str(entry.message) for entry in caught if entry.category is UserWarning):
-        echo(f"warning: {line}", err=True)
-    for entry in caught:
-        if entry.category is not UserWarning:
-            warnings.showwarning(entry.message, entry.category, entry.filename, entry.lineno)
+    for text in texts:
+        echo(f"warning: {text}", err=True)
 
 
 def _describe(dataset: Dataset, roles: Path | None, unique: Sequence[str]) -> None:

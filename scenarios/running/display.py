@@ -79,6 +79,7 @@ class RunDisplay:
         self.total = self.done = self.done_before = self.failures = 0
         self.board_shown = False
         self.reported: set[tuple[str, str, str]] = set()
+        self.warnings: set[tuple[str, str]] = set()
         self.first_play: list[Result] = []
         self.began = self.last_update = time.monotonic()
 
@@ -134,6 +135,8 @@ class RunDisplay:
                 against = f" against {result.attack}" if result.attack else ""
                 trial = f"{label(result.defense, result.parameters)}{against}, play {result.play}"
                 self.display.say(f"{result.status}: {trial}: {_short(result.reason)}")
+            elif result.status == "ok" and result.reason:
+                self._warn(result)
         if not self.board_shown:
             self.first_play += [result for result in results if result.play == 0]
         now = time.monotonic()
@@ -149,6 +152,13 @@ class RunDisplay:
             time_left = f", {left}" if (left := self._time_left(now)) else ""
             progress = f"{self.plan.name}: {self.done:,} of {self.total:,} results"
             self.display.say(f"{progress}{time_left}{self._news()}")
+
+    def _warn(self, result: Result) -> None:
+        """Print what a method warned of, once for each defense with its parameters."""
+        warning = label(result.defense, result.parameters), result.reason
+        if warning not in self.warnings:
+            self.warnings.add(warning)
+            self.display.say(f"warning: {warning[0]}: {_short(result.reason.removeprefix(f'{result.defense}: '))}")
 
     def first_board(self, plays: int) -> None:
         """Print the board of the first plays."""

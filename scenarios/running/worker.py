@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any
@@ -19,6 +19,7 @@ from scenarios.running.plan import Plan
 from scenarios.running.scores import checked_game_scores, checked_measures
 from scenarios.running.units import Unit
 from scenarios.seeds import generator
+from scenarios.user_warnings import user_warnings
 
 # Number of plays whose draws are cached. All defenses share a draw, and plays come in order, so few suffice.
 CACHED_PLAYS = 4
@@ -79,7 +80,8 @@ class Worker:
         secret, failure = self._drawn(0, unit.play, partial(begin, "the draw", everything))
         if failure is None:
             begin("the defense", everything)
-            outcome, failure = _tried("the defense failed: ", lambda: self._release(unit, secret))
+            with user_warnings() as texts:
+                outcome, failure = _tried("the defense failed: ", lambda: self._release(unit, secret))
         if failure is not None:
             for result in everything:
                 end(failure(result))
@@ -88,7 +90,8 @@ class Worker:
         if unit.release:
             begin("the measuring of utility", [0])
             # The time of a release is the time to make it, without measuring its utility.
-            end(_timed(0, lambda: _measured(self.plan.games[0].utility(secret, release)), seconds))
+            measured = _timed(0, lambda: _measured(self.plan.games[0].utility(secret, release)), seconds)
+            end(replace(measured, reason="; ".join([*texts, *filter(None, [measured.reason])])))
         for game in dict.fromkeys(game for game, _, _ in unit.trials):
             trials = [
                 (first + position, attack) for position, (other, attack, _) in enumerate(unit.trials) if other == game
@@ -154,7 +157,8 @@ def _timed(result: int, run: Callable[[], Scores], seconds: float | None = None)
     """Outcome of a function that returns scores, with its own run time unless another is given."""
     started = time.perf_counter()
     try:
-        scores = run()
+        with user_warnings() as texts:
+            scores = run()
     except NotApplicable as reason:
         return _ended(result, started, status="skipped", reason=str(reason))
     except BaseException as error:  # any failure of a method is a result, even SystemExit
@@ -164,6 +168,7 @@ def _timed(result: int, run: Callable[[], Scores], seconds: float | None = None)
         started if seconds is None else time.perf_counter() - seconds,
         scores=scores.goals,
         values=scores.measures,
+        reason="; ".join(texts),
     )
 
 

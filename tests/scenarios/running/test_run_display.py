@@ -208,3 +208,25 @@ def test_json_is_alone_on_standard_output(tmp_path, quiet):
     assert [row["defense"] for row in json.loads(done.stdout)] == ["Mondrian"]
     assert (b"first board" in said) is not quiet
     assert said == b"" if quiet else b"4 of 4 results done" in said
+
+
+def test_a_warning_is_shown_once_for_each_defense(capsys):
+    with RunDisplay(Display(), Plan(), Catalogue(), Store()) as listener:
+        listener.started(6, 0)
+        listener.ended([result(0, None, scores={}, reason="Mondrian: few people")])
+        listener.ended([result(1, reason="Mondrian: few people"), result(2, reason="Mondrian: few people")])
+        listener.ended([result(0, parameters={"k": 3}, reason="Mondrian: few people")])
+    lines = [line for line in capsys.readouterr().err.splitlines() if "warning" in line]
+    assert lines == ["warning: Mondrian k=2: few people", "warning: Mondrian k=3: few people"]
+
+
+def test_a_defense_that_warns_is_played_and_says_so_without_lines_of_code(tmp_path):
+    (tmp_path / "warned.toml").write_text(
+        SCENARIO.replace('use = "Mondrian"\nk = 2', 'use = "MaximumSpanningTree"\nepsilon = 0.001')
+    )
+    run = run_forked([*COMMAND, "run", "warned.toml", "-j", "2"], cwd=tmp_path, env=environment())
+    assert run.returncode == 0
+    warnings = [line for line in run.stderr.splitlines() if "warning" in line.lower()]
+    assert len(warnings) == 1
+    assert warnings[0].startswith("warning: MaximumSpanningTree epsilon=0.001: epsilon is too small to measure")
+    assert ".py" not in run.stderr
