@@ -99,7 +99,9 @@ class EnsembleMembership(Attack):
         asked = _features(released, lessons, member, marginals.released, closest)
         middle, width = np.median(examples, axis=0), examples.std(axis=0) + 1e-9
         learner = LogisticRegression(C=1.0, max_iter=500).fit(_squashed(examples, middle, width), member.ravel())
-        return Decisions(learner.decision_function(_squashed(asked, middle, width)))
+        # Of the people who teach, fewer than half may be in a table.
+        share = member.mean()
+        return Decisions(learner.decision_function(_squashed(asked, middle, width)) + np.log((1 - share) / share))
 
 
 def _features(
