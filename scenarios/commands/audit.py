@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -77,6 +78,7 @@ def audit(
     import numpy as np
 
     from scenarios.auditing.names import mechanism_of
+    from scenarios.running.plain_warnings import plain_warnings
 
     with bad_input():
         if not one_run and (canaries is not None or guesses is not None):
@@ -84,11 +86,13 @@ def audit(
         instance = mechanism_of(mechanism, given_parameters(parameters))
         rng = np.random.default_rng(seed)
         try:
-            result = (
-                _one_run(instance, canaries, guesses, runs, confidence, rng)
-                if one_run
-                else _many_runs(instance, runs, confidence, rng)
-            )
+            with warnings.catch_warnings():
+                plain_warnings()
+                result = (
+                    _one_run(instance, canaries, guesses, runs, confidence, rng)
+                    if one_run
+                    else _many_runs(instance, runs, confidence, rng)
+                )
         except ValueError:
             raise
         except Exception as error:

@@ -33,6 +33,8 @@ SIGNALLED = 128
 """Exit code of a process that a signal ended: this plus the signal's number."""
 # A list of words without quotes, which a shell may have removed.
 _UNQUOTED = re.compile(r"""\[\s*[^][{}()"'=\s][^][{}()"'=]*\]""")
+# What looks like a TOML table; it is none where its words lack quotes.
+_TABLE = re.compile(r"\{\s*[\w-]+\s*=.*\}", re.DOTALL)
 FORMATS = ("table", "markdown", "csv", "json", "latex")
 
 db_option = click.option(
@@ -171,6 +173,11 @@ def given_parameters(texts: tuple[str, ...]) -> dict[str, Any]:
                 words = ", ".join(_quoted(word.strip()) for word in value.strip()[1:-1].split(","))
                 raise ValueError(
                     f"-p {name}: words in a list need double quotes, and the whole single quotes: -p '{name}=[{words}]'"
+                ) from None
+            if _TABLE.fullmatch(value.strip()):
+                raise ValueError(
+                    f"-p {name}: {value.strip()} is no TOML table; words in it need double quotes, and the whole "
+                    f"single quotes, as in -p '{name}={{use=\"Mondrian\", k=5}}'"
                 ) from None
             parameters[name] = value
     return parameters

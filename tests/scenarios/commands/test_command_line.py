@@ -121,3 +121,20 @@ def test_the_readme_does_what_it_shows(tmp_path, monkeypatch):
     assert invoke("validate", "mine.toml").exit_code == 0
     for command in re.findall(r"^(?:\.venv/bin/)?tokumei (\w+)", text, re.M):
         assert command in cli.commands
+
+
+def test_a_table_without_quotes_is_named_with_what_would_be_right():
+    done = invoke("audit", "RefinedBins", "-p", "synthesizer={use=MaximumSpanningTree, epsilon=1}")
+    assert done.exit_code == 2
+    assert (
+        "-p synthesizer: {use=MaximumSpanningTree, epsilon=1} is no TOML table; words in it need double" in done.output
+    )
+    assert """-p 'synthesizer={use="Mondrian", k=5}'""" in done.output
+
+
+def test_an_audit_says_once_what_a_mechanism_warns_of():
+    """Each of the eight runs on either table warns."""
+    done = invoke("audit", "PrivBayes", "-p", "epsilon=0.1", "--runs", "8")
+    assert done.exit_code == 0
+    assert done.output.count("warning: PrivBayes: epsilon is too small to measure associations") == 1
+    assert "UserWarning" not in done.output
