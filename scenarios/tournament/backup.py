@@ -24,9 +24,9 @@ _LEFT_OUT = (UNFINISHED, ".lock", ".checkpoint", "-wal", "-shm", "-journal")
 def backup(tournament: Tournament, path: Path) -> int:
     """Write the whole folder into a tar archive; files may be submitted and scored meanwhile.
 
-    The log is read first. A file is archived before its log entry is written, and never changed, so every file that the
-    log of the backup names is in the backup. Databases are copied by SQLite itself. The archive holds all secrets; only
-    its owner can read it.
+    The log is read first. A submitted file is stored before its log entry is written, and it never changes. Every file
+    that the log of the backup names is therefore in the backup. Presentations and accounts are, too. Databases are
+    copied by SQLite itself. The archive holds all secrets; only its owner can read it.
 
     Parameters
     ----------
@@ -58,10 +58,13 @@ def backup(tournament: Tournament, path: Path) -> int:
         with os.fdopen(handle, "wb") as file:
             log = tournament.log.complete()
             with tarfile.open(fileobj=file, mode="w") as archive:
-                _add(archive, tournament.log.path.relative_to(tournament.folder), log, PRIVATE)
+                moment = tournament.log.path.stat().st_mtime
+                _add(archive, tournament.log.path.relative_to(tournament.folder), log, PRIVATE, moment)
                 for one in _files(tournament.folder):
                     if one != tournament.log.path:
-                        _add(archive, one.relative_to(tournament.folder), _content(one), one.stat().st_mode & 0o777)
+                        status = one.stat()
+                        name, mode = one.relative_to(tournament.folder), status.st_mode & 0o777
+                        _add(archive, name, _content(one), mode, status.st_mtime)
             file.flush()
             os.fsync(file.fileno())
         os.link(unfinished, path)
@@ -134,9 +137,10 @@ def _content(path: Path) -> bytes:
         return copy.read_bytes()
 
 
-def _add(archive: tarfile.TarFile, name: Path, data: bytes, mode: int) -> None:
+def _add(archive: tarfile.TarFile, name: Path, data: bytes, mode: int, moment: float) -> None:
+    """Add a file with its moment, by which the site sees whether boards were written after the close."""
     member = tarfile.TarInfo(name.as_posix())
-    member.size, member.mode = len(data), mode
+    member.size, member.mode, member.mtime = len(data), mode, moment
     archive.addfile(member, io.BytesIO(data))
 
 

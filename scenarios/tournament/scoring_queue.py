@@ -1,7 +1,7 @@
 """Scoring that runs by itself: whatever the log asks for is scored in worker processes, and boards follow.
 
-The queue has no state of its own. What is to do follows from the log and the stored results, so it survives restarts,
-and commands may submit, score and advance at the same time.
+The queue has no state of its own: what is to do follows from the log and the stored results. It therefore survives
+restarts, and commands may submit, score and advance at the same time.
 """
 
 from __future__ import annotations

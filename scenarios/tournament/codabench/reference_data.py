@@ -23,8 +23,8 @@ _NEEDED = (FILE, "host/roles.toml", "host/others.csv", "host/secret.json", "host
 def reference_data(tournament: Tournament, phase: Phase, share: float) -> bytes:
     """Reference data of the task of a phase, as a ZIP archive.
 
-    It holds the host's files from which submissions are scored, and a log of its own: the opening, the tables in force
-    and the phase. Every secret of the tournament follows from it.
+    It holds the host's files from which submissions are scored, and a log of its own: the opening, disqualifications,
+    the tables in force and the phase. Every secret of the tournament follows from it.
 
     Parameters
     ----------
@@ -59,6 +59,8 @@ def _write_log(tournament: Tournament, folder: Path, phase: Phase) -> None:
     log = Log(folder / "host" / "log.jsonl")
     with log.locked():
         log.append("opened", opened.details, now)
+        for team, reason in tournament.disqualified(entries).items():
+            log.append("disqualified", {"team": team, "reason": reason}, now)
         if phase is not Phase.ATTACK:
             return
         published = tournament.phase(entries) in (Phase.ATTACK, Phase.CLOSED)

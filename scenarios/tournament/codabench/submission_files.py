@@ -50,7 +50,8 @@ def read_files(tournament: Tournament, folder: Path) -> SubmissionFiles:
     Raises
     ------
     RefusedSubmissionError
-        If there is no key, it is wrong, or there are too many files, equal names or files that cannot be read.
+        If there is no key, it is wrong, the team is disqualified, there are too many files or equal names, or a file
+        cannot be read.
     """
     paths = [
         path
@@ -82,4 +83,7 @@ def read_files(tournament: Tournament, folder: Path) -> SubmissionFiles:
             f"{keys[0][:40]!a}: is not the key of that team; make_submission.py makes it from TEAM_original.csv as the "
             "host handed it out"
         )
+    reason = tournament.disqualified(tournament.log.head().lasting).get(team)
+    if reason is not None:
+        raise RefusedSubmissionError(f"team {team} is disqualified: {reason}")
     return SubmissionFiles(team, contents)

@@ -51,7 +51,8 @@ def check_password(password: str, repeated: str, name: str) -> None:
     Raises
     ------
     ValueError
-        If it is too short or too long, contains the user's name only, or was repeated differently.
+        If it is too short or too long, has fewer than four different characters, consists of the user's name, or was
+        repeated differently.
     """
     if not SHORTEST <= len(password) <= LONGEST:
         raise ValueError(f"a password has {SHORTEST} to {LONGEST} characters, this one has {len(password)}")

@@ -201,7 +201,6 @@ class _Collector:
         self._field_bytes = self._file_bytes = self._size = 0
         self._field_count = 0
         self._pending: list[tuple[int, bytes]] = []
-        self._handle: int | None = None
 
     def callbacks(self) -> dict[str, object]:
         """The callbacks by name."""

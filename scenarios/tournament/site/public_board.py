@@ -22,7 +22,7 @@ class PublicBoard:
         A line of ``standings.csv`` for each team, best first; a missing value is empty.
     attackers : list of str
         Attackers that the page shows, the strongest first.
-    success : mapping of (str, str) to float
+    advantage : mapping of (str, str) to float
         Advantage by table and attacker.
     scored : float or None
         Moment of the scoring, in seconds since 1970; None before the first.

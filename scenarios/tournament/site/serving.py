@@ -174,9 +174,10 @@ def served_once(folder: Path) -> Iterator[None]:
     except OSError:
         raise ValueError(f"{folder}: is no tournament; `tokumei tournament init {folder}` makes one") from None
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(f"{folder}: is served already by another process") from None
         yield
-    except BlockingIOError:
-        raise ValueError(f"{folder}: is served already by another process") from None
     finally:
         os.close(handle)

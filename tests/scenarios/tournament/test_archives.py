@@ -123,6 +123,11 @@ class TestBackup:
         done = invoke("tournament", "restore", path, copy)
         assert (done.exit_code, "3 accepted files are unchanged" in done.output) == (0, True)
         assert listing(copy) == listing(cup.tournament.folder)
+        moments = {
+            place: [path.stat().st_mtime for path in sorted(place.rglob("*.csv"))]
+            for place in (copy, cup.tournament.folder)
+        }
+        assert moments[copy] == pytest.approx(moments[cup.tournament.folder], abs=1.0)
         counts = []
         results = score(Tournament(copy), 1.0, 1, lambda done, total: counts.append(total))
         assert (standings(cup.tournament.settings.teams, results), counts) == (before, [])

@@ -20,7 +20,8 @@ from scenarios.tournament.codabench.competition import COLUMNS, check_image
 from scenarios.tournament.codabench.pages import section
 from scenarios.tournament.codabench.scoring_program import run
 from scenarios.tournament.codabench.yaml_text import yaml_text
-from scenarios.tournament.scoring import score
+from scenarios.tournament.disqualifying import disqualify
+from scenarios.tournament.scoring import score, score_shares
 from scenarios.tournament.standings import standings
 
 IMAGE = "name/tournament:1"
@@ -38,13 +39,18 @@ def played(tmp_path_factory):
     cup.attack("kyoto", "osaka", range(15), cup.truth("osaka"))
     cup.attack("nara", "kyoto", range(10), range(10))
     late = exported(cup, folder / "late.zip")
-    results = score(cup.tournament, 0.5, 1)
-    return cup, early, late, {one.team: one for one in standings(cup.tournament.settings.teams, results)}, results
+    results = score_shares(cup.tournament, (0.5, 1.0), 1)[0.5]
+    return cup, early, late, expected_at(cup, 0.5), results
 
 
-def exported(cup, path):
-    export_codabench(cup.tournament, path, IMAGE)
+def exported(cup, path, share=0.5):
+    export_codabench(cup.tournament, path, IMAGE, share)
     return unzipped(path.read_bytes())
+
+
+def expected_at(cup, share):
+    """Standing of each team by the tournament's own scoring of a share of the rows."""
+    return {one.team: one for one in standings(cup.tournament.settings.teams, score(cup.tournament, share, 1))}
 
 
 def unzipped(data):
@@ -124,9 +130,11 @@ class TestScoringProgram:
         assert "Built-in attacks" in (output / "detailed_results.html").read_text()
         assert {path.name for path in output.iterdir()} == {"scores.json", "detailed_results.html"}
 
-    def test_attacks_have_the_tournaments_numbers(self, played, tmp_path):
-        cup, _, late, expected, _ = played
-        for team, target, count in (("kyoto", "osaka", 15), ("nara", "kyoto", 10)):
+    @pytest.mark.parametrize("share", [0.5, 1.0])
+    def test_attacks_have_the_tournaments_numbers(self, played, tmp_path, share):
+        cup, *_ = played
+        late, expected = exported(cup, tmp_path / "late.zip", share), expected_at(cup, share)
+        for team, target in (("kyoto", "osaka"), ("nara", "kyoto")):
             folder = cup.tournament.team_folder(team)
             name = f"{team}_attack_{target}.csv"
             content = {name: (folder / name).read_bytes()}
@@ -137,7 +145,6 @@ class TestScoringProgram:
             page = (output / "detailed_results.html").read_text()
             answers, originals = secrets_of(cup)
             assert not [text for text in (*answers, *originals) if text in page]
-            assert count
         assert expected["kyoto"].attack > 0.9
         # Nara attacked one of two tables: the other counts 0.
         assert 0 <= expected["nara"].attack <= 0.5
@@ -242,6 +249,15 @@ class TestScoringProgram:
         assert said.startswith("scoring failed (")
         assert "secret" not in said
         assert not list(output.iterdir())
+
+    def test_a_disqualified_team_is_refused(self, tmp_path, capsys):
+        cup = opened_narrow(tmp_path / "cup", originals=10, candidates=20)
+        disqualify(cup.tournament, "kyoto", "shared its originals", START + HOUR)
+        bundle = exported(cup, tmp_path / "a.zip")
+        contents = {"kyoto_anonymized.csv": cup.frame("kyoto")}
+        source, output = prepared(tmp_path / "run", bundle, "anonymize", cup, "kyoto", contents)
+        assert run([str(source), str(output)]) == 2
+        assert capsys.readouterr().err == "team kyoto is disqualified: shared its originals\n"
 
     def test_it_needs_two_folders(self, capsys):
         assert run(["input"]) == 2

@@ -75,6 +75,9 @@ def test_one_server_serves_a_tournament(folder, tmp_path):
         pass
     with served_once(folder):
         pass
+    # An error of the server's own is no other server.
+    with pytest.raises(BlockingIOError), served_once(folder):
+        raise BlockingIOError
     with pytest.raises(ValueError, match="is no tournament"), served_once(tmp_path / "nothing"):
         pass
     assert run("serve", tmp_path / "nothing").exit_code == 2
