@@ -6,10 +6,12 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from metrics.printable import one_line
+
 
 @contextmanager
 def user_warnings() -> Iterator[list[str]]:
-    """Collect the text of each `UserWarning` once; warnings of other kinds are shown at the end, as usual.
+    """Collect the text of each `UserWarning` once, on one line; warnings of other kinds are shown at the end, as usual.
 
     Yields
     ------
@@ -23,7 +25,9 @@ def user_warnings() -> Iterator[list[str]]:
             warnings.simplefilter("always", UserWarning)
             yield texts
     finally:
-        texts += dict.fromkeys(str(entry.message) for entry in caught if entry.category is UserWarning)
+        texts += dict.fromkeys(
+            one_line(UserWarning(entry.message)) for entry in caught if entry.category is UserWarning
+        )
         for entry in caught:
             if entry.category is not UserWarning:
                 warnings.showwarning(entry.message, entry.category, entry.filename, entry.lineno)

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 import json
 import sys
-import warnings
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from scenarios.commands.common import GATE_FAILED, bad_input, echo, given_parameters, parameter_option
+from scenarios.commands.common import (
+    GATE_FAILED,
+    bad_input,
+    echo,
+    given_parameters,
+    parameter_option,
+    warnings_as_lines,
+)
 
 if TYPE_CHECKING:
     from numpy.random import Generator
@@ -78,7 +84,6 @@ def audit(
     import numpy as np
 
     from scenarios.auditing.names import mechanism_of
-    from scenarios.running.plain_warnings import plain_warnings
 
     with bad_input():
         if not one_run and (canaries is not None or guesses is not None):
@@ -86,8 +91,7 @@ def audit(
         instance = mechanism_of(mechanism, given_parameters(parameters))
         rng = np.random.default_rng(seed)
         try:
-            with warnings.catch_warnings():
-                plain_warnings()
+            with warnings_as_lines():
                 result = (
                     _one_run(instance, canaries, guesses, runs, confidence, rng)
                     if one_run

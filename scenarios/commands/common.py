@@ -19,6 +19,7 @@ import click
 from metrics.files import check_new_file, write_atomically
 from metrics.printable import printable
 from scenarios.running.foreign_code import complaint
+from scenarios.user_warnings import user_warnings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -374,3 +375,12 @@ def write_text(text: str, path: Path) -> None:
     else:
         # Links, devices and pipes must stay what they are. In a read-only folder no file can be replaced.
         path.write_text(text, encoding="utf-8")
+
+
+@contextmanager
+def warnings_as_lines() -> Iterator[None]:
+    """Echo each warning of a method once, without the line of code that raised it."""
+    with user_warnings() as texts:
+        yield
+    for text in texts:
+        echo(f"warning: {text}", err=True)

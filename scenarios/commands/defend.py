@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,8 +18,8 @@ from scenarios.commands.common import (
     parameter_option,
     reading_options,
     roles_option,
+    warnings_as_lines,
 )
-from scenarios.user_warnings import user_warnings
 
 if TYPE_CHECKING:
     from defenses.base.defense import MicrodataDefense
@@ -119,7 +118,7 @@ def defend(
         defense.check(records)
         promised = defense.guarantee(records)
         release_rng, order_rng = np.random.default_rng(seed).spawn(2)
-        with _warnings_as_lines():
+        with warnings_as_lines():
             release = defense.apply(records, release_rng).shuffled(order_rng)
         if channel is not None and release.channel is None:
             raise ValueError(f"--channel: this release of {method} has none")
@@ -163,7 +162,7 @@ def _defend_in_parts(
         if path is not None and folder.is_dir() and Path(path).resolve().parent == folder.resolve():
             raise ValueError(f"{path} would become a part of the table; write to another folder than {table}")
     try:
-        with _warnings_as_lines():
+        with warnings_as_lines():
             released, count, promised, notes = defend_in_parts(
                 defense,
                 input_path(table),
@@ -184,15 +183,6 @@ def _defend_in_parts(
     echo(f"{released} of {count} records; promised: {_in_words(promised)}", err=True)
     for note in notes:
         echo(f"note: {note}", err=True)
-
-
-@contextmanager
-def _warnings_as_lines() -> Iterator[None]:
-    """Echo each warning of a defense once, without the line of code that raised it."""
-    with user_warnings() as texts:
-        yield
-    for text in texts:
-        echo(f"warning: {text}", err=True)
 
 
 def _describe(dataset: Dataset, roles: Path | None, unique: Sequence[str]) -> None:

@@ -16,7 +16,6 @@ from multiprocessing.connection import Connection, wait
 from pathlib import Path
 from typing import Any
 
-from scenarios.running.plain_warnings import plain_warnings
 from scenarios.running.worker import Ending, Worker
 
 # Signal from the supervisor: faulthandler then writes a traceback in C, whatever the process is doing.
@@ -96,9 +95,8 @@ def serve(connection: Connection, crashes: Connection, plan: bytes, folders: Seq
 
 
 def _become_worker(crashes: Connection) -> None:
-    """Become a process of its own (`leave_terminal`): tracebacks go to the supervisor, and warnings are lines."""
+    """Become a process of its own (`leave_terminal`) whose tracebacks go to the supervisor."""
     leave_terminal()
-    plain_warnings()
     faulthandler.enable(file=crashes.fileno())
     if WHERE is not None:
         faulthandler.register(WHERE, file=crashes.fileno())

@@ -15,14 +15,14 @@ def texts_of(block):
 
 def warn():
     for _ in range(2):
-        warnings.warn("few people", UserWarning, stacklevel=1)
+        warnings.warn("few people,\nand \x1b[31mred", UserWarning, stacklevel=1)
     warnings.warn("division", RuntimeWarning, stacklevel=1)
 
 
 def test_each_text_is_collected_once_and_others_are_shown():
     with pytest.warns(RuntimeWarning, match="division"):
         texts = texts_of(warn)
-    assert texts == ["few people"]
+    assert texts == ["few people, and \\x1b[31mred"]
 
 
 def test_texts_are_kept_when_the_block_fails():
