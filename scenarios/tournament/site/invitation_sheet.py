@@ -12,6 +12,7 @@ _PAGE = """<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Invitations: {{ title }}</title>
 <style>
 body { font: 14pt/1.5 system-ui, sans-serif; margin: 2rem; }
@@ -20,7 +21,8 @@ code { overflow-wrap: anywhere; }
 </style>
 </head>
 <body>
-<h1>{{ title }}</h1>
+<h1>Invitations</h1>
+<p>{{ title }}</p>
 {% for one in invitations %}
 <section>
 <h2>{{ one.title }}</h2>

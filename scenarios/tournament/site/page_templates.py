@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
@@ -33,6 +34,7 @@ def environment() -> Environment:
         lstrip_blocks=True,
     )
     made.filters |= {"moment": moment, "number": number, "size": size, "markdown": markdown, "clean": printable}
+    made.filters |= {"short": short_title, "breakable": breakable}
     made.globals["static"] = static_address
     made.globals["new_number"] = lambda: secrets.token_urlsafe(16)
     return made
@@ -77,6 +79,16 @@ def number(value: float | str | None, digits: int = 3) -> str:
     if value is None or value == "":
         return "–"
     return f"{float(value):.{digits}f}"
+
+
+def short_title(title: str) -> str:
+    """A title without its subtitle: what stands before the first colon."""
+    return title.partition(": ")[0]
+
+
+def breakable(name: str) -> Markup:
+    """A name that may break after a colon and before a capital letter, so that long names fit narrow columns."""
+    return Markup("<wbr>").join(re.split(r"(?<=:)|(?<=[a-z])(?=[A-Z])", name))
 
 
 def size(value: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 WIDTH, HEIGHT = 640, 400
-_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 16, 48
+_LEFT, _RIGHT, _TOP, _BOTTOM = 56, 16, 32, 48
 
 
 @dataclass(frozen=True)
