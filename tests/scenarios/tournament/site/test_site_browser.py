@@ -9,6 +9,8 @@ from PIL import Image
 from site_tools import HOUR, PASSWORD, START, TEAMS, served
 from tournament_tools import opened_narrow
 
+from attacks import NearestNeighbour
+from scenarios.tournament import scoring
 from scenarios.tournament.advancing import advance
 from scenarios.tournament.folder import Tournament, csv_bytes
 from scenarios.tournament.presenting import present
@@ -104,7 +106,9 @@ def scored(site, share=0.5):
     update_boards(tournament, share)
 
 
-def test_a_tournament_from_invitation_to_standings(cup_site, browser):
+def test_a_tournament_from_invitation_to_standings(cup_site, browser, monkeypatch):
+    # One baseline attack suffices for a board.
+    monkeypatch.setattr(scoring, "baselines", lambda: (NearestNeighbour(),))
     with reachable(cup_site) as address:
         host, kyoto, osaka = (Person(browser, address) for _ in range(3))
         host.accept(cup_site.invitation("host"))
