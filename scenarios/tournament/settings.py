@@ -14,8 +14,6 @@ from scenarios.files.toml_file import TomlTable, read_bytes, read_toml
 
 FILE = "tournament.toml"
 TEAM_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,31}")
-FORMAT = 1
-"""Version of a tournament folder."""
 QUOTA = 64 << 20
 """Default quota of a team, in bytes."""
 
