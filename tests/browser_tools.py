@@ -12,7 +12,7 @@ from site_tools import PASSWORD
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 PHONE = {"width": 360, "height": 740}
 DESK = {"width": 1280, "height": 900}
-WAIT = 20_000
+WAIT = 60_000
 """Milliseconds after which an action in the browser fails."""
 
 
