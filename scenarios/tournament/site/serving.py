@@ -18,6 +18,7 @@ from scenarios.running.interrupts import Terminated, terminable
 from scenarios.tournament.site.application import application
 from scenarios.tournament.site.background_scoring import BackgroundScoring
 from scenarios.tournament.site.site import Site
+from scenarios.tournament.site.site_server import SiteServer
 from scenarios.tournament.site.timed_protocol import TimedProtocol
 
 _GRACE = 5
@@ -126,7 +127,7 @@ def serve(
         # The server raises a signal again once it has stopped. Python must end by itself even so, since a process that
         # dies of SIGTERM leaves the semaphores of its workers behind.
         with suppress(Terminated), terminable():
-            uvicorn.Server(config).run(sockets=[listening])
+            SiteServer(config, site.updates).run(sockets=[listening])
 
 
 def server_config(
