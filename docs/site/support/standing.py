@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,10 @@ def settings() -> pd.DataFrame:
     stored = CACHE / f"{digest.hexdigest()[:16]}.csv"
     if not stored.exists():
         CACHE.mkdir(parents=True, exist_ok=True)
-        pd.DataFrame(_rows()).to_csv(stored, index=False)
+        # Pages are built at the same time: none may read half of the file.
+        written = stored.with_suffix(f".{os.getpid()}")
+        pd.DataFrame(_rows()).to_csv(written, index=False)
+        written.replace(stored)
     return pd.read_csv(stored, keep_default_na=False, na_values=["NaN"])
 
 
