@@ -30,7 +30,7 @@ def checked_title(title: str, team: str, others: Mapping[str, str]) -> str:
         title.
     """
     given = " ".join(unicodedata.normalize("NFC", title).split())
-    shown = ascii(given[:LONGEST_TITLE])
+    shown = repr(given[:LONGEST_TITLE])
     if not given or len(given) > LONGEST_TITLE:
         raise ValueError(f"title {shown} of team {team}: must have 1 to {LONGEST_TITLE} characters")
     if printable(title) != title or not given.isprintable():

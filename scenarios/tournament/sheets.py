@@ -306,4 +306,4 @@ def _percentage(text: str) -> str | None:
 
 def _quoted(text: str) -> str:
     """Text of a cell for a message: shortened, and without control characters."""
-    return ascii(text if len(text) <= 40 else text[:40] + "…")
+    return repr(text if len(text) <= 40 else text[:40] + "…")

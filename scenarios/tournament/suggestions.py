@@ -16,14 +16,18 @@ LONGEST = 100
 """Largest length of a cell for which something is suggested."""
 MOST_DIGITS = 15
 """Largest power of ten of a number that is rounded or moved into the public range."""
-_UNKNOWN = {"", "?", "-", "na", "n/a", "nan", "none", "null", "any", "all", "unknown", "missing"}
+_UNKNOWN = {"", "?", "-", "na", "n/a", "nan", "none", "null", "any", "all", "unknown", "missing", "不明"}
 _PART = r"([+-]?\d{1,15}(?:\.\d{1,15})?)"
-_RANGE = re.compile(rf"[\[(]?\s*{_PART}\s*(?:-|–|—|~|〜|\.\.+|…|:|;|,|to|bis|から)\s*{_PART}\s*[\])]?", re.IGNORECASE)
+_DASH = r"(?:-|‐|–|—|−|ー|~|〜|\.\.+|…|:|;|,|to|bis|から)"
+_RANGE = re.compile(rf"[\[(]?\s*{_PART}\s*{_DASH}\s*{_PART}(?:まで)?\s*[\])]?", re.IGNORECASE)
 _DECIMAL_COMMA = re.compile(r"[+-]?\d{1,15},\d{1,15}")
-_AT_LEAST = re.compile(rf"(?:>=|≥|=>|from|over)\s*{_PART}|{_PART}\s*(?:\+|or more|and over|以上)", re.IGNORECASE)
-_AT_MOST = re.compile(rf"(?:<=|≤|=<|up to)\s*{_PART}|{_PART}\s*(?:or less|and under|以下)", re.IGNORECASE)
-_DECADE = re.compile(r"(\d*0)s")
-_BETWEEN = re.compile(r"\s*[|,;/]\s*|\s+or\s+")
+_OR_MORE = r"(?:\+|or more|and over|以上|から|~|〜)"
+_AT_LEAST = re.compile(rf"(?:>=|≥|=>|from|over)\s*{_PART}|{_PART}\s*{_OR_MORE}", re.IGNORECASE)
+_AT_MOST = re.compile(rf"(?:<=|≤|=<|up to|[~〜])\s*{_PART}|{_PART}\s*(?:or less|and under|以下|まで)", re.IGNORECASE)
+_BELOW = re.compile(rf"<\s*{_PART}|{_PART}\s*未満")
+_DECADE = re.compile(r"(\d*0)(?:s|代)")
+_UNIT = re.compile(r"(?<=\d)\s*(?:歳|才|円|回|日|秒|人|件)")
+_BETWEEN = re.compile(r"\s*(?:[|,;/、・]|または)\s*|\s+or\s+")
 
 
 def suggested_cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) -> str | None:
@@ -56,6 +60,7 @@ def suggested_cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) 
 def _numeric(text: str, domain: NumericDomain, decimals: int) -> Iterator[str]:
     """Ideas for a cell of numbers, the likeliest first."""
     low, high = format_number(domain.low), format_number(domain.high)
+    text = _UNIT.sub("", text)
     if decimals and _DECIMAL_COMMA.fullmatch(text):
         yield text.replace(",", ".")
     if match := _RANGE.fullmatch(text):
@@ -67,6 +72,8 @@ def _numeric(text: str, domain: NumericDomain, decimals: int) -> Iterator[str]:
         yield f"[{match[1] or match[2]},{high}]"
     if match := _AT_MOST.fullmatch(text):
         yield f"[{low},{match[1] or match[2]}]"
+    if match := _BELOW.fullmatch(text):
+        yield f"[{low},{match[1] or match[2]})"
     if match := _DECADE.fullmatch(text):
         yield interval_cell(int(match[1]), int(match[1]) + 9)
     if "|" in text and not text.startswith("{"):

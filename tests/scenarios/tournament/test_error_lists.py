@@ -48,6 +48,20 @@ def errors(text, form=FORM):
         ("age", "60+", "[60,95]"),
         ("age", ">=60", "[60,95]"),
         ("age", "60以上", "[60,95]"),
+        ("age", "60歳以上", "[60,95]"),
+        ("age", "60〜", "[60,95]"),
+        ("age", "60から", "[60,95]"),
+        ("age", "～30", "[18,30]"),
+        ("age", "30歳まで", "[18,30]"),
+        ("age", "30歳未満", "[18,30)"),
+        ("age", "<30", "[18,30)"),
+        ("age", "20代", "[20,29]"),
+        ("age", "20歳", "20"),
+        ("age", "20歳から29歳まで", "[20,29]"),
+        ("age", "20ー29", "[20,29]"),
+        ("age", "20−29", "[20,29]"),
+        ("age", "［２０，２９］", "[20,29]"),
+        ("age", "不明", "*"),
         ("age", "<=30", "[18,30]"),
         ("age", "20|30", "{20|30}"),
         ("age", "20.4", "20"),
@@ -65,6 +79,8 @@ def errors(text, form=FORM):
         ("job", "clerk or nurse", "{clerk|nurse}"),
         ("job", "{clerk,nurse}", "{clerk|nurse}"),
         ("job", "Cook|Chef", r"cook\|chef"),
+        ("job", "clerk、nurse", "{clerk|nurse}"),
+        ("job", "clerkまたはnurse", "{clerk|nurse}"),
         ("job", "any", "*"),
     ],
 )
@@ -79,12 +95,26 @@ def test_a_wrong_cell_comes_with_one_that_is_accepted(column, wrong, right):
 
 @pytest.mark.parametrize(
     ("column", "wrong"),
-    [("age", "twenty"), ("age", "1e400"), ("age", "1e-999999999"), ("age", "9" * 300), ("job", "pilot"), ("age", "-")],
+    [
+        ("age", "twenty"),
+        ("age", "二十歳"),
+        ("age", "歳"),
+        ("age", "1e400"),
+        ("age", "1e-999999999"),
+        ("age", "9" * 300),
+        ("job", "pilot"),
+        ("age", "-"),
+    ],
 )
 def test_nothing_is_made_up(column, wrong):
     values = {"age": "20", "height": "1", "job": "clerk", column: wrong}
     (problem,) = errors(HEADER + ",".join(values.values()) + ",0\n").problems
     assert problem.suggestion in (None, "write *")
+
+
+def test_a_wrong_cell_is_shown_as_written_and_control_characters_are_escaped():
+    (problem,) = errors(HEADER + "若い\u202e\x1b[31m,1,clerk,0\n").problems
+    assert problem.problem.startswith(r"'若い\u202e\x1b[31m' is no number")
 
 
 def test_all_errors_are_named_at_once_and_by_row():
