@@ -59,7 +59,9 @@ def serve(control):
             report = socket.socket(fileno=last)
             request = json.loads(message)
             for name in request["modules"]:
-                importlib.import_module(name)
+                # The process itself will say what is missing.
+                with contextlib.suppress(ImportError):
+                    importlib.import_module(name)
             pid = os.fork()
             if pid == 0:
                 for number, stream in enumerate(streams):
