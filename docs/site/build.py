@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
@@ -42,15 +43,20 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--language", action="append", choices=LANGUAGES, help="only this language; may be repeated")
     parser.add_argument("--fresh", action="store_true", help="run every command again, also where nothing changed")
-    parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count() or 1, help="pages read at the same time")
+    parser.add_argument(
+        "-j", "--jobs", type=int, default=os.cpu_count() or 1, help="pages of a language read at the same time"
+    )
     options = parser.parse_args()
     if options.fresh:
         shutil.rmtree(SITE / "_build", ignore_errors=True)
     languages = options.language or LANGUAGES
     for language in languages:
         shutil.rmtree(OUTPUT / language, ignore_errors=True)
-        if code := build(language, jobs=options.jobs):
-            return code
+    # Sphinx resolves references in one process, and a page's commands run one after the other.
+    with ThreadPoolExecutor(len(languages) if options.jobs > 1 else 1) as pool:
+        codes = list(pool.map(lambda language: build(language, jobs=options.jobs), languages))
+    if any(codes):
+        return 1
     shutil.copyfile(SITE / "index.html", OUTPUT / "index.html")
     if len(languages) == len(LANGUAGES) and (found := faults(OUTPUT)):
         print(*found, f"{len(found)} faults", sep="\n", file=sys.stderr)

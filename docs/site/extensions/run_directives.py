@@ -2,6 +2,7 @@
 
 import hashlib
 import html
+import re
 from abc import ABC, abstractmethod
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 RUNS: dict[str, PageRun] = {}
 """The open run of each page that is being read."""
+RUNNING = re.compile(r"^:*`*\{run", re.MULTILINE)
+"""A directive that runs something, in the source of a page."""
 
 
 def open_run(app: Sphinx, page: str, source: list[str]) -> None:
@@ -201,6 +204,21 @@ class ValueRole(SphinxRole):
         return [nodes.Text(part["content"])], []
 
 
+def spread(running: list[str], others: list[str]) -> list[str]:
+    """Pages in an order in which those that run something are evenly spaced."""
+    positions = [((i + 0.5) / len(pages), page) for pages in (running, others) for i, page in enumerate(pages)]
+    return [page for _, page in sorted(positions)]
+
+
+def order_pages(app: Sphinx, env, docnames: list[str]) -> None:
+    """Space the pages that run something evenly.
+
+    Sphinx divides its pages in alphabetical order among processes. Nearly all pages that run something would go to one.
+    """
+    running = [name for name in docnames if RUNNING.search(Path(env.doc2path(name)).read_text(encoding="utf-8"))]
+    docnames[:] = spread(running, [name for name in docnames if name not in running])
+
+
 def set_version(app: Sphinx, config) -> None:
     """Hash the code once, before pages are read in several processes."""
     config.site_code_version = code_version()
@@ -210,6 +228,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
     """Register the directives and the role."""
     app.add_config_value("site_code_version", "", "")
     app.connect("config-inited", set_version)
+    app.connect("env-before-read-docs", order_pages)
     app.connect("source-read", open_run)
     app.connect("doctree-read", close_run)
     app.add_directive("run", Run)
