@@ -65,7 +65,13 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> 
     help="Goal of attacks (repeatable); all by default.",
 )
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Column that must be released unchanged (repeatable).")
-@click.option("--budget", callback=_seconds, default="10m", show_default=True, help="Time: more means more plays.")
+@click.option(
+    "--budget",
+    callback=_seconds,
+    default="10m",
+    show_default=True,
+    help="Time: more means more plays. One play of each stage is played in any case.",
+)
 @click.option("--people", type=click.IntRange(min=1), help="Number of people in each play's release.")
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of all randomness.")
 @click.option(
@@ -161,7 +167,7 @@ def _in_words(portfolio: Portfolio, rows: int, budget: float) -> str:
     game = portfolio.plan.games[0]
     counts = f"{len(portfolio.plan.defenses)} settings, {len(portfolio.plan.attacks)} attacks"
     people = f"each play releases {portfolio.people} of {rows} people beside {game.others} others"  # type: ignore[attr-defined]
-    return f"{counts}; {people}; about {budget:.0f} s at most"
+    return f"{counts}; {people}; about {budget:.0f} s, longer if one play of each stage takes longer"
 
 
 def _costs(choice: Choice, dataset: Dataset, seed: int) -> dict[str, dict[str, str]]:

@@ -48,7 +48,7 @@ db_option = click.option(
 format_option = click.option(
     "--format", "form", type=click.Choice(FORMATS), default="table", show_default=True, help="Format of the board."
 )
-matrix_option = click.option("--matrix", is_flag=True, help="Show one row for each pair of defense and attack.")
+matrix_option = click.option("--matrix", is_flag=True, help="Show the success of every attack against every defense.")
 html_option = click.option(
     "--html",
     type=click.Path(dir_okay=False, path_type=Path),

@@ -39,7 +39,7 @@ class RunOptions:
     form : str
         Form of the board, one of `scenarios.commands.common.FORMATS`.
     matrix : bool
-        Show one row for each pair of defense and attack.
+        Show the success of every attack against every defense.
     fresh : bool
         Play trials again whose results are stored.
     explain : bool

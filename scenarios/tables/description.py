@@ -33,6 +33,8 @@ from scenarios.tables.text_table import TextTable, read_text_table
 from scenarios.tables.uniqueness import uniqueness
 
 WIDTH = 118
+MOST_CATEGORIES = 10_000
+"""Number of distinct texts up to which spellings are compared; a column with more holds no categories."""
 DECIDE = """\
 # It shows bounds and categories that occur in the table, so it is as confidential as the table until they are replaced.
 # `undecided` lists columns whose role is a guess. Correct the role, then delete the name from the list.
@@ -238,10 +240,26 @@ def _with_layout(table: TextTable, declared: Roles) -> tuple[dict[str, TextColum
         f"{', '.join(names)}: {text} is a category; if it means a missing value, give --na {text}"
         for text, names in sorted(doubtful.items())
     ]
+    for name, column in table.columns.items():
+        if name not in declared.columns and (spellings := _spellings(column)):
+            words = "category differs" if spellings == 1 else "categories differ"
+            around = "it" if spellings == 1 else "them"
+            notes.append(
+                f"{name}: {spellings} {words} from another one only in case or spaces around {around}; if they mean "
+                "the same, make them one in the table"
+            )
     if "na" in layout:
         layout["na"] = [*declared.na, *(text for text in layout["na"] if text not in doubtful)]
     described = declared.model_copy(update={key: value for key, value in layout.items() if value})
     return table.columns, notes, described
+
+
+def _spellings(column: TextColumn) -> int:
+    """Number of texts that equal an earlier one but for case and spaces around them; 0 in dates and long columns."""
+    if column.dates is not None or len(column.texts) > MOST_CATEGORIES:
+        return 0
+    texts = {text for text in column.texts.to_pylist() if any(map(str.isalpha, text))}
+    return len(texts) - len({text.strip().casefold() for text in texts})
 
 
 def _is_flag(column: TextColumn) -> bool:

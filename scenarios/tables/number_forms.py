@@ -118,6 +118,9 @@ def recognized(
         mark = (known if decimal is not None else form.evident(separator) or known) if form.other else None
         plain = form.plain and (plain_first or known != ",")
         converts = not plain and mark is not None and form.fits(mark)
+        if form.other and not plain and mark is None and (form.fits(".") or form.fits(",")):
+            words = "commas or points may mark decimals or separate thousands, so these texts are categories; "
+            by_note.setdefault(words + "give --decimal . or --decimal , for numbers", []).append(name)
         if not converts and not form.missing:
             continue
         texts = form.converted(mark) if converts and mark is not None else form.rest

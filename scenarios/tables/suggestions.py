@@ -106,9 +106,13 @@ def _text_reason(distinct: Any, present: int, *, by_name: bool) -> tuple[str, bo
         return f"free text, {percent(share)} of its values distinct", True
     if share == 1:
         return "text that differs in every record", present <= FEW
+    if share >= 0.9 and present > FEW and by_name:
+        repeats = present - len(texts)
+        doubt = "rows exported twice, or people with many rows (then name it as `person`)"
+        return f"by its name; {repeats} of its {present} values repeat another: {doubt}", True
     if share >= 0.9 and present > FEW:
         return f"text with {percent(share)} of its values distinct", True
-    if by_name and len(texts) > FEW and share >= 0.2:
+    if by_name and len(texts) > FEW:
         return "by its name", True
     return "", False
 

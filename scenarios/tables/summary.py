@@ -16,7 +16,7 @@ class ColumnSummary(NamedTuple):
     ----------
     column, role : str
         Name of the column, and its role: ``identifier``, ``quasi-identifier``, ``sensitive``,
-        ``left out`` or ``none``.
+        ``unprotected``, ``person`` or ``left out``.
     type : str
         ``number``, ``date``, ``category``, or ``text`` if the column has no domain.
     domain : str
@@ -42,6 +42,7 @@ def summary(dataset: Dataset) -> list[ColumnSummary]:
     """Summarize every column in the table's order, by bounds and counts only."""
     records = dataset.records
     roles = {
+        **dict.fromkeys([] if records.person is None else [records.person], "person"),
         **dict.fromkeys(records.identifiers, "identifier"),
         **dict.fromkeys(records.quasi_identifiers, "quasi-identifier"),
         **dict.fromkeys(records.sensitive, "sensitive"),
@@ -53,7 +54,7 @@ def summary(dataset: Dataset) -> list[ColumnSummary]:
         rows.append(
             ColumnSummary(
                 name,
-                roles.get(name, "none"),
+                roles.get(name, "unprotected"),
                 kind,
                 f"{words}, inferred" if name in dataset.inferred else words,
                 records.hierarchies[name].height if name in records.hierarchies else 0,

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from run_tools import invoke
 
@@ -70,3 +71,26 @@ def test_the_metric_counts_cells():
 def test_the_table_is_valid(folder):
     importlib.import_module("make_visits")
     assert invoke("validate", "visits.csv", "--roles", "visits_roles.toml").exit_code == 0
+
+
+def test_the_export_of_patients_is_described_repaired_and_valid(folder):
+    importlib.import_module("make_patients")
+    noted = invoke("describe", "patients.csv", "-o", "guess.toml").output
+    for words in (
+        "Cost: commas or points may mark decimals or separate thousands",
+        "Sex: 1 category differs from another one only in case",
+        "give --na N/A",
+    ):
+        assert words in noted
+    reasons = " ".join(line.removeprefix("#").strip() for line in Path("guess.toml").read_text().splitlines())
+    assert "Patient ID: identifier?: by its name; 3 of its 3003 values repeat another: rows exported twice" in reasons
+    importlib.import_module("tidy_patients")
+    treated, others = (pd.read_csv(name, dtype=str) for name in ("treated.csv", "others.csv"))
+    assert (len(treated), len(others)) == (2700, 300)
+    assert not set(treated["Patient ID"]) & set(others["Patient ID"])
+    assert set(treated["Postcode"].str[0]) == {"0"}
+    codes = sorted(set(treated["Postcode"]))
+    Path("postcodes.csv").write_text("".join(f"{code},{code[:4]},*\n" for code in codes))
+    result = invoke("validate", "treated.csv", "--roles", "patients_roles.toml")
+    assert result.exit_code == 0
+    assert "inferred from the data, hence not public: Cost\n" in result.output

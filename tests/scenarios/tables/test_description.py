@@ -207,3 +207,35 @@ def test_a_large_table_is_described_in_seconds(tmp_path):
     assert "# Shares of unique records are those of a sample of 20000 of 50000 records.\n" in described.text
     assert isinstance(load_table(tmp_path / "t.csv").records.domains["text0"], CategoricalDomain)
     assert isinstance(load_table(tmp_path / "t.csv").records.domains["number0"], NumericDomain)
+
+
+def test_names_that_many_people_share_and_repeated_numbers_of_people_are_guessed_to_be_identifiers(folder):
+    rng = np.random.default_rng(1)
+    table = pd.DataFrame(
+        {
+            "Surname": [f"Hidden{chr(65 + number)}" for number in rng.integers(0, 25, 500)],
+            "Patient ID": [f"P{number}" for number in range(500)],
+            "diagnosis": rng.choice(["flu", "none"], 500),
+        }
+    )
+    pd.concat([table, table[:3]]).to_csv("twice.csv", index=False)
+    call("describe", "twice.csv", "-o", "twice.toml")
+    text = (folder / "twice.toml").read_text()
+    roles = tomllib.loads(text)
+    assert roles["identifiers"] == ["Surname", "Patient ID"]
+    assert "Surname" in roles["undecided"]
+    assert "Patient ID" in roles["undecided"]
+    assert "Hidden" not in text
+    flat = " ".join(line.removeprefix("#").strip() for line in text.splitlines())
+    assert "3 of its 503 values repeat another: rows exported twice, or people with many rows" in flat
+
+
+def test_categories_that_differ_in_case_or_spaces_are_noted_without_their_values(folder):
+    rows = ["job,sex,fever", *["cook,F,1"] * 20, *["Cook ,f,1.0", "driver,M,2"] * 20]
+    (folder / "jobs.csv").write_text("\n".join(rows))
+    output = call("describe", "jobs.csv", "-o", "jobs.toml").output
+    assert "job: 1 category differs from another one only in case or spaces around it; if they mean the same" in output
+    assert "sex: 1 category differs" in output
+    assert "fever: 1" not in output
+    assert "driver" not in output
+    assert "differ" not in call("describe", "people.csv", "-o", "people.toml").output

@@ -62,7 +62,6 @@ def test_what_is_evident_is_read(texts, expected):
 @pytest.mark.parametrize(
     "texts",
     [
-        ["1,234", "12"],  # a fraction or thousands
         ["1,234,567", "1234"],  # groups not throughout
         ["1,234,567", "12,34"],
         ["1,5", "2.5"],
@@ -78,6 +77,14 @@ def test_what_is_not_evident_stays_text(texts):
     table = read("x;y\n" + "".join(f"{text};a\n" for text in texts))
     assert table.columns["x"].text_values().tolist() == texts
     assert table.notes == []
+
+
+def test_thousands_or_decimals_stay_text_with_a_note():
+    table = read("x;y\n1,234;a\n12;b\n")
+    assert table.columns["x"].text_values().tolist() == ["1,234", "12"]
+    assert len(table.notes) == 1
+    assert table.notes[0].startswith("x: commas or points may mark decimals or separate thousands")
+    assert table.notes[0].endswith("give --decimal . or --decimal , for numbers")
     assert table.layout == {}
 
 

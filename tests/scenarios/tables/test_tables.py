@@ -123,6 +123,7 @@ def test_columns_without_a_role_are_left_out_of_releases(tmp_path):
     assert set(some.left_out) == {"name", "job", "zip", "grade", "disease"}
     assert any(note.startswith("income: unprotected; released as they are") for note in some.notes)
     assert {row.column: row.role for row in summary(some)}["job"] == "left out"
+    assert {row.column: row.role for row in summary(some)}["income"] == "unprotected"
     release = Mondrian(k=2).apply(some.records, np.random.default_rng(1))
     assert list(release.frame.columns) == ["age", "income"]
 
