@@ -95,7 +95,9 @@ def heat_map(rows: Sequence[Row], grid: Mapping[str, Mapping[str, Pair]], famili
     lines: list[HeatLine] = []
     for position, row in order:
         line = grid.get(label(row.defense, row.parameters), {})
-        cells = [_cell(line.get(attack), group.goal, detailed) for group in columns for attack in group.attacks]
+        cells = [
+            _cell(line.get(attack), group.goal, row.plays, detailed) for group in columns for attack in group.attacks
+        ]
         first = not lines or lines[-1].row.defense != row.defense
         lines.append(HeatLine(row, position, first, cells))
     return HeatMap(columns, lines, detailed)
@@ -117,7 +119,8 @@ def _columns(pairs: Sequence[Pair]) -> list[HeatColumns]:
     ]
 
 
-def _cell(pair: Pair | None, goal: str, detailed: bool) -> HeatCell:
+def _cell(pair: Pair | None, goal: str, plays: int, detailed: bool) -> HeatCell:
+    """Cell of a pair; on a large map, it states its number of plays only if that differs from the row's `plays`."""
     if pair is None:
         return HeatCell("", None, "not played")
     success = pair.success(goal)
@@ -125,7 +128,9 @@ def _cell(pair: Pair | None, goal: str, detailed: bool) -> HeatCell:
     note = "" if pair.status == "ok" else pair.status + (f": {pair.reason}" if pair.reason else "")
     if success is None:
         return HeatCell(_SHORT.get(pair.status, "–"), None, note or "nothing to measure", failed)
-    lines = [_measured(pair, success)]
+    lines = [_measured(success)]
+    if detailed or pair.plays != plays:
+        lines[0] += f", {counted(str(pair.plays), 'play')}"
     if detailed:
         lines += [f"· {name.replace('_', ' ')} {number(value)}" for name, value in pair.measures.items()]
     text = number(success.advantage) + ("!" if note else "")
@@ -133,8 +138,7 @@ def _cell(pair: Pair | None, goal: str, detailed: bool) -> HeatCell:
     return HeatCell(text, round(share * STEPS), "\n".join([*lines, *([note] if note else [])]), failed)
 
 
-def _measured(pair: Pair, success: Success) -> str:
+def _measured(success: Success) -> str:
     rate = success.rate
     interval = f"[{number(rate.low)}, {number(rate.high)}]"
-    plays = counted(str(pair.plays), "play")
-    return f"{goal_words(success.goal)} {number(rate.value)} {interval}, chance {number(success.chance, 3)}, {plays}"
+    return f"{goal_words(success.goal)} {number(rate.value)} {interval}, chance {number(success.chance, 3)}"

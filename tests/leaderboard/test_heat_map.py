@@ -1,5 +1,7 @@
 """Heat map of the matrix."""
 
+from dataclasses import replace
+
 from leaderboard import Pair, Row
 from leaderboard.heat_map import STEPS, heat_map
 from leaderboard.pairs import Success
@@ -91,6 +93,16 @@ def test_large_maps_leave_out_measures_besides_the_scores() -> None:
     assert heat is not None
     assert not heat.detailed
     assert all("precision" not in cell.details for line in heat.lines for cell in line.cells)
+
+
+def test_large_maps_state_plays_that_are_not_the_rows() -> None:
+    rows = [row("Mondrian", k, 0.1) for k in range(2000)]
+    fewer = replace(pair("Mondrian", 2, "Strong", membership=0.6), plays=3)
+    heat = heat_map(rows, grids([pair("Mondrian", 1, "Strong", membership=0.6), fewer])["bank", ""], FAMILIES)
+    assert heat is not None
+    details = {line.row.parameters["k"]: line.cells[0].details for line in heat.lines}
+    assert details[1].endswith("chance .500")
+    assert details[2].endswith("chance .500, 3 plays")
 
 
 def test_without_attacks_there_is_no_map() -> None:
