@@ -49,10 +49,10 @@ def moment(text: str) -> str:
         If it is no date with time. A time without a zone is taken to be in the host's zone.
     """
     try:
-        parsed = datetime.fromisoformat(text)
-    except ValueError:
+        # In UTC, the first and last days of the calendar may lie outside of it.
+        return datetime.fromisoformat(text).astimezone(UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError):
         raise ValueError(f"{text!r} is no moment; write it as 2026-06-17T12:00 or 2026-06-17T12:00+09:00") from None
-    return parsed.astimezone(UTC).isoformat(timespec="seconds")
 
 
 Team = Annotated[str, AfterValidator(team_name)]

@@ -11,7 +11,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import Match, Route
 
 from scenarios.tournament.site.answers import refused
 from scenarios.tournament.site.guarding import guarded
@@ -59,7 +59,15 @@ def application(site: Site) -> SecurityHeaders:
 async def _known(request: Request, error: Exception) -> Response:
     """Answer to a path or method that does not exist."""
     status = error.status_code if isinstance(error, HTTPException) else 500
-    return refused(_visit(request), RefusalError(status, _STATUS.get(status, "the request cannot be understood")))
+    message = _STATUS.get(status, "the request cannot be understood")
+    headers = {"Allow": ", ".join(_methods(request))} if status == 405 else None
+    return refused(_visit(request), RefusalError(status, message, headers=headers))
+
+
+def _methods(request: Request) -> list[str]:
+    """Methods of a path. Each method has a route of its own, so no single route knows all of them."""
+    routes = (route for route in request.app.routes if route.matches(request.scope)[0] is not Match.NONE)
+    return sorted({method for route in routes for method in route.methods})
 
 
 async def _unknown(request: Request, error: Exception) -> Response:

@@ -16,16 +16,10 @@ from scenarios.tournament.incidents import tournament_incidents
 from scenarios.tournament.messages import post, write_notices
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.site.jobs import opened
+from scenarios.tournament.site.page_words import without_options
 from scenarios.tournament.titles import give_title
 
 Fields = Mapping[str, str]
-_OPTIONS = {
-    "; --early closes it now": "; tick the box to close it now",
-    "--until must be later": "name a later end",
-    "`reopen` opens it again": "reopen it instead",
-    "`extend` moves its end": "extend it instead",
-}
-"""Words of the command line, and what the page says instead."""
 
 
 def decide(folder: Path, action: str, fields: Fields, now: datetime) -> str:
@@ -51,10 +45,7 @@ def decide(folder: Path, action: str, fields: Fields, now: datetime) -> str:
     try:
         message = ACTIONS[action](tournament, fields, now)
     except ValueError as error:
-        text = str(error)
-        for words, instead in _OPTIONS.items():
-            text = text.replace(words, instead)
-        raise ValueError(text) from None
+        raise ValueError(without_options(str(error))) from None
     skipped = write_notices(tournament)
     return "; ".join([message, *skipped])
 

@@ -21,6 +21,7 @@ from scenarios.tournament.presenting import present
 from scenarios.tournament.preview import preview
 from scenarios.tournament.problems import InvalidFileError
 from scenarios.tournament.settings import FILE, Phase
+from scenarios.tournament.site.page_words import without_options
 from scenarios.tournament.submitting import Receipt, submit_content, take_into_force
 
 _ATTACK_FILE = re.compile(r"(?P<attacker>[A-Za-z0-9-]+)_attack_(?P<target>[A-Za-z0-9-]+)\.csv")
@@ -109,6 +110,8 @@ def file_name(
     if chosen in teams and not (named[0] in teams and named[1] in teams):
         named = team, chosen
     if named[0] not in teams or named[1] not in teams:
+        if claimed.endswith("_anonymized.csv"):
+            raise ValueError(f"the time for tables is over; an attack is named {team}_attack_TEAM.csv")
         raise ValueError(f"which team does it attack? Choose the team, or name the file {team}_attack_TEAM.csv")
     return f"{named[0]}_attack_{named[1]}.csv", chosen if chosen in teams else None
 
@@ -125,7 +128,8 @@ def admit_file(
         return receipt
 
     attacking = bool(chosen) or "_attack_" in claimed
-    return _accepted(tournament, team, claimed, chosen, accept, attacking=attacking)
+    outcome = _accepted(tournament, team, claimed, chosen, accept, attacking=attacking)
+    return outcome | {"message": without_options(outcome["message"])}
 
 
 def take(folder: Path, team: str, number: int, now: datetime) -> str:

@@ -199,7 +199,7 @@ class _Collector:
         self._file_name: str | None = None
         self._content = bytearray()
         self._field_bytes = self._file_bytes = self._size = 0
-        self._field_count = 0
+        self._field_count = self._file_count = 0
         self._pending: list[tuple[int, bytes]] = []
 
     def callbacks(self) -> dict[str, object]:
@@ -253,8 +253,10 @@ class _Collector:
             self._field_count += 1
             if self._field_count > FIELDS:
                 raise RefusalError(413, f"the form has more than {FIELDS} fields")
-        # A form whose file was not chosen sends one file without a name and content.
-        elif len(self.files) >= max(self._limits.files, 1):
+            return
+        # A form whose file was not chosen sends one file without a name and content. Such files count, too.
+        self._file_count += 1
+        if self._file_count > max(self._limits.files, 1):
             raise RefusalError(413, f"at most {self._limits.files} files may be sent at once")
 
     def part_data(self, data: bytes, start: int, end: int) -> None:

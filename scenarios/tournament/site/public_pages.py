@@ -184,6 +184,8 @@ async def static_file(visit: Visit) -> Response:
 async def live(visit: Visit) -> Response:
     """A stream of events for the script of a page."""
     updates = visit.site.updates
+    if visit.request.method == "HEAD":
+        return Response(media_type="text/event-stream", headers={"Cache-Control": "no-store"})
     if updates.listeners >= MOST:
         raise RefusalError(503, "too many pages are open; reload this one by hand", headers={"Retry-After": "60"})
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}

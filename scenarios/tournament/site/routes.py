@@ -25,7 +25,7 @@ ENDPOINTS = (
     Endpoint("GET", "/team/{team}", Access.OWNER, team_pages.team_page),
     Endpoint("GET", "/team/{team}/kit.zip", Access.OWNER, team_pages.kit),
     Endpoint("GET", "/team/{team}/report", Access.OWNER, team_pages.report),
-    Endpoint("GET", "/team/{team}/submissions/{number:int}", Access.OWNER, team_pages.submitted_file),
+    Endpoint("GET", "/team/{team}/submissions/{number}", Access.OWNER, team_pages.submitted_file),
     Endpoint(
         "POST",
         "/team/{team}/upload",

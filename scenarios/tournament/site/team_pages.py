@@ -90,6 +90,11 @@ def _in_force(state: State, team: str, against: str | None) -> int | None:
     return None if one is None else one.number
 
 
+def _number(text: str) -> int | None:
+    """Number of a submission; None if the text is no such number."""
+    return int(text) if text.isdecimal() and len(text) < 10 else None
+
+
 async def upload(visit: Visit) -> Response:
     """Submit tables or attacks; the files are independent of each other."""
     site, team, form = visit.site, visit.team, visit.form
@@ -126,8 +131,7 @@ def _shown(visit: Visit, outcome: dict[str, Any]) -> Response:
 async def preview(visit: Visit) -> Response:
     """Preview a table before it is submitted, or one that was."""
     site, team, form = visit.site, visit.team, visit.form
-    text = form.text("number")
-    number = int(text) if text.isdecimal() and len(text) < 10 else None
+    number = _number(form.text("number"))
     path = form.files[0].path if form.files else None
     if path is None and number is None:
         raise RefusalError(422, "no file was sent; choose a file first")
@@ -141,13 +145,13 @@ async def preview(visit: Visit) -> Response:
 
 async def take_older(visit: Visit) -> Response:
     """Take an older submission into force."""
-    site, team, text = visit.site, visit.team, visit.form.text("number")
-    if not text.isdecimal() or len(text) > 9:
+    site, team, number = visit.site, visit.team, _number(visit.form.text("number"))
+    if number is None:
         raise RefusalError(422, "name the number of a receipt")
 
     async def take_one() -> dict[str, Any]:
         try:
-            message = await site.workers.run(take, site.folder, team, int(text), site.clock())
+            message = await site.workers.run(take, site.folder, team, number, site.clock())
         except ValueError as error:
             raise RefusalError(409, one_line(error)) from None
         site.scoring.wake()
@@ -177,10 +181,10 @@ def _zipped(folder: Path, name: str) -> bytes:
 async def submitted_file(visit: Visit) -> Response:
     """A file that the team submitted."""
     state = await visit.site.state()
-    number = visit.request.path_params["number"]
+    number = _number(visit.request.path_params["number"])
     one = next((one for one, _ in state.submissions[visit.team] if one.number == number), None)
     if one is None:
-        raise RefusalError(404, f"{visit.team} has no submission {number}")
+        raise RefusalError(404, f"{visit.team} has no such submission; its page lists all")
     data = await to_thread.run_sync(state.tournament.content, one.content)
     kind = "anonymized" if one.against is None else f"attack_{one.against}"
     return attachment(data, f"{visit.team}_{kind}_{number}.csv", "text/csv; charset=utf-8")

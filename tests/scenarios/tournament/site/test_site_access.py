@@ -30,7 +30,7 @@ EXPECTED = {
     "GET /team/{team}": ("kyoto", "host"),
     "GET /team/{team}/kit.zip": ("kyoto", "host"),
     "GET /team/{team}/report": ("kyoto", "host"),
-    "GET /team/{team}/submissions/{number:int}": ("kyoto", "host"),
+    "GET /team/{team}/submissions/{number}": ("kyoto", "host"),
     "POST /team/{team}/upload": ("kyoto",),
     "POST /team/{team}/take": ("kyoto",),
     "POST /team/{team}/preview": ("kyoto",),
@@ -53,7 +53,7 @@ EXPECTED = {
     "POST /host/admit": ("host",),
     "POST /host/invite": ("host",),
 }
-FILLED = {"{name}": "standings.csv", "{of}": "kyoto", "{kind}": "anonymized", "{team}": "kyoto", "{number:int}": "2"}
+FILLED = {"{name}": "standings.csv", "{of}": "kyoto", "{kind}": "anonymized", "{team}": "kyoto", "{number}": "2"}
 
 
 def filled(path):
@@ -246,7 +246,24 @@ def test_unknown_pages_and_methods_are_refused_politely(cup_site):
     visitor = cup_site.visitor()
     assert "no such page" in visitor.get("/nowhere").text
     assert visitor.get("/nowhere", headers=JSON).json()["error"]
-    assert visitor.client.put("/", headers=JSON).status_code == 405
+    refused = visitor.client.put("/", headers=JSON)
+    assert (refused.status_code, refused.headers["Allow"]) == (405, "GET, HEAD")
+    assert visitor.client.put("/log-in").headers["Allow"] == "GET, HEAD, POST"
+    assert visitor.client.get("/host/advance").headers["Allow"] == "POST"
+
+
+@pytest.mark.parametrize("number", ["9" * 5000, "9" * 30, "-1", "x", "²", "0"])
+def test_a_number_that_no_submission_has_is_refused(cup_site, number):
+    """Python converts no text of more than 4,300 digits, so a long one must not reach `int`."""
+    path = f"/team/kyoto/submissions/{number}"
+    assert cup_site.visitor().get(path, headers=JSON).status_code == 401
+    assert cup_site.member("kyoto").get(path, headers=JSON).status_code == 404
+
+
+def test_a_head_request_does_not_hold_an_event_stream(cup_site):
+    answer = cup_site.visitor().client.head("/live")
+    assert (answer.status_code, answer.headers["Content-Type"]) == (200, "text/event-stream; charset=utf-8")
+    assert cup_site.site.updates.listeners == 0
 
 
 def test_access_says_no_by_default():

@@ -52,7 +52,7 @@ CLOSED = {
 """Pages that differ after the close."""
 FILES = {
     *("/boards/{name}", "/published.zip", "/published/{of}/{kind}", "/live", "/health", "/static/{name}"),
-    *("/team/{team}/kit.zip", "/team/{team}/submissions/{number:int}", "/host/export.zip"),
+    *("/team/{team}/kit.zip", "/team/{team}/submissions/{number}", "/host/export.zip"),
     *("/presentations/{of}/picture", "/team/{team}/presentation/picture"),
 }
 """Addresses that answer with a file instead of a page."""

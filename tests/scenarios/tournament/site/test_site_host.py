@@ -61,6 +61,8 @@ def test_messages_titles_and_disqualification(cup_site):
         ("extend", {"phase": "lunch", "until": "2031-01-01T00:00", "reason": "x"}, "choose a phase"),
         ("extend", {"phase": "anonymize", "until": "2030-01-01T00:00", "reason": "x"}, "passed"),
         ("extend", {"phase": "anonymize", "until": "2030-01-02T18:00", "reason": ""}, "reason"),
+        ("extend", {"phase": "attack", "until": "9999-12-31T23:59-14:00", "reason": "x"}, "is no moment"),
+        ("extend", {"phase": "attack", "until": "0001-01-01T00:00+14:00", "reason": "x"}, "is no moment"),
         ("disqualify", {"team": "nobody", "reason": "x"}, "no team"),
         ("message", {"text": "  "}, "message"),
     ],
@@ -70,6 +72,7 @@ def test_a_refused_decision_changes_nothing(cup_site, action, data, message):
     answer = decide(cup_site.member("host"), action, data)
     assert answer.status_code == 409
     assert message in answer.json()["error"]
+    assert "--" not in answer.json()["error"], "the page has no options of the command line"
     assert len(cup_site.log()) == before
 
 
@@ -94,6 +97,19 @@ def test_the_host_admits_a_late_file(attack_site):
     assert answer.status_code == 200, answer.text
     assert answer.json()["files"][0]["accepted"]
     assert "train was late" in attack_site.visitor().get("/").text
+
+
+@pytest.mark.parametrize(("reason", "message"), [("", "reason: must not be empty"), ("ill", "reopen the phase")])
+def test_a_refused_admission_speaks_of_the_page(attack_site, reason, message):
+    """Messages name neither options nor commands, which the page does not have."""
+    host, before = attack_site.member("host"), len(attack_site.log())
+    files = [("file", ("osaka_anonymized.csv", attack_site.table("osaka"), "text/csv"))]
+    answer = host.post("/host/admit", {"team": "osaka", "reason": reason}, files=files, headers=JSON)
+    text = answer.json()["files"][0]["message"]
+    assert (answer.status_code, len(attack_site.log())) == (422, before)
+    assert message in text
+    assert "--" not in text
+    assert "`" not in text
 
 
 def test_a_link_from_the_host_works(cup_site):

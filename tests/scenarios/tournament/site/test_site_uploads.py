@@ -198,6 +198,8 @@ def test_bombs_are_refused_early(cup_site):
     assert b"4 MB" in text
     many_files = token + b"".join(part("file", b"a", f"{n}.csv") for n in range(300)) + END
     assert raw(kyoto, many_files).status_code == 413
+    without_names = token + part("file", b"", "") * 300 + END
+    assert raw(kyoto, without_names).status_code == 413
     many_fields = token + b"".join(part(f"f{n}", b"a") for n in range(100)) + END
     assert raw(kyoto, many_fields).status_code == 413
     long_field = token + part("f", b"a" * (1 << 20)) + END
@@ -242,3 +244,9 @@ def test_without_a_file_nothing_happens(cup_site):
     answer = kyoto.post("/team/kyoto/upload", files=[("file", ("", b"", "application/octet-stream"))], headers=JSON)
     assert answer.status_code == 422
     assert "choose a file" in answer.json()["error"]
+
+
+def test_a_table_in_the_attack_phase_is_told_that_its_time_is_over(attack_site):
+    kyoto = attack_site.member("kyoto")
+    message = kyoto.upload("kyoto", attack_site.table("kyoto")).json()["files"][0]["message"]
+    assert "the time for tables is over" in message
