@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 
 import pandas as pd
 
@@ -14,6 +15,10 @@ from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_num
 LONGEST = 2000
 """Largest length of a cell, in characters."""
 _NUMBER = re.compile(r"[^\[\]{}(),|*\s]+")
+_PLAIN = re.compile(r"[1-9][0-9]*(\.[0-9]+)?", re.ASCII)
+"""A positive number, whose cell covers this number only."""
+_REMEMBERED, _SHORT = 1 << 14, 100
+"""Number of cells whose form is remembered, and the largest length of such a cell."""
 
 
 def canonical_cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) -> str | None:
@@ -24,6 +29,11 @@ def canonical_cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) 
     ValueError
         If it is no valid cell of the domain; the message continues a sentence that begins with the cell.
     """
+    form = _remembered if len(text) <= _SHORT else _canonical
+    return form(text, domain, decimals, may_miss)
+
+
+def _canonical(text: str, domain: Domain, decimals: int, may_miss: bool) -> str | None:
     if text == "":
         if may_miss:
             return None
@@ -32,6 +42,9 @@ def canonical_cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) 
         raise ValueError(f"is longer than {LONGEST} characters")
     if isinstance(domain, NumericDomain):
         _check_numbers(text, domain, decimals)
+        if _PLAIN.fullmatch(text):
+            # As `read_cells` would, whose data frame takes most of the time that a table takes.
+            return interval_cell(float(text), float(text), closed=True)
     elif text[0] in "=+-@\t\r" and unescape(text) not in domain.categories:
         raise ValueError("begins like a formula")
     try:
@@ -50,6 +63,10 @@ def canonical_cell(text: str, domain: Domain, decimals: int, *, may_miss: bool) 
     assert isinstance(domain, CategoricalDomain)  # noqa: S101
     covered = [category for category, inside in zip(domain.categories, cells.member[0], strict=True) if inside]
     return SUPPRESSED if len(covered) == domain.size > 1 else set_cell(covered)
+
+
+_remembered = lru_cache(_REMEMBERED)(_canonical)
+"""Tables of all teams repeat cells, in the same public domains."""
 
 
 def _merged(segments: Iterable[tuple[float, float, bool]], domain: NumericDomain) -> list[tuple[float, float, bool]]:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -88,6 +89,7 @@ class Tournament:
         self.public = self.folder / "public"
         self.submissions = self.host / "submissions"
         self.log = Log(self.host / "log.jsonl")
+        self._forms: dict[str, tuple[object, Form]] = {}
 
     def team_folder(self, team: str) -> Path:
         """Folder that a team may see, besides the public one.
@@ -229,7 +231,11 @@ class Tournament:
 
     def form(self, team: str) -> Form:
         """Form that a team's table must have."""
-        return form_of(load_table(self.original_path(team), self.roles_path), self.settings)
+        paths = self.original_path(team), self.roles_path
+        stamp = tuple((status.st_mtime_ns, status.st_size) for status in map(os.stat, paths))
+        if self._forms.get(team, (None,))[0] != stamp:
+            self._forms[team] = stamp, form_of(load_table(*paths), self.settings)
+        return self._forms[team][1]
 
     @cached_property
     def secret(self) -> dict[str, Any]:

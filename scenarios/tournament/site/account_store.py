@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -44,6 +45,7 @@ class AccountStore:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._writing = threading.Lock()
         try:
             handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, PRIVATE)
         except OSError as error:
@@ -63,7 +65,8 @@ class AccountStore:
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
         """One transaction, which no other one overlaps; it is rolled back if its block raises."""
-        with closing(self._connection()) as database:
+        # SQLite lets waiting writers try again at random, so that under load one may never succeed; a lock is fair.
+        with self._writing, closing(self._connection()) as database:
             database.execute("BEGIN IMMEDIATE")
             try:
                 yield database

@@ -30,7 +30,7 @@ def guarded(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
         async with AsyncExitStack() as stack:
             try:
                 _check_access(endpoint, visit)
-                await _check_rate(endpoint, visit)
+                _check_rate(endpoint, visit)
                 if endpoint.method == "POST":
                     form = posted_form(request, visit.site.uploads, endpoint.limits)
                     visit = replace(visit, form=await stack.enter_async_context(form))
@@ -73,12 +73,11 @@ def _check_access(endpoint: Endpoint, visit: Visit) -> None:
     raise RefusalError(403, f"only {endpoint.access.value} may see this page")
 
 
-async def _check_rate(endpoint: Endpoint, visit: Visit) -> None:
+def _check_rate(endpoint: Endpoint, visit: Visit) -> None:
     """Refuse a user who does the same too often; the body of the request is not read."""
     if endpoint.rate is None:
         return
-    site, key = visit.site, f"{endpoint.path} {visit.user.name}"
-    wait = await to_thread.run_sync(site.accounts.attempts.admit, {key: endpoint.rate}, site.clock())
+    wait = visit.site.rates.admit(visit.user.name, endpoint.path, endpoint.rate, visit.site.clock())
     if wait is not None:
         raise RefusalError.too_many("requests", wait)
 

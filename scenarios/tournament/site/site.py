@@ -20,6 +20,7 @@ from scenarios.tournament.site.once import Once
 from scenarios.tournament.site.page_cache import PageCache
 from scenarios.tournament.site.passwords import Passwords
 from scenarios.tournament.site.posted_form import clear_uploads
+from scenarios.tournament.site.request_rates import RequestRates
 from scenarios.tournament.site.workers import Workers
 
 Outcome = TypeVar("Outcome")
@@ -71,6 +72,7 @@ class Site:
         self.journal = Journal(self.folder)
         self.workers = Workers(processes)
         self.once = Once()
+        self.rates = RequestRates()
         self.pages = PageCache()
         self.updates = LiveUpdates(self.journal)
         self.uploads = tournament.host / "uploads"

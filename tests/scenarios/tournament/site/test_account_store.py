@@ -1,0 +1,32 @@
+"""The database of accounts under load."""
+
+import threading
+import time
+
+from scenarios.tournament.site import account_store
+from scenarios.tournament.site.account_store import AccountStore
+
+
+def test_many_threads_write(tmp_path, monkeypatch):
+    """40 threads, as many as the server has, wait for one another for far longer than SQLite would."""
+    monkeypatch.setattr(account_store, "_WAIT", 0.0)
+    store, errors = AccountStore(tmp_path / "accounts.db"), []
+    start = threading.Barrier(40)
+
+    def write(number):
+        start.wait()
+        try:
+            with store.transaction() as database:
+                database.execute("INSERT INTO attempts VALUES (?, ?)", (b"key", number))
+                time.sleep(0.002)
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=write, args=[number]) for number in range(40)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not errors
+    with store.reading() as database:
+        assert database.execute("SELECT count(*) FROM attempts").fetchone() == (40,)
