@@ -27,7 +27,9 @@ def verify(tournament: Tournament) -> str:
     phase = tournament.phase(entries)
     if tournament.log.head().lasting != tuple(entry for entry in entries if entry.lasting):
         raise ValueError(f"{tournament.log.path}.checkpoint: contradicts the log; remove it")
-    _check_settings(tournament, entries[0])
+    changed = changed_setting(tournament, entries[0])
+    if changed:
+        raise ValueError(changed)
     _check_order(tournament, entries)
     accepted = tournament.accepted(entries)
     for content in dict.fromkeys(submission.content for submission in accepted):
@@ -45,18 +47,25 @@ def verify(tournament: Tournament) -> str:
     )
 
 
-def _check_settings(tournament: Tournament, opening: LogEntry) -> None:
-    """Compare the settings with those of the opening; logs of earlier versions do not have them."""
-    expected = opening.details.get("settings")
-    if expected is None:
-        return
+def changed_setting(tournament: Tournament, opening: LogEntry) -> str:
+    """Which setting was changed by hand since the opening; empty if none was, or if the log is of an earlier version.
+
+    Parameters
+    ----------
+    tournament : Tournament
+        The tournament.
+    opening : LogEntry
+        First entry of its log.
+    """
+    expected = opening.details.get("settings") or {}
     actual = tournament.settings.model_dump(mode="json")
     for name in expected:
         if expected[name] != actual.get(name):
-            raise ValueError(
+            return (
                 f"{tournament.folder / FILE}: {name} was changed by hand from {expected[name]!r} to "
                 f"{actual.get(name)!r}; put it back (`extend` and `reopen` move deadlines)"
             )
+    return ""
 
 
 def _check_order(tournament: Tournament, entries: Sequence[LogEntry]) -> None:

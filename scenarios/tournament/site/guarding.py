@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -13,13 +14,17 @@ from starlette.responses import RedirectResponse, Response
 
 from scenarios.tournament.site.answers import refused
 from scenarios.tournament.site.cookies import FORM, SESSION, read_cookie, set_cookie
-from scenarios.tournament.site.endpoint import Endpoint
+from scenarios.tournament.site.damaged_folder_error import DamagedFolderError
+from scenarios.tournament.site.endpoint import Access, Endpoint
 from scenarios.tournament.site.posted_form import posted_form
 from scenarios.tournament.site.refusal_error import RefusalError
 from scenarios.tournament.site.secret_token import new_token, same_form_token
 from scenarios.tournament.site.site import Site
 from scenarios.tournament.site.user import GUEST, Role
 from scenarios.tournament.site.visit import Visit
+
+_log = logging.getLogger("uvicorn.error")
+"""The server's output."""
 
 
 def guarded(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
@@ -35,7 +40,12 @@ def guarded(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
                     form = posted_form(request, visit.site.uploads, endpoint.limits)
                     visit = replace(visit, form=await stack.enter_async_context(form))
                     _check_form_token(visit)
+                    if endpoint.access in (Access.TEAM, Access.HOST):
+                        # A damaged folder is noticed before a worker process fails on it.
+                        await visit.site.state()
                 response = await endpoint.handler(visit)
+            except DamagedFolderError as damage:
+                response = refused(visit, _damaged(visit, damage))
             except RefusalError as refusal:
                 response = _redirected(visit, refusal) or refused(visit, refusal)
         if visit.user is not GUEST:
@@ -80,6 +90,13 @@ def _check_rate(endpoint: Endpoint, visit: Visit) -> None:
     wait = visit.site.rates.admit(visit.user.name, endpoint.path, endpoint.rate, visit.site.clock())
     if wait is not None:
         raise RefusalError.too_many("requests", wait)
+
+
+def _damaged(visit: Visit, damage: DamagedFolderError) -> RefusalError:
+    """Refusal while the folder is damaged; only the host and the server's output hear of files."""
+    _log.error("%s", damage)
+    message = str(damage) if visit.is_host else "the tournament's files are damaged; the host must repair them"
+    return RefusalError(503, f"{message}; then load the page again", headers={"Retry-After": "60"})
 
 
 def _check_form_token(visit: Visit) -> None:

@@ -20,11 +20,13 @@ from scenarios.tournament.site.host_jobs import decide, incidents
 from scenarios.tournament.site.invitations import LIFETIME
 from scenarios.tournament.site.jobs import admit_file, export_all
 from scenarios.tournament.site.journal import State
+from scenarios.tournament.site.page_words import without_options
 from scenarios.tournament.site.posted_form import UploadLimits
 from scenarios.tournament.site.public_board import read_board
 from scenarios.tournament.site.refusal_error import RefusalError
 from scenarios.tournament.site.user import host_name
 from scenarios.tournament.site.visit import Visit
+from scenarios.tournament.verifying import changed_setting
 
 LATE_FILES = UploadLimits(files=1, file=LARGEST, total=LARGEST)
 EXPORT_RATE = RateLimit(5, timedelta(minutes=5))
@@ -44,6 +46,7 @@ async def host_page(visit: Visit) -> Response:
         "failures": failures,
         "scoring": site.scoring.progress(),
         "standings": board.standings,
+        "changed_setting": without_options(changed_setting(state.tournament, state.entries[0])),
     }
     return answered(
         visit,

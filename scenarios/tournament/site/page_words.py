@@ -8,6 +8,7 @@ _OPTIONS = {
     "--until must be later": "name a later end",
     "`reopen` opens it again": "reopen it instead",
     "; `reopen` the phase to": "; reopen the phase to",
+    "(`extend` and `reopen` move deadlines)": "(forms on this page move deadlines)",
     "`extend` moves its end": "extend it instead",
 }
 

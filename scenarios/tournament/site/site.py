@@ -11,9 +11,11 @@ from typing import TypeVar
 
 from anyio import to_thread
 
+from metrics.printable import one_line
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.site.accounts import Accounts
 from scenarios.tournament.site.background_scoring import BackgroundScoring
+from scenarios.tournament.site.damaged_folder_error import DamagedFolderError
 from scenarios.tournament.site.journal import Journal, State
 from scenarios.tournament.site.live_updates import LiveUpdates
 from scenarios.tournament.site.once import Once
@@ -80,8 +82,23 @@ class Site:
         self._hashing = ThreadPoolExecutor(_HASHED_AT_ONCE, "passwords")
 
     async def state(self) -> State:
-        """Current state of the tournament."""
-        return await to_thread.run_sync(self.journal.state)
+        """Current state of the tournament.
+
+        Raises
+        ------
+        DamagedFolderError
+            If its settings or its log are damaged or missing, for example while the host edits them.
+        """
+        try:
+            return await to_thread.run_sync(self._checked_state)
+        except (ValueError, OSError) as error:
+            raise DamagedFolderError(one_line(error)) from None
+
+    def _checked_state(self) -> State:
+        state = self.journal.state()
+        # Settings and log may contradict each other.
+        _ = state.phase
+        return state
 
     async def hashing(self, function: Callable[..., Outcome], *args: object) -> Outcome:
         """Outcome of a function that hashes passwords; few of them run at once, since each takes much memory."""

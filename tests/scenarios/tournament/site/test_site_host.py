@@ -159,3 +159,35 @@ def test_a_team_takes_an_older_table_into_force(cup_site):
     assert [one["number"] for one in shown if one["in_force"]] == [first]
     for number in ("999", "x", "1", ""):
         assert kyoto.post("/team/kyoto/take", {"number": number}, headers=JSON).status_code in (409, 422)
+
+
+@pytest.mark.parametrize("damage", ["[[[", None, "renamed"])
+def test_a_damaged_folder_is_told_to_the_host_alone(cup_site, damage):
+    """Nothing is submitted or decided meanwhile, and everything works again once the file is back."""
+    host, kyoto, guest = cup_site.member("host"), cup_site.member("kyoto"), cup_site.visitor()
+    settings, before = cup_site.folder / "tournament.toml", len(cup_site.log())
+    token, text = host.token("/host"), settings.read_text()
+    upload_token = kyoto.token("/account")
+    if damage is None:
+        settings.unlink()
+    else:
+        settings.write_text(text.replace("osaka", "uji") if damage == "renamed" else damage)
+    for path in ("/", "/health", "/boards/standings.csv"):
+        answer = guest.get(path, headers=JSON)
+        assert (answer.status_code, answer.headers["Retry-After"]) == (503, "60"), path
+        assert "host must repair" in answer.json()["error"]
+        assert str(cup_site.folder) not in answer.text
+    assert kyoto.upload("kyoto", cup_site.table("kyoto"), token=upload_token).status_code == 503
+    assert decide(host, "message", {"text": "sorry"}, token=token).status_code == 503
+    assert str(cup_site.folder) in host.get("/host", headers=JSON).json()["error"]
+    settings.write_text(text)
+    assert guest.get("/health").json() == {"phase": "anonymize", "entries": before}
+
+
+def test_the_host_sees_that_a_setting_was_changed_by_hand(cup_site):
+    host, settings = cup_site.member("host"), cup_site.folder / "tournament.toml"
+    assert not host.get("/host", headers=JSON).json()["changed_setting"]
+    settings.write_text(settings.read_text().replace("quota = ", "quota = 1"))
+    page = host.get("/host").text
+    assert "quota was changed by hand from" in page
+    assert "`" not in page
