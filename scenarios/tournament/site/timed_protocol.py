@@ -39,9 +39,9 @@ class TimeLimits:
 class TimedProtocol(H11Protocol):
     """HTTP/1.1 whose slow clients are disconnected.
 
-    uvicorn itself waits for a header without a limit, so that clients that send a byte a second could hold all
-    connections (Slowloris), and clients that read nothing could hold the memory of their responses. If all connections
-    are taken, a new one ends the one that has waited longest for its header.
+    uvicorn itself waits for a header without a limit. Clients that send a byte a second could hold all connections
+    (Slowloris). Clients that read nothing could hold the memory of their responses. If all connections are taken, a new
+    one ends the one that has waited longest for its header.
     """
 
     limits = TimeLimits()
