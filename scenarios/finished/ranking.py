@@ -133,7 +133,10 @@ class Ranking:
                         line = None
                     ready.close()
                     process.join()
-                    yield number, line or RankedRelease(file.name, None, _lost(process.exitcode))
+                    exit_code = process.exitcode
+                    # Garbage collection would close it, too, but Python drops an interrupt that comes just then.
+                    process.close()
+                    yield number, line or RankedRelease(file.name, None, _lost(exit_code))
         finally:
             for process, _, _ in running.values():
                 process.kill()
