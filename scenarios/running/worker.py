@@ -91,7 +91,9 @@ class Worker:
             begin("the measuring of utility", [0])
             # The time of a release is the time to make it, without measuring its utility.
             measured = _timed(0, lambda: _measured(self.plan.games[0].utility(secret, release)), seconds)
-            end(replace(measured, reason="; ".join([*texts, *filter(None, [measured.reason])])))
+            if measured.status == "ok":
+                measured = replace(measured, reason="; ".join([*texts, *filter(None, [measured.reason])]))
+            end(measured)
         for game in dict.fromkeys(game for game, _, _ in unit.trials):
             trials = [
                 (first + position, attack) for position, (other, attack, _) in enumerate(unit.trials) if other == game

@@ -14,8 +14,12 @@ from run_tools import COMMAND, environment, run_forked
 
 from leaderboard import Result
 from metrics import Score
+from scenarios.running import units, worker
 from scenarios.running.display import Display, RunDisplay
+from scenarios.running.plan import read_plans
+from scenarios.running.runner import guarantees
 from scenarios.running.standing import RunProgress
+from scenarios.running.worker import Worker
 
 SCENARIO = """
 [scenario]
@@ -230,3 +234,18 @@ def test_a_defense_that_warns_is_played_and_says_so_without_lines_of_code(tmp_pa
     assert len(warnings) == 1
     assert warnings[0].startswith("warning: MaximumSpanningTree epsilon=0.001: epsilon is too small to measure")
     assert ".py" not in run.stderr
+
+
+def test_the_reason_of_a_failed_measurement_is_no_warning(tmp_path, monkeypatch):
+    def failing(utility):
+        raise ValueError("no utility")
+
+    path = tmp_path / "warned.toml"
+    path.write_text(SCENARIO.replace('use = "Mondrian"\nk = 2', 'use = "MaximumSpanningTree"\nepsilon = 0.001'))
+    (plan,) = read_plans(str(path))
+    monkeypatch.setattr(worker, "_measured", failing)
+    endings = []
+    Worker(plan).play(next(units.Catalogue.of(plan, guarantees(plan)).units), lambda *_: None, endings.append)
+    assert endings[0].status == "error"
+    assert "no utility" in endings[0].reason
+    assert "epsilon" not in endings[0].reason
