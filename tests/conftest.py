@@ -87,6 +87,11 @@ def tables_are_read_once(monkeypatch):
     read_tables_once(monkeypatch)
 
 
+def pytest_xdist_auto_num_workers():
+    """One process more than cores for `-n auto`, since many tests wait for processes that they started."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_finish():
     """Exempt modules and collected tests from garbage collection, which then visits only what tests make."""
     gc.freeze()

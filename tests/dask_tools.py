@@ -38,10 +38,8 @@ def dask(folder, workers, *options):
             )
         yield address, processes[1:]
     finally:
+        # Asked to end, workers would wait for answers of a scheduler that has ended too.
         for process in processes:
-            process.terminate()
+            process.kill()
         for process in processes:
-            try:
-                process.wait(timeout=20)
-            except subprocess.TimeoutExpired:
-                process.kill()
+            process.wait()
