@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, Protocol
 
@@ -19,10 +20,11 @@ from pyarrow import parquet
 from scenarios.large.output_files import OutputFiles
 from scenarios.large.private_folder import private_folder
 from scenarios.large.progress import progress
-from scenarios.large.released_blocks import LargeRelease
+from scenarios.large.released_blocks import LargeRelease, ReleasedBlock
 from scenarios.large.spool import Spool
 from scenarios.large.written_column import WrittenColumn
 from scenarios.tables.table_output import COMPRESSED, PARQUET
+from scenarios.tables.whole_numbers import all_whole
 from scenarios.tables.written_cells import WrittenCells
 
 BUCKET = 1 << 19
@@ -76,10 +78,14 @@ def write_release(
     with private_folder() as folder, ExitStack() as stack:
         buckets = max(1, -(-release.records // BUCKET))
         spool = Spool(folder / "rows", release.names, buckets, root, origins=truth is not None)
+        fractions: set[str] = set()
         with progress("released", release.records) as done:
             for block in release.blocks():
+                fractions |= _with_fractions(block, {*written.integers} - fractions - release.cells.keys())
                 spool.add(block)
                 done.add(len(block))
+        # All buckets of a column are written alike, as a Parquet file requires.
+        written = replace(written, integers=tuple(name for name in written.integers if name not in fractions))
         alone = len(release.names) == 1
         columns = [
             WrittenColumn(name, release.cells.get(name), written, separator, alone=alone) for name in release.names
@@ -100,6 +106,11 @@ def write_release(
                 rows += size
                 done.add(size)
     return rows
+
+
+def _with_fractions(block: ReleasedBlock, names: set[str]) -> set[str]:
+    """Columns of numbers, among those named, that hold others than integers."""
+    return {name for name in names & block.columns.keys() if not all_whole(block.columns[name])}
 
 
 class _TableWriter(Protocol):

@@ -63,7 +63,7 @@ class WrittenColumn:
             codes, distinct = pd.factorize(column, use_na_sentinel=True)
             texts = pa.array([*self._quoted(distinct.tolist()), self.empty], pa.large_string())
             return texts.take(pa.array(np.where(codes < 0, len(distinct), codes)))
-        return _number_texts(stored).fill_null(self.empty)
+        return _number_texts(column).fill_null(self.empty)
 
     def arrow(self, stored: NDArray[Any]) -> Any:
         """Arrow array of rows, shape (rows,): numbers as such, other cells as texts.
@@ -79,7 +79,7 @@ class WrittenColumn:
             column = self._in_words(pd.Series(stored, name=self.name))
             return pa.array(_texts(column) if column.dtype == object else column, from_pandas=True)
         if self._column.dtype != object:
-            return pa.array(self._column.to_numpy()[stored], from_pandas=True)
+            return pa.array(self._column.array.take(stored), from_pandas=True)
         codes = pa.array(stored, mask=self._missing[stored])
         if not self.repeats:
             return self._dictionary.take(codes)
@@ -137,10 +137,11 @@ def _fixed_texts(texts: NDArray[Any]) -> Any:
     return pa.array(texts, pa.large_binary(), mask=texts == b"").cast(pa.large_string())
 
 
-def _number_texts(numbers: NDArray[Any]) -> Any:
+def _number_texts(column: pd.Series[Any]) -> Any:
     """Texts of numbers as Python writes them, None where missing; an Arrow array of shape (rows,)."""
-    if numbers.dtype.kind != "f":
-        return pa.array(numbers).cast(pa.large_string())
+    if column.dtype.kind != "f":
+        return pa.array(column).cast(pa.large_string())
+    numbers = column.to_numpy()
     texts = number_texts(numbers, str)
     # Arrow omits the fraction of an integer.
     integer = in_digits(numbers) & (numbers == np.rint(numbers))

@@ -221,7 +221,7 @@ def described_table(
     domains, inferred, domain_notes = column_domains(columns, declared, written)
     quasi_identifiers, left_out, role_notes = _quasi_identifiers(columns, declared)
     hierarchies = {} if roles_path is None else _hierarchies(columns, declared, domains, roles_path, files)
-    written = _with_levels(written, declared, domains)
+    written = _with_levels(written, declared, domains).with_integers(domains)
     hierarchies |= {
         name: form.hierarchy(domain)
         for name, form in written.columns.items()

@@ -14,6 +14,7 @@ from scenarios.tables.date_form import DateForm
 from scenarios.tables.date_format import ISO
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.roles import Roles
+from scenarios.tables.whole_numbers import integer_cell
 
 HEADER = """\
 # Roles and domains of {name}, written by `tokumei {command}`.
@@ -108,7 +109,7 @@ def roles_text(
         lines = list(comments.get(name, ()))
         if name in inferred:
             tables[name] = {**tables.get(name, {}), **_declaration(inferred[name], dates.get(name))}
-        text = tomli_w.dumps({"columns": {name: tables[name]}}) if name in tables else ""
+        text = tomli_w.dumps({"columns": {name: _shortened(tables[name])}}) if name in tables else ""
         if lines or text:
             parts.append("\n".join([*map(printable, lines), text]))
     return "\n".join(parts)
@@ -120,14 +121,16 @@ def _declaration(domain: Domain, dates: DateForm | None) -> dict[str, Any]:
         other = {} if dates.format == ISO else {"format": dates.format.pattern}
         return {"type": "date", **other, "low": dates.iso(domain.low), "high": dates.iso(domain.high)}
     if isinstance(domain, NumericDomain):
-        cuts = [_number(cut) for cut in domain.cuts]
-        low, high = _number(domain.low), _number(domain.high)
-        return {"type": "number", "integer": domain.integer, "low": low, "high": high, "cuts": cuts}
+        bounds = {"low": float(domain.low), "high": float(domain.high), "cuts": list(domain.cuts)}
+        return {"type": "number", "integer": domain.integer, **bounds}
     return {"type": "category", "categories": list(domain.categories), "ordered": domain.ordered}
 
 
-def _number(value: float) -> float:
-    return int(value) if float(value).is_integer() and abs(value) < 2**53 else float(value)
+def _shortened(content: Any) -> Any:
+    """Content of a file whose whole numbers are written without a fraction."""
+    if isinstance(content, dict):
+        return {key: _shortened(value) for key, value in content.items()}
+    return [_shortened(value) for value in content] if isinstance(content, list) else integer_cell(content)
 
 
 def _move_paths(content: dict[str, Any], columns: dict[str, dict[str, Any]], old: Path, new: Path) -> None:

@@ -22,6 +22,7 @@ from scenarios.tables.group_labels import GroupLabels
 from scenarios.tables.number_forms import MISSING
 from scenarios.tables.roles import CategoryColumn, DateColumn, HierarchyTable, NumberColumn, Roles
 from scenarios.tables.text_column import TextColumn
+from scenarios.tables.whole_numbers import integer_cell, integer_column
 
 
 class ColumnForm(Protocol):
@@ -44,10 +45,13 @@ class WrittenCells:
         Columns whose cells are written in another form than the program's.
     notes : tuple of str
         What is not written by its label, with reasons.
+    integers : tuple of str
+        Columns whose domain has integers only; they are written without a fraction, even where values are missing.
     """
 
     columns: Mapping[str, ColumnForm] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    integers: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, declared: Roles, roles: Path | None) -> WrittenCells:
@@ -94,6 +98,11 @@ class WrittenCells:
         found = {name: column.dates for name, column in columns.items() if column.dates is not None}
         return replace(self, columns={**found, **self.columns})
 
+    def with_integers(self, domains: Mapping[str, Domain]) -> WrittenCells:
+        """Write the columns as integers whose domain has integers only; dates keep their own form."""
+        integers = (name for name, domain in domains.items() if isinstance(domain, NumericDomain) and domain.integer)
+        return replace(self, integers=tuple(name for name in integers if self.dates(name) is None))
+
     def dates(self, name: str) -> DateForm | None:
         """Form of a column of dates; None for another column."""
         form = self.columns.get(name)
@@ -112,12 +121,14 @@ class WrittenCells:
             for name, form in self.columns.items()
             if name in frame.columns and (frame[name].dtype == object or isinstance(form, DateForm))
         ]
-        return frame.assign(**{name: _mapped(frame[name], self.columns[name].write) for name in names})
+        return self._whole(frame.assign(**{name: _mapped(frame[name], self.columns[name].write) for name in names}))
 
     def plain(self, frame: pd.DataFrame) -> pd.DataFrame:
-        """Original values in their written form: dates as texts of their format, and other columns as they are."""
+        """Original values in their written form: dates as texts of their format, integers without a fraction."""
         forms = {name: form for name in map(str, frame.columns) if (form := self.dates(name)) is not None}
-        return frame.assign(**{name: _mapped(frame[name], form.format.text) for name, form in forms.items()})
+        return self._whole(
+            frame.assign(**{name: _mapped(frame[name], form.format.text) for name, form in forms.items()})
+        )
 
     def read(self, columns: Mapping[str, TextColumn]) -> dict[str, TextColumn]:
         """Columns of a released file, with cells in the form of the program.
@@ -141,6 +152,15 @@ class WrittenCells:
         """Cell of a column that a text stands for."""
         form = self.columns.get(name)
         return text if form is None else form.read(text)
+
+    def _whole(self, frame: pd.DataFrame) -> pd.DataFrame:
+        columns = {name: frame[name] for name in self.integers if name in frame.columns}
+        return frame.assign(
+            **{
+                name: _mapped(column, integer_cell) if column.dtype == object else integer_column(column)
+                for name, column in columns.items()
+            }
+        )
 
 
 def _labels(

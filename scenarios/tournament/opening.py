@@ -27,6 +27,7 @@ from scenarios.seeds import generator
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.date_form import DateForm
 from scenarios.tables.group_labels import GroupLabels
+from scenarios.tables.whole_numbers import integer_cell
 from scenarios.tables.written_cells import ColumnForm, WrittenCells
 from scenarios.tournament.folder import PUBLIC, csv_bytes, toml_bytes, write_whole
 from scenarios.tournament.guide import rules
@@ -324,7 +325,7 @@ def _hierarchy(hierarchy: Hierarchy | None, form: ColumnForm | None) -> dict[str
     if isinstance(form, DateForm):
         return {"hierarchy": {"calendar": list(form.levels)}} if hierarchy is not None and form.levels else {}
     if isinstance(hierarchy, IntervalHierarchy):
-        return {"hierarchy": {"intervals": [list(cuts) for cuts in hierarchy.levels]}}
+        return {"hierarchy": {"intervals": [list(map(integer_cell, cuts)) for cuts in hierarchy.levels]}}
     if isinstance(hierarchy, TableHierarchy):
         if isinstance(form, GroupLabels):
             return {"hierarchy": {"rows": [list(row) for row in form.rows]}}
@@ -344,7 +345,7 @@ def _column(domain: Domain, form: ColumnForm | None) -> dict[str, Any]:
     return {
         "type": "number",
         "integer": domain.integer,
-        "low": float(domain.low),
-        "high": float(domain.high),
-        "cuts": list(domain.cuts),
+        "low": integer_cell(float(domain.low)),
+        "high": integer_cell(float(domain.high)),
+        "cuts": list(map(integer_cell, domain.cuts)),
     }

@@ -6,9 +6,13 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+from numpy.random import SeedSequence
 from pyarrow import parquet
 
-from scenarios.large.released_blocks import PSEUDONYM, CellList
+from defenses.base.guarantee import Guarantee
+from scenarios.large.output_files import output_files
+from scenarios.large.released_blocks import PSEUDONYM, CellList, LargeRelease, ReleasedBlock
+from scenarios.large.shuffled_output import write_release
 from scenarios.large.written_column import WrittenColumn
 from scenarios.tables.released import as_csv
 from scenarios.tables.table_output import _as_parquet
@@ -84,3 +88,24 @@ def test_an_empty_pseudonym_is_missing():
     column = WrittenColumn("x", None, WrittenCells())
     assert column.csv_fields(stored).to_pylist() == ["p" + "0" * 32, ""]
     assert column.arrow(stored).to_pylist() == ["p" + "0" * 32, None]
+
+
+@pytest.mark.parametrize("fraction", [False, True])
+def test_all_buckets_of_a_column_are_written_alike(tmp_path, monkeypatch, fraction):
+    """One fraction in the last block keeps the whole column a column of floating-point numbers."""
+    monkeypatch.setattr("scenarios.large.shuffled_output.BUCKET", 10)
+    blocks = [
+        ReleasedBlock(number, {"x": np.array([1.0, np.nan, 3.0 + (fraction and number == 4) / 2] * 10)}, np.arange(30))
+        for number in range(5)
+    ]
+    release = LargeRelease(("x",), {}, lambda: iter(blocks), 150, Guarantee())
+    written = WrittenCells(integers=("x",))
+    for name in ("x.csv", "x.parquet"):
+        with output_files() as outputs:
+            write_release(release, outputs, str(tmp_path / name), SeedSequence(1), written=written)
+    frame = pd.read_parquet(tmp_path / "x.parquet")
+    assert parquet.read_schema(tmp_path / "x.parquet").field("x").type == (pa.float64() if fraction else pa.int64())
+    texts = pd.read_csv(tmp_path / "x.csv", dtype=str)["x"]
+    ones = {"1.0", "3.0", "3.5"} if fraction else {"1", "3"}
+    assert {*texts.dropna()} == ones
+    assert frame["x"].isna().sum() == texts.isna().sum() == 50

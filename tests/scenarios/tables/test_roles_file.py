@@ -1,5 +1,7 @@
 """Which columns block which promises, and the roles file that declares what was read from the data."""
 
+import tomllib
+
 import pytest
 from click.testing import CliRunner
 
@@ -85,6 +87,15 @@ def test_the_written_roles_declare_what_was_read_and_keep_what_was_declared(fold
     assert text.count("# Read from the data: review") == 1
     assert text.index("review this domain") < text.index("[columns.job]")
     assert PrivateMarginals().guarantee(after.records).epsilon == 1.0
+
+
+def test_declared_whole_numbers_are_written_without_a_fraction(folder):
+    bounds = "low = 0.5\nhigh = 120.0\ncuts = [30, 60.0]\nhierarchy = { intervals = [[30, 60.5], []] }"
+    (folder / "roles.toml").write_text(ROLES.replace("low = 0\nhigh = 120", bounds))
+    call("describe", "people.csv", "--roles", "roles.toml", "-o", "new.toml")
+    columns = tomllib.loads((folder / "new.toml").read_text())["columns"]
+    shown = {"type": "number", "low": 0.5, "high": 120, "cuts": [30, 60], "hierarchy": {"intervals": [[30, 60.5], []]}}
+    assert repr(columns["age"]) == repr(shown)
 
 
 def test_without_a_roles_file_everything_is_to_be_reviewed(folder):

@@ -4,6 +4,8 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from run_tools import invoke
 
@@ -14,6 +16,7 @@ from scenarios.tables.dataset import load_table
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.released import read_released
 from scenarios.tables.table_output import write_table
+from scenarios.tables.written_cells import WrittenCells
 
 ROLES = """
 quasi_identifiers = ["zip", "age", "job"]
@@ -168,6 +171,65 @@ def test_a_hierarchy_that_cannot_be_read_is_named(folder):
         refused = invoke(*arguments, "--roles", "roles.toml")
         assert refused.exit_code == 2
         assert "roles.toml, table [columns.zip], key 'hierarchy': zip.csv: there is no such file" in refused.stderr
+
+
+AGES = """
+quasi_identifiers = ["age", "job"]
+unprotected = ["wage"]
+[columns.age]
+type = "number"
+integer = true
+low = 18
+high = 80
+cuts = [30, 50]
+"""
+
+
+@pytest.fixture
+def with_gaps(tmp_path, monkeypatch):
+    """A table with a column of whole numbers, and one of other numbers, in which values are missing."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "roles.toml").write_text(AGES)
+    jobs = ["cook", "nurse"]
+    rows = [f"{18 + row % 60 if row % 7 else ''},{jobs[row % 2]},{row if row % 5 else ''}.5" for row in range(300)]
+    (tmp_path / "people.csv").write_text("\n".join(["age,job,wage", *rows]).replace(",.5", ",") + "\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["in memory", "in parts"])
+@pytest.mark.parametrize(
+    ("method", "fractions"),
+    [
+        ("Identity", False),
+        ("Microaggregation", False),
+        ("AdditiveNoise -p scale={age=0.3}", False),
+        ("Rounding -p base={age=2.5}", True),
+    ],
+)
+def test_integers_are_released_as_integers_where_values_are_missing(with_gaps, method, fractions, parts):
+    """A column that a defense releases in fractions keeps them; columns of other numbers stay as they are."""
+    if method == "Microaggregation" and parts:
+        parts = (*parts, "--blocks", "100")
+    for suffix in (".csv", ".parquet"):
+        call(
+            "defend", *method.split(), "people.csv", "--roles", "roles.toml", *parts, "--seed", "1", "-o", f"r{suffix}"
+        )
+    texts = pd.read_csv("r.csv", dtype=str)
+    ages = texts["age"].dropna()
+    assert len(ages) < len(texts)
+    assert ages.str.fullmatch(r"\d+").all() != fractions
+    assert texts["wage"].dropna().str.fullmatch(r"\d+\.\d+").all()
+    kind = pq.read_schema("r.parquet").field("age").type
+    assert kind == (pa.float64() if fractions else pa.int64())
+    numbers = pq.read_table("r.parquet").column("age").to_pylist()
+    assert numbers == [None if pd.isna(text) else float(text) for text in texts["age"]]
+
+
+def test_whole_numbers_among_other_cells_are_written_as_integers():
+    """A defense of one's own may release whole numbers beside intervals; other cells stay as they are."""
+    frame = pd.DataFrame({"age": pd.Series([34.0, "[20,30)", None, 2.5, "7.0", True, 1e300], dtype=object)})
+    written = WrittenCells(integers=("age",)).write(frame)["age"].tolist()
+    assert [str(cell) for cell in written] == ["34", "[20,30)", "None", "2.5", "7.0", "True", "1e+300"]
 
 
 def test_devices_stay_devices(folder):

@@ -54,6 +54,23 @@ def test_groups_without_labels_have_none(labelled):
         labelled.hand_in("kyoto", labelled.frame("kyoto").assign(job="0"))
 
 
+def test_teams_get_integers_where_values_are_missing(tmp_path):
+    """Originals, candidates and published tables hold integers, and so do the bounds in the roles file."""
+    ages = pd.Series(np.random.default_rng(0).integers(20, 80, 200), dtype="Int64").mask(np.arange(200) % 5 == 0)
+    pd.DataFrame({"age": ages, "flu": ["yes", "no"] * 100}).to_csv(tmp_path / "people.csv", index=False)
+    cup = opened(tmp_path / "cup", dataset=load_table(tmp_path / "people.csv"))
+    for team in ("kyoto", "osaka"):
+        cup.hand_in(team, cup.frame(team))
+    cup.publish()
+    folder = cup.tournament.team_folder("kyoto")
+    public = cup.tournament.public
+    for path in (folder / "kyoto_original.csv", public / "osaka_candidate.csv", public / "kyoto_anonymized.csv"):
+        ages = pd.read_csv(path, dtype=str)["age"]
+        assert 0 < ages.isna().sum() < len(ages)
+        assert ages.dropna().str.fullmatch(r"\d\d").all(), path.name
+    assert ".0" not in (folder / "roles.toml").read_text()
+
+
 def test_dates_are_read_and_published(tmp_path):
     """Originals and candidates hold dates, and teams write dates, months and ranges."""
     days = np.datetime64("2020-01-01") + np.random.default_rng(0).integers(0, 700, 200)
