@@ -15,7 +15,7 @@ from defenses.base.guarantee import Guarantee
 from metrics import CategoricalDomain
 from scenarios.auditing.audit import Neighbours, Subject, audit
 
-SEEDS, MANY_SEEDS = 2, 200
+SEEDS, MANY_SEEDS = 1, 200
 OUTSIDE = {
     "missing number", "missing category", "missing sensitive value", "text among numbers",
     "category that is not declared", "no category", "one category",
@@ -31,9 +31,9 @@ def differing(defense, first, second, seeds, *, supports=True):
     return ours.shapes != theirs.shapes or (supports and ours.support != theirs.support)
 
 
-def neighbours(folder, roles):
+def neighbours(folder, roles, changes=CHANGES):
     """The table before any change, and after each change; None where the file is refused."""
-    result = {title: read(folder, changed(texts(), change), roles) for title, change in CHANGES.items()}
+    result = {title: read(folder, changed(texts(), change), roles) for title, change in changes.items()}
     empty = texts().assign(city="")
     result["no category"] = read(folder, empty, roles)
     result["one category"] = read(folder, changed(empty, {"city": "Nara"}), roles)
@@ -55,6 +55,8 @@ def check(tables, seeds, refused, *, supports):
     for name, defense in defenses.items():
         ours = form(defense, first, seeds)
         for title, second in tables.items():
+            if second is first:
+                continue
             if second is None or not promises(defense, second):
                 assert title in refused, (name, title)
                 continue
@@ -73,16 +75,42 @@ def test_no_form_tells_neighbours_with_declared_domains(declared):
     check(declared, SEEDS, OUTSIDE, supports=False)
 
 
-def test_no_form_tells_neighbours_with_declared_integers(tmp_path):
-    check(neighbours(tmp_path, INTEGERS), 1, OUTSIDE | {"fraction among integers"}, supports=False)
+OF_AGES = (
+    "the same record", "fraction among integers", "smallest number", "largest number", "missing number",
+    "text among numbers", "everything",
+)  # fmt: skip
+"""Changes of ages, the only column that has another domain; the long test has all changes."""
+
+
+@pytest.mark.parametrize(
+    "changes", [{title: CHANGES[title] for title in OF_AGES}, pytest.param(CHANGES, marks=pytest.mark.long)]
+)
+def test_no_form_tells_neighbours_with_declared_integers(tmp_path, changes):
+    tables = neighbours(tmp_path, INTEGERS, changes)
+    check(tables, SEEDS, OUTSIDE | {"fraction among integers"}, supports=False)
+
+
+SUPPORTED = ((RetentionReplacement(epsilon=0.01), 6), (PrivateMarginals(epsilon=0.5), 60))
+"""Defenses whose support is compared, and numbers of releases of 40 rows that show it.
+
+The rarest value is in 199 of 200 releases with retention, and in a sixth of those from marginals. Both tables have the
+same seeds.
+"""
+
+
+@pytest.fixture(scope="module")
+def first_forms(declared):
+    """Forms of the defenses in `SUPPORTED` on the table before any change."""
+    return [form(defense, declared["the same record"], seeds) for defense, seeds in SUPPORTED]
 
 
 @pytest.mark.parametrize("change", ["fraction among integers", "rare category", "everything", "largest number"])
-def test_no_support_tells_neighbours(declared, change):
-    # With 60 releases of 40 rows, each possible value is missing with a probability below 1e-6; seeds are fixed.
-    first = declared["the same record"]
-    for defense in (RetentionReplacement(epsilon=0.01), PrivateMarginals(epsilon=0.5)):
-        assert not differing(defense, first, declared[change], 60)
+def test_no_support_tells_neighbours(declared, first_forms, change):
+    second = declared[change]
+    for (defense, seeds), ours in zip(SUPPORTED, first_forms, strict=True):
+        assert promises(defense, declared["the same record"])
+        assert promises(defense, second)
+        assert form(defense, second, seeds) == ours
 
 
 @pytest.mark.long
@@ -113,16 +141,40 @@ def typed(records, value):
     return replace(records, frame=frame, domains={**records.domains, "city": categories})
 
 
-def test_no_form_tells_neighbours_by_the_type_of_a_value(declared):
+UNPROMISED = ("missing among integers", "not a number among integers")
+ALIKE = ("NumPy's True among 1s", "small integer among large ones", "72.0 among 72")
+"""Values that differ from another one in NumPy's type alone; left to the long tests."""
+
+
+@pytest.mark.parametrize(
+    "titles", [[title for title in TYPES if title not in ALIKE], pytest.param([*TYPES], marks=pytest.mark.long)]
+)
+def test_no_form_tells_neighbours_by_the_type_of_a_value(declared, titles):
     first = declared["the same record"]
-    tables = {"the same record": typed(first, 1)} | {title: typed(first, value) for title, value in TYPES.items()}
+    tables = {"the same record": typed(first, 1)} | {title: typed(first, TYPES[title]) for title in titles}
     assert len({str(table.frame["city"].dtype) for table in tables.values()}) == 3
-    check(tables, SEEDS, {"missing among integers", "not a number among integers"}, supports=False)
-    for defense in (RetentionReplacement(epsilon=0.01), PrivateMarginals(epsilon=0.5)):
-        ours = form(defense, tables["the same record"], 60)
-        for title, second in tables.items():
-            if promises(defense, second):
-                assert form(defense, second, 60) == ours, (type(defense), title)
+    check(tables, SEEDS, set(UNPROMISED), supports=False)
+
+
+@pytest.fixture(scope="module")
+def typed_forms(declared):
+    """Forms of the defenses in `SUPPORTED` on the table of integers as categories."""
+    return [form(defense, typed(declared["the same record"], 1), seeds) for defense, seeds in SUPPORTED]
+
+
+@pytest.mark.parametrize(
+    "title",
+    [
+        pytest.param(title, marks=pytest.mark.long if title in ALIKE else ())
+        for title in TYPES
+        if title not in UNPROMISED
+    ],
+)
+def test_no_support_tells_neighbours_by_the_type_of_a_value(declared, typed_forms, title):
+    second = typed(declared["the same record"], TYPES[title])
+    for (defense, seeds), ours in zip(SUPPORTED, typed_forms, strict=True):
+        assert promises(defense, second)
+        assert form(defense, second, seeds) == ours
 
 
 def test_without_declared_domains_nothing_is_promised_or_answered(tmp_path):
@@ -253,7 +305,7 @@ class FirstRowAsItIs(Broken):
         return frame
 
 
-@pytest.mark.parametrize("runs", [400, pytest.param(20_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("runs", [120, pytest.param(20_000, marks=pytest.mark.long)])
 def test_an_audit_of_neighbours_from_files_holds_and_catches_a_copied_row(declared, runs):
     # A correct defense fails with probability at most 0.001; the seed is fixed.
     first, second = declared["the same record"], declared["everything"]

@@ -73,14 +73,14 @@ def verdicts(constraint: Constraint, classes: list[list[int]]) -> list[bool]:
     return all_hold([constraint], [column], [histogram], len(classes)).tolist()
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(CONSTRAINTS, st.lists(CLASS, min_size=1, max_size=8))
 def test_every_class_is_judged_by_the_definition(constraint: Constraint, classes: list[list[int]]) -> None:
     everybody = list(chain.from_iterable(classes))
     assert verdicts(constraint, classes) == [naive(constraint, values, everybody) for values in classes]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(CONSTRAINTS, st.lists(CLASS, min_size=2, max_size=6))
 def test_merging_keeps_what_holds_and_parts_of_what_fails_fail_where_said(
     constraint: Constraint, classes: list[list[int]]
@@ -157,9 +157,7 @@ def met(frame: pd.DataFrame, records: Microdata, demand: dict[str, object]) -> b
     return all(holds)
 
 
-@settings(max_examples=200, deadline=None)
-@given(tables(), st.integers(1, 5), DEMANDS, st.booleans())
-def test_mondrian_measures_what_it_promises(
+def check_mondrian_measures_what_it_promises(
     records: Microdata, k: int, demand: dict[str, object], strict: bool
 ) -> None:
     defense = Mondrian(k=min(k, len(records)), strict=strict, **demand)
@@ -173,6 +171,26 @@ def test_mondrian_measures_what_it_promises(
     frame = defense.apply(records, np.random.default_rng(0)).frame
     assert k_anonymity(frame, records.quasi_identifiers) >= promised.k
     assert met(frame, records, demand)
+
+
+PROMISES = given(tables(), st.integers(1, 5), DEMANDS, st.booleans())
+
+
+@settings(max_examples=60, deadline=None)
+@PROMISES
+def test_mondrian_measures_what_it_promises(
+    records: Microdata, k: int, demand: dict[str, object], strict: bool
+) -> None:
+    check_mondrian_measures_what_it_promises(records, k, demand, strict)
+
+
+@pytest.mark.long
+@settings(max_examples=200, deadline=None)
+@PROMISES
+def test_mondrian_measures_what_it_promises_on_many_tables(
+    records: Microdata, k: int, demand: dict[str, object], strict: bool
+) -> None:
+    check_mondrian_measures_what_it_promises(records, k, demand, strict)
 
 
 def test_mondrian_cuts_where_both_sides_hold_and_not_elsewhere() -> None:

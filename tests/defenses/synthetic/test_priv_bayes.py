@@ -204,8 +204,8 @@ def audited(defense, pair, runs):
     ("broken", "pair", "runs", "epsilon"),
     [
         pytest.param(HalfNoise, "counts", 8000, 1.0, marks=pytest.mark.long),
-        (DomainFromData, "values", 240, 1.0),
-        (PlainSelection, "ties", 240, 0.5),
+        (DomainFromData, "values", 100, 1.0),
+        (PlainSelection, "ties", 80, 0.5),
     ],
 )
 def test_the_audit_holds_and_catches_a_broken_mechanism(broken, pair, runs, epsilon):

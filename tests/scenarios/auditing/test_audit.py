@@ -33,6 +33,13 @@ SMALL = {"d": 16, "m": 32, "k": 4, "letters": "ab", "length": 4, "horizon": 8, "
 """Parameters for fast and tight audits: with a delta of 10^-6 the worst event would be too rare to be observed."""
 
 
+RARE_EVENTS = (
+    "BinaryTree", "DiscreteGaussian", "Exponential", "Gaussian", "SequenceFragmentPuzzle", "ShuffledResponse",
+    "SparseVector", "ThresholdedHistogramEncoding",
+)  # fmt: skip
+"""Mechanisms whose worst event is too rare for few runs."""
+
+
 def rng(seed=0):
     return np.random.default_rng(seed)
 
@@ -71,7 +78,7 @@ def attainable(mechanism):
 @pytest.mark.parametrize("name", sorted(mechanisms()))
 def test_every_mechanism_keeps_its_claim_and_audits_come_near(name):
     examined = subject(make(name, 2.0))
-    found = audit(examined, runs=60_000, rng=rng())
+    found = audit(examined, runs=60_000 if name in RARE_EVENTS else 20_000, rng=rng())
     assert examined.epsilon == 2
     assert examined.tight
     assert found.holds, found.bounds
@@ -92,7 +99,7 @@ def test_every_mechanism_at_other_epsilons(name, epsilon):
 
 @pytest.mark.parametrize("count", [2, 3])
 def test_sparse_vector_with_more_answers_above_keeps_its_claim(count):
-    found = audit(subject(SparseVector(epsilon=2.0, count=count)), runs=30_000, rng=rng())
+    found = audit(subject(SparseVector(epsilon=2.0, count=count)), runs=20_000, rng=rng())
     assert not found.subject.tight
     assert found.holds, found.bounds
     assert found.bound > 0.3
@@ -131,10 +138,10 @@ class FreshCounts(BinaryTree):
 
 @pytest.mark.parametrize("broken", [UnsplitBudget(epsilon=0.5, horizon=8), FreshCounts(epsilon=2.0, horizon=64)])
 def test_broken_trees_are_caught_before_the_honest_one_is_believed(broken):
-    found = audit(subject(broken), runs=60_000, rng=rng())
+    found = audit(subject(broken), runs=10_000, rng=rng())
     assert not found.holds
     honest = BinaryTree(**broken.get_params())
-    assert audit(subject(honest), runs=60_000, rng=rng()).holds
+    assert audit(subject(honest), runs=10_000, rng=rng()).holds
 
 
 def test_a_tree_without_bulk_draws_is_audited_run_by_run():
@@ -143,7 +150,7 @@ def test_a_tree_without_bulk_draws_is_audited_run_by_run():
             stream = self.start(rng)
             return np.array([stream.add(int(event)) for event in events])
 
-    found = audit(subject(Slow(epsilon=2.0, horizon=4)), runs=4000, rng=rng())
+    found = audit(subject(Slow(epsilon=2.0, horizon=2)), runs=1000, rng=rng())
     assert found.holds
     assert found.bound > 0.8
 
@@ -219,7 +226,7 @@ class WholeBudgetOnEachBit(SymmetricUnaryEncoding):
 
 
 def test_whole_budget_on_each_bit_is_caught():
-    found = audit(subject(WholeBudgetOnEachBit(epsilon=0.25, d=16)), runs=200_000, rng=rng())
+    found = audit(subject(WholeBudgetOnEachBit(epsilon=0.25, d=16)), runs=50_000, rng=rng())
     assert not found.holds
     assert 0.25 < found.bound <= 0.5
 
@@ -233,7 +240,7 @@ class HalfTheSensitivity(Laplace):
 
 
 def test_half_the_sensitivity_is_caught():
-    found = audit(subject(HalfTheSensitivity(epsilon=1.0, sensitivity=3.0)), runs=100_000, rng=rng())
+    found = audit(subject(HalfTheSensitivity(epsilon=1.0, sensitivity=3.0)), runs=40_000, rng=rng())
     assert 1.8 < found.bound <= 2
 
 
@@ -252,19 +259,19 @@ class WithoutNoise(SparseVector):
 
 
 class NowAndThenFarOff(DiscreteLaplace):
-    """Adds a million to one answer in a hundred, which gives the value away up to the noise."""
+    """Adds a million to one answer in twenty, which gives the value away."""
 
     def release(self, value, rng):
-        return int(value) + 10**6 if rng.random() < 0.01 else super().release(value, rng)
+        return int(value) + 10**6 if rng.random() < 0.05 else super().release(value, rng)
 
 
 @pytest.mark.parametrize("broken", [AlwaysTheBest(), WithoutNoise(), NowAndThenFarOff()])
 def test_what_is_run_is_release_itself(broken):
-    assert not audit(subject(broken), rng=rng()).holds
+    assert not audit(subject(broken), runs=4000, rng=rng()).holds
 
 
 class DrawnInBulk(NowAndThenFarOff):
-    """Declares that `release` adds what `sample` draws, which holds for all but one answer in a hundred."""
+    """Declares that `release` adds what `sample` draws, which holds for all but one answer in twenty."""
 
     @drawn_in_bulk
     def release(self, value, rng):
@@ -353,13 +360,13 @@ class TypeTells(OrderTells):
 
 @pytest.mark.parametrize("broken", [OrderTells, PlaceTells, TypeTells])
 def test_order_and_types_of_rows_that_tell_the_first_record_are_caught(broken):
-    result = audit(subject(broken(epsilon=0.5)), runs=300, rng=rng())
+    result = audit(subject(broken(epsilon=0.5)), runs=160, rng=rng())
     assert not result.holds
     assert result.bound > 2
 
 
 def test_an_order_of_rows_that_tells_nothing_passes():
-    assert audit(subject(OrderTellsNothing(epsilon=0.5)), runs=300, rng=rng()).holds
+    assert audit(subject(OrderTellsNothing(epsilon=0.5)), runs=160, rng=rng()).holds
 
 
 class FloatingPointLaplace:
@@ -378,7 +385,7 @@ class FloatingPointLaplace:
 
 @pytest.mark.parametrize("sensitivity", [1.0, 1e-9])
 def test_floating_point_laplace_is_caught(sensitivity):
-    found = audit(subject(FloatingPointLaplace(sensitivity=sensitivity)), runs=50_000, rng=rng())
+    found = audit(subject(FloatingPointLaplace(sensitivity=sensitivity)), runs=20_000, rng=rng())
     assert found.bound > 5
 
 
@@ -426,21 +433,21 @@ def run(*arguments):
 
 
 def test_command_passes():
-    result = run("Laplace", "-p", "epsilon=0.5", "--runs", "20000")
+    result = run("Laplace", "-p", "epsilon=0.5", "--runs", "4000")
     assert result.exit_code == 0, result.output
     assert "claimed: epsilon 0.5" in result.output
     assert "no evidence against" in result.output
-    assert run("Laplace", "-p", "epsilon=0.5", "--runs", "20000").output == result.output
+    assert run("Laplace", "-p", "epsilon=0.5", "--runs", "4000").output == result.output
 
 
 def test_command_fails_a_broken_mechanism():
     name = f"{FloatingPointLaplace.__module__}:FloatingPointLaplace"
-    result = run(name, "-p", "epsilon=1", "--runs", "20000", "--format", "json")
+    result = run(name, "-p", "epsilon=1", "--runs", "4000", "--format", "json")
     assert result.exit_code == 1
     found = json.loads(result.output)
     assert found["holds"] is False
     assert found["epsilon_at_least"] > found["epsilon"] == 1
-    assert "FAILED" in run(name, "--runs", "20000").output
+    assert "FAILED" in run(name, "--runs", "4000").output
 
 
 class Unfit:

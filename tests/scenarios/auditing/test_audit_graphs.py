@@ -25,14 +25,14 @@ class EdgeNoiseForNodes(GraphCurator):
 
 
 def test_noise_for_friendships_does_not_hide_persons():
-    found = audit(subject(EdgeNoiseForNodes(epsilon=1.0, level="node")), runs=300, rng=np.random.default_rng(0))
+    found = audit(subject(EdgeNoiseForNodes(epsilon=1.0, level="node")), runs=180, rng=np.random.default_rng(0))
     assert not found.holds
     assert found.bound > 2
 
 
 @pytest.mark.parametrize("level", ["edge", "node"])
 @pytest.mark.parametrize("bound", [None, 2])
-@pytest.mark.parametrize("runs", [300, pytest.param(1000, marks=pytest.mark.long)])
+@pytest.mark.parametrize("runs", [150, pytest.param(1000, marks=pytest.mark.long)])
 def test_honest_curators_pass(level, bound, runs):
     found = audit(subject(GraphCurator(epsilon=1.5, level=level, bound=bound)), runs=runs, rng=np.random.default_rng(1))
     assert found.holds, found.bounds

@@ -6,6 +6,7 @@ seeds. Seeds are fixed.
 
 import json
 import math
+from functools import cache
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from click.testing import CliRunner
 
 from defenses.dp import DiscreteGaussian, Gaussian, Laplace
 from defenses.federated.accounting import gaussian_epsilon
+from scenarios.auditing import one_run
 from scenarios.auditing.audit import audit
 from scenarios.auditing.canaries import canaries
 from scenarios.auditing.one_run import Canaries, one_run_audit
@@ -31,8 +33,11 @@ def coin(odds):
     return answers
 
 
-def test_coverage_over_many_audits():
+def test_coverage_over_many_audits(monkeypatch):
     """At a confidence of 90 %, at most 10 % of audits fail; more than 17 % of 150 have a probability of 0.4 %."""
+    # Bounds depend on the number of correct guesses alone, which few values have.
+    for name in ("one_run_epsilon", "gaussian_shift_bound"):
+        monkeypatch.setattr(one_run, name, cache(getattr(one_run, name)))
 
     def noise(included, rng):
         return rng.normal(size=included.shape) + included
@@ -48,12 +53,15 @@ def test_coverage_over_many_audits():
         assert np.mean([not result.holds for result in results]) < 0.17
 
 
-@pytest.mark.parametrize("epsilon", [2.0, *(pytest.param(value, marks=pytest.mark.long) for value in (1.0, 4.0, 8.0))])
-def test_gaussian_noise_is_bounded_as_by_twenty_times_as_many_runs(epsilon):
-    """40,000 noisy numbers give a bound of at least 85 % of that of the many-run audit from 800,000."""
+@pytest.mark.parametrize(
+    ("epsilon", "size"),
+    [(2.0, 1000), *(pytest.param(value, 2000, marks=pytest.mark.long) for value in (1.0, 2.0, 4.0, 8.0))],
+)
+def test_gaussian_noise_is_bounded_as_by_twenty_times_as_many_runs(epsilon, size):
+    """40,000 noisy numbers give a bound of at least 85 % of that of the many-run audit from 800,000; so do halves."""
     mechanism = Gaussian(epsilon=epsilon, delta=1e-5)
-    many = audit(subject(mechanism), runs=400_000, rng=rng())
-    few = one_run_audit(canaries(mechanism), canaries=2000, runs=20, rng=rng())
+    many = audit(subject(mechanism), runs=200 * size, rng=rng())
+    few = one_run_audit(canaries(mechanism), canaries=size, runs=20, rng=rng())
     assert few.holds
     assert few.bound >= 0.85 * many.bound
 
@@ -139,7 +147,7 @@ class TooLittleNoise:
 
 
 def test_the_command_fails_a_broken_mechanism():
-    result = run(f"{__name__}:TooLittleNoise", "--one-run")
+    result = run(f"{__name__}:TooLittleNoise", "--one-run", "--canaries", "100")
     assert result.exit_code == 1, result.output
     assert "FAILED" in result.output
 

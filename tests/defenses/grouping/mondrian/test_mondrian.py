@@ -48,9 +48,10 @@ def covers(released: pd.Series, original: pd.Series, domain: NumericDomain | Cat
     return cells.contains(distinct)[cells.codes, codes]
 
 
-@settings(max_examples=150, deadline=None)
-@given(table=tables(), k=st.integers(1, 9), strict=st.booleans())
-def test_classes_have_k_rows_and_cells_cover_their_values(table: pd.DataFrame, k: int, strict: bool) -> None:
+CASES = given(table=tables(), k=st.integers(1, 9), strict=st.booleans())
+
+
+def check_classes_have_k_rows_and_cells_cover_their_values(table: pd.DataFrame, k: int, strict: bool) -> None:
     quasi = tuple(name for name in ("number", "holed", "text", "holed text") if table[name].notna().any())
     records = Microdata(frame=table, quasi_identifiers=quasi)
     before = table.copy(deep=True)
@@ -72,9 +73,22 @@ def test_classes_have_k_rows_and_cells_cover_their_values(table: pd.DataFrame, k
     pd.testing.assert_frame_equal(release.frame, again.frame)
 
 
+@settings(max_examples=50, deadline=None)
+@CASES
+def test_classes_have_k_rows_and_cells_cover_their_values(table: pd.DataFrame, k: int, strict: bool) -> None:
+    check_classes_have_k_rows_and_cells_cover_their_values(table, k, strict)
+
+
+@pytest.mark.long
 @settings(max_examples=150, deadline=None)
-@given(table=tables(), k=st.integers(1, 9), strict=st.booleans())
-def test_every_allowed_cut_is_made(table: pd.DataFrame, k: int, strict: bool) -> None:
+@CASES
+def test_classes_have_k_rows_and_cells_cover_their_values_in_many_tables(
+    table: pd.DataFrame, k: int, strict: bool
+) -> None:
+    check_classes_have_k_rows_and_cells_cover_their_values(table, k, strict)
+
+
+def check_every_allowed_cut_is_made(table: pd.DataFrame, k: int, strict: bool) -> None:
     domains = {name: infer_domain(table[name]) for name in ("number", "text")}
     columns = [order_column(name, domain, code_column(table[name], domain), None) for name, domain in domains.items()]
     k = min(k, len(table))
@@ -90,6 +104,19 @@ def test_every_allowed_cut_is_made(table: pd.DataFrame, k: int, strict: bool) ->
             assert all(min(cut, size - cut) < k for cut in cuts)
         else:
             assert size < 2 * k or all(values[0] == values[-1] for values in codes)
+
+
+@settings(max_examples=50, deadline=None)
+@CASES
+def test_every_allowed_cut_is_made(table: pd.DataFrame, k: int, strict: bool) -> None:
+    check_every_allowed_cut_is_made(table, k, strict)
+
+
+@pytest.mark.long
+@settings(max_examples=150, deadline=None)
+@CASES
+def test_every_allowed_cut_is_made_in_many_tables(table: pd.DataFrame, k: int, strict: bool) -> None:
+    check_every_allowed_cut_is_made(table, k, strict)
 
 
 def test_relaxed_cut_falls_among_ties() -> None:
