@@ -68,7 +68,7 @@ def test_triangles_of_the_generated_network():
 @pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize("level", ["edge", "node"])
 def test_noise_has_the_stated_scale(level):
-    records, runs = load("friends").records, 1500
+    records, runs = load("friends").records, 600
     release = GraphCurator(epsilon=3.0, level=level, bound=8).apply(records, np.random.default_rng(0))
     sensitivities = {
         EdgeCount(): 1 if level == "edge" else 8,

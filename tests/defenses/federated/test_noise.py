@@ -65,7 +65,8 @@ def audited(noise, delta, rounds=5, runs=20_000, seed=11):
 def test_an_audit_never_exceeds_the_accountants_bound(make):
     # Three audits, each wrong with 0.1 %.
     noise = make(epsilon=2.0, delta=1e-3)
-    bound = audited(noise, 1e-3)
+    # The accountants of more noise than necessary are far from being exceeded.
+    bound = audited(noise, 1e-3, runs=20_000 if make is PrivacyLossNoise else 8000)
     assert bound <= 2.0
     assert bound <= gaussian_epsilon(np.sqrt(5) / noise.multiplier(5), 1e-3)
     assert bound <= privacy_loss_epsilon(noise.multiplier(5), 5, 1e-3)
@@ -74,4 +75,4 @@ def test_an_audit_never_exceeds_the_accountants_bound(make):
 
 
 def test_the_audit_catches_half_the_noise():
-    assert audited(HalfTheNoise(epsilon=2.0, delta=1e-3), 1e-3) > 2.0
+    assert audited(HalfTheNoise(epsilon=2.0, delta=1e-3), 1e-3, runs=12_000) > 2.0

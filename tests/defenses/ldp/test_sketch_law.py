@@ -7,7 +7,7 @@ from scipy.stats import ks_2samp
 from defenses.ldp import CountMeanSketch, draw_estimates
 
 
-@pytest.mark.parametrize(("m", "k"), [(4, 3), (16, 64), (2, 1)])
+@pytest.mark.parametrize(("m", "k"), [(4, 3), pytest.param(16, 64, marks=pytest.mark.long), (2, 1)])
 def test_it_is_the_law_of_single_persons(m, k):
     # Two samples of 1,500 estimates each; the Kolmogorov-Smirnov test raises a false alarm in 1 of 10^4 cases for each
     # of 5 values and 3 sizes. Hash functions are fixed, so that collisions are the same.
@@ -28,7 +28,7 @@ def test_chunks_of_functions_change_nothing_but_the_draw(monkeypatch):
     counts = np.array([5000, 3000, 2000])
     protocol = CountMeanSketch(epsilon=8.0, d=3, m=64, k=100)
     monkeypatch.setattr("defenses.ldp.sketch_law._CELLS", 21)
-    runs = np.array([draw_estimates(protocol, counts, np.random.default_rng(seed)) for seed in range(300)])
+    runs = np.array([draw_estimates(protocol, counts, np.random.default_rng(seed)) for seed in range(150)])
     spread = np.sqrt(protocol.variance(10_000, counts / 10_000))
     # Variance is stated over functions, too; given the functions the bias is the collisions', a part of it.
     assert (np.abs(runs.mean(axis=0) - counts) < 5 * spread).all()

@@ -75,7 +75,7 @@ def test_smaller_leaves_show_more_members():
     """Mean of three plays on 150 people; members are found in vain with leaves of all records, rate 0.5."""
     game = Membership(records=load("adult").records, members=150, auxiliary=450)
     rates = [
-        mean_score(ClassificationTrees(leaf_size=size), DistanceToClosestRecord(), game, plays=3)
+        mean_score(ClassificationTrees(leaf_size=size), DistanceToClosestRecord(rounds=2), game, plays=3)
         for size in (1, 5, 150)
     ]
     assert rates[0] > rates[1] > rates[2]

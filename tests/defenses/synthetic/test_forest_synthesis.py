@@ -88,10 +88,12 @@ def test_bad_parameters_are_refused():
 
 
 def test_smaller_leaves_show_more_members():
-    """Mean of three plays on 150 people of Adult; leaves of all records say nothing, rate 0.5."""
+    """Three plays on 150 people of Adult, two reference tables each; leaves of all records say nothing, rate 0.5."""
     game = Membership(records=load("adult").records, members=150, auxiliary=450)
     rates = [
-        mean_score(ForestSynthesis(leaf_size=size, numbers="resample"), DistanceToClosestRecord(), game, plays=3)
+        mean_score(
+            ForestSynthesis(leaf_size=size, numbers="resample"), DistanceToClosestRecord(rounds=2), game, plays=3
+        )
         for size in (1, 20, 150)
     ]
     assert rates[0] > rates[1] > rates[2]

@@ -74,7 +74,7 @@ def test_rows_next_to_records_show_members():
     """Mean of three plays on 150 people of Adult."""
     game = Membership(records=load("adult").records, members=150, auxiliary=450)
     rates = [
-        mean_score(defense, DistanceToClosestRecord(), game, plays=3)
+        mean_score(defense, DistanceToClosestRecord(rounds=2), game, plays=3)
         for defense in (NeighbourInterpolation(k=1), ClassificationTrees(), NeighbourInterpolation(k=100))
     ]
     assert rates[0] > rates[1] > 0.5

@@ -186,7 +186,7 @@ def differences(variance, records, runs, rng):
     return np.array([[part[3] - part[12]] for part in counts])
 
 
-@pytest.mark.parametrize(("fraction", "runs"), [(4, 800), pytest.param(2, 40_000, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("fraction", "runs"), [(4, 500), pytest.param(2, 40_000, marks=pytest.mark.long)])
 def test_a_fraction_of_the_noise_inside_bins_is_caught(fraction, runs):
     """The one level of these numbers is a Gaussian mechanism of the whole budget; bounds hold with 99.9 %."""
     variance = 1 / Fraction(zcdp_rho(1.0, 0.05))
@@ -212,10 +212,10 @@ def test_counts_inside_bins_without_noise_are_caught(monkeypatch):
     defense = RefinedBins(synthesizer=PrivateMarginals(delta=0.05))
     pair = Neighbours("one age", *(partial(nineties, defense, records) for records in tables))
     examined = Subject(repr(defense), 1.0, 0.05, (pair,), tight=False)
-    assert audit(examined, runs=100, rng=np.random.default_rng(0)).holds
+    assert audit(examined, runs=70, rng=np.random.default_rng(0)).holds
     noiseless = lambda records, name, bins, v, rng: refined_column(records, name, bins, v / 10_000, rng)  # noqa: E731
     monkeypatch.setattr(refined_bins, "refined_column", noiseless)
-    assert not audit(examined, runs=100, rng=np.random.default_rng(0)).holds
+    assert not audit(examined, runs=70, rng=np.random.default_rng(0)).holds
 
 
 def test_projection_keeps_the_total():

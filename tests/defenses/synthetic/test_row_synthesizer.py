@@ -129,11 +129,11 @@ def test_declared_structural_zeros_do_not_occur(defense):
     age[:4] = 3
     domains = {"age": NumericDomain(0, 99, integer=True), "income": NumericDomain(0, 1e6)}
     records = table(domains, age=age, income=income)
-    free = apply(defense.clone().set_params(rows=2000), records).frame
+    free = apply(defense.clone().set_params(rows=800), records).frame
     assert ((free["age"] < 15) & (free["income"] > 0)).any()
     rule = [{"age": "[0,15)", "income": "[1,1000000]"}]
-    bound = apply(defense.clone().set_params(rows=2000, structural_zeros=rule), records).frame
-    assert len(bound) == 2000
+    bound = apply(defense.clone().set_params(rows=800, structural_zeros=rule), records).frame
+    assert len(bound) == 800
     assert not ((bound["age"] < 15) & (bound["income"] >= 1)).any()
     everything = [{"age": "[0,99]"}]
     with pytest.raises(ValueError, match=r"structural_zeros: 100 draws did not avoid the combination age = \[0,99\]"):

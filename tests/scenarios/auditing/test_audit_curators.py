@@ -163,7 +163,7 @@ def test_the_curator_keeps_its_claim_in_short():
 
 def test_ten_answers_are_taken_together():
     # Each answer has a tenth of the budget: 0.4 is all that any one of them shows.
-    bounds, _ = bounds_of(Curator(epsilon=4.0), 400, ["one count, ten times"])
+    bounds, _ = bounds_of(Curator(epsilon=4.0), 300, ["one count, ten times"])
     assert 0.5 < bounds["one count, ten times"] <= 4
 
 
@@ -181,7 +181,7 @@ class Forgetful(SessionWithoutMemory):
 
 
 def test_an_accountant_that_forgets_is_caught():
-    bounds, found = bounds_of(CuratorOf(session=Forgetful))
+    bounds, found = bounds_of(CuratorOf(session=Forgetful), 300)
     assert not found.holds
     assert bounds["count"] <= 1
     assert bounds["one count, ten times"] > 1.5
@@ -203,16 +203,16 @@ class ForgetfulCurator(Curator):
 
 def test_an_account_that_enters_nothing_is_caught():
     title = "one count, for the whole budget four times"
-    bounds, found = bounds_of(ForgetfulCurator(epsilon=1.0), 600, ["count", title])
+    bounds, found = bounds_of(ForgetfulCurator(epsilon=1.0), 400, ["count", title])
     assert not found.holds
     assert bounds["count"] <= 1 < bounds[title] <= 4
-    bounds, found = bounds_of(Curator(epsilon=1.0), 600, ["count", title])
+    bounds, found = bounds_of(Curator(epsilon=1.0), 400, ["count", title])
     assert found.holds
     assert bounds[title] > 0.3
 
 
 def test_noise_used_again_is_caught():
-    bounds, found = bounds_of(CuratorOf(session=SessionWithoutMemory, reuse=True))
+    bounds, found = bounds_of(CuratorOf(session=SessionWithoutMemory, reuse=True), 300)
     assert not found.holds
     assert bounds["count"] <= 1
     assert bounds["counts of two categories"] > 2

@@ -46,7 +46,7 @@ def shares(rows: list[int]) -> np.ndarray:
     return np.array(rows) / sum(rows)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(
     st.lists(ANY, min_size=1, max_size=2),
     st.lists(st.integers(0, 5), min_size=3, max_size=4).filter(any),
@@ -60,7 +60,7 @@ def test_no_part_that_satisfies_the_constraints_has_more_rows(
     assert most_rows(constraints, counts, table) <= bound <= sum(counts)
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(
     EXACT_FOR_TWO,
     st.lists(st.integers(0, 15), min_size=2, max_size=2).filter(any),
