@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from contextlib import chdir, suppress
 from pathlib import Path
 
@@ -98,6 +99,15 @@ def read_until(process, words):
     for line in process.stderr:
         if words in line:
             return
+
+
+def wait_until(condition, seconds=20):
+    """What a function returns, as soon as that is true; fails after these seconds."""
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < end, "waited too long"
+        time.sleep(0.01)
+    return value
 
 
 def processes_of(folder):

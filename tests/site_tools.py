@@ -33,10 +33,8 @@ class Clock:
 class Visitor:
     """A visitor with a browser: cookies, and the tokens of forms."""
 
-    def __init__(self, app, portal=None):
-        self.client = TestClient(app, follow_redirects=False)
-        # One event loop serves all visitors, as in the server.
-        self.client.portal = portal
+    def __init__(self, client):
+        self.client = client
 
     def get(self, path, **given):
         return self.client.get(path, **given)
@@ -102,7 +100,10 @@ class Served:
         self.portal = None
 
     def visitor(self):
-        return Visitor(self.app, self.portal)
+        client = TestClient(self.app, follow_redirects=False)
+        # One event loop serves all visitors, as in the server.
+        client.portal = self.portal
+        return Visitor(client)
 
     def invitation(self, name):
         return "/invitation/" + self.site.accounts.invitations.issue(name, self.clock())

@@ -61,9 +61,10 @@ def serve(
         check_exposure(parsed_address(address)[0], proxy=proxy, certificate=certificate, key=key)
         waiting = without_password(folder, datetime.now(UTC))
 
-        def announce() -> None:
+        def announce(port: int) -> None:
             scheme = "https" if certificate else "http"
-            echo(f"serving {folder} at {scheme}://{address}; stop with Ctrl-C")
+            host = address.rpartition(":")[0]
+            echo(f"serving {folder} at {scheme}://{host}:{port}; stop with Ctrl-C")
             if waiting:
                 some = ", ".join(waiting[:20]) + (", …" if len(waiting) > 20 else "")
                 echo(f"without a password yet: {some}; `tokumei tournament invite {folder} NAME` makes a link")

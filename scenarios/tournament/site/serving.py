@@ -19,6 +19,7 @@ from scenarios.tournament.site.application import application
 from scenarios.tournament.site.background_scoring import BackgroundScoring
 from scenarios.tournament.site.site import Site
 from scenarios.tournament.site.site_server import SiteServer
+from scenarios.tournament.site.temporary_folder import temporary_folder_named
 from scenarios.tournament.site.timed_protocol import TimedProtocol
 
 _GRACE = 5
@@ -85,7 +86,7 @@ def serve(
     key: Path | None = None,
     processes: int = 2,
     scoring: BackgroundScoring | None = None,
-    announce: Callable[[], None] = lambda: None,
+    announce: Callable[[int], None] = lambda _: None,
 ) -> None:
     """Serve the site of a tournament until the process is interrupted; SIGTERM ends it without an error.
 
@@ -104,7 +105,7 @@ def serve(
     scoring : BackgroundScoring, optional
         Scores in the background; by default nothing does.
     announce : callable, optional
-        Called without arguments once the address is ours.
+        Called with the port once the address is ours; for port 0, the system has chosen one.
 
     Raises
     ------
@@ -123,7 +124,7 @@ def serve(
         secure = proxy is not None or certificate is not None
         site = Site(folder, processes=processes, secure=secure, scoring=scoring)
         config = server_config(site, proxy=proxy, certificate=certificate, key=key)
-        announce()
+        announce(listening.getsockname()[1])
         # The server raises a signal again once it has stopped. Python must end by itself even so, since a process that
         # dies of SIGTERM leaves the semaphores of its workers behind.
         with suppress(Terminated), terminable():
@@ -179,6 +180,7 @@ def served_once(folder: Path) -> Iterator[None]:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise ValueError(f"{folder}: is served already by another process") from None
-        yield
+        with temporary_folder_named(handle):
+            yield
     finally:
         os.close(handle)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import multiprocessing
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from typing import ParamSpec, TypeVar
 
-import threadpoolctl
-
+from scenarios.running.fork_server import worker_context
+from scenarios.running.process import leave_terminal
 from scenarios.tournament.site.refusal_error import RefusalError
 
 Arguments = ParamSpec("Arguments")
@@ -18,7 +17,7 @@ Outcome = TypeVar("Outcome")
 
 
 class Workers:
-    """Runs functions in worker processes, or in threads.
+    """Runs functions in worker processes, which end with this process however it ends, or in threads.
 
     Parameters
     ----------
@@ -55,16 +54,7 @@ class Workers:
     def _new_pool(self) -> Executor:
         if self._processes == 0:
             return ThreadPoolExecutor(4, "site")
-        context = multiprocessing.get_context("forkserver")
-        return ProcessPoolExecutor(self._processes, mp_context=context, initializer=_prepare)
-
-
-def _prepare() -> None:
-    import signal
-
-    # The server ends its workers itself.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threadpoolctl.threadpool_limits(1)
+        return ProcessPoolExecutor(self._processes, mp_context=worker_context(), initializer=leave_terminal)
 
 
 def _call(function, args, kwargs):  # type: ignore[no-untyped-def]

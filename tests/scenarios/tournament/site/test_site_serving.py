@@ -1,16 +1,20 @@
 """Starting the server, and inviting by command."""
 
 import re
+import shutil
 import signal
 import stat
 import subprocess
 import time
 from datetime import timedelta
+from pathlib import Path
 
+import httpx
+import psutil
 import pytest
 from click.testing import CliRunner
-from run_tools import COMMAND, ROOT
-from site_tools import PASSWORD, Served
+from run_tools import COMMAND, ROOT, start, wait_until
+from site_tools import PASSWORD, Served, Visitor
 
 from scenarios.commands.tournament import tournament
 from scenarios.tournament.site.invitations import LIFETIME
@@ -19,8 +23,6 @@ from scenarios.tournament.site.serving import check_exposure, is_loopback, parse
 
 @pytest.fixture
 def folder(first_phase, tmp_path):
-    import shutil
-
     return shutil.copytree(first_phase, tmp_path / "cup")
 
 
@@ -103,6 +105,38 @@ def test_a_stopped_server_ends_in_order(folder, number, code):
     finally:
         process.kill()
     assert (process.returncode, errors) == (code, "\nInterrupted.\n" if code else "")
+
+
+def running(processes):
+    """Those of some processes that still run."""
+    return [one for one in processes if one.is_running() and one.status() != psutil.STATUS_ZOMBIE]
+
+
+@pytest.mark.long
+def test_a_killed_server_leaves_no_process_and_the_next_one_no_files(attack_phase, tmp_path):
+    """Workers for uploads and scoring end by themselves within seconds, and so does the server that forks them."""
+    folder = shutil.copytree(attack_phase, tmp_path / "cup")
+    lock = folder / "host" / "site.lock"
+    process = start("tournament", "serve", folder, "--address", "127.0.0.1:0", cwd=tmp_path)
+    try:
+        address = re.search(r"at (http://127.0.0.1:\d+);", process.stdout.readline())[1]
+        path = re.search(r"(/invitation/\S+)", run("invite", folder, "--host").output)[1]
+        with httpx.Client(base_url=address, timeout=60) as client:
+            host = Visitor(client)
+            assert host.post(path, {"password": PASSWORD, "repeated": PASSWORD}, page=path).status_code == 303
+            assert host.get("/host").status_code == 200, "the list of incidents comes from a worker for uploads"
+        wait_until((folder / "host" / "results.db").exists, 60)
+        # The tracker of resources, the server of forks, a worker for uploads and one for scoring.
+        started = wait_until(lambda: len(found := psutil.Process(process.pid).children(recursive=True)) >= 4 and found)
+    finally:
+        process.kill()
+        process.wait()
+    wait_until(lambda: not running(started))
+    (sockets,) = map(Path, lock.read_text().split())
+    assert sockets.is_dir()
+    with served_once(folder):
+        assert not sockets.exists()
+    assert lock.read_text() == ""
 
 
 def test_invitations_by_command(folder):

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 import uvicorn
+from run_tools import wait_until
 from site_tools import Served
 
 from scenarios.tournament.site import posted_form, timed_protocol
@@ -79,13 +80,6 @@ def received(connection):
     except ConnectionResetError:
         pass
     return data
-
-
-def wait_until(condition):
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end, "waited too long"
-        time.sleep(0.01)
 
 
 def drip(connection, data, pause=0.02):
