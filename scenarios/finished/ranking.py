@@ -20,6 +20,7 @@ from scenarios.running.failure import reason_of
 from scenarios.running.fingerprint import closure, digest, versions
 from scenarios.running.fork_server import worker_context
 from scenarios.running.process import leave_terminal
+from scenarios.running.process_end import ended
 
 
 @dataclass(frozen=True)
@@ -132,15 +133,13 @@ class Ranking:
                     except EOFError:
                         line = None
                     ready.close()
-                    process.join()
-                    exit_code = process.exitcode
-                    # Garbage collection would close it, too, but Python drops an interrupt that comes just then.
-                    process.close()
+                    exit_code = ended(process)
                     yield number, line or RankedRelease(file.name, None, _lost(exit_code))
         finally:
-            for process, _, _ in running.values():
+            for receiver, (process, _, _) in running.items():
                 process.kill()
-                process.join()
+                ended(process)
+                receiver.close()
 
 
 def _serve(sender: Connection, setting: EvaluationSetting, file: ReleasedFile) -> None:

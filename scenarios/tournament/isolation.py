@@ -12,11 +12,14 @@ from typing import Any, Generic, TypeVar
 from scenarios.running.fork_server import worker_context
 from scenarios.running.limits import Limits
 from scenarios.running.process import leave_terminal, limit_memory
+from scenarios.running.process_end import ended
 
 Task = TypeVar("Task")
 Item = TypeVar("Item")
 LIMITS = Limits(time=120.0, memory=2 << 30)
 """Limits of one step of a task."""
+LAST_WORDS = 5.0
+"""Seconds that a process has to end after it closed its connection."""
 
 
 @dataclass(frozen=True)
@@ -78,66 +81,97 @@ class IsolatedWorker(Generic[Task, Item]):
 
     def __init__(self, function: Callable[[Task], Iterable[TaskStep | Item]], limits: Limits = LIMITS) -> None:
         self._function, self._limits = function, limits
+        # Guards what follows. The connection is absent while a task is done, whose thread closes it.
+        self._lock = threading.Lock()
         self._process: Any = None
-        self._connection: Connection | None = None
+        self._idle: Connection | None = None
         self._closed = False
 
     def results(self, task: Task) -> Iterator[Item | Death]:
         """Items of a task as they come; the last one is a `Death` if the process did not finish it."""
-        connection, step = self._started(), ""
-        if self._closed:
-            self.close()
+        connection = self._begun()
+        if connection is None:
             return
+        step, finished = "", False
         try:
             connection.send(task)
-            while True:
-                if not connection.poll(self._limits.time):
-                    self.close(final=False)
-                    yield Death(step, "timeout", f"took longer than {self._limits.time:g} s")
-                    return
+            while connection.poll(self._limits.time):
                 item = connection.recv()
                 if item is None:
+                    finished = True
                     return
                 if isinstance(item, TaskStep):
                     step = item.name
                 else:
                     yield item
+            self._end()
+            yield Death(step, "timeout", f"took longer than {self._limits.time:g} s")
         except (EOFError, OSError):
-            code = self._exit_code()
-            self.close(final=False)
+            code = self._end(LAST_WORDS)
             if not self._closed:
                 yield Death(step, "error", f"its process ended with exit code {code}")
+        finally:
+            # Whoever asked may have stopped early. The rest of this task must not be taken for the next one's.
+            self._release(connection, usable=finished)
 
-    def close(self, *, final: bool = True) -> None:
+    def close(self) -> None:
         """End the process; a closed worker yields no more items."""
-        self._closed = self._closed or final
-        process, connection, self._process, self._connection = self._process, self._connection, None, None
-        if process is not None:
-            process.kill()
-            process.join()
-        if connection is not None and not final:
-            connection.close()
+        with self._lock:
+            self._closed = True
+            idle, self._idle = self._idle, None
+        self._end()
+        if idle is not None:
+            idle.close()
 
-    def _started(self) -> Connection:
-        if self._process is not None and not self._process.is_alive():
-            # It died between two tasks, which is no task's fault.
-            self.close(final=False)
-        if self._connection is None or self._process is None:
-            context = worker_context()
-            self._connection, theirs = context.Pipe()
-            self._process = context.Process(
-                target=serve, args=(theirs, self._function, self._limits.memory), daemon=True
-            )
-            self._process.start()
+    def _begun(self) -> Connection | None:
+        """Connection of a running process for a task; None if the worker is closed."""
+        with self._lock:
+            if self._closed:
+                return None
+            idle, self._idle = self._idle, None
+            if idle is not None and self._process is not None and self._process.is_alive():
+                return idle
+        # It died between two tasks, which is no task's fault.
+        self._end()
+        if idle is not None:
+            idle.close()
+        return self._started()
+
+    def _started(self) -> Connection | None:
+        """Connection of a new process; None if the worker was closed meanwhile."""
+        context = worker_context()
+        ours, theirs = context.Pipe()
+        process = context.Process(target=serve, args=(theirs, self._function, self._limits.memory), daemon=True)
+        started = False
+        try:
+            with self._lock:
+                if not self._closed:
+                    process.start()
+                    self._process, started = process, True
+        finally:
             theirs.close()
-        return self._connection
+            if not started:
+                ours.close()
+        return ours if started else None
 
-    def _exit_code(self) -> int | None:
-        process = self._process
+    def _release(self, connection: Connection, *, usable: bool) -> None:
+        """Keep a connection for the next task, or close it and end the process."""
+        with self._lock:
+            if usable and not self._closed:
+                self._idle = connection
+                return
+        self._end()
+        connection.close()
+
+    def _end(self, patience: float = 0.0) -> int | None:
+        """End the process, by force after some seconds, and return its exit code; None if it has ended already."""
+        with self._lock:
+            process, self._process = self._process, None
         if process is None:
             return None
-        process.join(5)
-        return int(process.exitcode) if process.exitcode is not None else None
+        process.join(patience)
+        process.kill()
+        return ended(process)
 
 
 def isolated(
@@ -160,16 +194,16 @@ def isolated(
     waiting = SimpleQueue[Task]()
     for task in tasks:
         waiting.put(task)
-    ended = SimpleQueue[tuple[Task, list[Item | Death]] | BaseException | None]()
+    done = SimpleQueue[tuple[Task, list[Item | Death]] | BaseException | None]()
     workers = [IsolatedWorker[Task, Item](function, limits) for _ in range(min(jobs, len(tasks)))]
 
     def work(worker: IsolatedWorker[Task, Item]) -> None:
         try:
             while (task := _next(waiting)) is not None:
-                ended.put((task, list(worker.results(task))))
+                done.put((task, list(worker.results(task))))
         except BaseException as error:  # raised again in the thread that waits
-            ended.put(error)
-        ended.put(None)
+            done.put(error)
+        done.put(None)
 
     threads = [threading.Thread(target=work, args=[worker], daemon=True) for worker in workers]
     try:
@@ -177,7 +211,7 @@ def isolated(
             thread.start()
         running = len(threads)
         while running:
-            item = ended.get()
+            item = done.get()
             if isinstance(item, BaseException):
                 raise item
             if item is None:

@@ -177,6 +177,27 @@ class TestIsolation:
         finally:
             worker.close()
 
+    def test_an_end_leaves_nothing_to_garbage_collection(self):
+        """Python drops an interrupt that comes while a finalizer closes handles."""
+        worker = IsolatedWorker(crash)
+        assert list(worker.results("fine")) == ["fine", "fine"]
+        process, connection = worker._process, worker._idle
+        worker.close()
+        assert connection.closed
+        with pytest.raises(ValueError, match="process object is closed"):
+            process.join()
+
+    def test_a_task_that_nobody_waits_for_is_not_mixed_with_the_next_one(self):
+        """A full disk, for example, stops whoever stores the items of a task."""
+        worker = IsolatedWorker(crash)
+        try:
+            abandoned = worker.results("first")
+            assert next(abandoned) == "first"
+            abandoned.close()
+            assert list(worker.results("second")) == ["second", "second"]
+        finally:
+            worker.close()
+
     def test_a_closed_worker_says_nothing_of_its_end(self):
         worker = IsolatedWorker(crash, Limits(time=30.0))
         items = worker.results("hang")
