@@ -249,13 +249,13 @@ def _scored(opened: Any, public_share: float, jobs: int | None, form: str, *, re
     """Score all tables, write boards and reports, and show the standings."""
     from scenarios.running.local import cores
     from scenarios.tournament.advancing import publish_again
-    from scenarios.tournament.boards import failures_table, standings_csv, standings_table
+    from scenarios.tournament.boards import failures_table, standings_csv, standings_table, what_counts
     from scenarios.tournament.incidents import record_scoring
     from scenarios.tournament.scoring import score_shares
-    from scenarios.tournament.settings import Phase
-    from scenarios.tournament.updating import shares_of, write_all
+    from scenarios.tournament.updating import PhaseChangedError, shares_in, write_all
 
-    shares = shares_of(opened, public_share)
+    phase = opened.phase(opened.log.head().lasting)
+    shares = shares_in(phase, public_share)
     publish_again(opened)
     began = _now()
     try:
@@ -264,17 +264,22 @@ def _scored(opened: Any, public_share: float, jobs: int | None, form: str, *, re
         record_scoring(opened, began, _now(), failed=True)
         raise
     record_scoring(opened, began, _now(), failed=False)
-    boards = write_all(opened, scored[1.0], scored[shares[0]], shares[0])
+    try:
+        boards = write_all(opened, phase, scored[1.0], scored[shares[0]], shares[0])
+    except PhaseChangedError as error:
+        _say(str(error))
+        _scored(opened, public_share, jobs, form, retry=retry)
+        return
     for reason in boards.warnings:
         _say(f"warning: {reason}")
-    entries = opened.log.head().lasting
-    titles = opened.titles(entries)
     if form == "csv":
-        echo(standings_csv(boards.ordered, titles, closed=opened.phase(entries) is Phase.CLOSED), nl=False)
+        echo(standings_csv(boards.ordered, boards.titles, closed=boards.closed), nl=False)
     else:
         import leaderboard as lb
 
-        sections = [lb.Section(opened.settings.title, tables=(standings_table(boards.ordered, titles),))]
+        counts = what_counts(1.0, closed=boards.closed)
+        table = standings_table(boards.ordered, boards.titles, counts)
+        sections = [lb.Section(opened.settings.title, tables=(table,))]
         if boards.failed:
             sections.append(lb.Section("Failed scorings", tables=(failures_table(boards.failed),)))
         if len(boards.downtime.rows) > 1:

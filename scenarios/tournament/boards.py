@@ -15,6 +15,7 @@ from metrics.files import PRIVATE
 from scenarios.descriptions import one_liners
 from scenarios.tournament.folder import PUBLIC, Tournament, write_whole
 from scenarios.tournament.incidents import tournament_incidents
+from scenarios.tournament.log import LogEntry
 from scenarios.tournament.scoring import BASELINE
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.spreadsheet import neutralized_csv
@@ -137,7 +138,9 @@ def _called(team: str, titles: Mapping[str, str]) -> str:
     return team if title == team else f"{title} ({team})"
 
 
-def write_boards(tournament: Tournament, full: Sequence[Result], public: Sequence[Result], share: float) -> None:
+def write_boards(
+    tournament: Tournament, entries: Sequence[LogEntry], full: Sequence[Result], public: Sequence[Result], share: float
+) -> None:
     """Write the host's boards over all rows, and the public boards over the public share of the rows.
 
     If standings are hidden, public boards are written only once the tournament is closed.
@@ -146,12 +149,13 @@ def write_boards(tournament: Tournament, full: Sequence[Result], public: Sequenc
     ----------
     tournament : Tournament
         The tournament.
+    entries : sequence of LogEntry
+        Lasting entries of its log, in the phase of the scoring.
     full, public : sequence of Result
         Scores over all rows, and over the rows that count in public.
     share : float
         Share of the rows that count in public.
     """
-    entries = tournament.log.head().lasting
     closed = tournament.phase(entries) is Phase.CLOSED
     teams, titles, out = tournament.settings.teams, tournament.titles(entries), tournament.disqualified(entries)
     for folder, results, part in ((tournament.host, full, 1.0), (tournament.public, public, share)):
@@ -177,7 +181,11 @@ def write_boards(tournament: Tournament, full: Sequence[Result], public: Sequenc
 
 
 def write_host_report(
-    tournament: Tournament, ordered: Sequence[Standing], failed: Sequence[Result], now: datetime
+    tournament: Tournament,
+    entries: Sequence[LogEntry],
+    ordered: Sequence[Standing],
+    failed: Sequence[Result],
+    now: datetime,
 ) -> lb.Table:
     """Write the host's report and return the table of downtime by failures.
 
@@ -185,6 +193,8 @@ def write_host_report(
     ----------
     tournament : Tournament
         The tournament.
+    entries : sequence of LogEntry
+        Lasting entries of its log, in the phase of the scoring.
     ordered : sequence of Standing
         Standings over all rows.
     failed : sequence of Result
@@ -193,9 +203,9 @@ def write_host_report(
         Current time, with a time zone.
     """
     table = lb.downtime_table(tournament_incidents(tournament), now)
-    titles = tournament.titles(tournament.log.head().lasting)
+    counts = what_counts(1.0, closed=tournament.phase(entries) is Phase.CLOSED)
     sections = (
-        lb.Section("Standings", tables=(standings_table(ordered, titles),)),
+        lb.Section("Standings", tables=(standings_table(ordered, tournament.titles(entries), counts),)),
         *([lb.Section("Failed scorings", (FAILED,), (failures_table(failed),))] if failed else []),
         lb.Section(
             "Failures",

@@ -11,14 +11,26 @@ from metrics.printable import one_line, printable
 from scenarios.tournament.boards import remark, what_counts
 from scenarios.tournament.folder import Tournament, write_whole
 from scenarios.tournament.leakage import leaking_columns
+from scenarios.tournament.log import LogEntry
 from scenarios.tournament.scoring import BASELINE
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.standings import Standing, outcome_of, standings
 from scenarios.tournament.submission_utility import COMPONENTS
 
 
-def write_reports(tournament: Tournament, results: Sequence[Result], share: float) -> list[str]:
+def write_reports(
+    tournament: Tournament, entries: Sequence[LogEntry], results: Sequence[Result], share: float
+) -> list[str]:
     """Write each team's report into its folder.
+
+    Parameters
+    ----------
+    tournament, entries
+        See `scenarios.tournament.boards.write_boards`.
+    results : sequence of Result
+        Scores over the rows that count in public.
+    share : float
+        Share of the rows that count.
 
     Returns
     -------
@@ -26,7 +38,6 @@ def write_reports(tournament: Tournament, results: Sequence[Result], share: floa
         For each report that could not be written, one line that says why. The other teams have theirs.
     """
     skipped = []
-    entries = tournament.log.entries()
     tables = tournament.tables(entries)
     closed = tournament.phase(entries) is Phase.CLOSED
     titles, out = tournament.titles(entries), tournament.disqualified(entries)

@@ -28,6 +28,10 @@ class Boards:
         Standings over all rows, which are the host's.
     downtime : Table
         Downtime by failures.
+    titles : dict of str to str
+        Title by team.
+    closed : bool
+        Whether the tournament is closed, so that the standings are final.
     failed : list of Result
         Results of submissions whose scoring failed, each once.
     warnings : list of str
@@ -36,11 +40,22 @@ class Boards:
 
     ordered: list[Standing]
     downtime: Table
+    titles: dict[str, str]
+    closed: bool
     failed: list[Result]
     warnings: list[str]
 
 
+class PhaseChangedError(Exception):
+    """The phase changed while scores were computed, so that other rows count now."""
+
+
 def shares_of(tournament: Tournament, share: float) -> list[float]:
+    """Shares of the rows at which a tournament is scored now; see `shares_in`."""
+    return shares_in(tournament.phase(tournament.log.head().lasting), share)
+
+
+def shares_in(phase: Phase, share: float) -> list[float]:
     """Shares of the rows at which a tournament is scored: in public, and for the host; all rows once it is closed.
 
     Raises
@@ -48,38 +63,56 @@ def shares_of(tournament: Tournament, share: float) -> list[float]:
     ValueError
         If nothing is published yet.
     """
-    phase = tournament.phase(tournament.log.head().lasting)
     if phase not in (Phase.ATTACK, Phase.CLOSED):
         raise ValueError(f"nothing is published yet; the phase is {phase}")
     return sorted({1.0 if phase is Phase.CLOSED else share, 1.0})
 
 
-def write_all(tournament: Tournament, full: Sequence[Result], public: Sequence[Result], share: float) -> Boards:
+def write_all(
+    tournament: Tournament, phase: Phase, full: Sequence[Result], public: Sequence[Result], share: float
+) -> Boards:
     """Write boards, the teams' reports and the host's report.
 
     Parameters
     ----------
-    tournament, full, public, share
+    tournament : Tournament
+        The tournament.
+    phase : Phase
+        Phase in which the scoring began.
+    full, public, share
         See `write_boards`.
+
+    Raises
+    ------
+    PhaseChangedError
+        If another phase is open now; nothing is written, since standings would be called what they are not.
     """
-    write_boards(tournament, full, public, share)
-    warnings = write_reports(tournament, public, share)
     entries = tournament.log.head().lasting
+    if tournament.phase(entries) is not phase:
+        raise PhaseChangedError("the phase has changed meanwhile; scores are computed again")
+    write_boards(tournament, entries, full, public, share)
+    warnings = write_reports(tournament, entries, public, share)
     ordered = standings(tournament.settings.teams, full, tournament.disqualified(entries))
     failed = [one for one in full if one.status != "ok"]
-    downtime = write_host_report(tournament, ordered, failed, datetime.now(UTC))
-    return Boards(ordered, downtime, failed, warnings)
+    downtime = write_host_report(tournament, entries, ordered, failed, datetime.now(UTC))
+    return Boards(ordered, downtime, tournament.titles(entries), phase is Phase.CLOSED, failed, warnings)
 
 
 def update_boards(tournament: Tournament, share: float) -> list[Result]:
     """Write boards and reports from the stored results, as far as there are any; return those of failed scorings.
 
     Nothing is written before the tables are published.
+
+    Raises
+    ------
+    PhaseChangedError
+        See `write_all`.
     """
-    if tournament.phase(tournament.log.head().lasting) not in (Phase.ATTACK, Phase.CLOSED):
+    phase = tournament.phase(tournament.log.head().lasting)
+    if phase not in (Phase.ATTACK, Phase.CLOSED):
         return []
     publish_again(tournament)
-    shares = shares_of(tournament, share)
+    shares = shares_in(phase, share)
     with Store(tournament.host / "results.db") as store:
         results = scoring_plan(tournament, shares).results(store)
-    return write_all(tournament, results[1.0], results[shares[0]], shares[0]).failed
+    return write_all(tournament, phase, results[1.0], results[shares[0]], shares[0]).failed

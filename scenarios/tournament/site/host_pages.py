@@ -37,7 +37,7 @@ async def host_page(visit: Visit) -> Response:
     """Progress of the teams and all decisions of the host."""
     site, state = visit.site, await visit.site.state()
     accounts = await to_thread.run_sync(site.accounts.invitations.states, site.clock())
-    board = await to_thread.run_sync(read_board, site.folder / "host")
+    board = await to_thread.run_sync(read_board, site.folder / "host", state.titles)
     failures = await site.workers.run(incidents, site.folder, site.clock())
     content = {
         "phase": str(state.phase),

@@ -19,7 +19,8 @@ class PublicBoard:
     Attributes
     ----------
     standings : list of mapping of str to str
-        A line of ``standings.csv`` for each team, best first; a missing value is empty.
+        A line of ``standings.csv`` for each team, best first; a missing value is empty. Titles are as they are, without
+        the apostrophe by which the file keeps spreadsheets from calculating.
     attackers : list of str
         Attackers that the page shows, the strongest first.
     advantage : mapping of (str, str) to float
@@ -33,13 +34,26 @@ class PublicBoard:
     advantage: Mapping[tuple[str, str], float] = field(default_factory=dict)
     scored: float | None = None
 
+    @property
+    def final(self) -> bool:
+        """Whether the scoring was one of a closed tournament."""
+        return bool(self.standings) and all(line.get("status") == "final" for line in self.standings)
 
-def read_board(folder: Path) -> PublicBoard:
-    """Board in a folder; empty before the first scoring."""
+
+def read_board(folder: Path, titles: Mapping[str, str]) -> PublicBoard:
+    """Board in a folder; empty before the first scoring.
+
+    Parameters
+    ----------
+    folder : Path
+        The public folder, or the host's.
+    titles : mapping of str to str
+        Title by team.
+    """
     path = folder / "standings.csv"
     try:
         written = path.stat().st_mtime
-        standings = _lines(path)
+        standings = [{**line, "title": titles.get(line["team"], line["team"])} for line in _lines(path)]
     except FileNotFoundError:
         return PublicBoard()
     try:

@@ -48,7 +48,9 @@ async def _board(visit: Visit, name: str) -> Response:
     state = await site.state()
     ended = state.until is not None and site.clock() >= state.until
     if visit.wants_json:
-        board = PublicBoard() if hidden(visit, state) else await to_thread.run_sync(read_board, _public(visit))
+        board = PublicBoard()
+        if not hidden(visit, state):
+            board = await to_thread.run_sync(read_board, _public(visit), state.titles)
         return JSONResponse(
             {**_phases(state, ended), "counts": what_counts_now(state, board), "standings": board.standings}
         )
@@ -78,7 +80,7 @@ async def _board(visit: Visit, name: str) -> Response:
 
 def _content(site: Site, template: str, state: State, ended: bool, member: bool, concealed: bool) -> bytes:
     """Content of a page of the board."""
-    board = PublicBoard() if concealed else read_board(site.folder / "public")
+    board = PublicBoard() if concealed else read_board(site.folder / "public", state.titles)
     text = (
         environment()
         .get_template(template)
@@ -117,13 +119,15 @@ def _phases(state: State, ended: bool) -> dict[str, Any]:
 def what_counts_now(state: State, board: PublicBoard) -> str:
     """What the published standings count, in words. Those from before the close are never called final."""
     if state.phase is not Phase.CLOSED:
+        if board.final:
+            return "Standings of the earlier close, in which all rows counted. The tournament was reopened since."
         return (
             "Standings so far: until the tournament closes, a secret share of each table's rows counts, and membership "
             "does not."
         )
     closings = [entry.time for entry in state.entries if entry.details.get("to") == str(Phase.CLOSED)]
     closed = datetime.fromisoformat(closings[-1]).timestamp()
-    if board.scored is None or board.scored < closed:
+    if not board.final or board.scored is None or board.scored < closed:
         return "Standings from before the close; the final ones are not scored yet."
     return "Final standings: all rows of every table count, and membership does, too."
 

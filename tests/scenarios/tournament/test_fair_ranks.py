@@ -10,8 +10,10 @@ from tournament_tools import HOUR, START, opened
 from leaderboard.report import Section, report_to_terminal
 from leaderboard.result import Result
 from metrics.score import Score
+from scenarios.tournament import updating
 from scenarios.tournament.boards import PAGES, remark, standings_csv, standings_table, what_counts, write_boards
 from scenarios.tournament.disqualifying import disqualify
+from scenarios.tournament.folder import Tournament
 from scenarios.tournament.scoring import score
 from scenarios.tournament.standings import standings
 from scenarios.tournament.team_report import write_reports
@@ -87,6 +89,24 @@ class TestShown:
         text = report_to_terminal([Section("x", tables=(standings_table([], {}, what_counts(0.5, closed=False)),))])
         assert "secret 50%" in text
 
+    def test_what_was_scored_before_the_close_is_not_written_as_final(self, cup, monkeypatch):
+        cup.hand_in("kyoto", cup.frame("kyoto"))
+        cup.publish()
+        folder, real = cup.tournament.folder, updating.scoring_plan
+
+        def closed_meanwhile(*given):
+            monkeypatch.setattr(updating, "scoring_plan", real)
+            plan = real(*given)
+            cup.close()
+            return plan
+
+        monkeypatch.setattr(updating, "scoring_plan", closed_meanwhile)
+        with pytest.raises(updating.PhaseChangedError, match="has changed meanwhile"):
+            updating.update_boards(Tournament(folder), 0.5)
+        assert not (cup.tournament.public / "standings.csv").exists()
+        updating.update_boards(Tournament(folder), 0.5)
+        assert "final" in (cup.tournament.public / "standings.csv").read_text()
+
     def test_missing_is_missing_and_titles_are_no_formulas(self):
         found = standings(["a", "b"], [table("a", 0.5)])
         rows = list(csv.DictReader(io.StringIO(standings_csv(found, {"a": "=1+1", "b": "京都"}))))
@@ -104,13 +124,13 @@ class TestShown:
         disqualify(cup.tournament, "nara", "cheated <b>", START + HOUR)
         results = score(cup.tournament, 1.0, 1)
         assert not any(one.attack == "nara" for one in results)
-        write_boards(cup.tournament, results, results, 0.5)
+        write_boards(cup.tournament, cup.tournament.log.head().lasting, results, results, 0.5)
         text = (cup.tournament.public / "standings.csv").read_text()
         assert "disqualified: cheated <b>" in text
         page = (cup.tournament.public / "standings.html").read_text()
         assert "cheated &lt;b&gt;" in page
         assert "secret 50%" in page
-        write_reports(cup.tournament, results, 0.5)
+        write_reports(cup.tournament, cup.tournament.log.head().lasting, results, 0.5)
         assert "Your team is disqualified" in (cup.tournament.team_folder("nara") / "report.md").read_text()
 
     def test_hidden_standings_are_shown_at_the_close(self, tmp_path):

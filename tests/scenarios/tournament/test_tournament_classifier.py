@@ -72,7 +72,7 @@ def test_rules_check_and_report_show_the_part(cup):
     content = json.loads(CliRunner().invoke(cli, [*arguments, "--format", "json"]).stdout)
     assert content["components"]["classifier"] == shown.components["classifier"]
     cup.publish()
-    write_reports(cup.tournament, score(cup.tournament, 1.0, 1), 1.0)
+    write_reports(cup.tournament, cup.tournament.log.head().lasting, score(cup.tournament, 1.0, 1), 1.0)
     assert f"classifier {shown.components['classifier']:.3f})" in (place / "report.md").read_text()
 
 

@@ -198,8 +198,9 @@ def played(folder, jobs, share):
     cup.attack("nara", "kyoto", range(30), range(30))
     cup.attack("osaka", "kyoto", range(5), [0] * 5, 0.5)
     found = score_shares(cup.tournament, (share, 1.0), jobs)
-    write_boards(cup.tournament, found[1.0], found[share], share)
-    write_reports(cup.tournament, found[share], share)
+    entries = cup.tournament.log.head().lasting
+    write_boards(cup.tournament, entries, found[1.0], found[share], share)
+    write_reports(cup.tournament, entries, found[share], share)
     names = ("board.html", "standings.html", "standings.csv", "matrix.csv", "report.md", "anonymized.csv")
     files = {
         str(path.relative_to(cup.tournament.folder)): path.read_bytes()

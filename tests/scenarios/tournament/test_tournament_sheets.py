@@ -318,7 +318,7 @@ def test_a_team_that_makes_its_folder_a_link_gets_no_report_elsewhere(tmp_path):
     outside.mkdir()
     place.rename(tmp_path / "moved")
     place.symlink_to(outside)
-    (reason,) = write_reports(cup.tournament, score(cup.tournament, 1.0, 1), 1.0)
+    (reason,) = write_reports(cup.tournament, cup.tournament.log.head().lasting, score(cup.tournament, 1.0, 1), 1.0)
     assert reason.startswith("osaka has no report")
     assert "no folder of the tournament" in reason
     assert not any(outside.iterdir())

@@ -13,20 +13,23 @@ import pytest
 from site_tools import HOUR, JSON, START, TEAMS, Clock, served
 
 from scenarios.tournament.advancing import advance
+from scenarios.tournament.deadlines import reopen
 from scenarios.tournament.folder import Tournament
+from scenarios.tournament.settings import Phase
 from scenarios.tournament.site import jobs, live_updates, public_pages
 from scenarios.tournament.site.live_updates import LiveUpdates
 from scenarios.tournament.site.picture import picture_points
+from scenarios.tournament.titles import give_title
 
 DAY = timedelta(days=1)
 COLUMNS = (
     "rank,team,defense_rank,defense,attack_rank,attack,utility,utility_table,utility_record,worst_attack,worst_goal,"
-    "worst_success,attacked,title,remark\n"
+    "worst_success,attacked,title,remark,status\n"
 )
 STANDINGS = f"""{COLUMNS}\
-1,kyoto,1,0.62,1,0.25,0.8,0.8,0.9,osaka,rows,0.225,1,kyoto,
-2,osaka,2,0.1,2,0.1,0.5,0.5,0.7,baseline:NearestNeighbour,rows,0.8,1,osaka,tied with nobody
-3,nara,3,,3,,,,,,,,0,nara,handed in nothing
+1,kyoto,1,0.62,1,0.25,0.8,0.8,0.9,osaka,rows,0.225,1,kyoto,,provisional
+2,osaka,2,0.1,2,0.1,0.5,0.5,0.7,baseline:NearestNeighbour,rows,0.8,1,osaka,tied with nobody,provisional
+3,nara,3,,3,,,,,,,,0,nara,handed in nothing,provisional
 """
 MATRIX = """scenario,defense,attack,advantage
 tournament,kyoto,osaka,0.225
@@ -83,11 +86,32 @@ def test_standings_of_before_the_close_are_never_called_final(scored):
     advance(scored.played.tournament, START + 2 * DAY)
     old = START.timestamp()
     path = scored.folder / "public" / "standings.csv"
+    path.write_text(STANDINGS.replace("provisional", "final"))
     os.utime(path, (old, old))
     assert "from before the close" in guest.get("/").text
     new = (START + 3 * DAY).timestamp()
     os.utime(path, (new, new))
     assert "Final standings" in guest.get("/").text
+    # Scores of before the close that were written after it.
+    path.write_text(STANDINGS)
+    os.utime(path, (new, new))
+    assert "from before the close" in guest.get("/").text
+    path.write_text(STANDINGS.replace("provisional", "final"))
+    reopen(scored.played.tournament, Phase.ATTACK, (START + 5 * DAY).isoformat(), "snow", START + 3 * DAY)
+    assert "of the earlier close" in guest.get("/", headers=JSON).json()["counts"]
+
+
+def test_a_title_is_shown_as_it_is_and_protected_in_files_for_spreadsheets_alone(scored):
+    give_title(scored.played.tournament, "kyoto", "=1+1", START + HOUR)
+    for folder in ("public", "host"):
+        (scored.folder / folder / "standings.csv").write_text(STANDINGS.replace(",kyoto,,", ",'=1+1,,"))
+    host, guest = scored.member("host"), scored.visitor()
+    for visitor, path in ((guest, "/"), (host, "/host"), (host, "/")):
+        shown = visitor.get(path, headers=JSON).json()
+        titles = [one["title"] for one in (*shown["standings"], *shown["teams"]) if one["team"] == "kyoto"]
+        assert titles == ["=1+1", "=1+1"]
+    assert "&#39;=1+1" not in guest.get("/").text
+    assert ",'=1+1," in guest.get("/boards/standings.csv").text
 
 
 def test_hidden_standings_are_hidden_from_all_but_the_host(attack_phase, tmp_path):
