@@ -61,7 +61,12 @@ def refused_outcome(name: str, error: ValueError | OSError) -> dict[str, Any]:
         content = error.as_json()
         message = f"{counted_problems(error)}; nothing was submitted"
         return {"file": name, "accepted": False, "message": message} | {k: content[k] for k in ("total", "problems")}
-    return {"file": name, "accepted": False, "message": one_line(error), "problems": []}
+    return unsubmitted(one_line(error), name)
+
+
+def unsubmitted(message: str, name: str = "the file") -> dict[str, Any]:
+    """Outcome, as JSON, of a file that was not submitted for one reason."""
+    return {"file": name, "accepted": False, "message": message, "problems": []}
 
 
 def counted_problems(error: InvalidFileError) -> str:

@@ -1,4 +1,4 @@
-"""Pictures of presentations: PNG or JPEG within limits, and without metadata where Pillow is installed."""
+"""Pictures of presentations: PNG or JPEG within limits, and without metadata."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ def media_type(data: bytes) -> str | None:
 
 
 def checked_picture(data: bytes) -> bytes:
-    """A picture to store. Pillow, if it is installed, writes it anew, which drops metadata and appended data.
+    """A picture to store: Pillow writes it anew, which drops metadata and appended data.
 
     The size in pixels is read from the header, so no pixel of a too large picture is decoded.
 
     Raises
     ------
     ValueError
-        If it is neither PNG nor JPEG, damaged or too large.
+        If it is neither PNG nor JPEG, damaged or too large. Also if Pillow is not installed: metadata may tell where a
+        photograph was taken.
     """
     if len(data) > LARGEST:
         raise ValueError(f"picture: has {len(data)} bytes, at most {LARGEST} are allowed")
@@ -72,11 +73,14 @@ def _jpeg_size(data: bytes) -> tuple[int, int]:
 
 
 def _written_anew(data: bytes, kind: str) -> bytes:
-    """The picture decoded and encoded again; as it is without Pillow."""
+    """The picture decoded and encoded again."""
     try:
         from PIL import Image, ImageOps
     except ImportError:
-        return data
+        raise ValueError(
+            "picture: the host's installation lacks Pillow, which removes hidden data from pictures; store the text "
+            "without a picture, or ask the host to run pip install 'tokumei[server]'"
+        ) from None
     name = kind.removeprefix("image/").upper()
     target = io.BytesIO()
     try:

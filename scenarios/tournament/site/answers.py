@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
+from scenarios.tournament.site.damaged_folder_error import DamagedFolderError
 from scenarios.tournament.site.page_templates import rendered
 from scenarios.tournament.site.refusal_error import RefusalError
 from scenarios.tournament.site.visit import Visit
+
+_log = logging.getLogger("uvicorn.error")
+"""The server's output."""
 
 
 def page(visit: Visit, template: str, status: int = 200, **context: Any) -> Response:
@@ -32,6 +37,14 @@ def refused(visit: Visit, refusal: RefusalError) -> Response:
     response = page(visit, "refusal.html", refusal.status, message=message, problems=refusal.problems)
     response.headers.update(refusal.headers)
     return response
+
+
+def damage_refusal(visit: Visit, damage: DamagedFolderError) -> RefusalError:
+    """Refusal while the folder is damaged; only the host and the server's output hear of files."""
+    _log.error("%s", damage)
+    message = str(damage) if visit.is_host else damage.public
+    again = "load the page again" if visit.request.method == "GET" else "try again; nothing has changed"
+    return RefusalError(503, f"{message}; then {again}", headers={"Retry-After": "60"})
 
 
 def done(visit: Visit, message: str, path: str) -> Response:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import replace
@@ -12,9 +11,9 @@ from anyio import to_thread
 from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 
-from scenarios.tournament.site.answers import refused
+from scenarios.tournament.site.answers import damage_refusal, refused
 from scenarios.tournament.site.cookies import FORM, SESSION, read_cookie, set_cookie
-from scenarios.tournament.site.damaged_folder_error import DamagedFolderError
+from scenarios.tournament.site.damaged_folder_error import DamagedFolderError, noticing_damage
 from scenarios.tournament.site.endpoint import Access, Endpoint
 from scenarios.tournament.site.posted_form import posted_form
 from scenarios.tournament.site.refusal_error import RefusalError
@@ -23,29 +22,29 @@ from scenarios.tournament.site.site import Site
 from scenarios.tournament.site.user import GUEST, Role
 from scenarios.tournament.site.visit import Visit
 
-_log = logging.getLogger("uvicorn.error")
-"""The server's output."""
-
 
 def guarded(endpoint: Endpoint) -> Callable[[Request], Awaitable[Response]]:
     """Function for Starlette that lets only permitted visitors reach an address."""
 
     async def respond(request: Request) -> Response:
-        visit, fresh = await _identified(request, endpoint)
+        site: Site = request.app.state.site
+        visit, fresh = Visit(request, site, GUEST), False
         async with AsyncExitStack() as stack:
             try:
-                _check_access(endpoint, visit)
-                _check_rate(endpoint, visit)
-                if endpoint.method == "POST":
-                    form = posted_form(request, visit.site.uploads, endpoint.limits)
-                    visit = replace(visit, form=await stack.enter_async_context(form))
-                    _check_form_token(visit)
-                    if endpoint.access in (Access.TEAM, Access.HOST):
-                        # A damaged folder is noticed before a worker process fails on it.
-                        await visit.site.state()
-                response = await endpoint.handler(visit)
+                with noticing_damage(site.folder):
+                    visit, fresh = await _identified(request, endpoint)
+                    _check_access(endpoint, visit)
+                    _check_rate(endpoint, visit)
+                    if endpoint.method == "POST":
+                        form = posted_form(request, site.uploads, endpoint.limits)
+                        visit = replace(visit, form=await stack.enter_async_context(form))
+                        _check_form_token(visit)
+                        if endpoint.access in (Access.TEAM, Access.HOST):
+                            # A damaged folder is noticed before a worker process fails on it.
+                            await site.state()
+                    response = await endpoint.handler(visit)
             except DamagedFolderError as damage:
-                response = refused(visit, _damaged(visit, damage))
+                response = refused(visit, damage_refusal(visit, damage))
             except RefusalError as refusal:
                 response = _redirected(visit, refusal) or refused(visit, refusal)
         if visit.user is not GUEST:
@@ -90,13 +89,6 @@ def _check_rate(endpoint: Endpoint, visit: Visit) -> None:
     wait = visit.site.rates.admit(visit.user.name, endpoint.path, endpoint.rate, visit.site.clock())
     if wait is not None:
         raise RefusalError.too_many("requests", wait)
-
-
-def _damaged(visit: Visit, damage: DamagedFolderError) -> RefusalError:
-    """Refusal while the folder is damaged; only the host and the server's output hear of files."""
-    _log.error("%s", damage)
-    message = str(damage) if visit.is_host else "the tournament's files are damaged; the host must repair them"
-    return RefusalError(503, f"{message}; then load the page again", headers={"Retry-After": "60"})
 
 
 def _check_form_token(visit: Visit) -> None:

@@ -8,10 +8,8 @@ from datetime import timedelta
 from typing import Any
 
 from anyio import to_thread
-from starlette.background import BackgroundTask
-from starlette.responses import FileResponse, JSONResponse, RedirectResponse, Response
+from starlette.responses import JSONResponse, RedirectResponse, Response, StreamingResponse
 
-from metrics.printable import one_line
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.sheets import LARGEST
 from scenarios.tournament.site.answers import answered
@@ -23,6 +21,7 @@ from scenarios.tournament.site.journal import State
 from scenarios.tournament.site.page_words import without_options
 from scenarios.tournament.site.posted_form import UploadLimits
 from scenarios.tournament.site.public_board import read_board
+from scenarios.tournament.site.read_once import read_once
 from scenarios.tournament.site.refusal_error import RefusalError
 from scenarios.tournament.site.user import host_name
 from scenarios.tournament.site.visit import Visit
@@ -38,7 +37,7 @@ async def host_page(visit: Visit) -> Response:
     site, state = visit.site, await visit.site.state()
     accounts = await to_thread.run_sync(site.accounts.invitations.states, site.clock())
     board = await to_thread.run_sync(read_board, site.folder / "host", state.titles)
-    failures = await site.workers.run(incidents, site.folder, site.clock())
+    failures = await site.work(incidents, site.clock())
     content = {
         "phase": str(state.phase),
         "until": state.until.isoformat() if state.until else None,
@@ -96,7 +95,7 @@ def decision(action: str) -> Callable[[Visit], Awaitable[Response]]:
 
         async def carry_out() -> dict[str, Any]:
             try:
-                message = await site.workers.run(decide, site.folder, action, dict(form.fields), site.clock())
+                message = await site.work(decide, action, dict(form.fields), site.clock())
             except ValueError as error:
                 raise RefusalError(409, str(error)) from None
             site.scoring.wake()
@@ -121,7 +120,7 @@ async def admit_late(visit: Visit) -> Response:
 
     async def carry_out() -> dict[str, Any]:
         given = (team, one.claimed_name, form.text("against"), one.path, form.text("reason"))
-        admitted = await site.workers.run(admit_file, site.folder, *given, site.clock())
+        admitted = await site.work(admit_file, *given, site.clock())
         return {"kind": "upload", "files": [admitted], "done": admitted["accepted"]}
 
     outcome = await site.once.run(visit.form_key, carry_out)
@@ -138,17 +137,15 @@ async def export(visit: Visit) -> Response:
     """Everything of the tournament except for its secret seed, as a ZIP archive."""
     site = visit.site
     path = site.uploads / f"{secrets.token_hex(16)}.zip"
-    try:
-        await site.workers.run(export_all, site.folder, path)
-    except ValueError as error:
-        raise RefusalError(409, one_line(error)) from None
-    return FileResponse(
-        path,
-        filename="tournament.zip",
-        media_type="application/zip",
-        headers={"Cache-Control": "no-store"},
-        background=BackgroundTask(path.unlink, missing_ok=True),
-    )
+    await site.work(export_all, path)
+    # Each archive is made anew. A part of it would not continue another one, so requests for a range get all of it.
+    headers = {
+        "Content-Disposition": 'attachment; filename="tournament.zip"',
+        "Content-Length": str(path.stat().st_size),
+        "Accept-Ranges": "none",
+        "Cache-Control": "no-store",
+    }
+    return StreamingResponse(read_once(path), media_type="application/zip", headers=headers)
 
 
 async def invite(visit: Visit) -> Response:

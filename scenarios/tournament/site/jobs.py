@@ -21,6 +21,7 @@ from scenarios.tournament.presenting import present
 from scenarios.tournament.preview import preview
 from scenarios.tournament.problems import InvalidFileError
 from scenarios.tournament.settings import FILE, Phase
+from scenarios.tournament.site.damaged_folder_error import noticing_damage
 from scenarios.tournament.site.page_words import without_options
 from scenarios.tournament.submitting import Receipt, submit_content, take_into_force
 
@@ -82,9 +83,10 @@ def _accepted(
     """Outcome of a file whose name follows `file_name`."""
     name = "the file"
     try:
-        name, against = file_name(tournament, team, claimed, chosen, attacking=attacking)
-        receipt = accept(name, against)
-    except (ValueError, OSError) as error:
+        with noticing_damage(tournament.folder):
+            name, against = file_name(tournament, team, claimed, chosen, attacking=attacking)
+            receipt = accept(name, against)
+    except ValueError as error:
         return refused_outcome(name, error)
     return accepted_outcome(name, receipt)
 
@@ -166,8 +168,9 @@ def preview_table(folder: Path, team: str, path: Path | None, number: int | None
     """
     tournament = opened(folder)
     try:
-        data = _accepted_table(tournament, team, number) if path is None else path.read_bytes()
-        report = preview(tournament, team, f"{team}_anonymized.csv", data)
+        with noticing_damage(tournament.folder):
+            data = _accepted_table(tournament, team, number) if path is None else path.read_bytes()
+            report = preview(tournament, team, f"{team}_anonymized.csv", data)
     except InvalidFileError as error:
         return {"valid": False, "message": counted_problems(error), **error.as_json()}
     except ValueError as error:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from typing import Any, NamedTuple
 
-_MOST = 5000
-"""Number of outcomes that are remembered."""
+_MOST_BYTES = 16 << 20
+"""Bytes of outcomes that are remembered."""
+_OVERHEAD = 1000
+"""Bytes that an outcome takes beyond its JSON, at most."""
 Outcome = dict[str, Any]
 
 
@@ -38,12 +41,19 @@ class Once:
 
     A form carries a random number. A double click, a reload or the back button sends the same number again, and gets
     the outcome of the first time. If the first time was refused or the content differs, the action runs again.
-    Outcomes are remembered for each user apart, until the server stops.
+    Outcomes are remembered for each user apart, until the server stops or newer ones take their room.
+
+    Parameters
+    ----------
+    most_bytes : int
+        Bytes that all outcomes together take at most; the last one is remembered in any case.
     """
 
-    def __init__(self) -> None:
-        self._running: OrderedDict[FormKey, asyncio.Task[Outcome]] = OrderedDict()
-        self._last: OrderedDict[tuple[str, str], Outcome] = OrderedDict()
+    def __init__(self, most_bytes: int = _MOST_BYTES) -> None:
+        self._running: dict[FormKey, asyncio.Task[Outcome]] = {}
+        # Outcomes of forms that were accepted, and the last outcome of each number, as JSON, whose size is known.
+        self._kept: OrderedDict[FormKey | tuple[str, str], bytes] = OrderedDict()
+        self._most_bytes, self._bytes = most_bytes, 0
 
     async def run(self, key: FormKey, action: Callable[[], Awaitable[Outcome]]) -> Outcome:
         """Outcome of the action of a form; its item ``done`` says whether it was accepted.
@@ -52,31 +62,41 @@ class Once:
         """
         if not key.number:
             return await action()
-        task = self._running.get(key)
-        if task is None or (task.done() and not _accepted(task)):
-            # A task of its own: a browser that closes the connection does not interrupt the action.
-            task = asyncio.ensure_future(_awaited(action))
-            self._running[key] = task
-            _limit(self._running)
-        outcome = await asyncio.shield(task)
-        self._last[key.user, key.number] = outcome
-        _limit(self._last)
-        return outcome
+        done = self._known(key)
+        if done is None:
+            task = self._running.get(key)
+            if task is None:
+                # A task of its own: a browser that closes the connection does not interrupt the action.
+                task = self._running[key] = asyncio.ensure_future(self._carried_out(key, action))
+            return await asyncio.shield(task)
+        self._keep((key.user, key.number), done)
+        return done
 
     def seen(self, user: str, number: str) -> Outcome | None:
         """Last outcome of a user's form with a number; None if it is not known."""
-        return self._last.get((user, number))
+        return self._known((user, number))
 
+    async def _carried_out(self, key: FormKey, action: Callable[[], Awaitable[Outcome]]) -> Outcome:
+        try:
+            outcome = await action()
+        finally:
+            del self._running[key]
+        if outcome.get("done"):
+            self._keep(key, outcome)
+        self._keep((key.user, key.number), outcome)
+        return outcome
 
-def _accepted(task: asyncio.Task[Outcome]) -> bool:
-    return not task.cancelled() and task.exception() is None and bool(task.result().get("done"))
+    def _known(self, key: FormKey | tuple[str, str]) -> Outcome | None:
+        kept = self._kept.get(key)
+        return None if kept is None else json.loads(kept)
 
-
-def _limit(remembered: OrderedDict[Any, Any]) -> None:
-    """Forget the oldest outcomes."""
-    while len(remembered) > _MOST:
-        remembered.popitem(last=False)
-
-
-async def _awaited(action: Callable[[], Awaitable[Outcome]]) -> Outcome:
-    return await action()
+    def _keep(self, key: FormKey | tuple[str, str], outcome: Outcome) -> None:
+        """Remember an outcome, and forget the oldest ones that exceed the room."""
+        data = json.dumps(outcome).encode()
+        self._bytes += len(data) + _OVERHEAD
+        former = self._kept.pop(key, None)
+        if former is not None:
+            self._bytes -= len(former) + _OVERHEAD
+        self._kept[key] = data
+        while self._bytes > self._most_bytes and len(self._kept) > 1:
+            self._bytes -= len(self._kept.popitem(last=False)[1]) + _OVERHEAD

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import suppress
 from datetime import datetime, timedelta
 
 from scenarios.tournament.site.account_store import AccountStore
@@ -48,7 +50,8 @@ class Sessions:
         if row is None:
             return None
         if moment - row[1] > _TOUCH.total_seconds():
-            with self._store.transaction() as database:
+            # Pages are shown even if the disk is full or read-only.
+            with suppress(sqlite3.OperationalError), self._store.transaction() as database:
                 database.execute("UPDATE sessions SET seen = ? WHERE hash = ?", (moment, key))
         return str(row[0])
 

@@ -7,15 +7,14 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 from anyio import to_thread
 
-from metrics.printable import one_line
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.site.accounts import Accounts
 from scenarios.tournament.site.background_scoring import BackgroundScoring
-from scenarios.tournament.site.damaged_folder_error import DamagedFolderError
+from scenarios.tournament.site.damaged_folder_error import noticing_damage
 from scenarios.tournament.site.journal import Journal, State
 from scenarios.tournament.site.live_updates import LiveUpdates
 from scenarios.tournament.site.once import Once
@@ -25,6 +24,7 @@ from scenarios.tournament.site.posted_form import clear_uploads
 from scenarios.tournament.site.request_rates import RequestRates
 from scenarios.tournament.site.workers import Workers
 
+Arguments = ParamSpec("Arguments")
 Outcome = TypeVar("Outcome")
 _HASHED_AT_ONCE = 2
 """Passwords that are hashed at once; each takes 64 MiB of memory."""
@@ -89,16 +89,32 @@ class Site:
         DamagedFolderError
             If its settings or its log are damaged or missing, for example while the host edits them.
         """
-        try:
+        with noticing_damage(self.folder):
             return await to_thread.run_sync(self._checked_state)
-        except (ValueError, OSError) as error:
-            raise DamagedFolderError(one_line(error)) from None
 
     def _checked_state(self) -> State:
         state = self.journal.state()
         # Settings and log may contradict each other.
         _ = state.phase
         return state
+
+    async def work(
+        self,
+        job: Callable[Concatenate[Path, Arguments], Outcome],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Outcome:
+        """Outcome of a job in a worker process, whose first argument is the tournament's folder; see `Workers.run`.
+
+        Raises
+        ------
+        DamagedFolderError
+            If files of the tournament are damaged, or cannot be written.
+        RefusalError
+            If the worker process died.
+        """
+        with noticing_damage(self.folder):
+            return await self.workers.run(job, self.folder, *args, **kwargs)
 
     async def hashing(self, function: Callable[..., Outcome], *args: object) -> Outcome:
         """Outcome of a function that hashes passwords; few of them run at once, since each takes much memory."""

@@ -13,13 +13,15 @@ from anyio import to_thread
 from starlette.responses import JSONResponse, RedirectResponse, Response
 
 from metrics.printable import one_line
+from scenarios.tournament.outcomes import unsubmitted
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.sheets import LARGEST
-from scenarios.tournament.site.answers import answered, page
+from scenarios.tournament.site.answers import answered, damage_refusal, page
 from scenarios.tournament.site.attempts import RateLimit
+from scenarios.tournament.site.damaged_folder_error import DamagedFolderError
 from scenarios.tournament.site.jobs import preview_table, submit_file, take
 from scenarios.tournament.site.journal import State
-from scenarios.tournament.site.posted_form import UploadLimits
+from scenarios.tournament.site.posted_form import UploadedFile, UploadLimits
 from scenarios.tournament.site.refusal_error import RefusalError
 from scenarios.tournament.site.visit import Visit
 
@@ -103,15 +105,23 @@ async def upload(visit: Visit) -> Response:
     arrived = site.clock()
     chosen = form.text("against")
 
+    async def submit_one(file: UploadedFile) -> dict[str, Any] | RefusalError:
+        try:
+            return await site.work(submit_file, team, file.claimed_name, chosen, file.path, arrived)
+        except DamagedFolderError as damage:
+            return damage_refusal(visit, damage)
+        except RefusalError as refusal:
+            return refusal
+
     async def submit_all() -> dict[str, Any]:
-        files = await asyncio.gather(
-            *(
-                site.workers.run(submit_file, site.folder, team, one.claimed_name, chosen, one.path, arrived)
-                for one in form.files
-            )
-        )
+        outcomes = await asyncio.gather(*map(submit_one, form.files))
+        failed = [one for one in outcomes if isinstance(one, RefusalError)]
+        if len(failed) == len(outcomes):
+            raise failed[0]
+        # What was accepted has its receipt, whatever happened to the other files.
+        files = [unsubmitted(str(one)) if isinstance(one, RefusalError) else one for one in outcomes]
         accepted = sum(one["accepted"] for one in files)
-        return {"kind": "upload", "files": list(files), "accepted": accepted, "done": accepted == len(files)}
+        return {"kind": "upload", "files": files, "accepted": accepted, "done": accepted == len(files)}
 
     outcome = await site.once.run(visit.form_key, submit_all)
     site.scoring.wake()
@@ -137,7 +147,7 @@ async def preview(visit: Visit) -> Response:
         raise RefusalError(422, "no file was sent; choose a file first")
 
     async def preview_one() -> dict[str, Any]:
-        return {"kind": "preview", **await site.workers.run(preview_table, site.folder, team, path, number)}
+        return {"kind": "preview", **await site.work(preview_table, team, path, number)}
 
     outcome = await site.once.run(visit.form_key, preview_one)
     return JSONResponse(outcome, 200 if outcome["valid"] else 422) if visit.wants_json else _shown(visit, outcome)
@@ -151,7 +161,7 @@ async def take_older(visit: Visit) -> Response:
 
     async def take_one() -> dict[str, Any]:
         try:
-            message = await site.workers.run(take, site.folder, team, number, site.clock())
+            message = await site.work(take, team, number, site.clock())
         except ValueError as error:
             raise RefusalError(409, one_line(error)) from None
         site.scoring.wake()

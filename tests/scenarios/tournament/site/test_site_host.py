@@ -191,3 +191,14 @@ def test_the_host_sees_that_a_setting_was_changed_by_hand(cup_site):
     page = host.get("/host").text
     assert "quota was changed by hand from" in page
     assert "`" not in page
+
+
+@pytest.mark.parametrize("asked", ["bytes=0-9", "bytes=999999999-", "bytes=x", "bytes=0-1,5-6"])
+def test_an_export_is_sent_as_a_whole_since_each_is_made_anew(cup_site, asked):
+    """A range of one archive would not continue another one; nothing of it stays in the folder."""
+    host = cup_site.member("host")
+    answer = host.get("/host/export.zip", headers={"Range": asked})
+    assert (answer.status_code, answer.headers["Accept-Ranges"]) == (200, "none")
+    assert int(answer.headers["Content-Length"]) == len(answer.content)
+    assert zipfile.ZipFile(io.BytesIO(answer.content)).testzip() is None
+    assert not list(cup_site.site.uploads.iterdir())
