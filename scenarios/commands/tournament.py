@@ -58,6 +58,7 @@ for command in (*COMMANDS, invite, serve):
 @click.option("--data", type=FILE, help="A table of your own instead (CSV or Parquet).")
 @click.option("--roles", type=FILE, help="Roles and domains of its columns.")
 @click.option("--teams", type=FILE, required=True, help="Text file with one team a line: NAME, or NAME,TITLE.")
+@click.option("--title", help="Title of the tournament, in any script.  [default: that of the data set]")
 @click.option("--originals", type=click.IntRange(min=1), default=100, show_default=True, help="Rows of a team's table.")
 @click.option(
     "--candidates", type=click.IntRange(min=2), default=200, show_default=True, help="Rows of its candidates."

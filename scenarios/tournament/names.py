@@ -1,4 +1,4 @@
-"""Texts of people that others see: titles of teams, reasons and messages."""
+"""Texts of people that others see: titles of tournaments and teams, reasons and messages."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from metrics.printable import printable
 
-LONGEST_TITLE, LONGEST_REASON, LONGEST_MESSAGE = 60, 500, 4000
+LONGEST_TITLE, LONGEST_TOURNAMENT, LONGEST_REASON, LONGEST_MESSAGE = 60, 80, 500, 4000
 """Largest lengths in characters."""
 
 
@@ -29,15 +29,32 @@ def checked_title(title: str, team: str, others: Mapping[str, str]) -> str:
         If it is empty, longer than `LONGEST_TITLE`, holds control characters, or looks like another team's name or
         title.
     """
-    given = " ".join(unicodedata.normalize("NFC", title).split())
-    shown = repr(given[:LONGEST_TITLE])
-    if not given or len(given) > LONGEST_TITLE:
-        raise ValueError(f"title {shown} of team {team}: must have 1 to {LONGEST_TITLE} characters")
-    if printable(title) != title or not given.isprintable():
-        raise ValueError(f"title {shown} of team {team}: holds a control character")
+    given = _composed(title, f"of team {team}", LONGEST_TITLE)
     for other, theirs in others.items():
         if other != team and alike(given) in (alike(other), alike(theirs)):
-            raise ValueError(f"title {shown} of team {team}: is that of team {other}")
+            raise ValueError(f"title {given!r} of team {team}: is that of team {other}")
+    return given
+
+
+def tournament_title(title: str) -> str:
+    """A title of a tournament in any script, in Unicode's composed form and without spaces at its ends.
+
+    Raises
+    ------
+    ValueError
+        If it is empty, longer than `LONGEST_TOURNAMENT`, or holds control characters.
+    """
+    return _composed(title, "of the tournament", LONGEST_TOURNAMENT)
+
+
+def _composed(title: str, of: str, longest: int) -> str:
+    """A title in one line and in Unicode's composed form."""
+    given = " ".join(unicodedata.normalize("NFC", title).split())
+    shown = repr(given[:longest])
+    if not given or len(given) > longest:
+        raise ValueError(f"title {shown} {of}: must have 1 to {longest} characters")
+    if printable(title) != title or not given.isprintable():
+        raise ValueError(f"title {shown} {of}: holds a control character")
     return given
 
 

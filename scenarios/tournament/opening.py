@@ -32,7 +32,7 @@ from scenarios.tables.written_cells import ColumnForm, WrittenCells
 from scenarios.tournament.folder import PUBLIC, csv_bytes, toml_bytes, write_whole
 from scenarios.tournament.guide import rules
 from scenarios.tournament.log import Log
-from scenarios.tournament.names import alike, checked_title
+from scenarios.tournament.names import alike, checked_title, tournament_title
 from scenarios.tournament.settings import FILE, QUOTA, Settings, moment, team_name
 
 OTHERS = 1000
@@ -96,6 +96,7 @@ def open_tournament(
     seed: int | None = None,
     quota: int = QUOTA,
     hide_standings: bool = False,
+    title: str | None = None,
     titles: Mapping[str, str] | None = None,
 ) -> Settings:
     """Create the folder of a tournament.
@@ -119,6 +120,8 @@ def open_tournament(
         Seed of all secrets. By default it is drawn from the operating system, since it reveals every secret.
     quota, hide_standings
         See `Settings`.
+    title : str, optional
+        Title of the tournament; by default that of the data set.
     titles : mapping of str to str, optional
         Title by team, for teams that have one.
 
@@ -152,7 +155,7 @@ def open_tournament(
     records = rounded(dataset.records)
     secret = secrets.randbits(63) if seed is None else seed
     settings = Settings(
-        title=dataset.title or dataset.name,
+        title=(dataset.title or dataset.name) if title is None else tournament_title(title),
         teams=list(teams),
         originals=originals,
         candidates=candidates,

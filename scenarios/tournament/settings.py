@@ -67,7 +67,7 @@ class Settings(TomlTable):
     format : int
         Version of the folder's format.
     title : str
-        Description of the records.
+        Title of the tournament, which pages show; that of the data set if the host gave none.
     teams : list of str
         Names of the teams.
     originals, candidates : int

@@ -93,6 +93,22 @@ class TestInit:
         assert done.stderr.startswith("Error: --attack-until: 'tomorrow' is no moment")
         assert "pydantic" not in done.stderr
 
+    def test_a_title_is_shown_on_every_page(self, tmp_path):
+        until = ("--anonymize-until", "2130-01-01", "--attack-until", "2131-01-01")
+        done = self.run(tmp_path, *until, "--title", "  匿名  <Cup> ")
+        assert done.exit_code == 0, done.output
+        settings = Tournament(tmp_path / "cup").settings
+        assert settings.title == "匿名 <Cup>"
+        assert "# Rules: 匿名 <Cup>" in (tmp_path / "cup" / "teams" / "kyoto" / "RULES.md").read_text()
+
+    @pytest.mark.parametrize("title", ["", " ", "x" * 81, "cup\x1b[31m"])
+    def test_a_wrong_title_is_refused(self, tmp_path, title):
+        until = ("--anonymize-until", "2130-01-01", "--attack-until", "2131-01-01")
+        done = self.run(tmp_path, *until, "--title", title)
+        assert done.exit_code == 2
+        assert "of the tournament: " in done.stderr
+        assert not (tmp_path / "cup").exists()
+
     def test_a_chosen_seed_is_warned_of(self, tmp_path):
         done = self.run(tmp_path, "--anonymize-until", "2130-01-01", "--attack-until", "2131-01-01", "--seed", 1)
         assert (done.exit_code, "knows every secret" in done.stderr) == (0, True)
