@@ -1,7 +1,6 @@
 """A Dask cluster on this machine, for tests of runs on a cluster."""
 
 import socket
-import subprocess
 import sys
 from contextlib import contextmanager
 

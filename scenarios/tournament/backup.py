@@ -8,7 +8,6 @@ import secrets
 import shutil
 import sqlite3
 import tarfile
-import tempfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -118,7 +117,9 @@ def restore(path: Path, folder: Path) -> str:
 
 def _files(folder: Path) -> Iterator[Path]:
     """Ordinary files of a folder and its subfolders; links are left out, and what commands make anew."""
-    for place, _, names in os.walk(folder):
+    for place, folders, names in os.walk(folder):
+        # Earlier versions copied databases to such folders, and left them behind when they were killed.
+        folders[:] = [name for name in folders if not name.endswith(UNFINISHED)]
         for name in sorted(names):
             one = Path(place) / name
             if not one.is_symlink() and one.is_file() and not name.endswith(_LEFT_OUT):
@@ -130,11 +131,10 @@ def _content(path: Path) -> bytes:
     with path.open("rb") as file:
         if file.read(len(_SQLITE)) != _SQLITE:
             return path.read_bytes()
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".backup", suffix=UNFINISHED) as scratch:
-        copy = Path(scratch) / "copy"
-        with closing(sqlite3.connect(path, timeout=60)) as source, closing(sqlite3.connect(copy)) as target:
-            source.backup(target)
-        return copy.read_bytes()
+    # In memory, so that a backup that is killed leaves no copy behind.
+    with closing(sqlite3.connect(path, timeout=60)) as source, closing(sqlite3.connect(":memory:")) as target:
+        source.backup(target)
+        return bytes(target.serialize())
 
 
 def _add(archive: tarfile.TarFile, name: Path, data: bytes, mode: int, moment: float) -> None:

@@ -16,7 +16,7 @@ from scenarios.tournament.folder import PUBLIC, Submission, Tournament
 from scenarios.tournament.log import LogEntry
 from scenarios.tournament.presentation_picture import media_type
 from scenarios.tournament.presenting import presentations, presented_file
-from scenarios.tournament.spreadsheet import neutralized_csv
+from scenarios.tournament.spreadsheet import SEPARATORS, neutralized_csv
 from scenarios.tournament.submitting import quota_left
 
 
@@ -187,6 +187,6 @@ def _submissions(tournament: Tournament, entries: list[LogEntry]) -> bytes:
 def _neutral(data: bytes) -> bytes:
     """A CSV file with neutralized cells; its separator stays."""
     text = data.decode("utf-8-sig")
-    separator = max(",;\t", key=text.partition("\n")[0].count)
+    separator = max(SEPARATORS, key=text.partition("\n")[0].count)
     rows = list(csv.reader(io.StringIO(text, newline=""), delimiter=separator))
     return neutralized_csv(rows[0], rows[1:], separator).encode() if rows else data

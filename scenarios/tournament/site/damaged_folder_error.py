@@ -12,7 +12,7 @@ from metrics.printable import one_line
 
 _DAMAGED = "the tournament's files are damaged; the host must repair them"
 _FULL = "the server has no room left for files; the host must make room"
-_FORBIDDEN = "the server may not write the tournament's files; the host must permit it"
+_FORBIDDEN = "the server may not read or write the tournament's files; the host must permit it"
 _BY_NUMBER = {
     **dict.fromkeys((errno.ENOSPC, errno.EDQUOT, errno.EFBIG), _FULL),
     **dict.fromkeys((errno.EROFS, errno.EACCES, errno.EPERM), _FORBIDDEN),
@@ -56,7 +56,8 @@ def noticing_damage(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise DamagedFolderError(one_line(error), _BY_NUMBER.get(error.errno or 0, _DAMAGED)) from error
+        message = f"{error.filename or folder}: {error.strerror or one_line(error)}"
+        raise DamagedFolderError(message, _BY_NUMBER.get(error.errno or 0, _DAMAGED)) from error
     except sqlite3.Error as error:
         # The lower byte is the kind of error, the rest its details.
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF

@@ -29,6 +29,7 @@ from scenarios.tournament.site.user import Role
 from scenarios.tournament.site.visit import Visit
 
 _BOARDS = ("standings.csv", "matrix.csv")
+HIDDEN = "The standings are hidden until the tournament closes."
 
 
 async def board_page(visit: Visit) -> Response:
@@ -48,9 +49,9 @@ async def _board(visit: Visit, name: str) -> Response:
     state = await site.state()
     ended = state.until is not None and site.clock() >= state.until
     if visit.wants_json:
-        board = PublicBoard()
-        if not hidden(visit, state):
-            board = await to_thread.run_sync(read_board, _public(visit), state.titles)
+        if hidden(visit, state):
+            return JSONResponse({**_phases(state, ended), "counts": HIDDEN, "standings": []})
+        board = await to_thread.run_sync(read_board, _public(visit), state.titles)
         return JSONResponse(
             {**_phases(state, ended), "counts": what_counts_now(state, board), "standings": board.standings}
         )
@@ -91,7 +92,7 @@ def _content(site: Site, template: str, state: State, ended: bool, member: bool,
             member=member,
             hidden=concealed,
             board=board,
-            counts=what_counts_now(state, board),
+            counts=HIDDEN if concealed else what_counts_now(state, board),
             points=picture_points(board.standings),
             axes=axes(),
         )
@@ -118,6 +119,9 @@ def _phases(state: State, ended: bool) -> dict[str, Any]:
 
 def what_counts_now(state: State, board: PublicBoard) -> str:
     """What the published standings count, in words. Those from before the close are never called final."""
+    if not board.standings:
+        missing = "The final standings are" if state.phase is Phase.CLOSED else "Standings are"
+        return f"{missing} not scored yet. {len(state.tables)} of {len(state.titles)} teams have submitted a table."
     if state.phase is not Phase.CLOSED:
         if board.final:
             return "Standings of the earlier close, in which all rows counted. The tournament was reopened since."
@@ -153,7 +157,7 @@ async def board_file(visit: Visit) -> Response:
     if name not in _BOARDS:
         raise RefusalError(404, f"there is no such file; there are {' and '.join(_BOARDS)}")
     if hidden(visit, await visit.site.state()):
-        raise RefusalError(403, "standings are hidden until the tournament closes")
+        raise RefusalError(403, HIDDEN)
     return attachment(await _read(_public(visit) / name), name, "text/csv; charset=utf-8")
 
 

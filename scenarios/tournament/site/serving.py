@@ -173,8 +173,10 @@ def served_once(folder: Path) -> Iterator[None]:
     path = folder / "host" / "site.lock"
     try:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-    except OSError:
+    except (FileNotFoundError, NotADirectoryError):
         raise ValueError(f"{folder}: is no tournament; `tokumei tournament init {folder}` makes one") from None
+    except OSError as error:
+        raise ValueError(f"{path}: cannot be written ({error.strerror}); the server needs to write there") from None
     try:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

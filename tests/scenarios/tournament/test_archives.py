@@ -2,10 +2,12 @@
 
 import csv
 import io
+import sqlite3
 import stat
 import tarfile
 import threading
 import zipfile
+from contextlib import closing
 
 import pytest
 from PIL import Image
@@ -96,6 +98,19 @@ class TestExport:
     def test_formulas_get_an_apostrophe(self, cell):
         assert neutralized(cell) == f"'{cell}"
 
+    @pytest.mark.parametrize(
+        ("cell", "separator", "safe"),
+        [
+            ("x;=1+1", ",", "x;'=1+1"),
+            ("x,=1+1", ",", "x,=1+1"),
+            ("x,=1+1", ";", "x,'=1+1"),
+            ("x\n=1+1;-5;@y", ",", "x\n'=1+1;-5;'@y"),
+            ("x\r\n-y", ",", "x\r'\n'-y"),
+        ],
+    )
+    def test_a_spreadsheet_with_another_separator_finds_no_formula(self, cell, separator, safe):
+        assert neutralized(cell, separator) == safe
+
     @pytest.mark.parametrize("cell", ["-5", "+1.5", "-1e-3", "x", "", 5, -0.5, None, "[20,29]", "{a|b}"])
     def test_other_cells_stay(self, cell):
         assert neutralized(cell) == cell
@@ -131,6 +146,27 @@ class TestBackup:
         counts = []
         results = score(Tournament(copy), 1.0, 1, lambda done, total: counts.append(total))
         assert (standings(cup.tournament.settings.teams, results), counts) == (before, [])
+
+    def test_databases_are_copied_in_whatever_mode_they_are(self, cup, tmp_path):
+        path = cup.tournament.host / "results.db"
+        with closing(sqlite3.connect(path)) as database:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("CREATE TABLE kept (number)")
+            database.execute("INSERT INTO kept VALUES (5)")
+            database.commit()
+            backup(cup.tournament, tmp_path / "cup.tar")
+        restore(tmp_path / "cup.tar", tmp_path / "again")
+        with closing(sqlite3.connect(tmp_path / "again" / "host" / "results.db")) as database:
+            assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+            assert database.execute("SELECT * FROM kept").fetchall() == [(5,)]
+
+    def test_what_a_killed_backup_left_is_in_no_backup(self, cup, tmp_path):
+        left = cup.tournament.host / ".backupx.part"
+        left.mkdir()
+        (left / "copy").write_text("accounts")
+        backup(cup.tournament, tmp_path / "cup.tar")
+        with tarfile.open(tmp_path / "cup.tar") as archive:
+            assert not [name for name in archive.getnames() if "copy" in name]
 
     def test_a_backup_holds_presentations(self, cup, tmp_path):
         picture = io.BytesIO()

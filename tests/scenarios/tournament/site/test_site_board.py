@@ -6,8 +6,9 @@ import os
 import re
 import shutil
 import threading
+import zipfile
 from datetime import timedelta
-from itertools import pairwise
+from itertools import pairwise, product
 
 import pytest
 from site_tools import HOUR, JSON, START, TEAMS, Clock, served
@@ -19,7 +20,9 @@ from scenarios.tournament.settings import Phase
 from scenarios.tournament.site import jobs, live_updates, public_pages
 from scenarios.tournament.site.live_updates import LiveUpdates
 from scenarios.tournament.site.picture import picture_points
+from scenarios.tournament.site.routes import ENDPOINTS
 from scenarios.tournament.titles import give_title
+from scenarios.tournament.updating import update_boards
 
 DAY = timedelta(days=1)
 COLUMNS = (
@@ -128,6 +131,52 @@ def test_hidden_standings_are_hidden_from_all_but_the_host(attack_phase, tmp_pat
             assert bool(visitor.get("/", headers=JSON).json()["standings"]) == shown
         advance(site.played.tournament, START + 2 * DAY)
         assert "0.62" in site.visitor().get("/").text
+
+
+def test_while_standings_are_hidden_no_address_shows_a_number_or_the_picture(attack_phase, tmp_path):
+    """Every page, file and JSON, with real boards of the host and reports of the teams."""
+    folder = shutil.copytree(attack_phase, tmp_path / "cup")
+    settings = folder / "tournament.toml"
+    settings.write_text(settings.read_text().replace("hide_standings = false", "hide_standings = true"))
+    update_boards(Tournament(folder), 0.5)
+    for place in ("host", "public"):
+        (folder / place / "standings.csv").write_text(STANDINGS)
+        (folder / place / "matrix.csv").write_text(MATRIX)
+    numbers = ("0.62", "0.225", "0.23", "0.250")
+    with served(folder, tmp_path / "served") as site:
+        site.clock.now = START + DAY + HOUR
+        host, visitors = site.member("host"), (site.visitor(), site.member("kyoto"), site.member("nara"))
+        assert "0.62" in host.get("/host").text
+        for endpoint in ENDPOINTS:
+            if endpoint.method != "GET" or endpoint.path == "/live":
+                continue
+            for values in product(TEAMS, ("standings.csv", "matrix.csv"), ("anonymized", "candidate")):
+                path = re.sub("{(team|of)}", values[0], endpoint.path)
+                path = path.replace("{name}", values[1]).replace("{kind}", values[2]).replace("{number}", "2")
+                for visitor, headers in product(visitors, ({}, JSON)):
+                    answer = visitor.get(path, headers=headers)
+                    text = answer.text
+                    if answer.headers.get("content-type") == "application/zip":
+                        with zipfile.ZipFile(io.BytesIO(answer.content)) as archive:
+                            text = "".join(archive.read(name).decode() for name in archive.namelist())
+                            assert not [name for name in archive.namelist() if name.endswith(("gs.csv", "matrix.csv"))]
+                    assert answer.status_code < 500
+                    assert not [number for number in numbers if number in text], path
+                    assert "<circle" not in text, path
+        for path in ("/", "/screen"):
+            assert "hidden until the tournament closes" in visitors[0].get(path).text
+        shown = visitors[0].get("/", headers=JSON).json()
+        assert (shown["counts"], shown["standings"]) == ("The standings are hidden until the tournament closes.", [])
+
+
+def test_a_board_without_standings_says_why(cup_site):
+    guest = cup_site.visitor()
+    assert guest.get("/", headers=JSON).json()["counts"].startswith("Standings are not scored yet. 0 of 3 teams")
+    cup_site.played.hand_in("kyoto", cup_site.table("kyoto"))
+    cup_site.played.publish()
+    cup_site.played.close()
+    for path in ("/", "/screen"):
+        assert "The final standings are not scored yet. 1 of 3 teams" in guest.get(path).text
 
 
 def test_a_page_is_rendered_once_for_many_viewers(scored, monkeypatch):

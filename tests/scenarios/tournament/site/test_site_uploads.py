@@ -2,13 +2,16 @@
 
 import gzip
 import hashlib
+import re
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
+from functools import partial
 
 import pytest
 from site_tools import JSON, START
 
 from scenarios.tournament.deadlines import extend
+from scenarios.tournament.folder import csv_bytes
 from scenarios.tournament.settings import Phase
 
 DAY = timedelta(days=1)
@@ -116,6 +119,47 @@ def test_the_deadline_holds_by_the_servers_clock(cup_site):
 def relogged(site, visitor):
     visitor.post("/log-in", {"name": "kyoto", "password": "correct horse battery"}, page="/log-in")
     return visitor
+
+
+def at_once(uploads):
+    """Outcomes of uploads that are sent at the same time."""
+    with ThreadPoolExecutor(len(uploads)) as pool:
+        return [one.result() for one in [pool.submit(upload) for upload in uploads]]
+
+
+def test_of_twenty_uploads_at_once_exactly_those_within_the_quota_are_accepted(cup_site):
+    kyoto, frame = cup_site.member("kyoto"), cup_site.played.frame("kyoto").astype(object)
+    token, settings = kyoto.token(), cup_site.folder / "tournament.toml"
+    tables = []
+    for number in range(20):
+        changed = frame.copy()
+        changed.loc[number % 10, "age" if number < 10 else "education"] = "*"
+        tables.append(csv_bytes(changed))
+    quota = sum(sorted(map(len, tables))[-3:])
+    settings.write_text(re.sub(r"quota = \d+", f"quota = {quota}", settings.read_text()))
+    answers = at_once([partial(kyoto.upload, "kyoto", one, token=token) for one in tables])
+    accepted = [one for one in answers if one.status_code == 200]
+    assert len(accepted) == 3
+    assert {one.status_code for one in answers if one not in accepted} == {422}
+    assert all("exceed what is left" in one.text for one in answers if one not in accepted)
+    entries = [entry for entry in cup_site.log() if entry.kind == "submitted"]
+    assert len(entries) == 3
+    assert sum(entry.details["bytes"] for entry in entries) <= quota
+
+
+def test_nothing_of_a_team_is_accepted_after_its_disqualification(cup_site):
+    kyoto, host, table = cup_site.member("kyoto"), cup_site.member("host"), cup_site.table("kyoto")
+    token, host_token = kyoto.token(), host.token("/host")
+    uploads = [partial(kyoto.upload, "kyoto", table + b"\n" * number, token=token) for number in range(10)]
+    decision = {"team": "kyoto", "reason": "copied", "sure": "yes"}
+    uploads.insert(3, partial(host.post, "/host/disqualify", decision, token=host_token, headers=JSON))
+    answers = at_once(uploads)
+    assert answers.pop(3).status_code == 200
+    out = next(entry.number for entry in cup_site.log() if entry.kind == "disqualified")
+    entries = [entry for entry in cup_site.log() if entry.kind == "submitted"]
+    assert all(entry.number < out for entry in entries)
+    assert sum(one.status_code == 200 for one in answers) == len(entries)
+    assert all("is disqualified: copied" in one.text for one in answers if one.status_code != 200)
 
 
 def test_many_attacks_at_once_each_with_its_own_outcome(attack_site):
