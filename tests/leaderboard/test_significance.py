@@ -43,7 +43,9 @@ def test_vectorized_p_values_are_those_of_the_test(plays):
         assert tested.p == pytest.approx(p)
 
 
-@pytest.mark.parametrize("plays", [4, 5, 8, 20])
+@pytest.mark.parametrize(
+    "plays", [4, pytest.param(5, marks=pytest.mark.long), pytest.param(8, marks=pytest.mark.long), 20]
+)
 @pytest.mark.parametrize("correlation", [0, 0.2, 0.95])
 @pytest.mark.parametrize("rate", [0.01, 0.1, 0.5])
 @pytest.mark.parametrize("trials", [1, 20, 400])

@@ -35,7 +35,7 @@ def test_coverage_of_the_interval_across_plays():
     assert abs(np.mean(covered) - 0.95) < 0.02
 
 
-@pytest.mark.parametrize("plays", [5, 10, 50])
+@pytest.mark.parametrize("plays", [5, pytest.param(10, marks=pytest.mark.long), 50])
 @pytest.mark.parametrize("trials", [20, 100, 1000])
 @pytest.mark.parametrize("variation", [0, 0.5])
 def test_coverage_of_rare_and_frequent_success(plays, trials, variation):

@@ -87,7 +87,9 @@ def expected_rate(negatives, rate, distance):
 
 
 @pytest.mark.parametrize(("negatives", "rate"), [(99, 0.01), (500, 0.01), (1000, 0.001), (300, 0.1)])
-@pytest.mark.parametrize("distance", [0, 1, 3, 20])
+@pytest.mark.parametrize(
+    "distance", [pytest.param(0, marks=pytest.mark.long), 1, pytest.param(3, marks=pytest.mark.long), 20]
+)
 def test_plays_together_give_the_rate_of_pooled_scores(negatives, rate, distance):
     # Scores of one scale in all plays. Each rate fails by chance once in 150,000 runs, at 4.5 standard errors.
     rng = np.random.default_rng([negatives, distance])
