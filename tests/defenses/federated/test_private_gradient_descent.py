@@ -107,7 +107,7 @@ def test_tables_of_no_and_one_record(n):
 @pytest.mark.parametrize("rate", [1.0, 0.3])
 def test_it_keeps_its_claim(rate):
     defense = PrivateGradientDescent(epsilon=4.0, sampling_rate=rate, steps=20)
-    result = one_run_audit(canaries(defense), runs=8, rng=rng())
+    result = one_run_audit(canaries(defense), canaries=300, runs=8, rng=rng())
     assert (result.subject.epsilon, result.subject.delta) == (4.0, 1e-5)
     assert result.holds
     assert result.bound > (1.2 if rate == 1 else 0.3)

@@ -109,9 +109,9 @@ def of_two_categories(defense):
 def test_a_domain_read_from_data_is_caught(defense):
     examined = subject(broken(defense, "DomainFromData")(epsilon=1.0, delta=DELTA))
     first = replace(examined, neighbours=examined.neighbours[:1])
-    assert not audit(first, runs=80, rng=rng()).holds
+    assert not audit(first, runs=70, rng=rng()).holds
     honest = subject(defense(epsilon=1.0, delta=DELTA))
-    assert audit(replace(honest, neighbours=honest.neighbours[:1]), runs=80, rng=rng()).holds
+    assert audit(replace(honest, neighbours=honest.neighbours[:1]), runs=70, rng=rng()).holds
 
 
 @pytest.fixture
@@ -124,9 +124,9 @@ def even_rows(monkeypatch):
 @pytest.mark.usefixtures("even_rows")
 @pytest.mark.parametrize("defense", ONE_QUICKLY)
 def test_selection_without_noise_is_caught(defense):
-    found = audit(of_selection(broken(defense, "PlainSelection")), runs=80, rng=rng())
+    found = audit(of_selection(broken(defense, "PlainSelection")), runs=70, rng=rng())
     assert not found.holds
-    assert audit(of_selection(defense), runs=80, rng=rng()).holds
+    assert audit(of_selection(defense), runs=70, rng=rng()).holds
 
 
 @pytest.mark.long

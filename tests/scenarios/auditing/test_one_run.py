@@ -68,8 +68,8 @@ def test_gaussian_noise_is_bounded_as_by_twenty_times_as_many_runs(epsilon, size
 
 def test_one_run_alone_gives_a_smaller_bound():
     mechanism = DiscreteGaussian(epsilon=2.0, delta=1e-5)
-    one = one_run_audit(canaries(mechanism), canaries=20_000, runs=1, rng=rng())
-    twenty = one_run_audit(canaries(mechanism), canaries=1000, runs=20, rng=rng())
+    one = one_run_audit(canaries(mechanism), canaries=10_000, runs=1, rng=rng())
+    twenty = one_run_audit(canaries(mechanism), canaries=500, runs=20, rng=rng())
     assert 0.5 < one.bound < twenty.bound <= 2
 
 

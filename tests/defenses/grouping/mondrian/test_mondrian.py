@@ -73,7 +73,7 @@ def check_classes_have_k_rows_and_cells_cover_their_values(table: pd.DataFrame, 
     pd.testing.assert_frame_equal(release.frame, again.frame)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=35, deadline=None)
 @CASES
 def test_classes_have_k_rows_and_cells_cover_their_values(table: pd.DataFrame, k: int, strict: bool) -> None:
     check_classes_have_k_rows_and_cells_cover_their_values(table, k, strict)
