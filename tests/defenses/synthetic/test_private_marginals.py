@@ -101,13 +101,13 @@ def test_noise_is_scaled_to_the_claim():
     def hits(table, epsilon):
         mechanism = PrivateMarginals(epsilon=epsilon, delta=1e-3)
         return sum(
-            (mechanism.apply(table, np.random.default_rng([seed, 7])).frame["x"] == "a").all() for seed in range(250)
+            (mechanism.apply(table, np.random.default_rng([seed, 7])).frame["x"] == "a").all() for seed in range(120)
         )
 
     def exceeds(epsilon):
         first, second = hits(one, epsilon), hits(other, epsilon)
-        low = stats.beta.ppf(5e-5, first, 250 - first + 1)
-        return low > math.exp(1.0) * stats.beta.ppf(1 - 5e-5, second + 1, 250 - second) + 1e-3
+        low = stats.beta.ppf(5e-5, first, 120 - first + 1)
+        return low > math.exp(1.0) * stats.beta.ppf(1 - 5e-5, second + 1, 120 - second) + 1e-3
 
     assert not exceeds(1.0)
     # A mechanism that spends twenty times what it claims is caught.

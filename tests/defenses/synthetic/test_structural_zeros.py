@@ -126,7 +126,7 @@ def test_the_model_knows_rules_of_whole_bins(method):
     records = table(domains, **{name: records.frame[name].to_numpy() for name in domains})
     defense = method(epsilon=0.5, structural_zeros=RULES)
 
-    def share(seeds=range(10)):
+    def share(seeds=range(6)):
         frames = [apply(defense, records, seed).frame for seed in seeds]
         assert sum(map(impossible, frames)) == 0
         return np.mean([np.abs((frame["age"] < 15).mean() - (records.frame["age"] < 15).mean()) for frame in frames])

@@ -53,7 +53,7 @@ def test_records_release_their_group_in_place() -> None:
     pd.testing.assert_frame_equal(table, before)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(2, 50), st.integers(1, 8), st.integers(0, 10**6))
 def test_promise_holds_with_missing_values_and_ties(n: int, k: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -129,7 +129,7 @@ def test_every_variant_keeps_its_promise(variant: type[Microaggregation], repres
         assert release.origin.tolist() == list(range(len(records)))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.integers(1, 60), st.integers(1, 7), st.integers(1, 5), st.integers(0, 10**6))
 def test_no_group_of_any_variant_is_smaller_than_k(n: int, k: int, distinct: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
