@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -30,13 +30,16 @@ from scenarios.games.game import Game
 from scenarios.games.intersection import Intersection
 from scenarios.games.linkability import Linkability
 from scenarios.games.membership import Membership
-from scenarios.games.playing import make_release, play
+from scenarios.games.playing import make_release, play_alone
 from scenarios.games.shared_people import SharedPeople
 from scenarios.games.singling_out import SinglingOut
 from scenarios.games.sparse_ratings import SparseRatings
 from scenarios.questions.question import Question
 from scenarios.questions.reconstruction_question import ReconstructionQuestion
 from scenarios.seeds import generator
+
+Inputs = tuple[Any, Knowledge]
+"""Release and knowledge."""
 
 
 @dataclass(frozen=True)
@@ -135,16 +138,16 @@ def attack_checks(method: type[Attack]) -> Iterator[Check]:
     stage = STAGES.get((method.goal, method.kind))
     if stage is None:
         return
-    sixty = people(60, generator(0, "people"))
-    yield "does not modify its inputs", partial(_unmodified, method, stage, sixty)
-    yield "same seed, same claims", partial(_same_claims, method, stage, sixty)
+    yield "does not modify its inputs", partial(_unmodified, method, stage)
+    yield "same seed, same claims", partial(_same_claims, method, stage)
     if stage.success is not None:
         yield stage.success, partial(_succeeds, method, stage)
-    for title, records in {
-        "missing values": people(40, generator(0, "missing"), missing=True),
-        "constant columns": people(40, generator(0, "constant"), constant=True),
-        "two people": people(2, generator(0, "two")),
-    }.items():
+    tables: dict[str, Callable[[], Microdata]] = {
+        "missing values": lambda: people(40, generator(0, "missing"), missing=True),
+        "constant columns": lambda: people(40, generator(0, "constant"), constant=True),
+        "two people": lambda: people(2, generator(0, "two")),
+    }
+    for title, records in tables.items():
         yield f"handles {title}", partial(_answers, method, stage, records)
     if method.kind != "microdata":
         return
@@ -154,15 +157,20 @@ def attack_checks(method: type[Attack]) -> Iterator[Check]:
         "a completely suppressed release": partial(_filled, cell="*"),
         "a release of missing values": partial(_filled, cell=None),
     }
+    # These checks change copies of the same inputs.
+    inputs = cache(partial(_inputs, method, stage))
     for title, change in changes.items():
-        yield f"handles {title}, or gives a reason", partial(_changed, method, stage, sixty, change)
-    yield "handles an empty list of candidates, or gives a reason", partial(_no_candidates, method, stage, sixty)
-    yield "refuses tables without a common column", partial(_no_common_column, method, stage, sixty)
+        yield f"handles {title}, or gives a reason", partial(_changed, method, stage, inputs, change)
+    yield "handles an empty list of candidates, or gives a reason", partial(_no_candidates, method, stage, inputs)
+    yield "refuses tables without a common column", partial(_no_common_column, method, stage, inputs)
 
 
-def _inputs(method: type[Attack], stage: Stage, records: Microdata) -> tuple[Any, Knowledge]:
-    """Release and knowledge of a play on these records; the defense is Identity, or Mondrian for downcoding."""
-    game = stage.game(records)
+def _inputs(method: type[Attack], stage: Stage, records: Microdata | None = None) -> Inputs:
+    """Release and knowledge of a play on these records, or on sixty.
+
+    The defense is Identity, or Mondrian for downcoding.
+    """
+    game = stage.game(people(60, generator(0, "people")) if records is None else records)
     secret = game.draw(generator(0, "draw"))
     groups = Mondrian(k=min(2, len(secret.records)))
     defense = groups if method.goal == "downcoding" else Identity()
@@ -185,11 +193,12 @@ def _runs_or_refuses(method: type[Attack], stage: Stage, release: Any, knowledge
         require(bool(str(error)) and "\n" not in str(error), "the error message is not a single line")
 
 
-def _unmodified(method: type[Attack], stage: Stage, records: Microdata) -> None:
-    inputs, copies = (_inputs(method, stage, records) for _ in range(2))
+def _unmodified(method: type[Attack], stage: Stage) -> None:
+    inputs = _inputs(method, stage)
+    before = [_tables(part) for part in inputs]
     _run(method, stage, *inputs)
-    for part, before in zip(inputs, copies, strict=True):
-        require(_tables(part) == _tables(before), f"it changes the {type(part).__name__}")
+    for part, tables in zip(inputs, before, strict=True):
+        require(_tables(part) == tables, f"it changes the {type(part).__name__}")
 
 
 def _tables(inputs: Any) -> list[Any]:
@@ -203,8 +212,8 @@ def _tables(inputs: Any) -> list[Any]:
     ]
 
 
-def _same_claims(method: type[Attack], stage: Stage, records: Microdata) -> None:
-    first, second = (_run(method, stage, *_inputs(method, stage, records)) for _ in range(2))
+def _same_claims(method: type[Attack], stage: Stage) -> None:
+    first, second = (_run(method, stage, *_inputs(method, stage)) for _ in range(2))
     for name in vars(first):
         require(_same(getattr(first, name), getattr(second, name)), f"{name} differs between equal seeds")
 
@@ -221,13 +230,13 @@ def _same(first: Any, second: Any) -> bool:
 
 def _succeeds(method: type[Attack], stage: Stage) -> None:
     game = stage.game(people(400, generator(0, "people")))
-    rate = play(Identity(), example(method), game, generator(0, "play")).scores[method.goal].rate
+    rate = play_alone(Identity(), example(method), game, generator(0, "play"))[2][method.goal].rate
     require(rate is not None and rate >= 0.9, f"it reaches a rate of {rate} on a plain copy")
 
 
-def _answers(method: type[Attack], stage: Stage, records: Microdata) -> None:
+def _answers(method: type[Attack], stage: Stage, records: Callable[[], Microdata]) -> None:
     try:
-        _run(method, stage, *_inputs(method, stage, records))
+        _run(method, stage, *_inputs(method, stage, records()))
     except NotApplicable as reason:
         require("\n" not in str(reason), "the reason is not a single line")
 
@@ -249,19 +258,19 @@ def _with_changed_other(knowledge: Knowledge, change: Callable[[pd.DataFrame], p
 
 
 def _changed(
-    method: type[Attack], stage: Stage, records: Microdata, change: Callable[[pd.DataFrame], pd.DataFrame]
+    method: type[Attack], stage: Stage, inputs: Callable[[], Inputs], change: Callable[[pd.DataFrame], pd.DataFrame]
 ) -> None:
-    release, knowledge = _inputs(method, stage, records)
+    release, knowledge = inputs()
     _runs_or_refuses(method, stage, _released(change(release.frame)), _with_changed_other(knowledge, change))
 
 
-def _no_candidates(method: type[Attack], stage: Stage, records: Microdata) -> None:
-    release, knowledge = _inputs(method, stage, records)
+def _no_candidates(method: type[Attack], stage: Stage, inputs: Callable[[], Inputs]) -> None:
+    release, knowledge = inputs()
     _runs_or_refuses(method, stage, release, dataclasses.replace(knowledge, candidates=knowledge.candidates.iloc[:0]))
 
 
-def _no_common_column(method: type[Attack], stage: Stage, records: Microdata) -> None:
-    release, knowledge = _inputs(method, stage, records)
+def _no_common_column(method: type[Attack], stage: Stage, inputs: Callable[[], Inputs]) -> None:
+    release, knowledge = inputs()
 
     def renamed(frame: pd.DataFrame) -> pd.DataFrame:
         return frame.add_prefix("other ")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 
 import numpy as np
@@ -24,12 +24,12 @@ def defense_checks(method: type[Defense]) -> Iterator[Check]:
     """Checks of a defense on tables, each with its title."""
     yield "does not modify its records", partial(_records_unmodified, method)
     yield "same seed, same release", partial(_same_release, method)
-    tables = {
-        "sixty records": people(60, generator(0, "people")),
-        "missing values": people(60, generator(0, "missing"), missing=True),
-        "constant columns": people(60, generator(0, "constant"), constant=True),
-        "one record": people(1, generator(0, "one")),
-        "no record": people(0, generator(0, "none")),
+    tables: dict[str, Callable[[], Microdata]] = {
+        "sixty records": lambda: people(60, generator(0, "people")),
+        "missing values": lambda: people(60, generator(0, "missing"), missing=True),
+        "constant columns": lambda: people(60, generator(0, "constant"), constant=True),
+        "one record": lambda: people(1, generator(0, "one")),
+        "no record": lambda: people(0, generator(0, "none")),
     }
     for title, records in tables.items():
         yield f"releases {title}, or gives a reason", partial(_releases, method, records)
@@ -59,7 +59,8 @@ def _same_release(method: type[Defense]) -> None:
     require(bool((first.origin == second.origin).all()), "origins differ between equal seeds")
 
 
-def _releases(method: type[Defense], records: Microdata) -> None:
+def _releases(method: type[Defense], table: Callable[[], Microdata]) -> None:
+    records = table()
     try:
         release = _apply(method, records, "release")
     except ValueError as error:
