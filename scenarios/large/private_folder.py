@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _WATCH = """
 import os, sys
-sys.stdin.buffer.read()
-if os.path.lexists(sys.argv[1]):
+said = sys.stdin.buffer.read().split(b"\\0")
+left = [folder for folder in set(said) if folder and said.count(folder) == 1 and os.path.lexists(folder)]
+if left:
     import shutil
-    shutil.rmtree(sys.argv[1], ignore_errors=True)
+    for folder in left:
+        shutil.rmtree(folder, ignore_errors=True)
 """
 """Waits until the other end of its input is closed, which happens however a process ends.
 
-After a kill alone it imports `shutil`, which takes half of its time.
+It is told of a folder when it is made, and again when it is removed. Only after a kill does it import `shutil`, which
+takes half of its time.
 """
+
+_watchers: dict[int, subprocess.Popen[bytes]] = {}
+"""Watchers by the number of their process: a fork of it starts its own."""
 
 
 @contextmanager
 def private_folder(parent: Path | None = None) -> Iterator[Path]:
     """Temporary folder that nobody but the owner can open; it is removed at the end.
 
-    A second process waits for the end of this one and removes the folder, so that a kill leaves nothing behind.
+    A second process waits for the end of this one and removes its folders, so that a kill leaves nothing behind.
 
     Parameters
     ----------
@@ -43,12 +50,31 @@ def private_folder(parent: Path | None = None) -> Iterator[Path]:
         folder = Path(tempfile.mkdtemp(prefix="tokumei-", dir=parent))
     except OSError as error:
         raise ValueError(f"{parent or tempfile.gettempdir()}: no temporary folder can be made ({error})") from None
-    command = [sys.executable, "-I", "-S", "-c", _WATCH, str(folder)]
-    watcher = subprocess.Popen(command, stdin=subprocess.PIPE, start_new_session=True)  # noqa: S603 (own program)
+    # The process may go to another folder before the end.
+    name = os.fsencode(folder.absolute()) + b"\0"
+    _tell_watcher(name)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        if watcher.stdin is not None:
-            watcher.stdin.close()
-        watcher.wait()
+        _tell_watcher(name)
+
+
+def _tell_watcher(name: bytes) -> None:
+    """Tell the watcher of this process, and start it before."""
+    if os.getpid() not in _watchers:
+        # Ctrl-C does not reach it, and it keeps no folder of the user's from being removed.
+        started = subprocess.Popen(  # noqa: S603 (own program)
+            [sys.executable, "-I", "-S", "-c", _WATCH],
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            start_new_session=True,
+            cwd=os.sep,
+        )
+        # If two threads start one, the second ends at once.
+        _watchers.setdefault(os.getpid(), started)
+    pipe = _watchers[os.getpid()].stdin
+    assert pipe is not None  # noqa: S101 (opened above)
+    # If somebody ended the watcher, only a kill leaves a folder behind.
+    with suppress(BrokenPipeError):
+        pipe.write(name)

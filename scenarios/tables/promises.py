@@ -22,13 +22,15 @@ def blocked_promises(records: Microdata) -> list[str]:
     missing. The second is equal except for one column, which is as in the records.
     """
     notes = []
+    inferences, gaps = list(_inferred(records)), list(_missing(records))
+    claimants = _claimants(records) if inferences or gaps else []
     for words, columns in (
-        ("domains read from the records: {}; {} promise nothing on them; declare them", _inferred(records)),
-        ("missing values: {}; {} promise nothing on tables that have any there", _missing(records)),
+        ("domains read from the records: {}; {} promise nothing on them; declare them", inferences),
+        ("missing values: {}; {} promise nothing on tables that have any there", gaps),
     ):
         groups: dict[tuple[str, ...], list[str]] = {}
         for name, probed in columns:
-            blocked = tuple(title for title, defense in _claimants(records) if not _promises(defense, probed))
+            blocked = tuple(title for title, defense in claimants if not _promises(defense, probed))
             groups.setdefault(blocked, []).append(name)
         notes += [words.format(", ".join(names), _list(blocked)) for blocked, names in groups.items() if blocked]
     inferred = records.not_public(records.released_columns)

@@ -47,6 +47,14 @@ def check_equal(defense, table, roles):
     return expected, release
 
 
+def with_and_without_missing(every):
+    """Each of the options with missing values or without, in turn; the other case is long."""
+    for number, options in enumerate(every):
+        for missing in (False, True):
+            marks = [] if missing == bool(number % 2) else [pytest.mark.long]
+            yield pytest.param(options, missing, id=f"{missing}-{options}", marks=marks)
+
+
 INCOGNITO = [
     {},
     {"k": 1},
@@ -64,8 +72,7 @@ INCOGNITO = [
 ]
 
 
-@pytest.mark.parametrize("options", INCOGNITO, ids=str)
-@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize(("options", "missing"), with_and_without_missing(INCOGNITO))
 def test_incognito_equals_the_release_in_memory(stored, options, missing):
     table, roles = stored(people(300, seed=len(str(options)), missing=missing))
     expected, release = check_equal(Incognito(**options), table, roles)
@@ -88,8 +95,7 @@ MONDRIAN = [
 ]
 
 
-@pytest.mark.parametrize("options", MONDRIAN, ids=str)
-@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize(("options", "missing"), with_and_without_missing(MONDRIAN))
 def test_mondrian_equals_the_release_in_memory(stored, options, missing):
     table, roles = stored(people(300, seed=len(str(options)), missing=missing))
     check_equal(Mondrian(**options), table, roles)

@@ -4,7 +4,6 @@ import gzip
 import inspect
 import os
 import re
-import resource
 import signal
 import stat
 import subprocess
@@ -28,10 +27,8 @@ from scenarios.large.records import large_records
 from scenarios.methods import exported
 
 SLOW = """
-import signal, sys, time
-# A shell makes its background jobs ignore this signal, and tests may run in one.
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from scenarios.large import output_files, spool
+import sys, time
+from scenarios.large import spool
 bucket = spool.Spool.permuted
 def permuted(self):
     for number, rows in enumerate(bucket(self)):
@@ -43,6 +40,13 @@ spool.Spool.permuted = permuted
 from scenarios.large import shuffled_output
 shuffled_output.BUCKET = 1000
 from scenarios.cli import cli
+cli(sys.argv[1:])
+"""
+LIMITED = """
+import resource, sys
+from scenarios.cli import cli
+most = int(sys.argv.pop(1))
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
 cli(sys.argv[1:])
 """
 
@@ -70,8 +74,22 @@ def call(*arguments, code=0):
     return result
 
 
+def started(folder, program, *arguments):
+    """Start a program that uses the command line, as a process in the folder."""
+    (folder / "program.py").write_text(program)
+    return fork_or_start(
+        [sys.executable, "-m", "program", *map(str, arguments)],
+        cwd=folder,
+        env={**environment(), "TMPDIR": str(folder / "temporary")},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
 def nothing_is_left(folder):
-    left = {path.name for path in folder.iterdir()} - {"people.csv", "parts", "roles.toml", "temporary"}
+    given = {"people.csv", "parts", "roles.toml", "temporary", "program.py", "__pycache__"}
+    left = {path.name for path in folder.iterdir()} - given
     return not left and not list((folder / "temporary").iterdir())
 
 
@@ -200,31 +218,19 @@ def test_the_full_disk_is_named(folder, monkeypatch, full, words):
 @pytest.mark.parametrize("most", [30_000, 100_000])
 def test_a_limit_on_the_size_of_files_leaves_nothing(folder, most):
     # The rows take about 130,000 bytes as codes, and 160,000 as text.
-    arguments = [sys.executable, "-m", "tokumei", "defend", "Identity", "parts", "--roles", "roles.toml"]
-    run = subprocess.run(
-        [*arguments, "-o", "out.csv", "--truth", "who.csv"],
-        env={**environment(), "TMPDIR": str(folder / "temporary")},
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most, most)),
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.returncode == 2, run.stderr
-    assert "nothing was written" in run.stderr.splitlines()[-1]
-    assert "Traceback" not in run.stderr
+    arguments = ("defend", "Identity", "parts", "--roles", "roles.toml", "-o", "out.csv", "--truth", "who.csv")
+    process = started(folder, LIMITED, most, *arguments)
+    _, errors = process.communicate(timeout=60)
+    assert process.returncode == 2, errors
+    assert "nothing was written" in errors.splitlines()[-1]
+    assert "Traceback" not in errors
     assert nothing_is_left(folder)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGINT])
 def test_a_killed_process_leaves_nothing(folder, number):
-    arguments = ["defend", "Identity", "parts", "--roles", "roles.toml", "-o", "out.csv", "--truth", "who.csv"]
-    process = subprocess.Popen(
-        [sys.executable, "-c", SLOW, *arguments],
-        env={**environment(), "TMPDIR": str(folder / "temporary")},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
+    arguments = ("defend", "Identity", "parts", "--roles", "roles.toml", "-o", "out.csv", "--truth", "who.csv")
+    process = started(folder, SLOW, *arguments)
     for line in process.stdout:
         if line.startswith("writing"):
             break

@@ -143,8 +143,21 @@ def test_parquet_is_read_as_in_memory(tmp_path, name):
     assert_alike(folder / "table.parquet")
 
 
-@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "shift_jis", "utf-16", "utf-8"])
-@pytest.mark.parametrize("compressed", [False, True])
+@pytest.mark.parametrize(
+    ("encoding", "compressed"),
+    [
+        ("latin-1", False),
+        ("cp1252", True),
+        ("shift_jis", False),
+        ("utf-16", True),
+        ("utf-8", False),
+        pytest.param("latin-1", True, marks=pytest.mark.long),
+        pytest.param("cp1252", False, marks=pytest.mark.long),
+        pytest.param("shift_jis", True, marks=pytest.mark.long),
+        pytest.param("utf-16", False, marks=pytest.mark.long),
+        pytest.param("utf-8", True, marks=pytest.mark.long),
+    ],
+)
 def test_a_declared_encoding_is_honoured(tmp_path, encoding, compressed):
     word = "表示" if encoding == "shift_jis" else "é"
     content = f"{word},b\n1,{word}\n2,x\n".encode(encoding)
@@ -251,7 +264,9 @@ def test_too_many_distinct_texts_are_refused_in_words_and_numbers_are_kept(tmp_p
         in_parts(path, None)
 
 
+@pytest.mark.long
 def test_a_kill_leaves_no_temporary_folder(tmp_path):
+    # `test_private_folder` and the kills in `test_defending` are the short tests of this.
     path = tmp_path / "people.parquet"
     parquet.write_table(pa.table({"a": [1, 2, 3]}), path)
     script = (

@@ -64,13 +64,13 @@ def numbers(rows, seed=0, missing=0.0):
     return frame
 
 
-def released(defense, table, roles):
-    """Release, rows and origins; a second run gives the same rows."""
+def released(defense, table, roles, *, twice=False):
+    """Release, rows and origins; where they are read twice, the second time gives the same rows."""
     with large_records(table, roles) as large:
         release = parted_release(defense, large)
         rows, origin = released_rows(release)
-        again, _ = released_rows(release)
-    pd.testing.assert_frame_equal(rows, again)
+        if twice:
+            pd.testing.assert_frame_equal(rows, released_rows(release)[0])
     assert int(release.notes[0].split()[0]) >= 4
     return release, rows, origin
 
@@ -95,7 +95,7 @@ def test_the_release_is_k_anonymous_and_covers_each_record(stored, missing):
     table, roles = stored(frame)
     records = load_table(table, roles).records
     defense = Mondrian(k=7)
-    release, rows, origin = released(defense, table, roles)
+    release, rows, origin = released(defense, table, roles, twice=True)
     assert sorted(origin) == list(range(4000))
     assert k_anonymity(rows, NAMES) >= 7
     assert release.guarantee == defense.guarantee(records)
@@ -114,7 +114,7 @@ def test_all_distinct_numbers(stored, all_distinct, missing):
             counted_table(large, ["a", "job"])
         assert "parts" in large_release(Mondrian(k=7), large, SeedSequence(1)).notes[0]
     records = load_table(table, roles).records
-    _, rows, origin = released(Mondrian(k=7), table, roles)
+    _, rows, origin = released(Mondrian(k=7), table, roles, twice=True)
     assert k_anonymity(rows, ["a", "b", "c", "job"]) >= 7
     check_covered(rows, records.frame.iloc[origin], {name: records.domain(name) for name in ["a", "b", "c", "job"]})
 
@@ -128,8 +128,16 @@ CONSTRAINTS = [
 ]
 
 
-@pytest.mark.parametrize("options", CONSTRAINTS, ids=str)
-@pytest.mark.parametrize("share", [1.0, 0.4])
+@pytest.mark.parametrize(
+    ("options", "share"),
+    [
+        *((options, 0.4) for options in CONSTRAINTS),
+        (CONSTRAINTS[0], 1.0),
+        # A sample of the records allows more than the whole table does, so the other share finds more.
+        *(pytest.param(options, 1.0, marks=pytest.mark.long) for options in CONSTRAINTS[1:]),
+    ],
+    ids=str,
+)
 def test_constraints_hold_in_every_class(stored, all_distinct, monkeypatch, options, share):
     monkeypatch.setattr(mondrian_parts, "SAMPLE", 4000 * share)
     table, roles = stored(numbers(4000), CONTINUOUS)
