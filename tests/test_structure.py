@@ -5,6 +5,7 @@ import importlib
 import statistics
 import subprocess
 import sys
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -25,18 +26,26 @@ GROUND = {"defenses": {"base", "dp", "ldp"}, "attacks": {"base"}}
 MEDIAN, LONGEST = 150, 400
 
 
+@cache
+def imports_and_classes(path):
+    """Import statements of a module, and the names of its classes; several tests ask for those of all modules."""
+    nodes = list(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))
+    imports = [node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom)]
+    return imports, [node.name for node in nodes if isinstance(node, ast.ClassDef)]
+
+
 def imported(path):
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in imports_and_classes(path)[0]:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module:
+        elif node.module:
             yield node.module
 
 
 def families_imported(path, package):
     """Families of the package that a module imports, also by a name that the package itself exports."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        names = [alias.name for alias in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+    for node in imports_and_classes(path)[0]:
+        names = [alias.name for alias in node.names]
         if isinstance(node, ast.ImportFrom):
             # A relative import of one level is of the module's own folder, of more levels of a folder above it.
             above = path.relative_to(ROOT).parts[: -node.level] if node.level else ()
@@ -50,10 +59,9 @@ def families_imported(path, package):
 
 def exporting_family(package, name):
     """The family of an exported name; a name that the package does not export is a family's own."""
-    stub = ast.parse((ROOT / package / "__init__.pyi").read_text(encoding="utf-8"))
     modules = {
         alias.asname or alias.name: node.module or alias.name
-        for node in stub.body
+        for node in imports_and_classes(ROOT / package / "__init__.pyi")[0]
         if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
@@ -116,9 +124,9 @@ def test_every_form_of_import_names_its_family(line, families, tmp_path, monkeyp
 def test_no_class_name_is_defined_twice():
     places = {}
     for path in sorted(path for package in FLOORS for path in (ROOT / package).rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault(node.name, []).append(str(path.relative_to(ROOT)))
+        for name in imports_and_classes(path)[1]:
+            if not name.startswith("_"):
+                places.setdefault(name, []).append(str(path.relative_to(ROOT)))
     assert {name: paths for name, paths in places.items() if len(paths) > 1} == {}
 
 

@@ -1,9 +1,11 @@
 """Tournaments for tests: a folder with teams, and hands that play them."""
 
+import shutil
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
@@ -20,9 +22,14 @@ START = datetime(2030, 1, 1, 12, tzinfo=UTC)
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 
+_PLACE = TemporaryDirectory(prefix="tokumei-tests-")
+_OPENED: dict[str, Path] = {}
+"""Tournaments that were opened, by what they are."""
+
+
 @cache
 def few_columns():
-    """Seven columns of Bank, of every kind: submissions are valued and attacked in half the time of all seventeen."""
+    """Seven columns of Bank, of every kind: tables are valued and attacked in half the time of all seventeen."""
     return with_columns(load("bank"), ["age", "job", "marital", "education", "balance", "housing", "y"])
 
 
@@ -71,6 +78,7 @@ class Played:
 def opened(
     folder: Path, teams=("kyoto", "osaka", "nara"), *, originals=30, candidates=60, seed=1, **settings
 ) -> Played:
+    """A tournament that has just been opened, on seven columns of Bank unless a data set is given."""
     given = {
         "decoys": "random",
         "rounds": 1,
@@ -80,11 +88,16 @@ def opened(
         "now": START,
         **settings,
     }
-    dataset = given.pop("dataset", None) or load("bank")
-    open_tournament(folder, dataset, list(teams), originals=originals, candidates=candidates, seed=seed, **given)
+    dataset = given.pop("dataset", None)
+    sizes = {"originals": originals, "candidates": candidates, "seed": seed}
+    if dataset is not None:
+        open_tournament(folder, dataset, list(teams), **sizes, **given)
+        return Played(Tournament(folder))
+    # Equal tournaments are opened once, and copied.
+    asked = repr((teams, sizes, sorted(given.items())))
+    if asked not in _OPENED:
+        place = Path(_PLACE.name) / str(len(_OPENED))
+        open_tournament(place, few_columns(), list(teams), **sizes, **given)
+        _OPENED[asked] = place
+    shutil.copytree(_OPENED[asked], folder)
     return Played(Tournament(folder))
-
-
-def opened_narrow(folder: Path, *teams, **settings) -> Played:
-    """A tournament on seven columns, for tests that do not need all seventeen."""
-    return opened(folder, *teams, dataset=few_columns(), **settings)

@@ -125,7 +125,7 @@ def measured(sheet: Sheet, records: Microdata, people: Microdata | None, setting
     settings : Settings
         The tournament's settings.
     """
-    scale = originals_of(records, settings, people)
+    scale = originals_of(records, settings.queries_seed, people)
     utility = scale.utility(sheet.frame, sheet.origin)
     if people is None:
         return CheckReport(sheet, utility, (), 0)

@@ -14,9 +14,9 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -222,12 +222,13 @@ class Tournament:
 
     def records(self, path: Path) -> Microdata:
         """Records in one of the host's files, with the tournament's roles."""
-        return load_table(path, self.roles_path).records
+        return _records(_File.of(path), _File.of(self.roles_path))
 
     def originals(self, team: str) -> Originals:
         """A team's originals, against which its table is measured."""
-        others = self.records(self.others_path) if self.others_path.is_file() else None
-        return originals_of(self.records(self.original_path(team)), self.settings, others)
+        others = _File.of(self.others_path) if self.others_path.is_file() else None
+        own, roles = _File.of(self.original_path(team)), _File.of(self.roles_path)
+        return _originals(own, roles, others, self.settings.queries_seed)
 
     def form(self, team: str) -> Form:
         """Form that a team's table must have."""
@@ -246,6 +247,32 @@ class Tournament:
     def answers(self, team: str) -> Integers:
         """Position of each of a team's originals among its candidates, shape (originals,)."""
         return np.array(self.secret["answers"][team], dtype=np.intp)
+
+
+@dataclass(frozen=True)
+class _File:
+    """A file by its content: equal ones are read once, wherever they are."""
+
+    sha256: str
+    path: Path = field(compare=False)
+
+    @classmethod
+    def of(cls, path: Path) -> _File:
+        # A file that cannot be read is refused by whoever reads the table in it.
+        data = path.read_bytes() if os.access(path, os.R_OK) and path.is_file() else b""
+        return cls(hashlib.sha256(data).hexdigest(), path)
+
+
+@lru_cache(maxsize=64)
+def _records(table: _File, roles: _File) -> Microdata:
+    return load_table(table.path, roles.path).records
+
+
+@lru_cache(maxsize=16)
+def _originals(table: _File, roles: _File, others: _File | None, queries_seed: int) -> Originals:
+    """Originals, which keep what their table is measured by; a team submits many tables."""
+    people = None if others is None else _records(others, roles)
+    return originals_of(_records(table, roles), queries_seed, people)
 
 
 def _submission(entry: LogEntry) -> Submission:
@@ -270,12 +297,12 @@ def form_of(originals: Dataset, settings: Settings) -> Form:
     return Form(domains, settings.originals, settings.decimals, missing, originals.written)
 
 
-def originals_of(records: Microdata, settings: Settings, others: Microdata | None) -> Originals:
+def originals_of(records: Microdata, queries_seed: int, others: Microdata | None) -> Originals:
     """Originals against which a table is measured; the other people test the classifier."""
     domains = {name: records.domain(name) for name in records.released_columns}
     people = None if others is None else others.frame[list(domains)]
     target = prediction_target(records.sensitive, domains)
-    return Originals(records.frame[list(domains)], domains, settings.queries_seed, people, target)
+    return Originals(records.frame[list(domains)], domains, queries_seed, people, target)
 
 
 def write_whole(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:

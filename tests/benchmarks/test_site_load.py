@@ -17,6 +17,7 @@ import pytest
 from load_tools import Client, Crowd, answers_of, at_once, figures, request, serving, tables
 from tournament_tools import DAY, HOUR, START, opened
 
+from scenarios import load
 from scenarios.tournament.folder import Tournament, csv_bytes
 from scenarios.tournament.scoring import score_shares
 from scenarios.tournament.submitting import submit_content
@@ -44,6 +45,7 @@ def test_a_thousand_uploads(tmp_path):
     cup = opened(
         tmp_path / "cup",
         teams,
+        dataset=load("bank"),
         originals=100,
         candidates=200,
         now=now,
@@ -84,6 +86,7 @@ def test_uploads_around_the_close(tmp_path):
     cup = opened(
         tmp_path / "cup",
         teams,
+        dataset=load("bank"),
         originals=100,
         candidates=200,
         now=now - DAY,
@@ -126,6 +129,7 @@ def attacked(tmp_path_factory):
     cup = opened(
         plain,
         TEAMS,
+        dataset=load("bank"),
         originals=100,
         candidates=200,
         now=START - 10000 * DAY,

@@ -15,6 +15,7 @@ import pytest
 from tournament_tools import DAY, HOUR, START, opened
 
 from defenses import Mondrian, RankSwapping, RetentionReplacement
+from scenarios import load
 from scenarios.seeds import generator
 from scenarios.tables.dataset import load_table
 from scenarios.tournament.folder import Tournament, csv_bytes
@@ -32,7 +33,9 @@ MOST_SECONDS_A_FILE = 0.3
 @pytest.fixture(scope="module")
 def full(tmp_path_factory):
     """The attack phase of 200 teams that all attacked one another: 39,800 correspondence tables."""
-    cup = opened(tmp_path_factory.mktemp("full") / "cup", teams=TEAMS, originals=100, candidates=200)
+    cup = opened(
+        tmp_path_factory.mktemp("full") / "cup", teams=TEAMS, dataset=load("bank"), originals=100, candidates=200
+    )
     defenses = (RetentionReplacement(retention=0.7), Mondrian(k=3), RankSwapping())
     for number, team in enumerate(TEAMS):
         place = cup.tournament.team_folder(team)

@@ -115,7 +115,9 @@ def test_a_candidate_file_gives_no_original_away(name, decoys):
 
 def test_a_tournament_gives_no_original_away(tmp_path):
     teams = [f"team{number}" for number in range(PLAYS)]
-    played = opened(tmp_path / "cup", teams, originals=ORIGINALS, candidates=2 * ORIGINALS, decoys="hard")
+    played = opened(
+        tmp_path / "cup", teams, dataset=load("bank"), originals=ORIGINALS, candidates=2 * ORIGINALS, decoys="hard"
+    )
     tournament = played.tournament
     files = [(tournament.records(tournament.candidate_path(team)).frame, tournament.answers(team)) for team in teams]
     assert not pd.concat([candidates for candidates, _ in files]).duplicated().any()
@@ -172,7 +174,7 @@ def test_unequal_groups_are_refused():
 
 
 def test_a_team_checks_its_table_among_hard_decoys(tmp_path):
-    played = opened(tmp_path / "cup", originals=30, candidates=90, decoys="hard")
+    played = opened(tmp_path / "cup", dataset=load("bank"), originals=30, candidates=90, decoys="hard")
     place = played.tournament.team_folder("kyoto")
     report = check(played.file("kyoto", played.frame("kyoto")), place / "kyoto_original.csv")
     assert report.decoys == 60

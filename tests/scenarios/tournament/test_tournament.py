@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from click.testing import CliRunner
 from own_table_tools import write_table
-from tournament_tools import DAY, HOUR, START, opened, opened_narrow
+from tournament_tools import DAY, HOUR, START, opened
 
 from metrics.profile import original_profile, profile
 from metrics.similarity import record_similarity
@@ -26,7 +26,7 @@ from scenarios.tournament.verifying import verify
 @pytest.fixture
 def cup(tmp_path):
     """A tournament of three teams that has just been opened."""
-    return opened_narrow(tmp_path / "cup")
+    return opened(tmp_path / "cup")
 
 
 def ranked(cup, share=1.0):
@@ -58,7 +58,7 @@ class TestOpening:
         assert not together.duplicated().any()
 
     def test_the_host_alone_sees_the_host_folder(self, tmp_path):
-        cup = opened_narrow(tmp_path / "cup", seed=987_654_321)
+        cup = opened(tmp_path / "cup", seed=987_654_321)
         host = cup.tournament.host
         assert stat.S_IMODE(host.stat().st_mode) == 0o700
         assert all(stat.S_IMODE(path.stat().st_mode) & 0o077 == 0 for path in host.rglob("*"))
@@ -68,7 +68,7 @@ class TestOpening:
 
     def test_hard_decoys_are_nearer(self, tmp_path):
         def nearest(decoys):
-            cup = opened_narrow(tmp_path / decoys, decoys=decoys)
+            cup = opened(tmp_path / decoys, decoys=decoys)
             records = cup.tournament.records(cup.tournament.candidate_path("kyoto"))
             domains = {name: records.domain(name) for name in records.released_columns}
             table = original_profile(records.frame, domains)
@@ -92,14 +92,14 @@ class TestOpening:
     )
     def test_settings_that_do_not_fit_are_refused(self, tmp_path, changes, said):
         with pytest.raises(ValueError, match=said):
-            opened_narrow(tmp_path / "cup", **changes)
+            opened(tmp_path / "cup", dataset=load("bank"), **changes)
         assert not any(tmp_path.iterdir())
 
     def test_a_folder_with_something_in_it_is_left_alone(self, tmp_path):
         (tmp_path / "cup").mkdir()
         (tmp_path / "cup" / "precious").write_text("here")
         with pytest.raises(ValueError, match="exists already"):
-            opened_narrow(tmp_path / "cup")
+            opened(tmp_path / "cup", dataset=load("bank"))
         assert (tmp_path / "cup" / "precious").read_text() == "here"
 
 
@@ -139,7 +139,7 @@ class TestPhases:
 
     def test_two_rounds_show_the_candidates_before_the_second(self, tmp_path):
         again = (START + DAY + 2 * HOUR).isoformat()
-        cup = opened_narrow(tmp_path / "cup", rounds=2, anonymize_again_until=again)
+        cup = opened(tmp_path / "cup", rounds=2, anonymize_again_until=again)
         cup.hand_in("kyoto", cup.frame("kyoto"))
         cup.hand_in("osaka", cup.frame("osaka"))
         assert cup.publish() is Phase.ANONYMIZE_AGAIN
@@ -202,7 +202,7 @@ class TestScores:
     def test_equal_submissions_give_equal_boards_whatever_the_workers(self, tmp_path):
         boards = []
         for place, jobs in (("one", 1), ("two", 2)):
-            cup = opened_narrow(tmp_path / place)
+            cup = opened(tmp_path / place)
             for team in ("kyoto", "osaka"):
                 cup.hand_in(team, noisy(cup.frame(team), 0.3, np.random.default_rng(1)))
             cup.publish()
@@ -237,7 +237,7 @@ class TestGaming:
     @pytest.fixture
     def scored(self, tmp_path_factory):
         def defense(make):
-            cup = opened_narrow(tmp_path_factory.mktemp("gaming") / "cup", originals=60, candidates=120)
+            cup = opened(tmp_path_factory.mktemp("gaming") / "cup", originals=60, candidates=120)
             cup.hand_in("kyoto", make(cup))
             cup.publish()
             cup.close()
@@ -301,7 +301,7 @@ class TestGaming:
         assert few.defense <= honest.defense
 
     def test_another_teams_candidates_are_worth_nothing(self, tmp_path):
-        cup = opened_narrow(tmp_path / "cup", rounds=2, anonymize_again_until=(START + DAY + 2 * HOUR).isoformat())
+        cup = opened(tmp_path / "cup", rounds=2, anonymize_again_until=(START + DAY + 2 * HOUR).isoformat())
         cup.publish()
         stolen = pd.read_csv(cup.tournament.public / "osaka_candidate.csv").iloc[:30]
         receipt = cup.hand_in("kyoto", stolen.assign(original_row=np.arange(30)), now=START + DAY + HOUR)
@@ -310,7 +310,7 @@ class TestGaming:
     def test_the_order_of_rows_changes_nothing(self, tmp_path):
         utilities = []
         for number, order in enumerate((np.arange(30), np.arange(30)[::-1])):
-            cup = opened_narrow(tmp_path / str(number))
+            cup = opened(tmp_path / str(number))
             frame = noisy(cup.frame("kyoto"), 0.3, np.random.default_rng(0))
             utilities.append(cup.hand_in("kyoto", frame.iloc[order]).utility)
         assert utilities[0].components == pytest.approx(utilities[1].components)

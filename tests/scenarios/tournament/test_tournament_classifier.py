@@ -44,7 +44,7 @@ def test_the_part_is_the_boards(cup):
     target = prediction_target(records.sensitive, domains)
     assert target == "y"
     frame = cup.frame("kyoto")
-    table = frame[list(domains)].astype(str).mask(np.random.default_rng(1).random((ROWS, len(domains))) < 0.5, "*")
+    table = frame[list(domains)].astype(str).mask(np.random.default_rng(1).random((ROWS, len(domains))) < 0.3, "*")
     utility = TableUtility(records.frame, domains, others.frame, target, np.random.default_rng(0))
     expected = pooled_utility([utility.score(table)]).components["classifier"]
     measured = cup.tournament.originals("kyoto").utility(table, frame["original_row"].to_numpy())

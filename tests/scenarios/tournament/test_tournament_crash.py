@@ -77,7 +77,7 @@ def killed(tmp_path, times, seed):
         cup.publish()
     published = {entry.name: entry.read_bytes() for entry in cup.tournament.public.iterdir()}
     for _ in range(times[2]):
-        run_and_kill(folder, "score", path, rng.uniform(0, 1.0))
+        run_and_kill(folder, "score", path, rng.uniform(0, 0.5))
         verify(Tournament(folder))
     board = standings_csv(standings(cup.tournament.settings.teams, score(cup.tournament, 1.0, 1)))
     return published, board

@@ -12,7 +12,7 @@ import pytest
 import yaml
 from PIL import Image
 from run_tools import invoke
-from tournament_tools import HOUR, START, opened_narrow
+from tournament_tools import HOUR, START, opened
 
 from scenarios.tournament.codabench import make_submission
 from scenarios.tournament.codabench.bundle import export_codabench
@@ -33,7 +33,7 @@ IMAGE = "name/tournament:1"
 def played(tmp_path_factory):
     """A tournament with two tables and two attacks, its bundle before and after the publication, and its scores."""
     folder = tmp_path_factory.mktemp("codabench")
-    cup = opened_narrow(folder / "cup", originals=20, candidates=40)
+    cup = opened(folder / "cup", originals=20, candidates=40)
     early = exported(cup, folder / "early.zip")
     hand_in(cup, "kyoto", cup.frame("kyoto"))
     hand_in(cup, "osaka", cup.frame("osaka").iloc[:15].assign(age="*", balance="*", job="*"))
@@ -260,7 +260,7 @@ class TestScoringProgram:
         assert not list(output.iterdir())
 
     def test_a_disqualified_team_is_refused(self, tmp_path, capsys):
-        cup = opened_narrow(tmp_path / "cup", originals=10, candidates=20)
+        cup = opened(tmp_path / "cup", originals=10, candidates=20)
         disqualify(cup.tournament, "kyoto", "shared its originals", START + HOUR)
         bundle = exported(cup, tmp_path / "a.zip")
         contents = {"kyoto_anonymized.csv": cup.frame("kyoto")}
@@ -304,7 +304,7 @@ class TestBundle:
 
     def test_two_rounds_have_three_phases(self, tmp_path):
         again = START + 30 * HOUR
-        cup = opened_narrow(tmp_path / "cup", rounds=2, anonymize_again_until=again.isoformat())
+        cup = opened(tmp_path / "cup", rounds=2, anonymize_again_until=again.isoformat())
         content = yaml.safe_load(exported(cup, tmp_path / "a.zip")["competition.yaml"])
         assert [one["name"] for one in content["phases"]] == ["Anonymize", "Anonymize again", "Attack"]
         assert [one["tasks"] for one in content["phases"]] == [[0], [0], [1]]

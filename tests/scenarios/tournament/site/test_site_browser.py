@@ -7,7 +7,7 @@ import pytest
 from browser_tools import DESK, PHONE, Person, chromium, findings, overflow, reachable, tab_to
 from PIL import Image
 from site_tools import HOUR, PASSWORD, START, TEAMS, served
-from tournament_tools import opened_narrow
+from tournament_tools import opened
 
 from attacks import NearestNeighbour
 from scenarios.tournament import scoring
@@ -67,7 +67,7 @@ def browser():
 @pytest.fixture(scope="module")
 def narrow(tmp_path_factory):
     """A tournament of seven columns in its first phase."""
-    return opened_narrow(tmp_path_factory.mktemp("narrow") / "cup", TEAMS, originals=12, candidates=24)
+    return opened(tmp_path_factory.mktemp("narrow") / "cup", TEAMS, originals=12, candidates=24)
 
 
 @pytest.fixture
