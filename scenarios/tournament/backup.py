@@ -14,6 +14,7 @@ from pathlib import Path
 
 from metrics.files import PRIVATE, UNFINISHED, check_new_file
 from scenarios.tournament.folder import Tournament
+from scenarios.tournament.named_file import named_file
 from scenarios.tournament.verifying import verify
 
 _SQLITE = b"SQLite format 3\0"
@@ -54,7 +55,7 @@ def backup(tournament: Tournament, path: Path) -> int:
     unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}{UNFINISHED}")
     handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE)
     try:
-        with os.fdopen(handle, "wb") as file:
+        with named_file(path), os.fdopen(handle, "wb") as file:
             log = tournament.log.complete()
             with tarfile.open(fileobj=file, mode="w") as archive:
                 moment = tournament.log.path.stat().st_mtime

@@ -14,6 +14,7 @@ from pathlib import Path
 from metrics.files import PRIVATE, UNFINISHED, check_new_file
 from scenarios.tournament.folder import PUBLIC, Submission, Tournament
 from scenarios.tournament.log import LogEntry
+from scenarios.tournament.named_file import named_file
 from scenarios.tournament.presentation_picture import media_type
 from scenarios.tournament.presenting import presentations, presented_file
 from scenarios.tournament.spreadsheet import SEPARATORS, neutralized_csv
@@ -80,7 +81,11 @@ def write_archive(tournament: Tournament, path: Path, files: Iterable[tuple[str,
     handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, PRIVATE if secret else PUBLIC)
     count = 0
     try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        with (
+            named_file(path),
+            os.fdopen(handle, "wb") as file,
+            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive,
+        ):
             for name, data in files:
                 archive.writestr(name, data)
                 count += 1

@@ -30,6 +30,7 @@ from metrics.table_utility import prediction_target
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tournament.log import Log, LogEntry
+from scenarios.tournament.named_file import named_file
 from scenarios.tournament.settings import Phase, Settings, read_settings
 from scenarios.tournament.sheets import Form
 from scenarios.tournament.submission_utility import Originals
@@ -317,7 +318,8 @@ def write_whole(path: Path, data: bytes, *, mode: int = PUBLIC) -> None:
     """
     if path.parent.resolve() != path.parent or not path.parent.is_dir():
         raise ValueError(f"{path.parent}: is no folder of the tournament")
-    write_atomically(path, data, mode=mode, durable=True)
+    with named_file(path):
+        write_atomically(path, data, mode=mode, durable=True)
 
 
 def csv_bytes(frame: pd.DataFrame) -> bytes:

@@ -25,6 +25,7 @@ from pathlib import Path
 from typing import Any
 
 from metrics.files import write_atomically
+from scenarios.tournament.named_file import named_file
 
 GENESIS = "0" * 64
 CHECKPOINT_EVERY = 64
@@ -169,16 +170,17 @@ class Log:
         entry = replace(entry, hash=_hash(entry))
         line = _line(entry)
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
-        try:
-            os.ftruncate(handle, head.size)
+        with named_file(self.path):
             try:
-                _write(handle, line, head.size)
-                os.fsync(handle)
-            except BaseException:
                 os.ftruncate(handle, head.size)
-                raise
-        finally:
-            os.close(handle)
+                try:
+                    _write(handle, line, head.size)
+                    os.fsync(handle)
+                except BaseException:
+                    os.ftruncate(handle, head.size)
+                    raise
+            finally:
+                os.close(handle)
         self._appended(head.after(entry, len(line)), line)
         return entry
 

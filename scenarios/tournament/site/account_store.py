@@ -59,6 +59,9 @@ class AccountStore:
         try:
             with closing(self._connection()) as database:
                 database.executescript(_SCHEMA)
+        except sqlite3.OperationalError as error:
+            # The disk is full or read-only, for example, and the accounts are as they were.
+            raise ValueError(f"{path}: cannot be used ({error})") from None
         except sqlite3.DatabaseError as error:
             raise ValueError(f"{path}: is damaged ({error}); remove it and invite everybody again") from None
 

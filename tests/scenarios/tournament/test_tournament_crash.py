@@ -133,10 +133,12 @@ def test_a_full_disk_accepts_nothing_and_loses_nothing(tmp_path, monkeypatch, fa
     from scenarios.tournament.submitting import submit
 
     if failing == "write":
-        monkeypatch.setattr("metrics.files.os.fdopen", full)
+        # What is submitted can be read; what is archived cannot be written.
+        real = os.fdopen
+        monkeypatch.setattr(os, "fdopen", lambda handle, mode: full() if mode == "wb" else real(handle, mode))
     else:
         monkeypatch.setattr(os, failing, full)
-    with pytest.raises(OSError, match="No space"):
+    with pytest.raises(OSError, match=f"No space left on device: '{cup.tournament.host}/"):
         submit(cup.tournament, "kyoto", path, START + HOUR)
     monkeypatch.undo()
     table = cup.tournament.tables(cup.tournament.log.entries())["kyoto"]

@@ -1,7 +1,10 @@
-"""The database of accounts under load."""
+"""The database of accounts: under load, damaged, or without room."""
 
+import sqlite3
 import threading
 import time
+
+import pytest
 
 from scenarios.tournament.site import account_store
 from scenarios.tournament.site.account_store import AccountStore
@@ -30,3 +33,20 @@ def test_many_threads_write(tmp_path, monkeypatch):
     assert not errors
     with store.reading() as database:
         assert database.execute("SELECT count(*) FROM attempts").fetchone() == (40,)
+
+
+def test_a_damaged_file_is_told_from_a_full_disk(tmp_path, monkeypatch):
+    """Nobody is told to remove accounts because the disk is full."""
+    path = tmp_path / "accounts.db"
+    AccountStore(path)
+
+    def full(_):
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(AccountStore, "_connection", full)
+        with pytest.raises(ValueError, match=r"accounts.db: cannot be used \(database or disk is full\)$"):
+            AccountStore(path)
+    path.write_bytes(b"no database" * 100)
+    with pytest.raises(ValueError, match="accounts.db: is damaged"):
+        AccountStore(path)
