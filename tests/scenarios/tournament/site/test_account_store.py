@@ -48,5 +48,5 @@ def test_a_damaged_file_is_told_from_a_full_disk(tmp_path, monkeypatch):
         with pytest.raises(ValueError, match=r"accounts.db: cannot be used \(database or disk is full\)$"):
             AccountStore(path)
     path.write_bytes(b"no database" * 100)
-    with pytest.raises(ValueError, match="accounts.db: is damaged"):
+    with pytest.raises(ValueError, match=r"accounts.db: is damaged"):
         AccountStore(path)
