@@ -46,6 +46,7 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_math_renderer = "mathml"
 html_show_sphinx = False
+html_last_updated_fmt = "%Y-%m-%d"
 html_copy_source = False
 html_sidebars = {
     "**": [

@@ -1,4 +1,4 @@
-"""Histograms of the published experiment on optimal PRAM, with the published distances."""
+"""Histograms of the published experiment on optimal PRAM, with the published epsilons and distances."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ releases up to 0.2. Exponent 2 and offset 50 miss them by up to 37.
 
 @dataclass(frozen=True)
 class PramCase:
-    """A histogram with its published distances.
+    """A histogram with its published epsilons and distances.
 
     Attributes
     ----------
@@ -33,6 +33,8 @@ class PramCase:
         Name of the case.
     counts : ndarray of int, shape (d,)
         The histogram.
+    epsilons : mapping of int to float
+        The published epsilon of each k.
     published : mapping of int to pair of sequences
         For each k the distances of retention-replacement and of the optimal matrix. Each has four: of the mean of 100
         releases, of the expected release, and the smallest and largest of the 100.
@@ -42,6 +44,7 @@ class PramCase:
 
     title: str
     counts: Integers
+    epsilons: Mapping[int, float]
     published: Mapping[int, Sequence[Sequence[float]]]
     rebuilt: str = ""
 
@@ -67,7 +70,9 @@ def bell() -> PramCase:
         f"a bell exp(-|x|^{EXPONENT:g}) of N = {total:,}, d = {CATEGORIES} and height {height} on a floor of {FLOOR}, "
         "fitted to the published distances"
     )
-    return PramCase("Case 1, normal distribution (rebuilt)", _rounded(shape(deviation), total), published, rebuilt)
+    epsilons = {2: 5.38, 10: 4.28, 100: 3.08}
+    counts = _rounded(shape(deviation), total)
+    return PramCase("Case 1, normal distribution (rebuilt)", counts, epsilons, published, rebuilt)
 
 
 def power_law() -> PramCase:
@@ -83,7 +88,8 @@ def power_law() -> PramCase:
         100: ((952.1, 950.6, 930.8, 975.9), (946.6, 947.2, 919.3, 975.3)),
     }
     rebuilt = f"{height}/i rounded up, which has the published N = {int(counts.sum()):,} and d = {CATEGORIES}"
-    return PramCase("Case 2, power law (rebuilt)", counts, published, rebuilt)
+    epsilons = {2: 4.20, 10: 3.10, 100: 1.90}
+    return PramCase("Case 2, power law (rebuilt)", counts, epsilons, published, rebuilt)
 
 
 def ages() -> PramCase:
@@ -95,7 +101,8 @@ def ages() -> PramCase:
         10: ((1604.0, 1602.2, 1570.9, 1671.8), (1508.7, 1510.2, 1470.5, 1570.6)),
         100: ((2338.5, 2340.7, 2286.7, 2399.1), (2289.6, 2290.9, 2226.8, 2337.5)),
     }
-    return PramCase("Case 3, ages of Adult", counts, published)
+    epsilons = {2: 5.20, 10: 4.10, 100: 2.90}
+    return PramCase("Case 3, ages of Adult", counts, epsilons, published)
 
 
 def _rounded(heights: Floats, total: int) -> Integers:

@@ -51,7 +51,8 @@ def test_a_number_that_differs_is_refused(module):
     assert (table.rows, table.title) == ([("mean", "2.1", "2.1", "+2e-02")], f"Test: {TEST}")
     other = "site/test_site_support::test_tables_escape_their_cells"
     several = module("reproduced").beside([number("mean", 2.1, 2.12, 1, TEST), number("sum", 2, 3, 0, other, 1)])
-    assert several.rows[1] == ("sum", "2", "3", "+1", other)
+    assert several.rows[1] == ("sum", "2", "3", "+1", "2")
+    assert several.notes == [TEST, other]
     with pytest.raises(ValueError, match=r"mean: ours 2\.2, theirs 2\.1"):
         number("mean", 2.1, 2.2, 1, TEST)
     with pytest.raises(ValueError, match="mean: ours nan"):

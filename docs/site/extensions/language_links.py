@@ -8,6 +8,7 @@ NAMES = {"en": "English", "ja": "日本語"}
 JAPANESE = {
     "Back to top": "先頭へ戻る",
     "Home": "最初のページ",
+    "Last updated on %(last_updated)s": "最終更新 %(last_updated)s",
     "Next": "次へ",
     "On this page": "このページの内容",
     "Previous": "前へ",

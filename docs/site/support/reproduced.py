@@ -63,21 +63,23 @@ def functions(path: str) -> frozenset[str]:
 
 
 def beside(numbers: Sequence[Number]) -> Table:
-    """Table of numbers: theirs, ours, the difference, and the test; a test that all rows share stands above.
+    """Table of numbers: theirs, ours, the difference, and the number of the test, which stands below.
+
+    A test that all rows share stands above.
 
     Parameters
     ----------
     numbers : sequence of Number
         The rows.
     """
-    tests = {one.test for one in numbers}
+    tests = list(dict.fromkeys(one.test for one in numbers))
     rows = []
     for one in numbers:
         theirs, ours = (f"{value:,.{one.decimals}f}" for value in (one.theirs, one.ours))
-        cells = [one.what, theirs, ours, _difference(one.ours - one.theirs, one.decimals)]
-        rows.append((*cells, one.test) if len(tests) > 1 else tuple(cells))
+        cells = (one.what, theirs, ours, _difference(one.ours - one.theirs, one.decimals))
+        rows.append(cells if len(tests) == 1 else (*cells, str(tests.index(one.test) + 1)))
     heads = ("", "theirs", "ours", "difference")
-    return Table((*heads, "test"), rows) if len(tests) > 1 else Table(heads, rows, f"Test: {min(tests)}")
+    return Table(heads, rows, f"Test: {tests[0]}") if len(tests) == 1 else Table((*heads, "test"), rows, notes=tests)
 
 
 def _difference(value: float, decimals: int) -> str:

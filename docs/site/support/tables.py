@@ -20,20 +20,26 @@ class Table:
         Cells. Numbers stand to the right; texts that contain ``::`` are code.
     title : str
         Caption.
+    notes : sequence of str
+        Numbered notes below the table.
     """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     title: str = ""
+    notes: Sequence[str] = ()
 
     def _repr_html_(self) -> str:
         head = "".join(f'<th style="text-align:left">{escape(column)}</th>' for column in self.columns)
         body = "".join(f"<tr>{''.join(map(_cell, row))}</tr>" for row in self.rows)
         caption = f'<caption style="text-align:left">{_words(self.title)}</caption>' if self.title else ""
-        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        notes = "".join(f"<li>{_words(note)}</li>" for note in self.notes)
+        below = f"<ol>{notes}</ol>" if notes else ""
+        return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{below}"
 
     def __str__(self) -> str:
-        return "\n".join(" | ".join(row) for row in (self.columns, *self.rows))
+        notes = [f"{number}. {note}" for number, note in enumerate(self.notes, 1)]
+        return "\n".join([*(" | ".join(row) for row in (self.columns, *self.rows)), *notes])
 
 
 def _cell(text: str) -> str:

@@ -84,6 +84,13 @@ def test_cases_are_what_was_published_of_them():
     assert (np.diff(power_law().counts) <= 0).all()
 
 
+@pytest.mark.parametrize("make", [bell, power_law, ages])
+def test_epsilons_are_those_published(make):
+    case = make()
+    for k, printed in case.epsilons.items():
+        assert epsilon_for_k(k, int(case.counts.sum())) == pytest.approx(printed, abs=0.005)
+
+
 def test_expected_distances_are_those_published(report):
     table = tables(report)["Case 3, ages of Adult", "Distance of the released histogram from the original"]
     rows = [row for row in table.rows if "opt" in row[0]]
