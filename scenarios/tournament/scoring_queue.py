@@ -2,14 +2,20 @@
 
 The queue has no state of its own: what is to do follows from the log and the stored results. It therefore survives
 restarts, and commands may submit, score and advance at the same time.
+
+Plans and boards take seconds of a processor, so they are made in a process of their own, too. In a thread they would
+hold the interpreter's lock, for which a server waits at almost every step of a request.
 """
 
 from __future__ import annotations
 
+import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from time import monotonic
 
@@ -19,8 +25,9 @@ from metrics.printable import one_line
 from scenarios.running.limits import Limits
 from scenarios.running.local import cores
 from scenarios.tournament.folder import Tournament
-from scenarios.tournament.isolation import LIMITS, IsolatedWorker
+from scenarios.tournament.isolation import LIMITS, IsolatedWorker, TaskStep
 from scenarios.tournament.scoring import Target, results_of, score_target, scoring_plan
+from scenarios.tournament.separate_process import SeparateProcess
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.updating import shares_of, update_boards
 
@@ -28,6 +35,10 @@ POLL = 1.0
 """Seconds between two looks at the log, which other processes may append to."""
 REFRESH = 5.0
 """Least seconds between two updates of the boards while tables are waiting."""
+_NICE = 10
+"""By how much scoring yields to others that need a processor, such as the server of the site."""
+_PLANNING = Limits(time=1800.0, memory=4 << 30)
+"""Limits of one plan or one update of the boards."""
 
 
 @dataclass(frozen=True)
@@ -88,8 +99,9 @@ class ScoringQueue:
     ) -> None:
         self._folder, self._share, self._limits, self._on_update = folder, share, limits, on_update
         self._workers: list[IsolatedWorker[tuple[Path, Target], list[Result]]] = [
-            IsolatedWorker(score_target, limits) for _ in range(jobs or max(1, cores() - 1))
+            IsolatedWorker(_scored, limits) for _ in range(jobs or max(1, cores() - 1))
         ]
+        self._planner = SeparateProcess(_PLANNING)
         self._threads: list[threading.Thread] = []
         # All below is guarded by this lock. `_asked` counts calls that ask for a look at the log, and `_settled` is the
         # number of those after which everything was scored.
@@ -132,6 +144,7 @@ class ScoringQueue:
         with self._lock:
             self._stopping = True
             self._lock.notify_all()
+        self._planner.close()
         for worker in self._workers:
             worker.close()
         for thread in self._threads:
@@ -153,9 +166,10 @@ class ScoringQueue:
                 if asked == handled and tournament.log.stamp() == stamp:
                     continue
                 stamp = tournament.log.stamp()
-                idle = self._plan(tournament, retry=retry)
+                published = tournament.phase(tournament.log.head().lasting) in (Phase.ATTACK, Phase.CLOSED)
+                idle = not published or self._plan(retry=retry)
                 if idle or monotonic() - written > REFRESH:
-                    failed = update_boards(tournament, self._share)
+                    failed = self._planner.call(_updated, self._folder, self._share) if published else []
                     written = monotonic()
                     self._show(failed=tuple(failed), error="", updated=datetime.now(UTC).isoformat(timespec="seconds"))
                     if self._on_update:
@@ -171,22 +185,18 @@ class ScoringQueue:
                     self._retry = self._retry or retry
                     self._lock.wait_for(lambda: self._stopping, POLL)
 
-    def _plan(self, tournament: Tournament, *, retry: bool) -> bool:
+    def _plan(self, *, retry: bool) -> bool:
         """Queue all tables with missing results that are not in work; whether there are none, in work or not."""
-        entries = tournament.log.head().lasting
-        if tournament.phase(entries) not in (Phase.ATTACK, Phase.CLOSED):
-            return True
         with self._lock:
             in_work = set(self._running)
-        shares = shares_of(tournament, self._share)
         if retry:
-            failed = scoring_plan(tournament, shares).failed
+            _, failed = self._planner.call(_planned, self._folder, self._share, frozenset())
             with self._lock:
                 self._again = failed
-        plan = scoring_plan(tournament, shares, retry=self._again)
+        targets, _ = self._planner.call(_planned, self._folder, self._share, self._again)
         with self._lock:
             # A table that was in work when the plan was made may have results that the plan does not know.
-            self._waiting = [one for one in plan.waiting if one.team not in in_work | set(self._running)]
+            self._waiting = [one for one in targets if one.team not in in_work | set(self._running)]
             self._lock.notify_all()
             return not self._waiting and not in_work and not self._running
 
@@ -218,3 +228,33 @@ class ScoringQueue:
     def _show(self, **changes: object) -> None:
         with self._lock:
             self._progress = replace(self._progress, **changes)  # type: ignore[arg-type]
+
+
+def _scored(task: tuple[Path, Target]) -> Iterator[TaskStep | list[Result]]:
+    """Results of a table; see `score_target`."""
+    _yield_processor()
+    yield from score_target(task)
+
+
+def _planned(folder: Path, share: float, again: frozenset[str]) -> tuple[list[Target], frozenset[str]]:
+    """Tables with missing results, and keys of the results that failed; see `scoring_plan`."""
+    _yield_processor()
+    tournament = Tournament(folder)
+    plan = scoring_plan(tournament, shares_of(tournament, share), retry=again)
+    return plan.waiting, plan.failed
+
+
+def _updated(folder: Path, share: float) -> list[Result]:
+    """Results of failed scorings, after the boards were written."""
+    _yield_processor()
+    return update_boards(Tournament(folder), share)
+
+
+@cache
+def _yield_processor() -> None:
+    """Lower the priority of this process, once, so that pages do not wait for scores."""
+    if hasattr(os, "nice"):
+        os.nice(_NICE)
+    # Linux may divide processors among sessions first; then the priority of the session counts.
+    with suppress(OSError):
+        Path("/proc/self/autogroup").write_text(str(_NICE), encoding="ascii")

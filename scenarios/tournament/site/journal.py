@@ -16,6 +16,9 @@ from scenarios.tournament.log import LogEntry
 from scenarios.tournament.messages import Notice, notices
 from scenarios.tournament.settings import Phase
 
+Stamp = tuple[tuple[int, ...], ...]
+"""Fingerprint of the files on which public pages depend."""
+
 
 @dataclass(frozen=True)
 class State:
@@ -111,10 +114,11 @@ class Journal:
         self._tournament = Tournament(folder)
         self._entries: list[LogEntry] = []
         self._size = 0
-        self._stamp: object = None
-        self._state: State | None = None
+        self._settings: tuple[int, ...] | None = None
+        # Stamp and state are replaced together, since `known` reads them without the lock.
+        self._known: tuple[Stamp, State] | None = None
 
-    def stamp(self) -> tuple[tuple[int, ...], ...]:
+    def stamp(self) -> Stamp:
         """Fingerprint of the files on which public pages depend; it changes whenever one of them does."""
         host, public = self._folder / "host", self._folder / "public"
         files = (
@@ -124,23 +128,32 @@ class Journal:
         )
         return tuple(_stat(path) for path in files)
 
+    def known(self, stamp: Stamp) -> State | None:
+        """State of a stamp if it was read before; it waits for nothing, so that the event loop may ask."""
+        known = self._known
+        return known[1] if known is not None and known[0] == stamp else None
+
     def state(self) -> State:
         """Current state. Only lines that were added to the log are parsed; all of it is verified.
 
         Raises
         ------
         ValueError
-            If the log was changed by others than the tournament's commands, or the settings are damaged.
+            If the log was changed by others than the tournament's commands, or the settings are damaged or contradict
+            it.
         """
         with self._lock:
-            stamp = self.stamp()
-            if self._state is not None and stamp == self._stamp:
-                return self._state
-            if self._stamp is None or stamp[1] != self._stamp[1]:  # type: ignore[index]
-                self._tournament = Tournament(self._folder)
+            stamp, known = self.stamp(), self._known
+            if known is not None and known[0] == stamp:
+                return known[1]
+            if self._settings != stamp[1]:
+                self._tournament, self._settings = Tournament(self._folder), stamp[1]
             self._read()
-            self._state, self._stamp = State(self._tournament, list(self._entries)), stamp
-            return self._state
+            state = State(self._tournament, list(self._entries))
+            # Settings and log may contradict each other.
+            _ = state.phase
+            self._known = stamp, state
+            return state
 
     def _read(self) -> None:
         """Read the entries that were added."""

@@ -90,13 +90,8 @@ class Site:
             If its settings or its log are damaged or missing, for example while the host edits them.
         """
         with noticing_damage(self.folder):
-            return await to_thread.run_sync(self._checked_state)
-
-    def _checked_state(self) -> State:
-        state = self.journal.state()
-        # Settings and log may contradict each other.
-        _ = state.phase
-        return state
+            known = self.journal.known(self.journal.stamp())
+            return await to_thread.run_sync(self.journal.state) if known is None else known
 
     async def work(
         self,

@@ -85,8 +85,8 @@
     new EventSource("/live").addEventListener("changed", () => {
       if (waiting) return;
       waiting = true;
-      // Viewers do not all come at the same moment.
-      setTimeout(() => { waiting = false; refresh().catch(() => {}); }, 200 + Math.random() * 800);
+      // Viewers come within two seconds, not all at the same moment.
+      setTimeout(() => { waiting = false; refresh().catch(() => {}); }, 200 + Math.random() * 1800);
     });
   }
 
