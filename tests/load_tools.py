@@ -25,6 +25,8 @@ from scenarios.tournament.site.accounts import Accounts
 from scenarios.tournament.site.secret_token import form_token
 
 LINE = b"\r\n"
+LATEST = 2.0
+"""Seconds within which the page's script loads the page after an event."""
 
 
 class SiteProcess:
@@ -83,23 +85,9 @@ class SiteProcess:
         self.child.send_signal(signal.SIGINT)
         self.child.wait(30)
 
-    def upload(self, team, files, **fields):
+    def upload(self, team, files):
         """A request that uploads files, by name and content."""
-        boundary = b"----" + os.urandom(12).hex().encode()
-        fields = {"form_token": form_token(self.tokens[team]), **fields}
-        parts = [
-            b'--%b\r\nContent-Disposition: form-data; name="%b"\r\n\r\n%b\r\n' % (boundary, *map(str.encode, one))
-            for one in fields.items()
-        ]
-        parts += [
-            b'--%b\r\nContent-Disposition: form-data; name="file"; filename="%b"\r\n\r\n%b\r\n'
-            % (boundary, name.encode(), content)
-            for name, content in files
-        ]
-        body = b"".join(parts) + b"--" + boundary + b"--\r\n"
-        kind = b"Content-Type: multipart/form-data; boundary=" + boundary
-        cookie = b"Cookie: tokumei-session=" + self.tokens[team].encode()
-        return request("POST", f"/team/{team}/upload", b"Accept: application/json", cookie, kind, body=body)
+        return upload_request(self.tokens[team], team, files)
 
 
 @contextmanager
@@ -110,6 +98,24 @@ def serving(folder, *options):
         yield site
     finally:
         site.stop()
+
+
+def upload_request(token, team, files):
+    """A request that uploads files of a team, by name and content, in the session of a token."""
+    boundary = b"----" + os.urandom(12).hex().encode()
+    parts = [
+        b'--%b\r\nContent-Disposition: form-data; name="form_token"\r\n\r\n%b\r\n'
+        % (boundary, form_token(token).encode())
+    ]
+    parts += [
+        b'--%b\r\nContent-Disposition: form-data; name="file"; filename="%b"\r\n\r\n%b\r\n'
+        % (boundary, name.encode(), content)
+        for name, content in files
+    ]
+    body = b"".join(parts) + b"--" + boundary + b"--\r\n"
+    kind = b"Content-Type: multipart/form-data; boundary=" + boundary
+    cookie = b"Cookie: tokumei-session=" + token.encode()
+    return request("POST", f"/team/{team}/upload", b"Accept: application/json", cookie, kind, body=body)
 
 
 def request(method, path, *headers, body=None):
@@ -157,6 +163,19 @@ async def at_once(port, clients, calls):
     return answers
 
 
+async def one_by_one(port, calls, starts):
+    """Send each request by a client of its own at its moment; status, body, begin and end of each, in order."""
+
+    async def send(call, start):
+        await asyncio.sleep(start - time.time())
+        client, began = Client(port), time.time()
+        status, body = await client.send(call)
+        client.close()
+        return status, body, began, time.time()
+
+    return await asyncio.gather(*map(send, calls, starts))
+
+
 class Viewer(asyncio.Protocol):
     """An open board: it receives events, and loads the page as the page's script does, and every so many seconds."""
 
@@ -175,7 +194,7 @@ class Viewer(asyncio.Protocol):
         self.events += changes
         if changes and not self._waiting:
             self._waiting = True
-            asyncio.get_running_loop().call_later(random.uniform(0.2, 1.0), self._load)
+            asyncio.get_running_loop().call_later(random.uniform(0.2, LATEST), self._load)
 
     def connection_lost(self, error):
         self._crowd.lost += not self._crowd.leaving

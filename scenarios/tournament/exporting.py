@@ -178,7 +178,7 @@ def _submissions(tournament: Tournament, entries: list[LogEntry]) -> bytes:
     in_force = {one.number for one in tournament.in_force(entries).values()}
     rows = [
         (
-            *(entry.number, entry.time, entry.details["team"], entry.details["phase"], entry.details["against"]),
+            *(entry.number, entry.arrived, entry.details["team"], entry.details["phase"], entry.details["against"]),
             *(entry.details["rows"], entry.details["bytes"], entry.details["sha256"]),
             *("yes" if entry.number in in_force else "no", entry.details.get("late")),
         )

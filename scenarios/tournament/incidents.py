@@ -38,7 +38,7 @@ def tournament_incidents(tournament: Tournament) -> list[Incident]:
     scoring is repaired by the next one that succeeds.
     """
     accepted = [
-        (entry.details["team"], entry.details["against"], datetime.fromisoformat(entry.time))
+        (entry.details["team"], entry.details["against"], datetime.fromisoformat(entry.arrived))
         for entry in tournament.log.entries()
         if entry.kind == "submitted"
     ]

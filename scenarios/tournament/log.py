@@ -5,6 +5,10 @@ the line without that hash. Changing, dropping or inserting a line requires rewr
 the last hash (the host may publish it) detects that, too. A line counts once it ends in a line break. A line that a
 crash left unfinished is no entry, and the next append overwrites it.
 
+Times in the log never decrease. What a line records may have arrived before the line above it was written: files wait
+for each other while they are validated, and a clock may be set back. Such a line has the time of the line above, and
+its details say when it ``arrived``.
+
 A tournament of 200 teams has 40,000 lines. A checkpoint file beside the log holds the hash of all bytes verified so
 far, and the few entries on which later commands depend. An append then hashes the file instead of parsing every line.
 If the bytes differ, or the checkpoint is damaged or missing, all lines are verified. The checkpoint is trusted for
@@ -41,7 +45,7 @@ class LogEntry:
     number : int
         Number of the line, from 1.
     time : str
-        Time, ISO 8601.
+        Time, ISO 8601; no earlier than that of the line before.
     kind : str
         Event: ``opened``, ``submitted``, ``taken``, ``advanced``, ``extended``, ``reopened``, ``disqualified``,
         ``readmitted``, ``titled``, ``messaged``, ``presented``.
@@ -57,6 +61,11 @@ class LogEntry:
     details: dict[str, Any]
     previous: str
     hash: str
+
+    @property
+    def arrived(self) -> str:
+        """When the file or decision arrived, ISO 8601, which is what counts for deadlines; never after `time`."""
+        return str(self.details.get("arrived", self.time))
 
     @property
     def lasting(self) -> bool:
@@ -80,6 +89,8 @@ class Head:
         Entries on which later commands depend.
     sent : dict of str to int
         Bytes of all files that each team submitted, equal files counted every time.
+    time : str
+        Time of the last entry, ISO 8601; empty if there is none.
     """
 
     size: int = 0
@@ -87,6 +98,7 @@ class Head:
     hash: str = GENESIS
     lasting: tuple[LogEntry, ...] = ()
     sent: dict[str, int] = field(default_factory=dict)
+    time: str = ""
 
     def after(self, entry: LogEntry, size: int) -> Head:
         """The head after a further entry of `size` bytes."""
@@ -95,7 +107,7 @@ class Head:
         if entry.kind == "submitted" and "bytes" in entry.details:
             team = entry.details["team"]
             sent = {**sent, team: sent.get(team, 0) + entry.details["bytes"]}
-        return Head(self.size + size, entry.number, entry.hash, lasting, sent)
+        return Head(self.size + size, entry.number, entry.hash, lasting, sent, entry.time)
 
 
 class Log:
@@ -160,13 +172,23 @@ class Log:
     def append(self, kind: str, details: Mapping[str, Any], now: datetime) -> LogEntry:
         """Append an entry, safe on the disk when this returns; the lock must be held.
 
+        Parameters
+        ----------
+        kind, details
+            See `LogEntry`.
+        now : datetime
+            When what it records arrived, with a time zone; if that is before the last entry, the details get it.
+
         Raises
         ------
         OSError
             If it cannot be written; then the log is unchanged.
         """
         head = self.head()
-        entry = LogEntry(head.number + 1, now.isoformat(timespec="seconds"), kind, dict(details), head.hash, "")
+        time, details = now.isoformat(timespec="seconds"), dict(details)
+        if head.time and datetime.fromisoformat(time) < datetime.fromisoformat(head.time):
+            time, details["arrived"] = head.time, time
+        entry = LogEntry(head.number + 1, time, kind, details, head.hash, "")
         entry = replace(entry, hash=_hash(entry))
         line = _line(entry)
         handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
@@ -204,7 +226,8 @@ class Log:
             content = json.loads(self._checkpoint.read_bytes())
             checkpoint_hash = content.pop("sha256")
             sent = {str(team): int(count) for team, count in content["sent"].items()}
-            head = Head(**{**content, "lasting": tuple(LogEntry(**one) for one in content["lasting"]), "sent": sent})
+            lasting = tuple(LogEntry(**one) for one in content["lasting"])
+            head = Head(**{**content, "lasting": lasting, "sent": sent, "time": str(content["time"])})
             digest = hashlib.sha256(data[: head.size])
         except (OSError, ValueError, TypeError, KeyError, AttributeError):
             return Head(), hashlib.sha256()

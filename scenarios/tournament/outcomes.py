@@ -32,7 +32,7 @@ def accepted_outcome(name: str, receipt: Receipt) -> dict[str, Any]:
         "problems": [],
         "receipt": {
             "number": submission.number,
-            "time": receipt.entry.time,
+            "time": receipt.entry.arrived,
             "sha256": submission.content,
             "log": receipt.entry.hash,
             "rows": submission.rows,

@@ -130,8 +130,8 @@ def wrong_presentation(entry: LogEntry, phase: Phase, end: datetime | None, out:
         return f"is of team {team}, which is disqualified"
     if phase is Phase.CLOSED:
         return "is a presentation after the close"
-    if phase is Phase.ATTACK and end is not None and datetime.fromisoformat(entry.time) >= end:
-        return f"is a presentation of {entry.time}, after the end of phase {phase} at {end.isoformat()}"
+    if phase is Phase.ATTACK and end is not None and datetime.fromisoformat(entry.arrived) >= end:
+        return f"is a presentation of {entry.arrived}, after the end of phase {phase} at {end.isoformat()}"
     return ""
 
 

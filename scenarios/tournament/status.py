@@ -56,7 +56,7 @@ def team_status(tournament: Tournament, team: str) -> Section:
     """
     tournament.team_folder(team)
     entries = tournament.log.entries()
-    times = {entry.number: entry.time for entry in entries}
+    times = {entry.number: entry.arrived for entry in entries}
     in_force = {one.number for one in tournament.in_force(entries).values() if one.team == team}
     rows = [
         (

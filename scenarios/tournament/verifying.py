@@ -116,8 +116,8 @@ def _wrong_submission(entry: LogEntry, phase: Phase, end: datetime | None, out: 
         return f"is of phase {details['phase']}, but the phase is {phase}"
     if (details["against"] is None) == (phase is Phase.ATTACK):
         return f"is no submission of phase {phase}"
-    if end is not None and datetime.fromisoformat(entry.time) >= end:
-        return f"is of {entry.time}, after the end of phase {phase} at {end.isoformat()}"
+    if end is not None and datetime.fromisoformat(entry.arrived) >= end:
+        return f"is of {entry.arrived}, after the end of phase {phase} at {end.isoformat()}"
     return ""
 
 

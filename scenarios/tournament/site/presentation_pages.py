@@ -97,7 +97,7 @@ async def change_presentation(visit: Visit) -> Response:
 
     async def store() -> dict[str, Any]:
         try:
-            await site.work(store_presentation, visit.team, form.text("text"), path, keep, site.clock())
+            await site.work(store_presentation, visit.team, form.text("text"), path, keep, visit.arrived)
         except ValueError as error:
             raise RefusalError(422, one_line(error)) from None
         return {"done": True}

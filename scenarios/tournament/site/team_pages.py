@@ -41,7 +41,7 @@ async def team_page(visit: Visit) -> Response:
     submissions = [
         {
             "number": one.number,
-            "time": entry.time,
+            "time": entry.arrived,
             "against": one.against,
             "phase": str(one.phase),
             "rows": one.rows,
@@ -102,7 +102,7 @@ async def upload(visit: Visit) -> Response:
     site, team, form = visit.site, visit.team, visit.form
     if not form.files:
         raise RefusalError(422, "no file was sent; choose a file first")
-    arrived = site.clock()
+    arrived = visit.arrived
     chosen = form.text("against")
 
     async def submit_one(file: UploadedFile) -> dict[str, Any] | RefusalError:
@@ -161,7 +161,7 @@ async def take_older(visit: Visit) -> Response:
 
     async def take_one() -> dict[str, Any]:
         try:
-            message = await site.work(take, team, number, site.clock())
+            message = await site.work(take, team, number, visit.arrived)
         except ValueError as error:
             raise RefusalError(409, one_line(error)) from None
         site.scoring.wake()

@@ -5,10 +5,13 @@ from __future__ import annotations
 import asyncio
 import socket
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+ARRIVED = "tokumei.arrived"
+"""Key of a request's scope for the time of the event loop at which its last byte was read."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,12 @@ class TimedProtocol(H11Protocol):
         """Begin to wait for the next request."""
         self._idle_since = self.loop.time()
         super().on_response_complete()
+
+    def handle_events(self) -> None:
+        """Note when the last byte of a request was read, which under load is long before the request is handled."""
+        super().handle_events()
+        if self.cycle is not None and not self.cycle.more_body:
+            cast("dict[str, Any]", self.cycle.scope).setdefault(ARRIVED, self.loop.time())
 
     @property
     def waits_for_header(self) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import Any
 
 from starlette.requests import Request
@@ -13,6 +15,7 @@ from scenarios.tournament.site.once import FormKey
 from scenarios.tournament.site.posted_form import PostedForm
 from scenarios.tournament.site.secret_token import form_token
 from scenarios.tournament.site.site import Site
+from scenarios.tournament.site.timed_protocol import ARRIVED
 from scenarios.tournament.site.user import Role, User
 
 
@@ -39,6 +42,12 @@ class Visit:
     user: User
     cookie: str = ""
     form: PostedForm = field(default_factory=lambda: PostedForm({}))
+
+    @property
+    def arrived(self) -> datetime:
+        """When the last byte of the request arrived, by the server's clock; the body must have been read."""
+        now = asyncio.get_running_loop().time()
+        return self.site.clock() - timedelta(seconds=now - self.request.scope.get(ARRIVED, now))
 
     @property
     def wants_json(self) -> bool:

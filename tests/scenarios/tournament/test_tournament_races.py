@@ -1,12 +1,18 @@
 """Races for the deadline and the quota: under one lock, exactly those files are accepted that the rules allow."""
 
+import json
 import threading
 from contextlib import contextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 
+import pytest
 from tournament_tools import DAY, START, opened
 
+from scenarios.tournament.advancing import advance
 from scenarios.tournament.folder import Tournament
+from scenarios.tournament.log import CHECKPOINT_EVERY
+from scenarios.tournament.messages import post
+from scenarios.tournament.outcomes import accepted_outcome
 from scenarios.tournament.submitting import quota_left, submit_content
 from scenarios.tournament.verifying import verify
 
@@ -65,6 +71,12 @@ def calls_of(cup, count, moment, contents):
     return [call(number) for number in range(count)]
 
 
+def handed_in(cup, team, now):
+    """Receipt of a table, whose utility is not measured."""
+    data = cup.frame(team).to_csv(index=False).encode()
+    return submit_content(cup.tournament, team, f"{team}_anonymized.csv", data, now, measure=False)
+
+
 def test_a_thousand_files_in_the_last_second(tmp_path):
     """Those that arrived before the deadline are accepted, and no other, in whatever order they are handled."""
     cup = opened(tmp_path / "cup", TEAMS, originals=5, candidates=10)
@@ -78,6 +90,8 @@ def test_a_thousand_files_in_the_last_second(tmp_path):
     assert accepted == [moment(number) < end for number in range(100)]
     assert sum(accepted) == 50
     assert "50 accepted files" in verify(cup.tournament)
+    times = [datetime.fromisoformat(one.time) for one in cup.tournament.log.entries()]
+    assert times == sorted(times)
 
 
 def test_a_quota_is_never_exceeded(tmp_path):
@@ -99,3 +113,54 @@ def test_a_quota_is_never_exceeded(tmp_path):
         kept = sum(accepted[position::3])
         assert kept == (3 * size + 500) // len(content(team, 0))
         assert 0 <= quota_left(tournament, team) < len(content(team, 0))
+
+
+def test_times_never_decrease_and_arrivals_decide(tmp_path):
+    """A file that waited for others while it was validated counts by its arrival, though the line above it is later."""
+    cup = opened(tmp_path / "cup", TEAMS, originals=5, candidates=10)
+    end = START + DAY
+    post(cup.tournament, "the time is over", end + timedelta(seconds=3))
+    receipt = handed_in(cup, "kyoto", end - timedelta(milliseconds=1))
+    assert receipt.entry.time == (end + timedelta(seconds=3)).isoformat()
+    assert receipt.entry.arrived == (end - timedelta(seconds=1)).isoformat()
+    assert accepted_outcome("x", receipt)["receipt"]["time"] == receipt.entry.arrived
+    with pytest.raises(ValueError, match="ended at"):
+        handed_in(cup, "osaka", end)
+    assert "1 accepted file" in verify(cup.tournament)
+
+
+def test_a_clock_that_is_set_back_decides_and_the_log_says_so(tmp_path):
+    """Deadlines hold by the clock as it reads; times in the log stand still until the clock has caught up."""
+    cup = opened(tmp_path / "cup", TEAMS, originals=5, candidates=10)
+    end = START + DAY
+    post(cup.tournament, "an hour fast", end + timedelta(minutes=50))
+    with pytest.raises(ValueError, match="ended at"):
+        handed_in(cup, "kyoto", end + timedelta(minutes=51))
+    corrected = end - timedelta(minutes=9)
+    assert handed_in(cup, "kyoto", corrected).entry.arrived == corrected.isoformat()
+    with pytest.raises(ValueError, match="runs until"):
+        advance(cup.tournament, corrected)
+    with pytest.raises(ValueError, match="ended at"):
+        handed_in(cup, "osaka", end)
+    # Another process knows the last time, too, by lines or by a checkpoint.
+    own = Tournament(cup.tournament.folder)
+    post(own, "the clock was corrected", end + timedelta(minutes=1))
+    times = [one.time for one in own.log.entries()]
+    assert times == sorted(times)
+    assert times[-1] == (end + timedelta(minutes=50)).isoformat()
+    advance(own, end + timedelta(hours=1))
+    assert own.log.entries()[-1].time == own.log.entries()[-1].arrived == (end + timedelta(hours=1)).isoformat()
+    verify(own)
+
+
+def test_a_checkpoint_without_a_time_is_not_trusted(tmp_path):
+    """Checkpoints of earlier versions have no time; the lines say it."""
+    cup = opened(tmp_path / "cup", TEAMS, originals=5, candidates=10)
+    for number in range(CHECKPOINT_EVERY):
+        post(cup.tournament, f"message {number}", START + DAY)
+    path = cup.tournament.log.path.with_name("log.jsonl.checkpoint")
+    content = json.loads(path.read_text())
+    assert content.pop("time") == (START + DAY).isoformat()
+    path.write_text(json.dumps(content))
+    own = Tournament(cup.tournament.folder)
+    assert own.log.head().time == (START + DAY).isoformat()

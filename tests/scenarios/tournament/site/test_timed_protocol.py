@@ -4,11 +4,14 @@ import socket
 import threading
 import time
 from contextlib import contextmanager
+from datetime import timedelta
 
 import pytest
 import uvicorn
+from load_tools import upload_request
 from run_tools import wait_until
 from site_tools import Served
+from tournament_tools import DAY, START
 
 from scenarios.tournament.site import posted_form, timed_protocol
 from scenarios.tournament.site.page_templates import static_content
@@ -199,3 +202,40 @@ def test_an_open_board_stays_open(running):
             data += viewer.recv(65536)
         viewer.close()
         wait_until(lambda: site.site.updates.listeners == 0)
+
+
+def answer(connection):
+    """JSON of an answer, which may come in parts."""
+    data = b""
+    while not data.endswith(b"}"):
+        data += connection.recv(65536)
+    return data
+
+
+def test_an_upload_counts_from_its_last_byte(running):
+    """A file that arrived before the deadline is accepted, even if the server is busy until after it."""
+    with running(TimeLimits()) as one:
+        site, end = one.site, START + DAY
+        token = site.accounts.sessions.start("kyoto", end)
+        whole = upload_request(token, "kyoto", [("kyoto_anonymized.csv", b"no,table\n")])
+        real, asked, goes_on = site.accounts.user, threading.Event(), threading.Event()
+
+        def busy(*given):
+            asked.set()
+            goes_on.wait(PATIENCE)
+            return real(*given)
+
+        site.accounts.user = busy
+        # The time at which both uploads are handled.
+        site.clock.now = end + timedelta(seconds=0.5)
+        with one.connect(whole) as early:
+            time.sleep(1.0)
+            goes_on.set()
+            assert b"ended at" not in answer(early)
+        asked.clear()
+        goes_on.clear()
+        with one.connect(whole[:-10]) as late:
+            asked.wait(PATIENCE)
+            late.sendall(whole[-10:])
+            goes_on.set()
+            assert b"ended at" in answer(late)
