@@ -146,6 +146,8 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
         released = [release for release in releases[setting] if release.status == "ok"]
         utility = pooled_utility([release.values for release in released])
         plays = max(1, max(pair.plays for pair in own))
+        goals = _goals(own)
+        worst = {goal: one for goal in goals if (one := _worst(own, (goal,), effects)) is not None}
         rows.append(
             Exposure(
                 scenario,
@@ -154,8 +156,8 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
                 own[0].parameters,
                 "; ".join(sorted(guarantees[setting] - {""})),
                 None if utility is None else utility.headline,
-                {goal: worst for goal in _goals(own) if (worst := _worst(own, (goal,), effects)) is not None},
-                _worst(own, _goals(own), effects),
+                worst,
+                worst.get(goals[0]) if len(goals) == 1 else _worst(own, goals, effects),
                 failures[setting] + failures[identity],
                 sum(release.seconds for release in released) / max(1, len(released)),
                 sum(pair.seconds for pair in own) / plays,
@@ -200,7 +202,7 @@ def sampling_variance(success: Success) -> float:
     variance of (r - c) / (1 - c) as (r (1 - r) / T + ((1 - r) / (1 - c))² c (1 - c) / T') / (1 - c)². A known chance
     level leaves the first term.
     """
-    rate, chance = float(np.mean(success.rates)), success.chance
+    rate, chance = success.mean_rate, success.chance
     variance = rate * (1 - rate) / success.trials
     if success.control_trials is not None:
         variance += ((1 - rate) / (1 - chance)) ** 2 * chance * (1 - chance) / success.control_trials
@@ -229,7 +231,7 @@ def upper_advantage(success: Success, effect: float, level: float) -> float:
     With a known chance level, the bound is Wilson's of the pooled rate. With a control group, it is that of the ratio
     of two failure rates (`metrics.control.risk_after_control`).
     """
-    rate, plays, both_sides = float(np.mean(success.rates)), len(success.rates), 2 * level - 1
+    rate, plays, both_sides = success.mean_rate, len(success.rates), 2 * level - 1
     trials = max(1, round(plays * success.trials / effect))
     if success.control_trials is None:
         return advantage(wilson(min(rate * trials, trials), trials, both_sides).high, success.chance)

@@ -9,6 +9,8 @@ from functools import cached_property
 from math import hypot
 from typing import Any
 
+import numpy as np
+
 from leaderboard.goals import GOALS, in_order
 from leaderboard.result import FAILURES, Result, canonical
 from metrics import Estimate, across_plays, advantage, pooled_true_positive_rate, wilson
@@ -53,10 +55,15 @@ class Success:
         """Success rate with its interval across plays."""
         return across_plays(self.rates, self.confidence, trials=self.trials)
 
+    @cached_property
+    def mean_rate(self) -> float:
+        """Value of `rate` without its interval, which takes much longer and depends on the confidence level."""
+        return float(np.mean(self.rates))
+
     @property
     def advantage(self) -> float:
         """Advantage over guessing."""
-        return advantage(self.rate.value, self.chance)
+        return advantage(self.mean_rate, self.chance)
 
     @property
     def above_chance(self) -> bool:
@@ -65,7 +72,7 @@ class Success:
         If the chance level is known, Wilson's interval of the success rate must lie above it. If it is estimated,
         Newcombe's interval of the difference of two proportions must lie above 0.
         """
-        rate = self._pooled(self.rate.value, self.trials)
+        rate = self._pooled(self.mean_rate, self.trials)
         if self.control_trials is None:
             return rate.low > self.chance
         control = self._pooled(self.chance, self.control_trials)

@@ -11,9 +11,9 @@ from scenarios.choosing.portfolio import Portfolio
 from scenarios.running.display import Display
 from scenarios.running.plan import NamedMethod, Plan
 
-BOUND, ABOVE, PEOPLE, SETTINGS, TABLES = 0.1, 0.001, 200, 12, 200
-ALLOWED = 22
-"""At the stated level of 0.05, more than this many of 200 choices are wrong with probability 0.0002."""
+BOUND, ABOVE, PEOPLE, SETTINGS, TABLES = 0.1, 0.001, 200, 12, 100
+ALLOWED = 14
+"""At the stated level of 0.05, more than this many of 100 choices are wrong with probability 0.00014."""
 ATTACKS = ("LikelihoodMembership", "DistanceToClosestRecord", "DensityRatioMembership")
 BEST_OF_ALL = (Round(0, 6, True), Round(1, 6, True))
 """Rounds of which only the setting that looks safest is left."""
