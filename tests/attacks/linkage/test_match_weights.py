@@ -17,6 +17,9 @@ from attacks.linkage.match_weights import (
 )
 from scenarios.seeds import generator
 
+SHORT = (0, 1, 3, 5, 6)
+"""Seeds whose patterns the other package fits soon."""
+
 
 def patterns_of_pairs(seed):
     """Agreements of pairs; a tenth of them are matches, which agree more often."""
@@ -35,8 +38,10 @@ def quiet():
     logging.disable(logging.NOTSET)
 
 
-@pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-5])
+@pytest.mark.parametrize(
+    "seed", [pytest.param(seed, marks=() if seed in SHORT else pytest.mark.long) for seed in range(20)]
+)
 def test_probabilities_equal_those_of_recordlinkage(seed, tolerance, quiet):
     from recordlinkage import ECMClassifier
 
