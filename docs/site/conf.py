@@ -23,6 +23,7 @@ extensions = [
     "language_links",
     "docstrings",
     "generated",
+    "japanese_search",
 ]
 autodoc_typehints = "none"
 autodoc_class_signature = "mixed"

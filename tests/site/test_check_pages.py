@@ -1,4 +1,6 @@
-"""The check of built pages finds broken links and requests to other hosts."""
+"""The check of built pages finds broken links, requests to other hosts, and terms that the search misses."""
+
+import json
 
 import pytest
 from check_pages import faults
@@ -41,3 +43,27 @@ def test_faults_are_found(site, page, fault):
 def test_style_sheets_must_not_load_from_elsewhere(site):
     (site / "bad.css").write_text("@import 'https://fonts.example.org/f.css';")
     assert faults(site) == ["bad.css: loads https://fonts.example.org/f.css from another host"]
+
+
+def test_terms_of_the_japanese_glossary_must_be_in_the_index(tmp_path):
+    folder = tmp_path / "ja"
+    folder.mkdir()
+    (folder / "glossary.html").write_text("<td><p><strong>k-匿名性、標本（ID）</strong></p></td>", encoding="utf-8")
+    index = {
+        "docnames": ["start", "glossary"],
+        "terms": {"匿名性": [0, 1], "標本": 1, "k": 1},
+        "titleterms": {"id": [1]},
+        "indexentries": {name: [[1, "term-1", True]] for name in ("k-匿名性", "標本", "id")},
+    }
+
+    def found():
+        (folder / "searchindex.js").write_text(f"Search.setIndex({json.dumps(index)})", encoding="utf-8")
+        return faults(tmp_path)
+
+    assert found() == []
+    index["terms"]["匿名性"] = 0
+    assert found() == ["ja/glossary.html: the search does not find k-匿名性"]
+    del index["indexentries"]["標本"]
+    assert len(found()) == 2
+    (folder / "glossary.html").write_text("<td>標本</td>", encoding="utf-8")
+    assert found() == ["ja/glossary.html: no terms were found"]

@@ -1,9 +1,13 @@
-"""Checks of the built pages: links that lead nowhere, and requests to other hosts."""
+"""Checks of the built pages: links that lead nowhere, requests to other hosts, and words that the search misses."""
 
+import html
+import json
 import re
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
+
+from japanese_words import names, query_terms
 
 LOADING = {"img", "script", "source", "iframe", "audio", "video", "embed", "object", "image", "use"}
 """Elements that load what their `src`, `href` or `data` names; `link` loads unless it is only a relation."""
@@ -64,7 +68,8 @@ def faults(folder: Path) -> list[str]:
     Returns
     -------
     list of str
-        One line for each link that leads nowhere, and for each request to another host.
+        One line for each link that leads nowhere, for each request to another host, and for each Japanese term of the
+        glossary that the search does not find there.
     """
     folder = folder.resolve()
     pages = {page: read(page) for page in sorted(folder.rglob("*.html"))}
@@ -88,4 +93,35 @@ def faults(folder: Path) -> list[str]:
         results += [
             f"{sheet.relative_to(folder)}: loads {one} from another host" for one in addresses if is_outside(one)
         ]
-    return results
+    return results + missed_terms(folder / "ja")
+
+
+def missed_terms(folder: Path) -> list[str]:
+    """Terms of the Japanese glossary that the search index does not lead to the glossary, one line each.
+
+    Parameters
+    ----------
+    folder : Path
+        Root of the Japanese pages. Without a glossary, nothing is missed.
+    """
+    glossary = folder / "glossary.html"
+    if not glossary.exists():
+        return []
+    cells = re.findall(r"<td><p><strong>(.*?)</strong>", glossary.read_text(encoding="utf-8"))
+    script = (folder / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(script[script.index("{") : script.rindex("}") + 1])
+    page = index["docnames"].index("glossary")
+
+    def is_found(term: str) -> bool:
+        pages = [index[kind].get(term.lower(), []) for kind in ("terms", "titleterms")]
+        return any(page in ([found] if isinstance(found, int) else found) for found in pages)
+
+    terms = [name for cell in cells for name in names(html.unescape(cell))]
+    missed = [
+        name
+        for name in terms
+        if not all(map(is_found, query_terms(name)))
+        or page not in [entry[0] for entry in index["indexentries"].get(name.lower(), [])]
+    ]
+    results = [f"ja/glossary.html: the search does not find {name}" for name in missed]
+    return results if terms else ["ja/glossary.html: no terms were found"]
