@@ -5,6 +5,7 @@ input, output and error of a process, and a socket for its id and its exit statu
 """
 
 import contextlib
+import fcntl
 import gc
 import importlib
 import io
@@ -17,6 +18,8 @@ import socket
 import sys
 import tempfile
 import time
+import types
+from multiprocessing import util
 
 PRELOADED = (
     "scenarios.running.preload",
@@ -90,6 +93,54 @@ def set_streams(encoding):
     sys.stderr = sys.__stderr__ = io.TextIOWrapper(binary[2], encoding, **errors)
 
 
+def fork_workers_server():
+    """Have `multiprocessing` take a copy of this process as its server of workers.
+
+    A new interpreter would load the packages again, in two seconds of processor time. The copy is made before the
+    program runs, so that it has nothing of what the program loads or reads.
+    """
+    ours, theirs = socket.socketpair()
+    pid = os.fork()
+    if pid == 0:
+        ours.close()
+        serve_workers(theirs)
+        os._exit(0)
+    theirs.close()
+    start = util.spawnv_passfds
+
+    def use_copy(path, arguments, descriptors):
+        if "multiprocessing.forkserver" not in arguments[-1]:
+            return start(path, arguments, descriptors)
+        # If that server is lost, the next one is a new interpreter.
+        util.spawnv_passfds = start
+        with ours:
+            socket.send_fds(ours, [json.dumps([arguments[-1], descriptors]).encode()], descriptors)
+        return pid
+
+    util.spawnv_passfds = use_copy
+
+
+def serve_workers(control):
+    """Run the code of the server of workers, once it comes."""
+    # As in that server: Ctrl-C is for the program alone.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    message, descriptors, _, _ = socket.recv_fds(control, MOST_BYTES, 2)
+    if not message:
+        return
+    code, numbers = json.loads(message)
+    # The code names descriptors by their numbers in the program.
+    moved = [fcntl.fcntl(descriptor, fcntl.F_DUPFD, max(numbers) + 1) for descriptor in descriptors]
+    for descriptor in (control.detach(), *descriptors):
+        os.close(descriptor)
+    for number, descriptor in zip(numbers, moved, strict=True):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.modules["__main__"] = types.ModuleType("__main__")
+    with contextlib.suppress(SystemExit):
+        exec(code)
+
+
 def become(request):
     """Give this process the folder, environment and streams of a new interpreter, and run its module."""
     os.chdir(request["folder"])
@@ -101,6 +152,7 @@ def become(request):
     signal.signal(signal.SIGINT, signal.default_int_handler)
     set_streams(sys.__stdout__.encoding)
     sys.path[0] = os.getcwd()
+    fork_workers_server()
     module, *sys.argv[1:] = request["command"]
     runpy.run_module(module, run_name="__main__", alter_sys=True)
 

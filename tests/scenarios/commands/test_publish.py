@@ -15,6 +15,7 @@ SCENARIO = """
 [scenario]
 name = "small"
 dataset = "bank"
+columns = ["age", "job", "marital", "education", "balance", "housing", "y"]
 plays = 2
 [scenario.game]
 use = "SharedPeople"

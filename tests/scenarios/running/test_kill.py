@@ -14,6 +14,7 @@ SCENARIO = """
 [scenario]
 name = "small"
 dataset = "bank"
+columns = ["age", "job", "marital", "education", "balance", "housing", "y"]
 game = { use = "CandidateFile", originals = 20, candidates = 40 }
 plays = 12
 seed = 5

@@ -14,11 +14,12 @@ from scenarios.running.limits import Limits, read_size, written_size
 from scenarios.running.plan import read_plan
 from scenarios.running.scores import checked_game_scores, checked_measures
 
-LIMIT = 2
+LIMIT = 1
 SCENARIO = f"""
 [scenario]
 name = "small"
 dataset = "bank"
+columns = ["age", "job", "marital", "education", "balance", "housing", "y"]
 game = {{ use = "CandidateFile", originals = 20, candidates = 40 }}
 plays = 2
 time_limit = {LIMIT}
@@ -113,8 +114,8 @@ class SharesMemory(Attack):
             time.sleep(0.001)
 '''
 EXPECTED = {
-    "Sleeps": ("timeout", "the trial took longer than 2 s"),
-    "HoldsTheInterpreter": ("timeout", "the trial took longer than 2 s"),
+    "Sleeps": ("timeout", "the trial took longer than 1 s"),
+    "HoldsTheInterpreter": ("timeout", "the trial took longer than 1 s"),
     "Allocates": ("oom", "MemoryError: Unable to allocate 100. GiB"),
     "Exits": ("error", "exit code 7"),
     "Leaves": ("error", "SystemExit: 0"),

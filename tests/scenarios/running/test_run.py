@@ -18,6 +18,7 @@ SCENARIO = """
 [scenario]
 name = "small"
 dataset = "bank"
+columns = ["age", "job", "marital", "education", "balance", "housing", "y"]
 game = { use = "CandidateFile", originals = 20, candidates = 40, decoys = ["random", "hard"] }
 plays = 3
 seed = 5

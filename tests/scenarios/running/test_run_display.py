@@ -25,6 +25,7 @@ SCENARIO = """
 [scenario]
 name = "small"
 dataset = "bank"
+columns = ["age", "job", "marital", "education", "balance", "housing", "y"]
 game = { use = "CandidateFile", originals = 20, candidates = 40 }
 plays = 2
 
