@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
+from browser_tools import chromium
 
 from leaderboard import Pair, Result, Row, exposures, matrix, rank, render_page, summary_tables, to_terminal
 from leaderboard.chart import picture
@@ -360,3 +361,13 @@ def test_a_scatter_chart_has_both_axes_and_says_which() -> None:
     assert text.count("advantage of the worst attack, logit axis") == text.count(">worst advantage, logit axis") == 2
     # Without the choice of an axis the first one shows.
     assert "checked> logit axis" in text
+
+
+def test_a_page_that_is_dark_on_the_screen_is_printed_black_on_white() -> None:
+    colours = "const s = getComputedStyle(document.querySelector('.scroll')); [s.backgroundColor, s.color]"
+    with chromium() as browser:
+        shown = browser.new_page(color_scheme="dark")
+        shown.set_content(page(results()))
+        assert shown.evaluate(colours) == ["rgb(23, 27, 32)", "rgb(230, 233, 237)"]
+        shown.emulate_media(media="print", color_scheme="dark")
+        assert shown.evaluate(colours) == ["rgb(255, 255, 255)", "rgb(26, 30, 35)"]
