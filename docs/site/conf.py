@@ -21,6 +21,7 @@ extensions = [
     "mathml",
     "run_directives",
     "language_links",
+    "navigation",
     "docstrings",
     "generated",
     "japanese_search",
