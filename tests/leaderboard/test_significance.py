@@ -48,7 +48,7 @@ def test_vectorized_p_values_are_those_of_the_test(plays):
 )
 @pytest.mark.parametrize("correlation", [0, 0.2, 0.95])
 @pytest.mark.parametrize("rate", [0.01, 0.1, 0.5])
-@pytest.mark.parametrize("trials", [1, 20, 400])
+@pytest.mark.parametrize("trials", [1, pytest.param(20, marks=pytest.mark.long), 400])
 def test_equal_methods_raise_few_false_alarms(plays, correlation, rate, trials):
     rng = np.random.default_rng([plays, round(100 * correlation), round(100 * rate), trials])
     runs = 20_000

@@ -67,9 +67,10 @@ def tables(draw: st.DrawFn) -> pd.DataFrame:
     return pd.DataFrame(values)
 
 
-@settings(max_examples=150, deadline=None)
-@given(tables(), st.floats(0.1, 4))
-def test_measures_match_their_definitions(frame: pd.DataFrame, c: float) -> None:
+TABLES = given(tables(), st.floats(0.1, 4))
+
+
+def check_measures_match_their_definitions(frame: pd.DataFrame, c: float) -> None:
     quasi = ["p", "q"]
     parts = [part["s"] for _, part in frame.groupby(quasi)]
     support = np.sort(frame["s"].unique())
@@ -93,6 +94,19 @@ def test_measures_match_their_definitions(frame: pd.DataFrame, c: float) -> None
     levels = [sum(bool(r[0] < c * r[i:].sum()) for i in range(len(r))) for r in counts]
     assert recursive_l_diversity(frame, quasi, "s", c, classes=known) == min(levels)
     assert discernibility(frame, quasi) == sum(len(part) ** 2 for part in parts)
+
+
+@settings(max_examples=50, deadline=None)
+@TABLES
+def test_measures_match_their_definitions(frame: pd.DataFrame, c: float) -> None:
+    check_measures_match_their_definitions(frame, c)
+
+
+@pytest.mark.long
+@settings(max_examples=150, deadline=None)
+@TABLES
+def test_measures_match_their_definitions_in_many_tables(frame: pd.DataFrame, c: float) -> None:
+    check_measures_match_their_definitions(frame, c)
 
 
 def test_the_order_of_categories_counts() -> None:

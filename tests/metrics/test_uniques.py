@@ -107,9 +107,10 @@ def test_snb_finds_what_snb_made() -> None:
     assert np.mean(ratios) == pytest.approx(1, abs=0.15)
 
 
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.integers(1, 6), min_size=1, max_size=30), st.integers(0, 200))
-def test_estimates_stay_between_none_and_all_sample_uniques(sizes: list[int], more: int) -> None:
+SAMPLES = given(st.lists(st.integers(1, 6), min_size=1, max_size=30), st.integers(0, 200))
+
+
+def check_estimates_stay_between_none_and_all_sample_uniques(sizes: list[int], more: int) -> None:
     frame = of_sizes(sizes)
     uniques = sample_uniques(frame, ["q"])
     assert uniques == sizes.count(1)
@@ -120,6 +121,19 @@ def test_estimates_stay_between_none_and_all_sample_uniques(sizes: list[int], mo
         assert 0 <= value <= uniques * (1 + 1e-9)
     if more == 0:
         assert values == pytest.approx([uniques] * 4)
+
+
+@settings(max_examples=20, deadline=None)
+@SAMPLES
+def test_estimates_stay_between_none_and_all_sample_uniques(sizes: list[int], more: int) -> None:
+    check_estimates_stay_between_none_and_all_sample_uniques(sizes, more)
+
+
+@pytest.mark.long
+@settings(max_examples=60, deadline=None)
+@SAMPLES
+def test_estimates_stay_between_none_and_all_sample_uniques_of_many_samples(sizes: list[int], more: int) -> None:
+    check_estimates_stay_between_none_and_all_sample_uniques(sizes, more)
 
 
 def test_estimators_refuse() -> None:
