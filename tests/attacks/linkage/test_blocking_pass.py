@@ -8,9 +8,12 @@ from attacks.linkage.blocking_pass import BlockingPass, members, search_column
 from attacks.linkage.sampled_learning import learned_models
 
 
+PEOPLE = 300
+
+
 @pytest.fixture(scope="module", params=RELEASES)
 def search(request):
-    frame, cells, _ = linked(500, request.param)
+    frame, cells, _ = linked(PEOPLE, request.param)
     learned = learned_models(coded(frame, cells), np.random.default_rng(0))
     return {model.column.name: search_column(model) for model in learned.models}
 
@@ -27,10 +30,10 @@ def in_window(column, *, fine):
 @pytest.mark.parametrize("names", [("zip",), ("sex", "born"), ("occupation", "age", "income"), ("born", "zip")])
 def test_a_pass_proposes_exactly_the_candidates_in_the_windows(search, names):
     columns = [search[name] for name in names]
-    one = BlockingPass(columns, np.arange(500))
-    ranges, wide = one.ranges(np.arange(500))
+    one = BlockingPass(columns, np.arange(PEOPLE))
+    ranges, wide = one.ranges(np.arange(PEOPLE))
     row, position = members(ranges)
-    proposed = np.zeros((500, 500), dtype=int)
+    proposed = np.zeros((PEOPLE, PEOPLE), dtype=int)
     np.add.at(proposed, (row, one.order[position]), 1)
     expected = in_window(columns[-1], fine=True)
     for column in columns[:-1]:
@@ -49,6 +52,6 @@ def test_groups_hold_the_windows(search):
 
 
 def test_only_some_candidates_are_proposed(search):
-    some = np.arange(0, 500, 7)
+    some = np.arange(0, PEOPLE, 7)
     one = BlockingPass([search["born"]], some)
     assert set(one.order.tolist()) == set(some.tolist())

@@ -13,7 +13,7 @@ from attacks.linkage.sampled_learning import among_all, learned_models
 ROWS, PAIRS = 3000, 600
 
 
-@pytest.fixture(scope="module", params=RELEASES)
+@pytest.fixture(scope="module", params=[pytest.param(RELEASES[0], marks=pytest.mark.long), *RELEASES[1:]])
 def planned(request):
     frame, cells, truth = linked(ROWS, request.param)
     learned = learned_models(coded(frame, cells), np.random.default_rng(0))

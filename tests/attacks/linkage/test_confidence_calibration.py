@@ -44,8 +44,7 @@ DEFENSES = {
 CONFIDENT = (LikelihoodAssignment(), GroupLinkage(), ExpectationMaximizationLinkage(), EnsembleLinkage())
 
 
-@pytest.mark.parametrize("decoys", ["random", "hard"])
-@pytest.mark.parametrize("name", DEFENSES)
+@pytest.mark.parametrize(("name", "decoys"), list(zip(DEFENSES, ["random", "hard"] * 3, strict=True)))
 def test_confidences_are_calibrated(games, name, decoys):
     # Calibrated confidences give an error of about .04 with 300 rows. The long test below is stricter.
     for confidence, correct in correct_answers(CONFIDENT, DEFENSES[name], games[decoys], plays=3).values():

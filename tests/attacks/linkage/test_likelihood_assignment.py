@@ -60,7 +60,7 @@ COVERING = {
     "a copy": Identity(),
 }
 DEFENSES = {**INFORMATIVE, **COVERING}
-PLAYS = 8
+FEW_PLAYS, PLAYS = 4, 8
 # False-alarm probability of each test: .01 in all, if both attacks are equally good.
 ALARM = 0.01 / (len(DEFENSES))
 
@@ -77,9 +77,9 @@ def game():
     )
 
 
-def played(game, defense):
+def played(game, defense, plays):
     """For each play: the release, the attacker's knowledge, and the true candidate of each row."""
-    for number in range(PLAYS):
+    for number in range(plays):
         secret = game.draw(generator(7, "draw", number))
         release = game.publish(
             defense.clone().apply(secret.records, generator(7, "apply", number)), generator(7, number)
@@ -91,8 +91,8 @@ def accuracy(attack, release, knowledge, truth):
     return (attack.run(release, knowledge, generator(7, "run")).best(generator(7)) == truth).mean()
 
 
-@pytest.fixture(scope="module")
-def measured(game):
+@pytest.fixture(scope="module", params=[FEW_PLAYS, pytest.param(PLAYS, marks=pytest.mark.long)])
+def measured(game, request):
     """By defense, for each play: gains of the channel over Gower's distance and over no channel, possible truth.
 
     The first gain is that of the share of correct rows. The second is that of the mean log-posterior of the truth.
@@ -101,7 +101,7 @@ def measured(game):
     @cache
     def measure(name):
         gains, log_gains, possible = [], [], []
-        for release, knowledge, truth in played(game, DEFENSES[name]):
+        for release, knowledge, truth in played(game, DEFENSES[name], request.param):
             aware = accuracy(LikelihoodAssignment(), release, knowledge, truth)
             gains.append(aware - accuracy(AssignmentLinkage(), release, knowledge, truth))
             blind = MicrodataRelease(release.frame, release.origin, Channel())
@@ -142,11 +142,11 @@ def test_the_channel_is_used(measured, name):
 def test_a_wrong_channel_is_caught(game):
     # A channel without the noise makes the truth impossible. One with a retention of .01 loses rows.
     lost = []
-    for release, knowledge, truth in played(game, INFORMATIVE["noise"]):
+    for release, knowledge, truth in played(game, INFORMATIVE["noise"], FEW_PLAYS):
         denied = MicrodataRelease(release.frame, release.origin, Channel())
         scores = LikelihoodAssignment().evidence(denied, knowledge, generator(7))
         assert (scores[np.arange(truth.size), truth] <= IMPOSSIBLE).any()
-    for release, knowledge, truth in played(game, INFORMATIVE["PRAM on bins"]):
+    for release, knowledge, truth in played(game, INFORMATIVE["PRAM on bins"], PLAYS):
         parts = tuple(replace(part, retention=0.01) for part in release.channel.parts)
         denied = MicrodataRelease(release.frame, release.origin, Channel(parts))
         rates = [accuracy(LikelihoodAssignment(), view, knowledge, truth) for view in (denied, release)]

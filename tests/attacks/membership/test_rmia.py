@@ -11,7 +11,7 @@ from defenses import Constant, Identity, Microdata, ModelRelease
 from metrics.domains import CategoricalDomain
 from scenarios import ClassifierMembership
 
-PLAYS = 4
+PLAYS = 3
 
 
 def areas(attack, game, defense=None):
@@ -28,19 +28,24 @@ def game(adult):
     return ClassifierMembership(records=adult, members=300, held_out=0)
 
 
-def test_offline_it_beats_lira_with_as_many_reference_models(game):
+@pytest.fixture(scope="module")
+def of_two(game):
+    """The area of the offline attack with two reference models."""
+    return areas(RMIA(references=2), game)
+
+
+def test_offline_it_beats_lira_with_as_many_reference_models(game, of_two):
     """Measured over eight plays: .91 and .93, LiRA .88, loss .86; each with a standard error below .01."""
-    one, two = (areas(RMIA(references=number), game) for number in (1, 2))
     lira = areas(OfflineLikelihoodRatioAttack(shadows=2), game)
-    assert min(one, two) > lira + 0.01
-    assert two > areas(LossThreshold(), game) + 0.03
+    assert min(areas(RMIA(references=1), game), of_two) > lira + 0.01
+    assert of_two > areas(LossThreshold(), game) + 0.03
 
 
-def test_online_it_beats_lira_with_two_reference_models(game):
+def test_online_it_beats_lira_with_two_reference_models(game, of_two):
     """Measured over eight plays: .93 and .91."""
     rmia = areas(RMIA(references=2, offline=False), game)
     assert rmia > areas(LikelihoodRatioAttack(shadows=2), game)
-    assert rmia > areas(RMIA(references=2), game) - 0.02
+    assert rmia > of_two - 0.02
 
 
 @pytest.mark.parametrize("offline", [True, False])

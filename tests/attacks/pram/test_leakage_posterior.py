@@ -44,7 +44,7 @@ def test_expected_wins_of_the_abstaining_adversary_reach_the_bound(n, d):
         assert 0.95 * bound <= right <= bound * (1 + 1e-12)
 
 
-@pytest.mark.parametrize("share", [0.25, pytest.param(1, marks=pytest.mark.long)])
+@pytest.mark.parametrize("share", [0.1, pytest.param(1, marks=pytest.mark.long)])
 def test_the_abstaining_adversary_wins_what_is_promised_of_its_answers(share):
     wins = answers = 0
     for n, plays in ((3, round(700 * share)), (6, round(1200 * share))):
@@ -57,7 +57,7 @@ def test_the_abstaining_adversary_wins_what_is_promised_of_its_answers(share):
         answers += round(summary.answered.value * plays)
         wins += round(summary.win.value * plays)
     # Of some 600 answers half are right in expectation: fewer than .9/k come about with probability 1 %, so many that
-    # 1/k is refuted with 0.1 %, for a random seed; the seed is fixed. A quarter of them is too few for the first.
+    # 1/k is refuted with 0.1 %, for a random seed; the seed is fixed. A tenth of them is too few for the first.
     if share == 1:
         assert wins >= 0.9 * 0.5 * answers
     assert binom.sf(wins - 1, answers, 0.5) > 0.001
