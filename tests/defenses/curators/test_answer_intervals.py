@@ -67,7 +67,7 @@ BUDGETS = [{"mechanism": "laplace"}, {"mechanism": "gaussian", "delta": 1e-5}]
 @pytest.mark.parametrize("budget", BUDGETS, ids=lambda budget: budget["mechanism"])
 @pytest.mark.parametrize("query", WITH_INTERVAL, ids=lambda query: type(query).__name__)
 def test_intervals_cover_the_truth_as_often_as_they_say(query, budget):
-    table, runs, confidence = records(), 200, 0.8
+    table, runs, confidence = records(), 120, 0.8
     truth = query.exact(table)
     curator = Curator(epsilon=2.0 * runs, queries=runs, **budget)
     session = curator.session(table, np.random.default_rng(11))
@@ -214,7 +214,7 @@ AUDITED = [
 
 @pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize("query", AUDITED, ids=lambda query: type(query).__name__)
-@pytest.mark.parametrize("runs", [600, pytest.param(1500, marks=pytest.mark.long)])
+@pytest.mark.parametrize("runs", [300, pytest.param(1500, marks=pytest.mark.long)])
 def test_no_answer_is_more_informative_than_claimed(query, runs):
     assert audit(subject(query, 1.0), runs=runs, rng=np.random.default_rng(6)).holds
 

@@ -22,6 +22,7 @@ ACCOUNTS = [Accountant, AdvancedAccountant, ConcentratedAccountant, RenyiAccount
 BAD = [-1.0, math.nan, math.inf, "1", True, None]
 
 
+@pytest.mark.usefixtures("rough_remaining")
 @pytest.mark.parametrize("account", ACCOUNTS)
 def test_spends_to_the_last_share_and_refuses_the_next(account):
     budget = account(epsilon=1.0, delta=1e-6)

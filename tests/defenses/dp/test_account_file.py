@@ -35,6 +35,7 @@ except BudgetSpent:
 """
 
 
+@pytest.mark.usefixtures("rough_remaining")
 @pytest.mark.parametrize("account", ACCOUNTS)
 def test_what_was_spent_survives(account, tmp_path):
     path = tmp_path / "account.json"

@@ -30,7 +30,7 @@ def graphs(trials, seed):
 @pytest.mark.parametrize("bound", [1, 2, 3])
 def test_projection_bounds_degrees_and_sensitivity(bound):
     by_edge = by_node = 0
-    for n, pairs, joined, generator in graphs(1500, bound):
+    for n, pairs, joined, generator in graphs(600, bound):
         projected = project(pairs[joined], n, bound)
         assert degrees(projected, n).max(initial=0) <= bound
         assert {tuple(edge) for edge in projected.tolist()} <= {tuple(edge) for edge in pairs[joined].tolist()}

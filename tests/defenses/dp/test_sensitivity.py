@@ -26,7 +26,7 @@ N = 6
 
 
 @cache
-def neighbours(relation, columns=1, trials=4000):
+def neighbours(relation, columns=1, trials=1500):
     """Random pairs of neighbouring tables within the bounds, many of them with values at the ends."""
     generator, pairs = np.random.default_rng(0), []
 

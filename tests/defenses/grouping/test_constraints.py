@@ -73,16 +73,33 @@ def verdicts(constraint: Constraint, classes: list[list[int]]) -> list[bool]:
     return all_hold([constraint], [column], [histogram], len(classes)).tolist()
 
 
-@settings(max_examples=200, deadline=None)
-@given(CONSTRAINTS, st.lists(CLASS, min_size=1, max_size=8))
-def test_every_class_is_judged_by_the_definition(constraint: Constraint, classes: list[list[int]]) -> None:
+CLASSES = given(CONSTRAINTS, st.lists(CLASS, min_size=1, max_size=8))
+
+
+def check_every_class_is_judged_by_the_definition(constraint: Constraint, classes: list[list[int]]) -> None:
     everybody = list(chain.from_iterable(classes))
     assert verdicts(constraint, classes) == [naive(constraint, values, everybody) for values in classes]
 
 
 @settings(max_examples=200, deadline=None)
-@given(CONSTRAINTS, st.lists(CLASS, min_size=2, max_size=6))
-def test_merging_keeps_what_holds_and_parts_of_what_fails_fail_where_said(
+@CLASSES
+def test_every_class_is_judged_by_the_definition(constraint: Constraint, classes: list[list[int]]) -> None:
+    check_every_class_is_judged_by_the_definition(constraint, classes)
+
+
+@pytest.mark.long
+@settings(max_examples=400, deadline=None)
+@CLASSES
+def test_every_class_is_judged_by_the_definition_in_many_classes(
+    constraint: Constraint, classes: list[list[int]]
+) -> None:
+    check_every_class_is_judged_by_the_definition(constraint, classes)
+
+
+MERGED = given(CONSTRAINTS, st.lists(CLASS, min_size=2, max_size=6))
+
+
+def check_merging_keeps_what_holds_and_parts_of_what_fails_fail_where_said(
     constraint: Constraint, classes: list[list[int]]
 ) -> None:
     first, second, *others = verdicts(constraint, classes)
@@ -93,6 +110,23 @@ def test_merging_keeps_what_holds_and_parts_of_what_fails_fail_where_said(
         assert not first
         assert not second
     assert len(others) == len(classes) - 2
+
+
+@settings(max_examples=200, deadline=None)
+@MERGED
+def test_merging_keeps_what_holds_and_parts_of_what_fails_fail_where_said(
+    constraint: Constraint, classes: list[list[int]]
+) -> None:
+    check_merging_keeps_what_holds_and_parts_of_what_fails_fail_where_said(constraint, classes)
+
+
+@pytest.mark.long
+@settings(max_examples=400, deadline=None)
+@MERGED
+def test_merging_keeps_what_holds_and_parts_of_what_fails_fail_where_said_in_many_classes(
+    constraint: Constraint, classes: list[list[int]]
+) -> None:
+    check_merging_keeps_what_holds_and_parts_of_what_fails_fail_where_said(constraint, classes)
 
 
 def test_blocks_of_classes_are_all_judged(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,7 +118,7 @@ def distinguished(tune, matrix_level, release_level, runs, seed):
 
 
 @pytest.mark.parametrize("tune", [private_tuning(noisy_histogram), retention_by_objective, retention_by_output])
-@pytest.mark.parametrize("runs", [300, pytest.param(800, marks=pytest.mark.long)])
+@pytest.mark.parametrize("runs", [100, pytest.param(800, marks=pytest.mark.long)])
 def test_private_forms_survive_the_distinguishing_audit(tune, runs):
     assert not distinguished(tune, 0.4, 0.4, runs, seed=11)
 
@@ -132,4 +132,4 @@ def test_the_distinguishing_audit_catches_the_papers_form_and_too_little_noise()
 
     assert distinguished(papers, 0.4, 0.4, 100, seed=11)
     # With 100 runs it is caught for six seeds of six.
-    assert distinguished(too_little, 0.4, 0.4, 300, seed=11)
+    assert distinguished(too_little, 0.4, 0.4, 100, seed=11)

@@ -58,9 +58,10 @@ def test_groups_are_those_of_the_published_algorithm(seed: int) -> None:
     assert same_partition(groups(numbers, k, codes), naive_mdav(mixed, k))
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.integers(1, 70), st.integers(1, 9), st.integers(0, 10**6), st.integers(1, 5))
-def test_groups_hold_k_to_2k_less_one_records_ties_or_not(n: int, k: int, seed: int, distinct: int) -> None:
+POINTS = given(st.integers(1, 70), st.integers(1, 9), st.integers(0, 10**6), st.integers(1, 5))
+
+
+def check_groups_hold_k_to_2k_less_one_records_ties_or_not(n: int, k: int, seed: int, distinct: int) -> None:
     rng = np.random.default_rng(seed)
     k = min(k, n)
     numbers, codes = rng.integers(0, distinct, size=(n, 2)), rng.integers(0, distinct, size=(n, 2))
@@ -69,6 +70,21 @@ def test_groups_hold_k_to_2k_less_one_records_ties_or_not(n: int, k: int, seed: 
         assert sizes.sum() == n
         assert k <= sizes.min() <= sizes.max() < 2 * k
     assert (groups(numbers, k, codes) == groups(numbers, k, codes)).all()
+
+
+@settings(max_examples=100, deadline=None)
+@POINTS
+def test_groups_hold_k_to_2k_less_one_records_ties_or_not(n: int, k: int, seed: int, distinct: int) -> None:
+    check_groups_hold_k_to_2k_less_one_records_ties_or_not(n, k, seed, distinct)
+
+
+@pytest.mark.long
+@settings(max_examples=200, deadline=None)
+@POINTS
+def test_groups_hold_k_to_2k_less_one_records_ties_or_not_in_many_tables(
+    n: int, k: int, seed: int, distinct: int
+) -> None:
+    check_groups_hold_k_to_2k_less_one_records_ties_or_not(n, k, seed, distinct)
 
 
 def test_two_clouds_are_found() -> None:

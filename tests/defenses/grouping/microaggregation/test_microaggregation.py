@@ -53,9 +53,10 @@ def test_records_release_their_group_in_place() -> None:
     pd.testing.assert_frame_equal(table, before)
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(2, 50), st.integers(1, 8), st.integers(0, 10**6))
-def test_promise_holds_with_missing_values_and_ties(n: int, k: int, seed: int) -> None:
+TABLES = given(st.integers(2, 50), st.integers(1, 8), st.integers(0, 10**6))
+
+
+def check_promise_holds_with_missing_values_and_ties(n: int, k: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     k = min(k, n)
     table = pd.DataFrame(
@@ -76,6 +77,19 @@ def test_promise_holds_with_missing_values_and_ties(n: int, k: int, seed: int) -
         assert (table["a"].isna() & release.frame["a"].notna()).any()
     else:
         assert release.channel.columns == set(quasi)
+
+
+@settings(max_examples=30, deadline=None)
+@TABLES
+def test_promise_holds_with_missing_values_and_ties(n: int, k: int, seed: int) -> None:
+    check_promise_holds_with_missing_values_and_ties(n, k, seed)
+
+
+@pytest.mark.long
+@settings(max_examples=60, deadline=None)
+@TABLES
+def test_promise_holds_with_missing_values_and_ties_in_many_tables(n: int, k: int, seed: int) -> None:
+    check_promise_holds_with_missing_values_and_ties(n, k, seed)
 
 
 def test_missing_numbers_keep_together() -> None:
@@ -129,9 +143,10 @@ def test_every_variant_keeps_its_promise(variant: type[Microaggregation], repres
         assert release.origin.tolist() == list(range(len(records)))
 
 
-@settings(max_examples=30, deadline=None)
-@given(st.integers(1, 60), st.integers(1, 7), st.integers(1, 5), st.integers(0, 10**6))
-def test_no_group_of_any_variant_is_smaller_than_k(n: int, k: int, distinct: int, seed: int) -> None:
+NUMBERS = given(st.integers(1, 60), st.integers(1, 7), st.integers(1, 5), st.integers(0, 10**6))
+
+
+def check_no_group_of_any_variant_is_smaller_than_k(n: int, k: int, distinct: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     k = min(k, n)
     numbers = rng.integers(0, distinct, (n, 2)).astype(float)
@@ -142,6 +157,19 @@ def test_no_group_of_any_variant_is_smaller_than_k(n: int, k: int, distinct: int
             sizes = np.bincount(groups)
             assert sizes.sum() == n
             assert k <= sizes.min() <= sizes.max() < 2 * k
+
+
+@settings(max_examples=30, deadline=None)
+@NUMBERS
+def test_no_group_of_any_variant_is_smaller_than_k(n: int, k: int, distinct: int, seed: int) -> None:
+    check_no_group_of_any_variant_is_smaller_than_k(n, k, distinct, seed)
+
+
+@pytest.mark.long
+@settings(max_examples=60, deadline=None)
+@NUMBERS
+def test_no_group_of_any_variant_is_smaller_than_k_in_many_tables(n: int, k: int, distinct: int, seed: int) -> None:
+    check_no_group_of_any_variant_is_smaller_than_k(n, k, distinct, seed)
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

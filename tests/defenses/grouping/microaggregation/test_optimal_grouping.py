@@ -24,9 +24,10 @@ def least_sum(values: np.ndarray, k: int) -> float:
     return best[-1]
 
 
-@settings(max_examples=100, deadline=None)
-@given(st.integers(1, 40), st.integers(1, 9), st.integers(1, 1000), st.integers(0, 10**6))
-def test_univariate_groups_are_optimal_ties_or_not(n: int, k: int, distinct: int, seed: int) -> None:
+VALUES = given(st.integers(1, 40), st.integers(1, 9), st.integers(1, 1000), st.integers(0, 10**6))
+
+
+def check_univariate_groups_are_optimal_ties_or_not(n: int, k: int, distinct: int, seed: int) -> None:
     values = np.random.default_rng(seed).integers(0, distinct, n).astype(float)
     k = min(k, n)
     groups = optimal_groups(values, k)
@@ -35,6 +36,19 @@ def test_univariate_groups_are_optimal_ties_or_not(n: int, k: int, distinct: int
     assert k <= sizes.min() <= sizes.max() < 2 * k
     assert within(values, groups) == pytest.approx(least_sum(values, k), rel=1e-9, abs=1e-9)
     assert (np.diff(groups[np.argsort(values, kind="stable")]) >= 0).all()
+
+
+@settings(max_examples=100, deadline=None)
+@VALUES
+def test_univariate_groups_are_optimal_ties_or_not(n: int, k: int, distinct: int, seed: int) -> None:
+    check_univariate_groups_are_optimal_ties_or_not(n, k, distinct, seed)
+
+
+@pytest.mark.long
+@settings(max_examples=200, deadline=None)
+@VALUES
+def test_univariate_groups_are_optimal_ties_or_not_in_many_tables(n: int, k: int, distinct: int, seed: int) -> None:
+    check_univariate_groups_are_optimal_ties_or_not(n, k, distinct, seed)
 
 
 def test_univariate_groups_keep_their_digits() -> None:
