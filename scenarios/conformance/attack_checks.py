@@ -138,8 +138,11 @@ def attack_checks(method: type[Attack]) -> Iterator[Check]:
     stage = STAGES.get((method.goal, method.kind))
     if stage is None:
         return
-    yield "does not modify its inputs", partial(_unmodified, method, stage)
-    yield "same seed, same claims", partial(_same_claims, method, stage)
+    # Most checks use the same inputs, of which some change copies; two use the same claims.
+    inputs = cache(partial(_inputs, method, stage))
+    first = cache(partial(_first_run, method, stage, inputs))
+    yield "does not modify its inputs", partial(_unmodified, first)
+    yield "same seed, same claims", partial(_same_claims, method, stage, first)
     if stage.success is not None:
         yield stage.success, partial(_succeeds, method, stage)
     tables: dict[str, Callable[[], Microdata]] = {
@@ -157,8 +160,6 @@ def attack_checks(method: type[Attack]) -> Iterator[Check]:
         "a completely suppressed release": partial(_filled, cell="*"),
         "a release of missing values": partial(_filled, cell=None),
     }
-    # These checks change copies of the same inputs.
-    inputs = cache(partial(_inputs, method, stage))
     for title, change in changes.items():
         yield f"handles {title}, or gives a reason", partial(_changed, method, stage, inputs, change)
     yield "handles an empty list of candidates, or gives a reason", partial(_no_candidates, method, stage, inputs)
@@ -193,12 +194,17 @@ def _runs_or_refuses(method: type[Attack], stage: Stage, release: Any, knowledge
         require(bool(str(error)) and "\n" not in str(error), "the error message is not a single line")
 
 
-def _unmodified(method: type[Attack], stage: Stage) -> None:
-    inputs = _inputs(method, stage)
-    before = [_tables(part) for part in inputs]
-    _run(method, stage, *inputs)
-    for part, tables in zip(inputs, before, strict=True):
-        require(_tables(part) == tables, f"it changes the {type(part).__name__}")
+def _first_run(method: type[Attack], stage: Stage, inputs: Callable[[], Inputs]) -> tuple[Claims, list[str]]:
+    """Claims of a run, and the parts of its inputs that it changed."""
+    before = [_tables(part) for part in inputs()]
+    claims = _run(method, stage, *inputs())
+    pairs = zip(inputs(), before, strict=True)
+    return claims, [type(part).__name__ for part, tables in pairs if _tables(part) != tables]
+
+
+def _unmodified(first: Callable[[], tuple[Claims, list[str]]]) -> None:
+    _, changed = first()
+    require(not changed, f"it changes the {' and the '.join(changed)}")
 
 
 def _tables(inputs: Any) -> list[Any]:
@@ -212,10 +218,11 @@ def _tables(inputs: Any) -> list[Any]:
     ]
 
 
-def _same_claims(method: type[Attack], stage: Stage) -> None:
-    first, second = (_run(method, stage, *_inputs(method, stage)) for _ in range(2))
-    for name in vars(first):
-        require(_same(getattr(first, name), getattr(second, name)), f"{name} differs between equal seeds")
+def _same_claims(method: type[Attack], stage: Stage, first: Callable[[], tuple[Claims, list[str]]]) -> None:
+    claims, _ = first()
+    again = _run(method, stage, *_inputs(method, stage))
+    for name in vars(claims):
+        require(_same(getattr(claims, name), getattr(again, name)), f"{name} differs between equal seeds")
 
 
 def _same(first: Any, second: Any) -> bool:

@@ -19,13 +19,15 @@ Method = TypeVar("Method", bound=Parametrized)
 CITIES = ("Kyōto", "Nara|Uji", "Ōsaka", "{Kōbe}", "*")
 
 _EXAMPLES: dict[str, dict[str, Any]] = {
-    "LikelihoodRatioAttack": {"shadows": 4},
-    "OfflineLikelihoodRatioAttack": {"shadows": 4},
+    "EnsembleMembership": {"rounds": 2},
+    "LearnedLinkage": {"simulations": 2},
+    "LikelihoodRatioAttack": {"shadows": 2},
+    "OfflineLikelihoodRatioAttack": {"shadows": 2},
     "OptimalRetentionWithPrior": {"prior": {"illness": [3, 1, 1]}, "epsilon": 1.0, "columns": ["illness"]},
     "Pipeline": {"steps": [AdditiveNoise(columns=["income"]), GlobalRecoding(levels={"city": 1})]},
     "RecordSuppression": {"k": 2, "columns": ["grade"]},
     "RecordSwapping": {"columns": ["city"], "rate": 0.5},
-    "ShadowModels": {"shadows": 4},
+    "ShadowModels": {"shadows": 1},
     "StratifiedSampling": {"by": "grade"},
 }
 """Parameters of exported methods that must name a column of the invented people, or would train too many models."""

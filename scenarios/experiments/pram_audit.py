@@ -6,7 +6,7 @@ histogram of the randomized records, since their order carries no information, a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import product
 
 import numpy as np
@@ -16,7 +16,7 @@ from attacks.pram.posterior_from_counts import with_row
 from defenses.base.simplex import project_to_simplex
 from defenses.pram.matrix import transition_matrix
 from defenses.pram.optimal import optimal_retention
-from metrics.arrays import Floats
+from metrics.arrays import Floats, Integers
 
 Histogram = tuple[int, ...]
 
@@ -33,8 +33,9 @@ def released_law(histogram: Histogram, retention: Floats) -> Floats:
 
 def secret_matrix_epsilon(n: int, d: int, tune: Callable[[Histogram], Floats]) -> float:
     """Exact epsilon of releasing n records through the matrix that `tune` derives from them and keeps secret."""
-    laws = {histogram: released_law(histogram, tune(histogram)) for histogram in _histograms(n, d)}
-    return max(_largest_ratio(laws[a], laws[b]) for a, b in _neighbours(laws))
+    histograms = list(_histograms(n, d))
+    laws = np.array([released_law(histogram, tune(histogram)).ravel() for histogram in histograms])
+    return float(np.log(_largest_ratios(laws, *_neighbours(histograms)).max()))
 
 
 def noisy_histogram_epsilon(n: int, d: int, matrix_level: float, release_level: float, margin: int) -> float:
@@ -46,12 +47,19 @@ def noisy_histogram_epsilon(n: int, d: int, matrix_level: float, release_level: 
     """
     largest = 0.0
     histograms = list(_histograms(n, d))
+    one, other = _neighbours(histograms)
+    # Many noisy counts, such as those that are all larger by 1, have the same projection.
+    of_releases: dict[tuple[float, ...], Floats] = {}
     for noisy in product(range(-margin, n + margin + 1), repeat=d):
-        retention = optimal_retention(project_to_simplex(noisy, n), release_level)
-        laws = {histogram: released_law(histogram, retention) for histogram in histograms}
-        for a, b in _neighbours(laws):
-            nearer = sum(abs(z - y) - abs(z - x) for x, y, z in zip(a, b, noisy, strict=True))
-            largest = max(largest, matrix_level / 2 * nearer + _largest_ratio(laws[a], laws[b]))
+        projected = project_to_simplex(noisy, n)
+        key = tuple(np.round(projected, 9).tolist())
+        if key not in of_releases:
+            retention = optimal_retention(projected, release_level)
+            laws = np.array([released_law(histogram, retention).ravel() for histogram in histograms])
+            of_releases[key] = np.log(_largest_ratios(laws, one, other))
+        distance = np.abs(np.array(noisy) - np.array(histograms)).sum(axis=1)
+        losses = matrix_level / 2 * (distance[other] - distance[one]) + of_releases[key]
+        largest = max(largest, float(losses.max()))
     return largest
 
 
@@ -87,20 +95,24 @@ def _features(histogram: Histogram, tune: Callable[[Histogram, Generator], Float
     return [retention[0], retention[1] - retention[0], released, released + 10 * retention[0]]
 
 
-def _largest_ratio(law: Floats, other: Floats) -> float:
-    """Largest log-ratio of two distributions; infinite where only the first is positive."""
-    possible = law > 0
-    with np.errstate(divide="ignore"):
-        return float(np.log(law[possible] / other[possible]).max())
+def _largest_ratios(laws: Floats, one: Integers, other: Integers) -> Floats:
+    """Largest ratio of each pair of distributions; infinite where only the first is positive."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.where(laws[one] > 0, laws[one] / laws[other], 0.0).max(axis=1))
 
 
 def _histograms(n: int, d: int) -> Iterator[Histogram]:
     return (counts for counts in product(range(n + 1), repeat=d) if sum(counts) == n)
 
 
-def _neighbours(laws: dict[Histogram, Floats]) -> Iterator[tuple[Histogram, Histogram]]:
-    for histogram in laws:
+def _neighbours(histograms: Sequence[Histogram]) -> tuple[Integers, Integers]:
+    """Positions of both histograms of each ordered pair that differs in one record."""
+    positions = {histogram: position for position, histogram in enumerate(histograms)}
+    pairs = []
+    for histogram in histograms:
         for i, j in product(range(len(histogram)), repeat=2):
             other = tuple(count - (c == i) + (c == j) for c, count in enumerate(histogram))
-            if i != j and other in laws:
-                yield histogram, other
+            if i != j and other in positions:
+                pairs.append((positions[histogram], positions[other]))
+    one, another = np.array(pairs).T
+    return one, another

@@ -62,7 +62,8 @@ def rng(seed=0):
         (Curator(epsilon=2.0, delta=1e-5, mechanism="gaussian"), 1.0, None),
         (PrivateMarginals(epsilon=2.0, delta=1e-5), 0.8, FEWER),
         (MaximumSpanningTree(epsilon=2.0, delta=1e-5), 0.8, FEWER),
-        (AdaptiveIterativeMechanism(epsilon=2.0, delta=1e-5), 0.8, None),
+        # Refined bins use it below.
+        pytest.param(AdaptiveIterativeMechanism(epsilon=2.0, delta=1e-5), 0.8, None, marks=pytest.mark.long),
         (GraphCurator(epsilon=2.0), 1.3, None),
     ],
     ids=repr,

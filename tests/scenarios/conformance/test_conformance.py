@@ -40,7 +40,7 @@ def cases():
             yield pytest.param(run, id=f"{name}: {title}", marks=[pytest.mark.long] if long else [])
 
 
-@pytest.mark.parametrize("run", cases())
+@pytest.mark.parametrize("run", list(cases()))
 def test_conforms(run):
     run()
 

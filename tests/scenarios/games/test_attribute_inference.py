@@ -29,17 +29,17 @@ def test_the_interval_covers_the_truth_in_95_percent_of_200_simulations():
     # Everybody has a number of their own; a stranger's nearest row is somebody else's, whose secret agrees in half of
     # the cases. The attack is right with probability .7, so that the risk is (.7 - .5) / (1 - .5) = .4 exactly.
     records = Microdata(
-        pd.DataFrame({"number": np.arange(4000), "secret": 0}),
+        pd.DataFrame({"number": np.arange(400), "secret": 0}),
         quasi_identifiers=("number",),
         sensitive=("secret",),
         domains={
-            "number": NumericDomain(0, 3999, integer=True),
+            "number": NumericDomain(0, 399, integer=True),
             "secret": NumericDomain(0, 1, integer=True, cuts=(1,)),
         },
     )
     covered = 0
     for number in range(200):
-        fresh = records.with_frame(records.frame.assign(secret=generator(1, number).integers(2, size=4000)))
+        fresh = records.with_frame(records.frame.assign(secret=generator(1, number).integers(2, size=400)))
         game = AttributeInference(records=fresh, originals=150, strangers=100, auxiliary=0)
         scores = play_alone(Flipped(), NearestRowInference(), game, generator(0, "simulation", number))[2]
         covered += scores.measures["risk_low"] <= 0.4 <= scores.measures["risk_high"]

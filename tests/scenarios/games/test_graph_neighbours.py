@@ -33,6 +33,7 @@ def test_graphs_differ_in_one_friendship_or_one_person(network, seed):
     assert len(set.intersection(*map(set, second - first))) >= 1
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize("level", ["edge", "node"])
 def test_exact_answers_tell_the_graphs_apart(network, level):
     game = GraphNeighbours(records=network, level=level, challenges=40)
@@ -41,6 +42,7 @@ def test_exact_answers_tell_the_graphs_apart(network, level):
     assert scores.measures["epsilon_bound"] > 0.5
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 def test_edge_privacy_hides_friendships_and_not_persons(network):
     # The bound holds with 99.9 %. At level "edge" it must not exceed the claim; a person of several friends is not
     # covered, and over these fixed seeds the persons are told apart far better.

@@ -51,7 +51,11 @@ from scenarios.seeds import generator
         Identity(),
     ],
 )
-@pytest.mark.parametrize("attack", [BestPosterior(), BestPosterior(table="drawn"), LeakagePosterior()])
+@pytest.mark.parametrize(
+    "attack",
+    # The game measures the posterior, so that the attack matters by its choice of a table alone.
+    [BestPosterior(), BestPosterior(table="drawn"), pytest.param(LeakagePosterior(), marks=pytest.mark.long)],
+)
 def test_no_adversary_sees_a_posterior_above_the_bound(defense, attack):
     summary = played(defense, attack, 5, 25, ("a", "b", "c"))
     assert summary.worst <= summary.bound * (1 + 1e-9)
@@ -64,18 +68,19 @@ class Boastful(RetentionReplacement):
         return Guarantee(pk=3.0)
 
 
-def test_a_false_claim_is_caught():
+@pytest.mark.parametrize("plays", [80, pytest.param(250, marks=pytest.mark.long)])
+def test_a_false_claim_is_caught(plays):
     liar, honest = Boastful(k=1.2), RetentionReplacement(k=3)
     rules = game(6)
     for defense, caught in ((liar, True), (honest, False)):
         claimed = defense.guarantee(rules.draw(generator(1)).records).pk
-        summary = played(defense, LeakagePosterior(), 6, 250)
+        summary = played(defense, LeakagePosterior(), 6, plays)
         assert (summary.worst > 1 / claimed * (1 + 1e-9)) == caught
         measured = play(defense, BestPosterior(), rules, generator(2)).utility["pk"]
         assert (measured < claimed * (1 - 1e-9)) == caught
         # By wins alone: a truthful claim is called false with probability below 1 in 1000.
-        answers = round(summary.answered.value * 250)
-        wins = round(summary.win.value * 250)
+        answers = round(summary.answered.value * plays)
+        wins = round(summary.win.value * plays)
         assert (answers > 0 and binom.sf(wins - 1, answers, 1 / claimed) < 0.001) == caught
 
 
