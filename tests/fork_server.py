@@ -29,6 +29,11 @@ PRELOADED = (
     "scenarios.datasets",
     "pyarrow.parquet",
 )
+USED = (
+    "scenarios.games.candidate_file",
+    "defenses.grouping.mondrian.mondrian",
+    "attacks.linkage.nearest_neighbour",
+)
 MOST_BYTES = 2**20
 """Largest request."""
 
@@ -165,6 +170,8 @@ def main():
     methods = sys.modules["scenarios.methods"]
     for kind in ("defenses", "attacks"):
         methods.exported(kind)
+    # Runs of most tests read the sources of these; to parse them takes a second.
+    sys.modules["scenarios.running.fingerprint"].closure(USED)
     gc.collect()
     gc.freeze()
     request = serve(control)

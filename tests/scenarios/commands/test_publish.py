@@ -2,6 +2,8 @@
 
 import gzip
 import json
+import shutil
+from contextlib import chdir
 
 import pytest
 from click.testing import CliRunner
@@ -40,9 +42,28 @@ FILES = {"index.html", "board.csv", "matrix.csv", "summary.md", RESULTS, RECORD}
 
 
 def publish(folder, *options, code=0):
-    outcome = CliRunner().invoke(cli, ["publish", "small.toml", "board", "-j", "1", "--quiet", *options])
+    with chdir(folder):
+        outcome = CliRunner().invoke(cli, ["publish", "small.toml", "board", "-j", "1", "--quiet", *options])
     assert outcome.exit_code == code, outcome.output
     return outcome
+
+
+@pytest.fixture(scope="module")
+def published_once(tmp_path_factory):
+    """A folder whose board was published."""
+    folder = tmp_path_factory.mktemp("published")
+    (folder / "small.toml").write_text(SCENARIO)
+    publish(folder, "--db", "one.db")
+    return folder
+
+
+@pytest.fixture
+def published(published_once, tmp_path, monkeypatch):
+    """A copy of a folder whose board was published; it is the current folder."""
+    folder = tmp_path / "published"
+    shutil.copytree(published_once, folder)
+    monkeypatch.chdir(folder)
+    return folder
 
 
 @pytest.fixture
@@ -52,8 +73,8 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
-def test_a_board_is_published_checked_and_extended(folder):
-    publish(folder, "--db", "one.db")
+def test_a_board_is_published_checked_and_extended(published):
+    folder = published
     board = folder / "board"
     assert {path.name for path in board.iterdir()} == FILES
     record = json.loads((board / RECORD).read_text())
@@ -74,11 +95,10 @@ def test_a_board_is_published_checked_and_extended(folder):
     assert stored < {result.key for result in extended}
 
 
-def test_replayed_results_are_those_published(folder):
-    publish(folder, "--db", "one.db")
+def test_replayed_results_are_those_published(published):
     plan = read_plan("small.toml")
     catalogue = Catalogue(plan, ("",) * len(plan.defenses))
-    trials = [result for result in read_results(folder / "board") if result.attack is not None]
+    trials = [result for result in read_results(published / "board") if result.attack is not None]
     replays = replay(catalogue, trials)
     assert len(replays) == len(trials) == 18
     for stored, ending in replays:
@@ -86,10 +106,9 @@ def test_replayed_results_are_those_published(folder):
         assert dict(ending.values) == dict(stored.values)
 
 
-def test_a_failed_trial_is_stale(folder):
-    publish(folder, "--db", "one.db")
+def test_a_failed_trial_is_stale(published):
     plan = read_plan("small.toml")
-    results = read_results(folder / "board")
+    results = read_results(published / "board")
     catalogue = Catalogue(
         plan, tuple(result.guarantee for result in results if result.attack is None and not result.play)
     )
@@ -118,16 +137,15 @@ def test_damaged_results_are_one_line(folder, content, message):
     assert outcome.output.count("\n") == 1
 
 
-def test_results_are_written_alike_in_any_order(tmp_path, folder):
-    publish(folder, "--db", "one.db")
-    results = read_results(folder / "board")
+def test_results_are_written_alike_in_any_order(tmp_path, published):
+    results = read_results(published / "board")
     (tmp_path / "other").mkdir()
     write_results(tmp_path / "other", results[::-1])
-    assert (tmp_path / "other" / RESULTS).read_bytes() == (folder / "board" / RESULTS).read_bytes()
+    assert (tmp_path / "other" / RESULTS).read_bytes() == (published / "board" / RESULTS).read_bytes()
 
 
-def test_a_board_of_another_scenario_is_not_replaced(folder):
-    publish(folder)
+def test_a_board_of_another_scenario_is_not_replaced(published):
+    folder = published
     before = (folder / "board" / RESULTS).read_bytes()
     (folder / "small.toml").write_text(SCENARIO.replace('"small"', '"other"'))
     assert "holds the standing board of small; name another folder" in publish(folder, code=2).output
