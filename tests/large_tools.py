@@ -53,9 +53,14 @@ def people(rows=1000, seed=1):
 
 def released_in_parts(defense, path, roles, output, *, seed=1, truth=None, rows=None, memory=None):
     """Write a release of a table that is read in parts; the release."""
-    root = SeedSequence(seed)
     with large_records(path, roles, memory=memory) as records:
-        release = large_release(defense, records, root, rows=rows)
-        with output_files() as outputs:
-            write_release(release, outputs, str(output), root, written=records.dataset.written, truth=truth)
+        return written_release(defense, records, output, seed=seed, truth=truth, rows=rows)
+
+
+def written_release(defense, records, output, *, seed=1, truth=None, rows=None):
+    """Write a release of opened records; the release."""
+    root = SeedSequence(seed)
+    release = large_release(defense, records, root, rows=rows)
+    with output_files() as outputs:
+        write_release(release, outputs, str(output), root, written=records.dataset.written, truth=truth)
     return release

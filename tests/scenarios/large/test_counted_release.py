@@ -1,5 +1,8 @@
 """Releases from counted combinations equal those in memory."""
 
+from contextlib import ExitStack
+from functools import cache, partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,25 +21,38 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr("scenarios.large.records.BLOCK", 64)
 
 
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    """Open a table of people in memory and in parts, each one once."""
+    with ExitStack() as stack:
+
+        @cache
+        def people_opened(rows=300, seed=0, missing=True):
+            return read(stack, tmp_path_factory.mktemp("people"), people(rows, seed, missing))
+
+        yield people_opened
+
+
 @pytest.fixture
-def stored(tmp_path):
-    """Write a table and its roles; return both paths."""
-
-    def write(frame, roles=ROLES):
-        frame.to_parquet(tmp_path / "people.parquet")
-        (tmp_path / "roles.toml").write_text(roles)
-        return tmp_path / "people.parquet", tmp_path / "roles.toml"
-
-    return write
+def read_both(tmp_path):
+    """Open some table in memory and in parts."""
+    with ExitStack() as stack:
+        yield partial(read, stack, tmp_path)
 
 
-def check_equal(defense, table, roles):
+def read(stack, folder, frame):
+    """A table as records in memory and as records that are read in parts."""
+    frame.to_parquet(folder / "people.parquet")
+    (folder / "roles.toml").write_text(ROLES)
+    paths = folder / "people.parquet", folder / "roles.toml"
+    return load_table(*paths).records, stack.enter_context(large_records(*paths))
+
+
+def check_equal(defense, records, large):
     """Compare rows, origins, guarantee and channel of both ways, and return the release in memory."""
-    records = load_table(table, roles).records
     expected = defense.apply(records, np.random.default_rng(0))
-    with large_records(table, roles) as large:
-        release = counted_release(counted_form(defense), large)
-        rows, origin = released_rows(release)
+    release = counted_release(counted_form(defense), large)
+    rows, origin = released_rows(release)
     pd.testing.assert_frame_equal(rows, as_cells(expected.frame))
     np.testing.assert_array_equal(origin, expected.origin)
     assert release.guarantee == defense.guarantee(records)
@@ -73,9 +89,8 @@ INCOGNITO = [
 
 
 @pytest.mark.parametrize(("options", "missing"), with_and_without_missing(INCOGNITO))
-def test_incognito_equals_the_release_in_memory(stored, options, missing):
-    table, roles = stored(people(300, seed=len(str(options)), missing=missing))
-    expected, release = check_equal(Incognito(**options), table, roles)
+def test_incognito_equals_the_release_in_memory(opened, options, missing):
+    expected, release = check_equal(Incognito(**options), *opened(seed=len(options), missing=missing))
     assert release.notes == (expected.remark,)
 
 
@@ -96,74 +111,68 @@ MONDRIAN = [
 
 
 @pytest.mark.parametrize(("options", "missing"), with_and_without_missing(MONDRIAN))
-def test_mondrian_equals_the_release_in_memory(stored, options, missing):
-    table, roles = stored(people(300, seed=len(str(options)), missing=missing))
-    check_equal(Mondrian(**options), table, roles)
+def test_mondrian_equals_the_release_in_memory(opened, options, missing):
+    check_equal(Mondrian(**options), *opened(seed=len(options), missing=missing))
 
 
-def test_mondrian_without_weights_in_blocks(stored, monkeypatch):
+def test_mondrian_without_weights_in_blocks(opened, monkeypatch):
     # Small blocks take the way of a large table, on both sides.
     monkeypatch.setattr("defenses.grouping.mondrian.partition._ROWS", 50)
-    table, roles = stored(people(2000))
-    check_equal(Mondrian(k=4), table, roles)
+    check_equal(Mondrian(k=4), *opened(2000))
 
 
 @pytest.mark.parametrize("defense", [Mondrian(strict=False), Mondrian(representative="mean")])
-def test_mondrian_that_needs_every_record_has_no_counted_form(stored, defense):
+def test_mondrian_that_needs_every_record_has_no_counted_form(opened, defense):
     assert counted_form(defense) is None
-    table, roles = stored(people(30))
-    with large_records(table, roles) as large, pytest.raises(ValueError, match="need every record in memory"):
+    _, large = opened(30)
+    with pytest.raises(ValueError, match="need every record in memory"):
         defense.recode(counted_table(large, ["job"]))
 
 
 @pytest.mark.parametrize("k", [1, 3, 300])
 @pytest.mark.parametrize("columns", [None, ["town", "member"], []])
-def test_record_suppression_equals_the_release_in_memory(stored, k, columns):
-    table, roles = stored(people(300))
-    check_equal(RecordSuppression(k=k, columns=columns), table, roles)
+def test_record_suppression_equals_the_release_in_memory(opened, k, columns):
+    check_equal(RecordSuppression(k=k, columns=columns), *opened())
 
 
 @pytest.mark.parametrize("levels", [1, {"age": 2, "job": 1}, {"age": 3, "size": 1, "town": 1}])
-def test_recoding_with_suppression_equals_the_release_in_memory(stored, levels):
-    table, roles = stored(people(300))
-    check_equal(Pipeline(steps=[GlobalRecoding(levels=levels), RecordSuppression(k=4)]), table, roles)
+def test_recoding_with_suppression_equals_the_release_in_memory(opened, levels):
+    check_equal(Pipeline(steps=[GlobalRecoding(levels=levels), RecordSuppression(k=4)]), *opened())
     steps = [GlobalRecoding(levels=levels), RecordSuppression(k=3), RecordSuppression(k=9, columns=["town", "age"])]
-    check_equal(Pipeline(steps=steps), table, roles)
+    check_equal(Pipeline(steps=steps), *opened())
 
 
-def test_later_suppression_is_of_the_records_that_are_left(stored):
-    table, roles = stored(people(300))
+def test_later_suppression_is_of_the_records_that_are_left(opened):
+    _, large = opened()
     steps = [GlobalRecoding(levels={"age": 0}), RecordSuppression(k=4), RecordSuppression(k=9)]
-    with large_records(table, roles) as large, pytest.raises(ValueError, match="got k = 9 for n = 4"):
+    with pytest.raises(ValueError, match="got k = 9 for n = 4"):
         counted_release(counted_form(Pipeline(steps=steps)), large)
 
 
-def test_a_single_combination_and_columns_without_variation(stored):
+def test_a_single_combination_and_columns_without_variation(read_both):
     frame = people(50, missing=False)
     for name in ("age", "town", "job", "size", "member", "illness"):
         frame[name] = frame[name].iloc[0]
-    table, roles = stored(frame)
-    check_equal(Incognito(k=50), table, roles)
-    check_equal(Mondrian(k=50), table, roles)
-    check_equal(Mondrian(k=5), table, roles)
-    check_equal(RecordSuppression(k=50), table, roles)
+    both = read_both(frame)
+    for defense in (Incognito(k=50), Mondrian(k=50), Mondrian(k=5), RecordSuppression(k=50)):
+        check_equal(defense, *both)
 
 
 @pytest.mark.parametrize(
     "defense", [Incognito(k=31), RecordSuppression(k=31), Incognito(l=4), Incognito(columns=["x"])]
 )
-def test_refusals_are_those_in_memory(stored, defense):
-    table, roles = stored(people(30))
+def test_refusals_are_those_in_memory(opened, defense):
+    records, large = opened(30)
     with pytest.raises(ValueError, match=r".") as expected:
-        defense.guarantee(load_table(table, roles).records)
-    with large_records(table, roles) as large, pytest.raises(ValueError, match=r".") as refusal:
+        defense.guarantee(records)
+    with pytest.raises(ValueError, match=r".") as refusal:
         counted_release(counted_form(defense), large)
     assert str(refusal.value) == str(expected.value)
 
 
-def test_too_many_combinations_are_refused(stored):
-    table, roles = stored(people(300))
-    with large_records(table, roles) as large, pytest.raises(TooManyCombinations, match="combinations of age, town"):
+def test_too_many_combinations_are_refused(opened):
+    _, large = opened()
+    with pytest.raises(TooManyCombinations, match="combinations of age, town"):
         counted_release(Incognito(), large, most=20)
 
 

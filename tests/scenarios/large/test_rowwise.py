@@ -1,11 +1,14 @@
 """Row-wise releases of tables that are read in parts equal those in memory, in law or in every cell."""
 
+from contextlib import ExitStack
+
 import numpy as np
 import pandas as pd
 import pytest
-from large_tools import ROLES, people, released_in_parts
+from large_tools import ROLES, people, written_release
 
 import defenses
+from scenarios.large.records import large_records
 from scenarios.tables.dataset import load_table
 from scenarios.tables.table_output import write_table
 
@@ -39,21 +42,33 @@ def table(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def records(table):
-    """The table in memory."""
-    return load_table(*table).records
+def opened(table):
+    """The table, read in parts; by whether wages, more than 700 numbers, are sampled instead of coded."""
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        coded = stack.enter_context(large_records(*table))
+        patch.setattr("scenarios.large.raw_columns.LIMIT", 700)
+        patch.setattr("scenarios.large.raw_columns.SAMPLE", 200)
+        sampled = stack.enter_context(large_records(*table))
+        patch.undo()
+        assert [records.columns["wage"].numbers_only for records in (coded, sampled)] == [False, True]
+        yield {False: coded, True: sampled}
 
 
 @pytest.fixture(scope="module")
-def identity(table, tmp_path_factory):
+def dataset(table):
+    """The table in memory."""
+    return load_table(*table)
+
+
+@pytest.fixture(scope="module")
+def identity(dataset, tmp_path_factory):
     """The released columns of the table as they are."""
     path = tmp_path_factory.mktemp("identity") / "identity.parquet"
-    in_memory(defenses.Identity(), *table, path)
+    in_memory(defenses.Identity(), dataset, path)
     return pd.read_parquet(path)
 
 
-def in_memory(defense, path, roles, output, seed=0):
-    dataset = load_table(path, roles)
+def in_memory(defense, dataset, output, seed=0):
     release = defense.apply(dataset.records, np.random.default_rng(seed))
     write_table(dataset.written.write(release.frame), str(output))
     return release
@@ -75,16 +90,12 @@ def rows_of(path):
 )
 @pytest.mark.parametrize("defense", DETERMINISTIC, ids=lambda defense: type(defense).__name__)
 def test_deterministic_releases_have_the_cells_of_those_in_memory(
-    small_blocks, table, tmp_path, defense, suffix, sampled, monkeypatch
+    small_blocks, dataset, opened, tmp_path, defense, suffix, sampled
 ):
-    if sampled:
-        # The wages, more than 700 numbers, are then not coded; 200 are sampled.
-        monkeypatch.setattr("scenarios.large.raw_columns.LIMIT", 700)
-        monkeypatch.setattr("scenarios.large.raw_columns.SAMPLE", 200)
     ours, theirs = tmp_path / f"ours.{suffix}", tmp_path / f"theirs.{suffix}"
     truth = tmp_path / "truth.csv"
-    expected = in_memory(defense, *table, theirs)
-    release = released_in_parts(defense, *table, ours, truth=str(truth))
+    expected = in_memory(defense, dataset, theirs)
+    release = written_release(defense, opened[sampled], ours, truth=str(truth))
     written, known = rows_of(ours), rows_of(theirs)
     origins = pd.read_csv(truth)
     assert origins["released_row"].tolist() == list(range(1000))
@@ -117,11 +128,12 @@ MATRIX_OF_RECORDS = (defenses.OptimalRetention, defenses.OptimalRetentionFromNoi
 
 @pytest.mark.parametrize("defense", RANDOM, ids=lambda defense: type(defense).__name__)
 def test_random_releases_have_the_channel_and_promise_of_those_in_memory(
-    small_blocks, table, records, identity, tmp_path, defense
+    small_blocks, dataset, opened, identity, tmp_path, defense
 ):
     theirs, ours, truth = tmp_path / "theirs.parquet", tmp_path / "ours.parquet", tmp_path / "truth.csv"
-    expected = in_memory(defense, *table, theirs)
-    release = released_in_parts(defense, *table, ours, truth=str(truth))
+    records = dataset.records
+    expected = in_memory(defense, dataset, theirs)
+    release = written_release(defense, opened[False], ours, truth=str(truth))
     assert release.guarantee == defense.guarantee(records)
     written, known = pd.read_parquet(ours), pd.read_parquet(theirs)
     assert written.dtypes.to_dict() == known.dtypes.to_dict()
@@ -148,6 +160,28 @@ def test_random_releases_have_the_channel_and_promise_of_those_in_memory(
             assert sorted(written[name].astype(str)) == sorted(known[name].astype(str))
 
 
+@pytest.fixture(scope="module")
+def crowd(tmp_path_factory):
+    """Twenty thousand people in memory and in parts, by whether wages are sampled instead of coded."""
+    folder = tmp_path_factory.mktemp("crowd")
+    roles = folder / "roles.toml"
+    roles.write_text(ROLES)
+    with ExitStack() as stack, pytest.MonkeyPatch.context() as patch:
+        found = {}
+        for sampled in (False, True):
+            frame, path = people(20_000, seed=3), folder / f"{sampled}.parquet"
+            if sampled:
+                patch.setattr("scenarios.large.raw_columns.LIMIT", 9_000)
+                patch.setattr("scenarios.large.raw_columns.SAMPLE", 3_000)
+                frame["wage"] += np.random.default_rng(4).random(len(frame)) / 1000
+            frame.to_parquet(path)
+            records = stack.enter_context(large_records(path, roles))
+            assert records.columns["wage"].numbers_only == sampled
+            found[sampled] = load_table(path, roles).records.frame, records
+        patch.undo()
+        yield found
+
+
 @pytest.mark.parametrize("sampled", [False, True], ids=["coded", "sampled"])
 @pytest.mark.parametrize(
     "defense",
@@ -160,23 +194,16 @@ def test_random_releases_have_the_channel_and_promise_of_those_in_memory(
     ],
     ids=lambda defense: type(defense).__name__,
 )
-def test_pram_follows_its_matrix(tmp_path, defense, sampled, monkeypatch):
+def test_pram_follows_its_matrix(crowd, tmp_path, defense, sampled, monkeypatch):
     # Each chi-squared statistic exceeds its bound with probability 1e-6; there are 16 of them.
     from scipy import stats
 
-    frame = people(20_000, seed=3)
-    if sampled:
-        monkeypatch.setattr("scenarios.large.raw_columns.LIMIT", 9_000)
-        monkeypatch.setattr("scenarios.large.raw_columns.SAMPLE", 3_000)
-        frame["wage"] += np.random.default_rng(4).random(len(frame)) / 1000
+    people_of, records = crowd[sampled]
     monkeypatch.setattr("scenarios.large.records.BLOCK", 1 << 10)
     monkeypatch.setattr("scenarios.large.shuffled_output.BUCKET", 5_000)
-    roles = tmp_path / "roles.toml"
-    roles.write_text(ROLES)
-    frame.to_parquet(tmp_path / "people.parquet")
     truth, ours = tmp_path / "truth.csv", tmp_path / "ours.parquet"
-    release = released_in_parts(defense, tmp_path / "people.parquet", roles, ours, truth=str(truth))
-    original = load_table(tmp_path / "people.parquet", roles).records.frame.iloc[pd.read_csv(truth)["record"]]
+    release = written_release(defense, records, ours, truth=str(truth))
+    original = people_of.iloc[pd.read_csv(truth)["record"]]
     written = pd.read_parquet(ours)
     original = original.reset_index(drop=True)
     for part in release.channel.parts:
