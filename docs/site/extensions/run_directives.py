@@ -11,11 +11,12 @@ from docutils.parsers.rst import directives
 from page_run import ROOT, SITE, PageRun, RunError, code_version
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective, SphinxRole
+from sphinx.util.parallel import make_chunks
 
 RUNS: dict[str, PageRun] = {}
 """The open run of each page that is being read."""
-RUNNING = re.compile(r"^:*`*\{run", re.MULTILINE)
-"""A directive that runs something, in the source of a page."""
+RUNNING = re.compile(r"^:*`*\{run|^\s*tokumei ", re.MULTILINE)
+"""A directive that runs something, or a command in its body, in the source of a page."""
 
 
 def open_run(app: Sphinx, page: str, source: list[str]) -> None:
@@ -204,19 +205,31 @@ class ValueRole(SphinxRole):
         return [nodes.Text(part["content"])], []
 
 
-def spread(running: list[str], others: list[str]) -> list[str]:
-    """Pages in an order in which those that run something are evenly spaced."""
-    positions = [((i + 0.5) / len(pages), page) for pages in (running, others) for i, page in enumerate(pages)]
-    return [page for _, page in sorted(positions)]
+def ordered(costs: dict[str, int], processes: int) -> list[str]:
+    """Pages in an order in which the costly ones are read first, each in another process.
+
+    Parameters
+    ----------
+    costs : dict of str to int
+        Cost of each page.
+    processes : int
+        Number of processes that read pages.
+    """
+    pages = sorted(costs, key=lambda page: -costs[page])
+    sizes = [len(chunk) for chunk in make_chunks(pages, processes)]
+    # Sphinx divides the list into chunks. As many as there are processes start at once, and the others from the end.
+    places = [*range(processes), *range(len(sizes) - 1, processes - 1, -1)][: len(sizes)]
+    chunks: list[list[str]] = [[] for _ in sizes]
+    for page in pages:
+        open_places = [place for place in places if len(chunks[place]) < sizes[place]]
+        chunks[min(open_places, key=lambda place: len(chunks[place]))].append(page)
+    return [page for chunk in chunks for page in chunk]
 
 
 def order_pages(app: Sphinx, env, docnames: list[str]) -> None:
-    """Space the pages that run something evenly.
-
-    Sphinx divides its pages in alphabetical order among processes. Nearly all pages that run something would go to one.
-    """
-    running = [name for name in docnames if RUNNING.search(Path(env.doc2path(name)).read_text(encoding="utf-8"))]
-    docnames[:] = spread(running, [name for name in docnames if name not in running])
+    """Have the pages read first that run most."""
+    costs = {name: len(RUNNING.findall(Path(env.doc2path(name)).read_text(encoding="utf-8"))) for name in docnames}
+    docnames[:] = ordered(costs, app.parallel)
 
 
 def set_version(app: Sphinx, config) -> None:

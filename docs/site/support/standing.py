@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
-import os
 from pathlib import Path
 from typing import Any
 
@@ -30,12 +30,14 @@ def settings() -> pd.DataFrame:
     for path in sorted((ROOT / "leaderboard").glob("*.py")):
         digest.update(path.read_bytes())
     stored = CACHE / f"{digest.hexdigest()[:16]}.csv"
-    if not stored.exists():
-        CACHE.mkdir(parents=True, exist_ok=True)
-        # Pages are built at the same time: none may read half of the file.
-        written = stored.with_suffix(f".{os.getpid()}")
-        pd.DataFrame(_rows()).to_csv(written, index=False)
-        written.replace(stored)
+    CACHE.mkdir(parents=True, exist_ok=True)
+    # Pages are built at the same time: the second one waits for what the first one computes.
+    with (CACHE / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not stored.exists():
+            written = stored.with_suffix(".part")
+            pd.DataFrame(_rows()).to_csv(written, index=False)
+            written.replace(stored)
     return pd.read_csv(stored, keep_default_na=False, na_values=["NaN"])
 
 
