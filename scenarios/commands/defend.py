@@ -122,7 +122,9 @@ def defend(
             release = defense.apply(records, release_rng).shuffled(order_rng)
         if channel is not None and release.channel is None:
             raise ValueError(f"--channel: this release of {method} has none")
-    _describe(dataset, roles, _unique_text_columns(records))
+    unique = _unique_text_columns(records)
+    _describe(dataset, roles, unique)
+    _warn_of_identifiers(dataset, unique)
     if dataset.impossible and not takes_rules(defense):
         echo(f"note: {method} may release rows that {roles} declares impossible: {IGNORED}", err=True)
     with bad_input():
@@ -193,6 +195,16 @@ def _describe(dataset: Dataset, roles: Path | None, unique: Sequence[str]) -> No
         echo(f"warning: undecided in {roles}: {', '.join(dataset.undecided)}; their roles are guesses", err=True)
     for name in unique:
         echo(f"warning: {name}: differs in every record and is no declared identifier; it may name people", err=True)
+
+
+def _warn_of_identifiers(dataset: Dataset, named: Sequence[str]) -> None:
+    """Warn of released columns that look like identifiers, other than those that were `named`."""
+    from scenarios.tables.dataset import with_columns
+    from scenarios.tables.notes import identifier_warnings
+
+    columns = [name for name in dataset.records.frame.columns if name not in named]
+    for warning in identifier_warnings(with_columns(dataset, columns)):
+        echo(f"warning: {warning}", err=True)
 
 
 def named_defense(name: str, parameters: Mapping[str, Any]) -> MicrodataDefense:

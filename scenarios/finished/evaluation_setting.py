@@ -166,7 +166,7 @@ def read_control(path: Path, dataset: Dataset, roles: Roles) -> tuple[Microdata,
     path : Path
         CSV or Parquet file with all columns of the original table; identifiers may be missing.
     dataset : Dataset
-        The original table, which gives domains. Inferred domains are extended.
+        The original table, which gives domains. Those that are inferred, or of columns without a role, are extended.
     roles : Roles
         Its roles file.
 
@@ -195,7 +195,7 @@ def read_control(path: Path, dataset: Dataset, roles: Roles) -> tuple[Microdata,
     values, domains = {}, {}
     for name in records.released_columns:
         domain = wide = records.domain(name)
-        if domain.inferred:
+        if domain.inferred or name in dataset.left_out:
             wide = with_values_of(domain, columns[name])
         if isinstance(wide, NumericDomain):
             # Numbers outside the records' range belong to the nearest bin.

@@ -67,7 +67,8 @@ def _complete(path: Path, head: bytes, encoding: str | None) -> str:
         try:
             lines.decode()
         except UnicodeDecodeError:
-            text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(head).removeprefix("\ufeff")
+            unmarked = head.removeprefix(codecs.BOM_UTF8)
+            text = codecs.getincrementaldecoder(encoding)(errors="replace").decode(unmarked).removeprefix("\ufeff")
             return text[: text.rfind("\n") + 1]
     if not lines:
         raise ValueError(f"{path}: its first line is longer than {HEAD >> 20} MiB; is it a CSV file with a header?")

@@ -121,8 +121,9 @@ def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ..
         warnings.append(f"Not in the release: {', '.join(table.lacking)}. Is it a release of this table?")
     if setting.dataset.undecided:
         warnings.append(f"Roles that nobody has decided yet: {', '.join(setting.dataset.undecided)}.")
-    if setting.dataset.inferred:
-        warnings.append(f"Domains read from the records: {', '.join(setting.dataset.inferred)}.")
+    inferred = [name for name in setting.dataset.inferred if name not in setting.dataset.left_out]
+    if inferred:
+        warnings.append(f"Domains read from the records: {', '.join(inferred)}.")
     return tuple(warnings)
 
 

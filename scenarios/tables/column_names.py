@@ -8,20 +8,27 @@ IDENTIFIERS = frozenset((
     "id", "ids", "uid", "uuid", "guid", "ssn", "nhs", "mrn", "passport", "iban", "account", "accountnumber",
     "serial", "rowid", "rownames", "rownumber", "index", "idx", "pk", "name", "fullname", "forename", "firstname",
     "givenname", "surname", "lastname", "familyname", "username", "login", "nickname", "email", "mail", "phone",
-    "telephone", "mobile", "fax", "url",
+    "telephone", "mobile", "fax", "url", "nachname", "vorname", "familienname", "telefon", "personalnr",
+    "personalnummer", "kundennr", "kundennummer", "patientennr", "patientennummer", "ausweisnummer",
 ))  # fmt: skip
 IDENTIFIERS_JAPANESE = (
     "氏名", "名前", "姓名", "フリガナ", "ふりがな", "識別", "ＩＤ", "連番", "通し番号", "整理番号", "管理番号",
     "受付番号", "社員番号", "会員番号", "顧客番号", "患者番号", "学籍番号", "個人番号", "マイナンバー", "旅券", "電話",
     "メール", "口座",
 )  # fmt: skip
+FREE_TEXT = frozenset((
+    "note", "notes", "remark", "remarks", "comment", "comments", "memo", "bemerkung", "bemerkungen", "kommentar",
+    "notiz", "notizen", "anmerkung", "anmerkungen",
+))  # fmt: skip
+FREE_TEXT_JAPANESE = ("備考", "メモ", "コメント", "自由記述")
 SENSITIVE = frozenset((
     "salary", "salaries", "income", "wage", "wages", "earning", "earnings", "pay", "compensation", "bonus",
     "wealth", "debt", "loan", "balance", "diagnosis", "diagnoses", "disease", "illness", "sickness", "condition",
     "icd", "icd9", "icd10", "symptom", "medication", "treatment", "therapy", "hiv", "cancer", "diabetes",
     "disability", "disabled", "pregnancy", "pregnant", "abortion", "depression", "affair", "affairs", "religion",
     "religious", "faith", "politics", "political", "party", "vote", "voted", "union", "sexuality", "orientation",
-    "crime", "criminal", "conviction", "convicted", "offence", "offense", "arrest",
+    "crime", "criminal", "conviction", "convicted", "offence", "offense", "arrest", "gehalt", "lohn",
+    "einkommen", "diagnose", "diagnosen", "krankheit", "konfession", "behinderung",
 ))  # fmt: skip
 SENSITIVE_JAPANESE = (
     "給与", "給料", "年収", "月収", "収入", "所得", "賃金", "賞与", "資産", "負債", "借入", "借金", "残高",
@@ -35,7 +42,7 @@ OUTCOMES_JAPANESE = ("目的変数", "結果", "成否")
 
 
 def hints_at(name: str, words: frozenset[str], japanese: tuple[str, ...]) -> bool:
-    """Return True if a name holds one of some words: an English word as a whole, a Japanese word anywhere.
+    """Return True if a name holds one of some words: an English or German word as a whole, a Japanese word anywhere.
 
     Parameters
     ----------
@@ -43,7 +50,7 @@ def hints_at(name: str, words: frozenset[str], japanese: tuple[str, ...]) -> boo
         Name of a column. Words end at a change from a lower-case to an upper-case letter, at a digit and at any other
         character that is no letter.
     words : frozenset of str
-        English words in lower case.
+        English and German words in lower case.
     japanese : tuple of str
         Japanese words.
 

@@ -35,6 +35,10 @@ from scenarios.tables.uniqueness import uniqueness
 WIDTH = 118
 MOST_CATEGORIES = 10_000
 """Number of distinct texts up to which spellings are compared; a column with more holds no categories."""
+NOTHING_SENSITIVE = (
+    "no column was recognized as sensitive; list in `sensitive` what nobody should learn, such as an illness: without "
+    "it, no l-diversity protects the value and no attack on it is measured"
+)
 DECIDE = """\
 # It shows bounds and categories that occur in the table, so it is as confidential as the table until they are replaced.
 # `undecided` lists columns whose role is a guess. Correct the role, then delete the name from the list.
@@ -153,6 +157,8 @@ def described_table(
     header = HEADER.format(name=" ".join(path.name.split()), command="describe") + DECIDE + together
     moved = (None if roles is None else roles.parent, output.parent)
     text = roles_text(header, described, list(columns), new_domains, comments, moved, dates)
+    if not described.sensitive:
+        notes.append(NOTHING_SENSITIVE)
     return Description(text, described, tuple(notes))
 
 

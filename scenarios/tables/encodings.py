@@ -57,7 +57,8 @@ def table_text(path: Path, data: bytes, encoding: str | None = None) -> str:
             hint = f", or declare it: --encoding {guess} (key 'encoding' of the roles file)" if guess else ""
             raise ValueError(f"{error}{hint}") from None
     try:
-        text = data.decode(encoding).removeprefix("\ufeff")
+        # Some programs put the mark of UTF-8 before any text, where it would become a part of the first name.
+        text = data.removeprefix(codecs.BOM_UTF8).decode(encoding).removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: is not {encoding} ({error.reason} at byte {error.start})") from None
     if "\0" in text:

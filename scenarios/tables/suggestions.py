@@ -10,6 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from scenarios.tables.column_names import (
+    FREE_TEXT,
+    FREE_TEXT_JAPANESE,
     IDENTIFIERS,
     IDENTIFIERS_JAPANESE,
     OUTCOMES,
@@ -70,6 +72,8 @@ def suggested_identifier(name: str, column: pd.Series[Any]) -> Suggestion | None
         if column.dtype != object
         else _text_reason(distinct, len(present), by_name=by_name)
     )
+    if not reason and column.dtype == object and len(distinct) > FEW and hints_at(name, FREE_TEXT, FREE_TEXT_JAPANESE):
+        reason, guess = "free text by its name, which may name people", True
     return Suggestion(IDENTIFIER, reason, guess) if reason else None
 
 

@@ -115,6 +115,15 @@ def test_what_must_be_known_comes_first(folder):
     assert "--threshold 0.09 --profile wp29 -o report.html" in page(folder)
 
 
+def test_a_column_that_no_release_holds_has_no_domain_to_be_warned_of(folder):
+    for name in ("people.csv", "others.csv"):
+        pd.read_csv(folder / name).assign(note=f"says {name}").to_csv(folder / name, index=False)
+    released("Constant")
+    output = report("--targets", "20").output
+    assert "report written to report.html" in output
+    assert "note" not in output
+
+
 def test_without_control_what_is_missing_is_said(folder):
     released("Mondrian", "-p", "k=8")
     assert report("--profile", "wp29").exit_code == 1

@@ -192,6 +192,19 @@ def test_columns_without_a_role_are_used_by_attackers_and_left_out_of_utility(fo
     assert any(note.startswith("income: no role declared, but released") for note in result.notes)
 
 
+def test_control_people_may_hold_any_value_of_a_column_without_a_role(folder, tmp_path):
+    """The categories of a column that goes out nowhere need not be complete."""
+    text = (folder / "roles.toml").read_text()
+    for name in ("people.csv", "others.csv"):
+        pd.read_csv(folder / name).assign(note=f"says {name}").to_csv(tmp_path / name, index=False)
+    (tmp_path / "roles.toml").write_text(
+        text + '\n[columns.note]\ntype = "category"\ncategories = ["says people.csv"]\n'
+    )
+    dataset, roles = load_table(tmp_path / "people.csv", tmp_path / "roles.toml"), read_roles(tmp_path / "roles.toml")
+    control, _ = read_control(tmp_path / "others.csv", dataset, roles)
+    assert set(control.frame["note"]) == {"says others.csv"}
+
+
 def test_control_people_who_equal_records_are_counted(setting, folder):
     mixed = pd.concat([setting.control.frame.iloc[:20], setting.records.frame.iloc[:7]], ignore_index=True)
     suspicious = replace(setting, control=setting.control.with_frame(mixed))

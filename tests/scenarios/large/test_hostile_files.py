@@ -1,5 +1,6 @@
 """Odd and broken files that are read in parts: the records of the table in memory, or a refusal in words."""
 
+import codecs
 import datetime
 import decimal
 import gzip
@@ -165,6 +166,14 @@ def test_a_declared_encoding_is_honoured(tmp_path, encoding, compressed):
     path, roles = tmp_path / "people.csv", tmp_path / "roles.toml"
     path.write_bytes(gzip.compress(content) if compressed else content)
     roles.write_text(f'encoding = "{encoding}"')
+    assert_alike(path, roles)
+
+
+def test_a_byte_order_mark_before_another_encoding_is_no_part_of_a_name(tmp_path):
+    path, roles = tmp_path / "people.csv", tmp_path / "roles.toml"
+    # Names are read from the beginning of the file, which is longer than what is read at once.
+    path.write_bytes(codecs.BOM_UTF8 + ("a,b\n1,é\n" + "1,x\n" * 300_000).encode("cp1252"))
+    roles.write_text('encoding = "cp1252"\nquasi_identifiers = ["a", "b"]')
     assert_alike(path, roles)
 
 

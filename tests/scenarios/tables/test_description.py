@@ -145,6 +145,45 @@ def test_values_that_identify(tmp_path, values, role):
     assert ("column" in described.identifiers) == (role == "identifier")
 
 
+def test_words_of_german_exports_hint_at_roles(tmp_path):
+    rng = np.random.default_rng(0)
+    pd.DataFrame(
+        {
+            "Personal-Nr.": 100_000 + np.arange(400) // 2,
+            "Nachname": rng.choice([f"Huber{number}" for number in range(90)], 400),
+            "Bemerkung": rng.choice([f"Gespräch mit Frau Huber{number}" for number in range(90)], 400),
+            "Amt": rng.choice(["Bäder", "IT"], 400),
+            "Gehalt (€)": rng.normal(3000, 500, 400).round(2),
+            "Diagnose": rng.choice(["Grippe", "Asthma"], 400),
+            "Ort": "Köln",
+        }
+    ).to_csv(tmp_path / "t.csv", index=False)
+    description = describe_table(tmp_path / "t.csv", None, tmp_path / "r.toml")
+    assert description.roles.identifiers == ["Personal-Nr.", "Nachname", "Bemerkung"]
+    assert description.roles.sensitive == ["Gehalt (€)", "Diagnose"]
+    assert description.roles.undecided == ["Personal-Nr.", "Nachname", "Bemerkung", "Gehalt (€)", "Diagnose"]
+    assert "Gespräch" not in description.text
+
+
+def test_a_table_without_a_sensitive_column_is_noted(folder):
+    words = "no column was recognized as sensitive"
+    assert words not in call("describe", "people.csv").stderr
+    pd.read_csv("people.csv")[["age", "zip", "height"]].to_csv("plain.csv", index=False)
+    assert words in call("describe", "plain.csv", "-o", "plain.toml").stderr
+    assert words in call("describe", "plain.csv", "--memory", "1GB", "-o", "large.toml").stderr
+
+
+def test_a_release_of_likely_identifiers_is_warned_of(folder):
+    """Without roles e-mail addresses go out. Some are missing, so the column does not differ in every row."""
+    frame = pd.read_csv("people.csv")[["age", "zip"]]
+    frame["contact"] = [f"{number}@example.org" if number % 9 else None for number in range(len(frame))]
+    frame.to_csv("mails.csv", index=False)
+    warned = "warning: contact: no identifier by role, but e-mail addresses"
+    assert warned in call("defend", "Identity", "mails.csv", "-o", "clear.csv").stderr
+    (folder / "mails.toml").write_text('identifiers = ["contact"]')
+    assert warned not in call("defend", "Identity", "mails.csv", "--roles", "mails.toml").stderr
+
+
 @pytest.mark.parametrize("rows", ["", "a\n", "1\n2\n", "x\nx\n"])
 def test_tiny_tables(tmp_path, rows):
     path = tmp_path / "t.csv"

@@ -1,5 +1,6 @@
 """Numbers in other forms, missing values among numbers, columns without a name, and encodings."""
 
+import codecs
 import gzip
 import tomllib
 from pathlib import Path
@@ -208,6 +209,9 @@ def test_encodings(tmp_path):
     assert len(load_table(tmp_path / "utf8.csv", tmp_path / "shift_jis.toml").records) == 2
     for western in ("café,é\nnaïve,chérie\n", "Größe,Straße\nMüller,Öl\n", "name\nJosé\n"):
         assert guessed_encoding(western.encode("cp1252")) == "cp1252"
+    (tmp_path / "bom.csv").write_bytes(codecs.BOM_UTF8 + "Größe;Straße\n170;Öl\n".encode("cp1252"))
+    marked = load_table(tmp_path / "bom.csv", reading={"encoding": "cp1252"})
+    assert list(marked.records.frame.columns) == ["Größe", "Straße"]
     assert guessed_encoding(bytes(range(128, 256))) is None
     assert "encoding 'klingon'" in call("validate", tmp_path / "t.csv", "--encoding", "klingon", code=2).output
     assert "is not ascii" in call("validate", tmp_path / "t.csv", "--encoding", "ascii", code=2).output
