@@ -9,15 +9,18 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent / "extensions"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 
 from check_pages import faults
+from forked_process import at_start, fork_server
+from page_run import FORKS, environment
 
 SITE = Path(__file__).parent
 OUTPUT = SITE / "_build" / "html"
 LANGUAGES = ("en", "ja")
 
 
-def build(language: str, *, jobs: int) -> int:
+def build(language: str, *, jobs: int, forks: int | None) -> int:
     """Build one language. Every warning is an error.
 
     Parameters
@@ -26,6 +29,8 @@ def build(language: str, *, jobs: int) -> int:
         Folder of the sources.
     jobs : int
         Number of pages that are read at the same time.
+    forks : int, optional
+        Descriptor of a server from which the commands of pages are forked. It loads the packages once for all of them.
 
     Returns
     -------
@@ -35,7 +40,8 @@ def build(language: str, *, jobs: int) -> int:
     options = ["-b", "html", "-E", "-q", "-W", "-n", "--keep-going", "-j", str(jobs)]
     folders = ["-c", str(SITE), "-d", str(SITE / "_build" / "doctrees" / language)]
     command = [sys.executable, "-m", "sphinx", *options, *folders, str(SITE / language), str(OUTPUT / language)]
-    return subprocess.call(command, env=os.environ | {"TOKUMEI_SITE_LANGUAGE": language})
+    settings = {"TOKUMEI_SITE_LANGUAGE": language} | ({FORKS: str(forks)} if forks else {})
+    return subprocess.call(command, env=os.environ | settings, pass_fds=[forks] if forks else [])
 
 
 def main() -> int:
@@ -52,9 +58,11 @@ def main() -> int:
     languages = options.language or LANGUAGES
     for language in languages:
         shutil.rmtree(OUTPUT / language, ignore_errors=True)
+    server = fork_server(os.getpid(), frozenset(at_start(environment()).items())) if hasattr(os, "pidfd_open") else None
+    forks = server and server.fileno()
     # Sphinx resolves references in one process, and a page's commands run one after the other.
     with ThreadPoolExecutor(len(languages) if options.jobs > 1 else 1) as pool:
-        codes = list(pool.map(lambda language: build(language, jobs=options.jobs), languages))
+        codes = list(pool.map(lambda language: build(language, jobs=options.jobs, forks=forks), languages))
     if any(codes):
         return 1
     shutil.copyfile(SITE / "index.html", OUTPUT / "index.html")

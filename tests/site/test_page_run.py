@@ -1,7 +1,12 @@
 """Commands and code of a page: real output, failures, nothing private, and the cache."""
 
+import json
+import os
+import socket
+import threading
+
 import pytest
-from page_run import PageRun, RunError
+from page_run import FORKS, PageRun, RunError
 
 
 @pytest.fixture
@@ -80,3 +85,39 @@ def test_a_failed_page_is_not_kept(page):
         command(run, "false")
     run.close()
     assert not run._record.exists()
+
+
+def test_the_program_is_forked_from_a_server_if_there_is_one(page, monkeypatch):
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    monkeypatch.setenv(FORKS, str(theirs.fileno()))
+    requests = []
+
+    def answer():
+        message, (*streams, report), _, _ = socket.recv_fds(ours, 2**20, 4)
+        requests.append(json.loads(message))
+        os.write(streams[1], b"to output\n")
+        os.write(streams[2], b"to errors\n")
+        for stream in streams:
+            os.close(stream)
+        with socket.socket(fileno=report) as told:
+            told.send(b"1")
+            told.send(str(3 << 8).encode())
+
+    server = threading.Thread(target=answer)
+    server.start()
+    run = page()
+    said = command(run, "tokumei validate 'a b.csv' > output.txt; code=$?; cat output.txt; exit $code", exit_codes=[3])
+    server.join(20)
+    assert said == "to errors\nto output"
+    (request,) = requests
+    assert request["command"] == ["tokumei", "validate", "a b.csv"]
+    assert request["folder"] == str(run.folder)
+    assert request["environment"]["COLUMNS"] == "88"
+    assert FORKS not in request["environment"]
+
+
+def test_the_program_runs_as_a_new_process_without_a_server(page, monkeypatch):
+    monkeypatch.delenv(FORKS, raising=False)
+    said = command(page(), "tokumei validate nowhere.csv < /dev/null", exit_codes=[2])
+    assert said.startswith("Error: ")
+    assert "nowhere.csv" in said

@@ -13,6 +13,8 @@ from pathlib import Path
 SITE = Path(__file__).parents[1]
 ROOT = SITE.parents[1]
 PACKAGES = ("attacks", "defenses", "leaderboard", "metrics", "scenarios")
+FORKS = "TOKUMEI_SITE_FORKS"
+"""Variable that names the descriptor of the server from which `programs/tokumei` forks the program, if there is one."""
 ANSI = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
 
@@ -26,6 +28,7 @@ def code_version() -> str:
     files = [path for package in PACKAGES for path in (ROOT / package).rglob("*") if path.is_file()]
     files += [
         *(SITE / "examples").iterdir(),
+        *(SITE / "programs").iterdir(),
         *(SITE / "extensions").glob("*run*.py"),
         SITE / "extensions/python_worker.py",
     ]
@@ -39,7 +42,7 @@ def code_version() -> str:
 def environment() -> dict[str, str]:
     """Environment of a page's processes: no colours, fixed width, UTC."""
     settings = {"COLUMNS": "88", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}"
+    path = os.pathsep.join([str(SITE / "programs"), str(Path(sys.executable).parent), os.environ.get("PATH", "")])
     modules = f"{ROOT}{os.pathsep}{SITE / 'support'}"
     return os.environ | settings | {"PATH": path, "PYTHONPATH": modules, "PYTHONDONTWRITEBYTECODE": "1"}
 
@@ -104,6 +107,7 @@ class PageRun:
                 stderr=subprocess.STDOUT if errors else subprocess.PIPE,
                 encoding="utf-8",
                 timeout=seconds,
+                pass_fds=[int(os.environ[FORKS])] if FORKS in os.environ else [],
             )
             if ended.returncode not in exit_codes:
                 said = f"{ended.stdout}{ended.stderr or ''}"
