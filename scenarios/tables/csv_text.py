@@ -97,9 +97,14 @@ def check_rows(path: Path, text: str, separator: str, width: int) -> None:
         for line, row in csv_rows(text, separator, strict=True):
             if len(row) != width:
                 fields = f"{len(row)} field" + "s" * (len(row) != 1)
-                hint = (
-                    "; if it begins with a row name, the header needs a name for that" if len(row) == width + 1 else ""
-                )
+                other = inferred_separator(text)
+                if width == 1 and other != separator and other in header_fields(path, text, separator)[0]:
+                    key = "tab" if other == "\t" else other
+                    hint = f"; the fields look separated by {SEPARATORS[other]} ({key}), see --delimiter"
+                elif len(row) == width + 1:
+                    hint = "; if it begins with a row name, the header needs a name for that"
+                else:
+                    hint = ""
                 raise ValueError(f"{path}, line {line}: has {fields} where the header has {width}{hint}")
     except csv.Error as error:
         raise ValueError(f"{path}, after line {line}: broken quotes ({error})") from None

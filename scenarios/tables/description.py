@@ -203,7 +203,7 @@ def _with_suggestions(
     ]
     measured = uniqueness(frame, quasi_identifiers)
     for name in quasi_identifiers:
-        suggestions[name] = quasi_identifier_reason(name, frame[name], measured)
+        suggestions[name] = quasi_identifier_reason(name, frame[name], measured, date=name in dates)
     # A person who listed the quasi-identifiers has left the other columns out.
     left_out = free if declared.quasi_identifiers is not None else []
     guesses = {*(name for name in free if suggestions[name].guess), *left_out, *declared.undecided}

@@ -161,7 +161,9 @@ def suggested_roles(frame: pd.DataFrame) -> dict[str, Suggestion]:
     return suggestions
 
 
-def quasi_identifier_reason(name: str, column: pd.Series[Any], measured: Uniqueness) -> Suggestion:
+def quasi_identifier_reason(
+    name: str, column: pd.Series[Any], measured: Uniqueness, *, date: bool = False
+) -> Suggestion:
     """Describe how far a quasi-identifier makes records unique, by shares of records."""
     shares = measured.columns[name]
     if len(column.unique()) == 1:
@@ -177,7 +179,7 @@ def quasi_identifier_reason(name: str, column: pd.Series[Any], measured: Uniquen
         return Suggestion(QUASI_IDENTIFIER, words, guess=False)
     doubt = "if it names people, it is an identifier"
     if column.dtype != object:
-        doubt = "if nobody else knows this amount, it is sensitive or unprotected"
+        doubt = f"if nobody else knows this {'date' if date else 'amount'}, it is sensitive or unprotected"
     return Suggestion(QUASI_IDENTIFIER, f"{words}; {doubt}", guess=True)
 
 

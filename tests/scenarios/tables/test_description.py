@@ -155,13 +155,15 @@ def test_words_of_german_exports_hint_at_roles(tmp_path):
             "Amt": rng.choice(["Bäder", "IT"], 400),
             "Gehalt (€)": rng.normal(3000, 500, 400).round(2),
             "Diagnose": rng.choice(["Grippe", "Asthma"], 400),
+            "geboren": pd.date_range("1960-01-01", periods=400, freq="31D").strftime("%d.%m.%Y"),
             "Ort": "Köln",
         }
     ).to_csv(tmp_path / "t.csv", index=False)
     description = describe_table(tmp_path / "t.csv", None, tmp_path / "r.toml")
     assert description.roles.identifiers == ["Personal-Nr.", "Nachname", "Bemerkung"]
     assert description.roles.sensitive == ["Gehalt (€)", "Diagnose"]
-    assert description.roles.undecided == ["Personal-Nr.", "Nachname", "Bemerkung", "Gehalt (€)", "Diagnose"]
+    assert description.roles.undecided == ["Personal-Nr.", "Nachname", "Bemerkung", "Gehalt (€)", "Diagnose", "geboren"]
+    assert "if nobody else knows this date, it is" in " ".join(description.text.replace("#", "").split())
     assert "Gespräch" not in description.text
 
 

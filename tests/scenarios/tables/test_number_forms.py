@@ -159,6 +159,21 @@ def test_columns_declared_as_categories_stay_as_they_are(tmp_path):
         load_table(path, roles)
 
 
+@pytest.mark.parametrize(
+    ("text", "declared", "words"),
+    [
+        ("a;b\n1,5;x\n", ",", "has 2 fields where the header has 1; the fields look separated by a semicolon (;)"),
+        ("a\tb\n1,5\tx\n", ",", "has 2 fields where the header has 1; the fields look separated by a tab (tab)"),
+        ("a\n1,5\n", ",", "has 2 fields where the header has 1"),
+    ],
+)
+def test_a_header_without_the_declared_separator_is_doubted(tmp_path, text, declared, words):
+    (tmp_path / "t.csv").write_text(text)
+    output = call("describe", tmp_path / "t.csv", "--delimiter", declared, code=2).output
+    assert words in output
+    assert ("look separated" in output) == ("look separated" in words)
+
+
 def test_declared_numbers_may_lack_values_and_have_commas(tmp_path):
     (tmp_path / "t.csv").write_text("x;y\n1,5;a\nNA;b\n")
     (tmp_path / "r.toml").write_text('[columns.x]\ntype = "number"\nlow = 0\nhigh = 9\ninteger = false\n')
