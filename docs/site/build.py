@@ -49,9 +49,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--language", action="append", choices=LANGUAGES, help="only this language; may be repeated")
     parser.add_argument("--fresh", action="store_true", help="run every command again, also where nothing changed")
-    parser.add_argument(
-        "-j", "--jobs", type=int, default=os.cpu_count() or 1, help="pages of a language read at the same time"
-    )
+    # While pages are written, Sphinx keeps one of its processes for handing them out.
+    jobs = (os.cpu_count() or 1) + 1
+    parser.add_argument("-j", "--jobs", type=int, default=jobs, help="pages of a language read at the same time")
     options = parser.parse_args()
     if options.fresh:
         shutil.rmtree(SITE / "_build", ignore_errors=True)

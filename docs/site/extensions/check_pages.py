@@ -1,5 +1,6 @@
 """Checks of the built pages: links that lead nowhere, requests to other hosts, and words that the search misses."""
 
+import functools
 import html
 import json
 import re
@@ -57,6 +58,12 @@ def is_outside(address: str) -> bool:
     return bool(urlsplit(address).netloc)
 
 
+def file_at(folder: Path, address: str) -> Path | None:
+    """The file at an address that is relative to a folder, if there is one."""
+    path = (folder / unquote(address)).resolve()
+    return path if path.is_file() else None
+
+
 def faults(folder: Path) -> list[str]:
     """Faults of all pages and style sheets in a folder.
 
@@ -73,6 +80,8 @@ def faults(folder: Path) -> list[str]:
     """
     folder = folder.resolve()
     pages = {page: read(page) for page in sorted(folder.rglob("*.html"))}
+    # Each page has links to all others, which are the same for all pages of a folder.
+    resolved = functools.cache(file_at)
     results = []
     for page, reader in pages.items():
         name = page.relative_to(folder)
@@ -82,8 +91,8 @@ def faults(folder: Path) -> list[str]:
             parts = urlsplit(link)
             if parts.scheme or parts.netloc:
                 continue
-            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
-            if not target.is_file():
+            target = resolved(page.parent, parts.path) if parts.path else page
+            if target is None:
                 results.append(f"{name}: the link {link} leads nowhere")
             elif parts.fragment and target in pages and unquote(parts.fragment) not in pages[target].anchors:
                 results.append(f"{name}: the link {link} names no anchor of that page")
