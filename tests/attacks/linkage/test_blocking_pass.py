@@ -7,7 +7,6 @@ from blocking_tools import RELEASES, coded, linked
 from attacks.linkage.blocking_pass import BlockingPass, members, search_column
 from attacks.linkage.sampled_learning import learned_models
 
-
 PEOPLE = 300
 
 

@@ -6,7 +6,6 @@ from blocking_tools import RELEASES, coded, linked
 
 from attacks.linkage.sampled_learning import among_all, learned_models, log_sum
 
-
 PEOPLE = 600
 
 
