@@ -183,8 +183,15 @@ def test_classifiers_without_information_are_worth_nothing(name):
 
 
 @pytest.mark.usefixtures("one_query")
-@pytest.mark.parametrize(("rows", "fresh"), [(100, 0.4), (300, 0.85)])
-@pytest.mark.parametrize("name", ["bank", "adult"])
+@pytest.mark.parametrize(
+    ("name", "rows", "fresh"),
+    [
+        ("bank", 100, 0.4),
+        ("adult", 100, 0.4),
+        ("bank", 300, 0.85),
+        pytest.param("adult", 300, 0.85, marks=pytest.mark.long),
+    ],
+)
 def test_samples_of_the_same_people_keep_the_associations(name, rows, fresh):
     # Two samples of 100 people differ by nearly as much as one of them from a table of equal associations.
     plays = 8

@@ -31,7 +31,8 @@ def test_it_finds_what_the_dense_attack_finds(case):
     frame, cells, truth, claims = case
     dense = attacked(ExpectationMaximizationLinkage(), frame, cells)
     ours, theirs = ((one.best(np.random.default_rng(1)) == truth).mean() for one in (claims, dense))
-    assert ours >= 0.95 * theirs
+    # If the search left out one candidate in twenty, it would find .95.
+    assert ours >= 0.98 * theirs
     assert ours > 0.9
 
 

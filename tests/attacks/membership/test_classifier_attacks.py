@@ -84,7 +84,7 @@ def test_who_knows_nothing_has_the_loss_alone(adult):
 
 
 def test_one_seed_one_result(adult):
-    game = ClassifierMembership(records=adult, members=30, auxiliary=60, held_out=50)
+    game = ClassifierMembership(records=adult, model="decision_tree", members=30, auxiliary=60, held_out=50)
     for attack in ATTACKS:
         first, second = (scored(GlobalRecoding(levels=1), attack, game, np.random.default_rng(8)) for _ in range(2))
         assert first == second

@@ -210,7 +210,7 @@ def check_mondrian_measures_what_it_promises(
 PROMISES = given(tables(), st.integers(1, 5), DEMANDS, st.booleans())
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @PROMISES
 def test_mondrian_measures_what_it_promises(
     records: Microdata, k: int, demand: dict[str, object], strict: bool

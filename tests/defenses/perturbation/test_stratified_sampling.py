@@ -27,10 +27,10 @@ def test_every_stratum_gives_its_share():
 def test_everybody_is_sampled_alike():
     records = table(town=list("aaaaaaabbc"))
     taken = np.zeros(10)
-    for seed in range(2000):
+    for seed in range(600):
         np.add.at(taken, apply(StratifiedSampling(by="town", rate=0.35), records, seed).origin, 1)
-    # Ten counts of a binomial variable with mean 700 and deviation 21.3; beyond 4 of these lies one in 15,000.
-    assert np.abs(taken - 700).max() < 4 * 21.3
+    # Ten counts of a binomial variable with mean 210 and deviation 11.7; beyond 4 of these lies one in 15,000.
+    assert np.abs(taken - 210).max() < 4 * 11.7
 
 
 def test_stratified_sampling_refuses():

@@ -28,7 +28,7 @@ def test_noise_on_the_histogram_is_two_sided_geometric():
 
 def test_changes_between_neighbours_are_within_the_proofs_bounds():
     rng = np.random.default_rng(13)
-    for _ in range(300):
+    for _ in range(120):
         d, n = int(rng.integers(2, 8)), int(rng.integers(1, 30))
         counts = rng.multinomial(n, rng.dirichlet(np.full(d, 0.5))).astype(float)
         other = counts.copy()

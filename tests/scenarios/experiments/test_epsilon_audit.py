@@ -41,6 +41,7 @@ def test_shipped_boards(name, goal):
 FEW = ("Laplace", "DiscreteGaussian", "Exponential", "SubsetSelection")
 
 
+@pytest.mark.usefixtures("tables_are_read_once")
 @pytest.mark.parametrize("names", [FEW, pytest.param(tuple(mechanisms()), marks=pytest.mark.long)])
 def test_report_holds_every_mechanism_and_no_broken_one(names, monkeypatch):
     monkeypatch.setattr(epsilon_measures, "mechanisms", lambda: {name: mechanisms()[name] for name in sorted(names)})

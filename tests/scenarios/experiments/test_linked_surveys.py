@@ -55,7 +55,7 @@ def test_a_split_budget_reidentifies_more_at_a_large_epsilon_alone():
     population = linked_population("adult", COLUMNS, PERSONS)
     rates = {
         (splitting, epsilon): measure_surveys(
-            population, PERSONS, SURVEYS, "OptimizedUnaryEncoding", splitting, epsilon, 2, 2
+            population, PERSONS, SURVEYS, "OptimizedUnaryEncoding", splitting, epsilon, 1, 2
         )
         .right[:, -1]
         .mean()

@@ -2,13 +2,14 @@
 
 import json
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from run_tools import invoke
 
 from leaderboard import Store
-from scenarios import EpsilonAudit, FederatedCurves, LinkedSurveys, PramHistogram, Survey
+from scenarios import EpsilonAudit, FederatedCurves, LinkedSurveys, PramHistogram, Survey, load
 from scenarios.experiments import epsilon_measures
 from scenarios.experiments.experiment import ExperimentPlan
 from scenarios.experiments.recorded_measurements import RecordedMeasurements
@@ -189,12 +190,24 @@ def test_options_of_boards_are_refused(mine, option):
 SMALL = [
     Survey(columns=["adult.sex"], epsilon=[1.0]),
     FederatedCurves(dataset="bank", clients=(3, 5), records=10, epsilon=(3.0,), rounds=(2, 4)),
-    EpsilonAudit(epsilon=[2.0], runs=400, releases=8),
+    EpsilonAudit(epsilon=[2.0], runs=100, releases=8),
     LinkedSurveys(persons=20, surveys=2, protocols=("SubsetSelection",), epsilon=(4.0,)),
     pytest.param(PramHistogram(k=(2,), audits=8), marks=pytest.mark.long),
 ]
 
 
+@pytest.fixture
+def thousand_people(monkeypatch):
+    """Data sets have a thousand people, whose smallest loss is found soon."""
+
+    def loaded(name):
+        dataset = load(name)
+        return replace(dataset, records=dataset.records.take(np.arange(1000)))
+
+    monkeypatch.setattr("scenarios.datasets.load", loaded)
+
+
+@pytest.mark.usefixtures("tables_are_read_once", "thousand_people")
 @pytest.mark.parametrize("experiment", SMALL, ids=lambda experiment: type(experiment).__name__)
 def test_stored_values_give_the_same_report(experiment, tmp_path, monkeypatch):
     few = {name: epsilon_measures.mechanisms()[name] for name in ("Laplace", "SubsetSelection")}

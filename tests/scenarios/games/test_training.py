@@ -24,7 +24,7 @@ from scenarios.methods import find
 from scenarios.running.plan import read_plan
 
 
-@pytest.mark.parametrize("name", ["adult", "bank"])
+@pytest.mark.parametrize("name", ["adult", pytest.param("bank", marks=pytest.mark.long)])
 def test_secure_aggregation_clipping_and_noise_lead_down_to_the_baselines(name, request):
     records = request.getfixturevalue(name)
     defense = FederatedAveraging(

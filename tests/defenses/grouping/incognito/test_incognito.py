@@ -477,7 +477,7 @@ def test_optima_on_adult_are_those_of_an_exhaustive_search() -> None:
         assert release.loss == pytest.approx(cost, rel=1e-10)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=15, deadline=None)
 @CASES
 def test_equals_exhaustive_search(
     records: Microdata, k: int, share: float, loss: str, demand: dict[str, object]
@@ -494,7 +494,7 @@ def test_equals_exhaustive_search_on_many_tables(
     check_equals_exhaustive_search(records, k, share, loss, demand)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @CASES
 def test_the_search_of_large_lattices_equals_exhaustive_search(
     records: Microdata, k: int, share: float, loss: str, demand: dict[str, object]

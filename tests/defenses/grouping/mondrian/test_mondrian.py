@@ -106,7 +106,7 @@ def check_every_allowed_cut_is_made(table: pd.DataFrame, k: int, strict: bool) -
             assert size < 2 * k or all(values[0] == values[-1] for values in codes)
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=30, deadline=None)
 @CASES
 def test_every_allowed_cut_is_made(table: pd.DataFrame, k: int, strict: bool) -> None:
     check_every_allowed_cut_is_made(table, k, strict)
