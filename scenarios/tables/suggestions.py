@@ -29,6 +29,8 @@ FEW = 20
 """Number of values up to which a column that differs in every record may do so by chance."""
 FEW_CATEGORIES = 10
 """Largest number of values of an outcome."""
+MOSTLY_DISTINCT = 0.9
+"""Share of distinct values from which a column identifies records although some values repeat."""
 RATHER_UNIQUE = 0.3
 """Share of distinct values from which a column is rather an exact amount or a name than a trait that people share."""
 
@@ -93,7 +95,10 @@ def _number_reason(column: pd.Series[Any], share: float, *, by_name: bool) -> tu
         if n * n / 2 > 5 * (numbers.max() - numbers.min() + 1):
             return "integers that differ in every record, where chance would repeat some", True
         return "", False
-    if by_name and len(np.unique(numbers)) > FEW:
+    distinct = len(np.unique(numbers))
+    if by_name and distinct > FEW and share >= MOSTLY_DISTINCT:
+        return _repeats(n, n - distinct), True
+    if by_name and distinct > FEW:
         return "by its name; it repeats, so if a person has many rows, name it as `person`", True
     return "", False
 
@@ -110,15 +115,19 @@ def _text_reason(distinct: Any, present: int, *, by_name: bool) -> tuple[str, bo
         return f"free text, {percent(share)} of its values distinct", True
     if share == 1:
         return "text that differs in every record", present <= FEW
-    if share >= 0.9 and present > FEW and by_name:
-        repeats = present - len(texts)
-        doubt = "rows exported twice, or people with many rows (then name it as `person`)"
-        return f"by its name; {repeats} of its {present} values repeat another: {doubt}", True
-    if share >= 0.9 and present > FEW:
+    if share >= MOSTLY_DISTINCT and present > FEW and by_name:
+        return _repeats(present, present - len(texts)), True
+    if share >= MOSTLY_DISTINCT and present > FEW:
         return f"text with {percent(share)} of its values distinct", True
     if by_name and len(texts) > FEW:
         return "by its name", True
     return "", False
+
+
+def _repeats(present: int, repeats: int) -> str:
+    """Reason why values with the name of an identifier identify records, though some repeat."""
+    doubt = "rows exported twice, or people with many rows (then name it as `person`)"
+    return f"by its name; {repeats} of its {present} values repeat another: {doubt}"
 
 
 def suggested_sensitive(name: str, column: pd.Series[Any]) -> Suggestion | None:

@@ -167,6 +167,13 @@ def test_words_of_german_exports_hint_at_roles(tmp_path):
     assert "Gespräch" not in description.text
 
 
+def test_numbers_of_people_that_seldom_repeat_are_rows_exported_twice(tmp_path):
+    numbers = [*range(5000, 5400), *range(5000, 5010)]
+    pd.DataFrame({"Patient ID": numbers, "x": np.arange(410) % 7}).to_csv(tmp_path / "t.csv", index=False)
+    text = " ".join(describe_table(tmp_path / "t.csv", None, tmp_path / "r.toml").text.replace("#", "").split())
+    assert "Patient ID: identifier?: by its name; 10 of its 410 values repeat another: rows exported twice" in text
+
+
 def test_a_table_without_a_sensitive_column_is_noted(folder):
     words = "no column was recognized as sensitive"
     assert words not in call("describe", "people.csv").stderr
