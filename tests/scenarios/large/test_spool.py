@@ -3,6 +3,7 @@
 from itertools import permutations
 
 import numpy as np
+import pytest
 from numpy.random import SeedSequence
 from scipy import stats
 
@@ -10,10 +11,11 @@ from scenarios.large.released_blocks import ReleasedBlock
 from scenarios.large.spool import Spool
 
 
-def test_every_order_of_the_rows_is_equally_likely(tmp_path):
+@pytest.mark.parametrize("count", [1200, pytest.param(4800, marks=pytest.mark.long)])
+def test_every_order_of_the_rows_is_equally_likely(tmp_path, count):
     # The statistic exceeds its bound with probability 1e-6.
     counts = dict.fromkeys(permutations(range(4)), 0)
-    for seed in range(4800):
+    for seed in range(count):
         spool = Spool(tmp_path / str(seed), ("x", "y"), 3, SeedSequence(seed), origins=True)
         for number, rows in enumerate(([0], [1, 2, 3])):
             codes = np.array(rows, dtype=np.int32)
