@@ -64,9 +64,11 @@ def _entries(kind: str) -> dict[str, str]:
 
 def _title(name: str) -> str:
     """Title of a data set, or how to install its package if that is missing."""
-    from scenarios.datasets import load
+    from scenarios.datasets import FOLDER, MADE, load
+    from scenarios.tables.declared_roles import read_roles
 
     try:
-        return load(name).title
+        # To read the records as well would take most of the command's time.
+        return load(name).title if name in MADE else read_roles(FOLDER / name / "roles.toml").dataset.title
     except ValueError as error:
         return str(error)

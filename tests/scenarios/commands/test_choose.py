@@ -24,7 +24,8 @@ def folder(tmp_path):
 
 @pytest.fixture
 def few_settings(monkeypatch):
-    """A portfolio of few families."""
+    """A portfolio of few families, and few plays that confirm a choice among them."""
+    monkeypatch.setattr("scenarios.choosing.choice.MOST_FRESH", 8)
 
     def few(path):
         tables = scenario_tables(path)
