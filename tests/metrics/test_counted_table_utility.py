@@ -13,14 +13,14 @@ DOMAINS = {name: CategoricalDomain(tuple("uvwxyz")) for name in NAMES}
 
 
 def noise(frame, sample):
-    """Mean noise of associations over six seeds, measured on some rows of a table."""
+    """Mean noise of associations over three seeds, measured on some rows of a table."""
     profile = original_profile(frame, DOMAINS)
     counted = CountedProfile(profile.joint, profile.starts, profile.rows)
     none = frame[:0]
     return np.mean(
         [
             CountedTableUtility(counted, sample, DOMAINS, none, None, np.random.default_rng(seed)).noise
-            for seed in range(6)
+            for seed in range(3)
         ]
     )
 

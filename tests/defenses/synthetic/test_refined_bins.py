@@ -51,7 +51,7 @@ def range_errors(records, frame, ranges=200):
     return np.array(errors)
 
 
-@pytest.mark.parametrize("epsilon", [1.0, 10.0])
+@pytest.mark.parametrize("epsilon", [1.0, pytest.param(10.0, marks=pytest.mark.long)])
 def test_ranges_inside_coarse_bins(epsilon):
     """Age has dense bins already; amounts and hours have values that many people share."""
     records = adult(rows=10_000)

@@ -24,10 +24,15 @@ def rates(defense, attack, game, plays, *names):
     return np.array([[scores[name].rate for name in names] for scores in played])
 
 
+@pytest.fixture(scope="module")
+def games(bank):
+    """A game of each kind of decoys; hard ones are found once for all draws."""
+    return {decoys: CandidateFile(records=bank, decoys=decoys) for decoys in ("random", "hard")}
+
+
 @pytest.mark.parametrize("decoys", ["random", "hard"])
-def test_draws_are_disjoint_and_answers_are_true(bank, decoys):
-    game = CandidateFile(records=bank, decoys=decoys)
-    secret = game.draw(generator(1, "draw"))
+def test_draws_are_disjoint_and_answers_are_true(games, decoys):
+    secret = games[decoys].draw(generator(1, "draw"))
     assert (len(secret.records), len(secret.candidates), len(secret.auxiliary)) == (100, 200, 2000)
     pd.testing.assert_frame_equal(
         secret.candidates.iloc[secret.answers].reset_index(drop=True), secret.records.frame, check_dtype=False
@@ -37,19 +42,18 @@ def test_draws_are_disjoint_and_answers_are_true(bank, decoys):
     assert abs(secret.answers.mean() - 99.5) < 5 * 199 / np.sqrt(12 * 100)
 
 
-def test_the_originals_do_not_depend_on_the_decoys(bank):
-    drawn = [CandidateFile(records=bank, decoys=decoys).draw(generator(1, "draw")) for decoys in ("random", "hard")]
+def test_the_originals_do_not_depend_on_the_decoys(games):
+    drawn = [game.draw(generator(1, "draw")) for game in games.values()]
     pd.testing.assert_frame_equal(drawn[0].records.frame, drawn[1].records.frame)
     assert not drawn[0].candidates.equals(drawn[1].candidates)
 
 
-def test_hard_decoys_are_near_and_no_equals(bank):
-    game = CandidateFile(records=bank, decoys="hard")
-    secret = game.draw(generator(2, "draw"))
+def test_hard_decoys_are_near_and_no_equals(games):
+    secret = games["hard"].draw(generator(2, "draw"))
     decoys = secret.candidates.drop(index=secret.candidates.index[secret.answers])
     merged = decoys.merge(secret.records.frame, how="inner")
     assert merged.empty
-    easy = CandidateFile(records=bank).draw(generator(2, "draw"))
+    easy = games["random"].draw(generator(2, "draw"))
     others = easy.candidates.drop(index=easy.candidates.index[easy.answers])
     categories = [name for name in decoys.columns if decoys[name].dtype == object]
 
@@ -125,10 +129,9 @@ def test_a_table_of_strangers_has_no_row_to_find_and_membership_at_chance(bank):
     assert abs(members.mean() - 0.5) < 5 * 0.0355 / np.sqrt(PLAYS)
 
 
-def test_equal_play_equal_outcome(bank):
-    game = CandidateFile(records=bank, decoys="hard")
+def test_equal_play_equal_outcome(games):
     first, second = (
-        play(RetentionReplacement(retention=0.5), ExpectationMaximizationLinkage(), game, generator(3, "play"))
+        play(RetentionReplacement(retention=0.5), ExpectationMaximizationLinkage(), games["hard"], generator(3, "play"))
         for _ in range(2)
     )
     assert first == second
