@@ -46,31 +46,63 @@ def shares(rows: list[int]) -> np.ndarray:
     return np.array(rows) / sum(rows)
 
 
-@settings(max_examples=250, deadline=None)
-@given(
+CLASSES = given(
     st.lists(ANY, min_size=1, max_size=2),
     st.lists(st.integers(0, 5), min_size=3, max_size=4).filter(any),
     st.lists(st.integers(0, 9), min_size=4, max_size=4),
 )
-def test_no_part_that_satisfies_the_constraints_has_more_rows(
-    constraints: list[Constraint], counts: list[int], others: list[int]
-) -> None:
+
+
+def check_that_no_part_has_more_rows(constraints: list[Constraint], counts: list[int], others: list[int]) -> None:
     table = shares([inside + outside for inside, outside in zip(counts, others, strict=False)])
     bound = releasable_rows(constraints, np.array([counts]), table)[0]
     assert most_rows(constraints, counts, table) <= bound <= sum(counts)
 
 
-@settings(max_examples=150, deadline=None)
-@given(
+@settings(max_examples=250, deadline=None)
+@CLASSES
+def test_no_part_that_satisfies_the_constraints_has_more_rows(
+    constraints: list[Constraint], counts: list[int], others: list[int]
+) -> None:
+    check_that_no_part_has_more_rows(constraints, counts, others)
+
+
+@pytest.mark.long
+@settings(max_examples=500, deadline=None)
+@CLASSES
+def test_no_part_of_many_more_classes_has_more_rows(
+    constraints: list[Constraint], counts: list[int], others: list[int]
+) -> None:
+    check_that_no_part_has_more_rows(constraints, counts, others)
+
+
+TWO_VALUES = given(
     EXACT_FOR_TWO,
     st.lists(st.integers(0, 15), min_size=2, max_size=2).filter(any),
     st.lists(st.integers(1, 9), min_size=2, max_size=2),
 )
-def test_two_values_have_a_nearly_exact_bound(constraint: Constraint, counts: list[int], rows: list[int]) -> None:
+
+
+def check_that_the_bound_is_nearly_exact(constraint: Constraint, counts: list[int], rows: list[int]) -> None:
     # Parts consist of whole rows, which matters little where each value has many.
     table, many = shares(rows), [12 * count for count in counts]
     bound = releasable_rows([constraint], np.array([many]), table)[0]
     assert bound - sum(rows) <= most_rows([constraint], many, table) <= bound
+
+
+@settings(max_examples=150, deadline=None)
+@TWO_VALUES
+def test_two_values_have_a_nearly_exact_bound(constraint: Constraint, counts: list[int], rows: list[int]) -> None:
+    check_that_the_bound_is_nearly_exact(constraint, counts, rows)
+
+
+@pytest.mark.long
+@settings(max_examples=500, deadline=None)
+@TWO_VALUES
+def test_two_values_of_many_more_classes_have_a_nearly_exact_bound(
+    constraint: Constraint, counts: list[int], rows: list[int]
+) -> None:
+    check_that_the_bound_is_nearly_exact(constraint, counts, rows)
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def played(tmp_path_factory):
     cup.attack("nara", "kyoto", range(9), cup.truth("kyoto")[:9])
     late = exported(cup, folder / "late.zip")
     results = score_shares(cup.tournament, (0.5, 1.0), 1)[0.5]
-    return cup, early, late, expected_at(cup, 0.5), results
+    return cup, early, late, by_team(cup, results), results
 
 
 def hand_in(cup, team, table):
@@ -57,7 +57,11 @@ def exported(cup, path, share=0.5):
 
 def expected_at(cup, share):
     """Standing of each team by the tournament's own scoring of a share of the rows."""
-    return {one.team: one for one in standings(cup.tournament.settings.teams, score(cup.tournament, share, 1))}
+    return by_team(cup, score(cup.tournament, share, 1))
+
+
+def by_team(cup, results):
+    return {one.team: one for one in standings(cup.tournament.settings.teams, results)}
 
 
 def unzipped(data):
