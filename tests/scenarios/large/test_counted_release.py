@@ -88,7 +88,7 @@ INCOGNITO = [
 ]
 
 
-@pytest.mark.parametrize(("options", "missing"), with_and_without_missing(INCOGNITO))
+@pytest.mark.parametrize(("options", "missing"), list(with_and_without_missing(INCOGNITO)))
 def test_incognito_equals_the_release_in_memory(opened, options, missing):
     expected, release = check_equal(Incognito(**options), *opened(seed=len(options), missing=missing))
     assert release.notes == (expected.remark,)
@@ -110,7 +110,7 @@ MONDRIAN = [
 ]
 
 
-@pytest.mark.parametrize(("options", "missing"), with_and_without_missing(MONDRIAN))
+@pytest.mark.parametrize(("options", "missing"), list(with_and_without_missing(MONDRIAN)))
 def test_mondrian_equals_the_release_in_memory(opened, options, missing):
     check_equal(Mondrian(**options), *opened(seed=len(options), missing=missing))
 
