@@ -17,7 +17,8 @@ from scenarios.files.toml_file import read_bytes, read_toml
 from scenarios.games.decoys import NearGroups
 from scenarios.seeds import generator
 from scenarios.tables.dataset import load_table
-from scenarios.tournament.folder import Tournament, form_of, originals_of
+from scenarios.tournament.folder import Tournament, originals_of
+from scenarios.tournament.forms import form_of
 from scenarios.tournament.opening import decimals
 from scenarios.tournament.problems import InvalidFileError, Problem
 from scenarios.tournament.scoring import baseline_name, baselines, scores, seed_name

@@ -28,7 +28,8 @@ from metrics.arrays import Integers
 from metrics.files import UNFINISHED, write_atomically
 from metrics.table_utility import prediction_target
 from scenarios.files.toml_file import read_bytes
-from scenarios.tables.dataset import Dataset, load_table
+from scenarios.tables.dataset import load_table
+from scenarios.tournament.forms import Forms
 from scenarios.tournament.log import Log, LogEntry
 from scenarios.tournament.named_file import named_file
 from scenarios.tournament.settings import Phase, Settings, read_settings
@@ -90,7 +91,7 @@ class Tournament:
         self.public = self.folder / "public"
         self.submissions = self.host / "submissions"
         self.log = Log(self.host / "log.jsonl")
-        self._forms: dict[str, tuple[object, Form]] = {}
+        self._forms = Forms(self.roles_path, self.settings)
 
     def team_folder(self, team: str) -> Path:
         """Folder that a team may see, besides the public one.
@@ -186,8 +187,9 @@ class Tournament:
             (self.host / "presentations", ""),
             (self.host, self.log.path.name),
         ):
-            for unfinished in folder.glob(f".{prefix}*{UNFINISHED}"):
-                unfinished.unlink(missing_ok=True)
+            for name in _names(folder):
+                if name.startswith(f".{prefix}") and name.endswith(UNFINISHED):
+                    (folder / name).unlink(missing_ok=True)
 
     def content(self, sha256: str) -> bytes:
         """Content of an accepted file.
@@ -233,11 +235,7 @@ class Tournament:
 
     def form(self, team: str) -> Form:
         """Form that a team's table must have."""
-        paths = self.original_path(team), self.roles_path
-        stamp = tuple((status.st_mtime_ns, status.st_size) for status in map(os.stat, paths))
-        if self._forms.get(team, (None,))[0] != stamp:
-            self._forms[team] = stamp, form_of(load_table(*paths), self.settings)
-        return self._forms[team][1]
+        return self._forms.of(self.original_path(team))
 
     @cached_property
     def secret(self) -> dict[str, Any]:
@@ -264,6 +262,14 @@ class _File:
         return cls(hashlib.sha256(data).hexdigest(), path)
 
 
+def _names(folder: Path) -> list[str]:
+    """Names of the files in a folder; none if it cannot be read."""
+    try:
+        return os.listdir(folder)
+    except OSError:
+        return []
+
+
 @lru_cache(maxsize=64)
 def _records(table: _File, roles: _File) -> Microdata:
     return load_table(table.path, roles.path).records
@@ -288,14 +294,6 @@ def _submission(entry: LogEntry) -> Submission:
         details["rows"],
         details.get("table"),
     )
-
-
-def form_of(originals: Dataset, settings: Settings) -> Form:
-    """Form that a table of these originals must have."""
-    records = originals.records
-    domains = {name: records.domain(name) for name in records.released_columns}
-    missing = frozenset(name for name in domains if records.frame[name].isna().any())
-    return Form(domains, settings.originals, settings.decimals, missing, originals.written)
 
 
 def originals_of(records: Microdata, queries_seed: int, others: Microdata | None) -> Originals:

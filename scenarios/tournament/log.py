@@ -151,7 +151,7 @@ class Log:
         return entries
 
     def head(self) -> Head:
-        """End of the log; only the lines after the checkpoint are parsed.
+        """End of the log; only lines are parsed that were added since the last call, or after the checkpoint.
 
         Raises
         ------
@@ -162,7 +162,7 @@ class Log:
         if self._cached is not None and self._cached[0] == stamp:
             return self._cached[1]
         data = self.complete()
-        head, digest = self._verified(data)
+        head, digest = self._continued(data) or self._verified(data)
         for line in data[head.size :].splitlines(keepends=True):
             head = head.after(self._following(head, line), len(line))
             digest.update(line)
@@ -219,6 +219,14 @@ class Log:
             # The entry is accepted even if the disk has no room for a checkpoint.
             with suppress(OSError):
                 write_atomically(self._checkpoint, json.dumps(content).encode())
+
+    def _continued(self, data: bytes) -> tuple[Head, Any] | None:
+        """The last known head and running hash if the log still begins with the same bytes; else None."""
+        if self._cached is None:
+            return None
+        _, head, digest = self._cached
+        same = len(data) >= head.size and hashlib.sha256(data[: head.size]).digest() == digest.digest()
+        return (head, digest.copy()) if same else None
 
     def _verified(self, data: bytes) -> tuple[Head, Any]:
         """The checkpoint's head and running hash if the log still begins with the same bytes; else an empty head."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from scenarios.tables.dataset import load_table
 from scenarios.tournament.checking import CheckReport, measured
-from scenarios.tournament.folder import Tournament, form_of
+from scenarios.tournament.folder import Tournament
+from scenarios.tournament.forms import form_of
 from scenarios.tournament.sheets import read_sheet
 
 

@@ -26,6 +26,7 @@ from scenarios.running.limits import Limits
 from scenarios.running.local import cores
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.isolation import LIMITS, IsolatedWorker, TaskStep
+from scenarios.tournament.open_tournament import open_tournament
 from scenarios.tournament.scoring import Target, results_of, score_target, scoring_plan
 from scenarios.tournament.separate_process import SeparateProcess
 from scenarios.tournament.settings import Phase
@@ -33,6 +34,8 @@ from scenarios.tournament.updating import shares_of, update_boards
 
 POLL = 1.0
 """Seconds between two looks at the log, which other processes may append to."""
+PAUSE = 0.2
+"""Least seconds between two looks, however many files are submitted meanwhile."""
 REFRESH = 5.0
 """Least seconds between two updates of the boards while tables are waiting."""
 _NICE = 10
@@ -152,17 +155,19 @@ class ScoringQueue:
 
     def _watch(self) -> None:
         """Plan whenever the log has changed or a table is scored, and write boards."""
-        stamp, written, handled = None, 0.0, 0
+        stamp, written, looked, handled = None, 0.0, 0.0, 0
         while True:
             with self._lock:
+                self._lock.wait_for(lambda: self._stopping, looked + PAUSE - monotonic())
                 while not self._stopping and self._asked <= handled:
                     if not self._lock.wait(POLL):
                         break
                 if self._stopping:
                     return
                 asked, retry, self._retry = self._asked, self._retry, False
+            looked = monotonic()
             try:
-                tournament = Tournament(self._folder)
+                tournament = open_tournament(self._folder)
                 if asked == handled and tournament.log.stamp() == stamp:
                     continue
                 stamp = tournament.log.stamp()

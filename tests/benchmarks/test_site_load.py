@@ -119,9 +119,8 @@ def test_a_thousand_uploads_around_the_close(tmp_path):
     receipts = [one["receipt"] for status, body, *_ in answers if status == 200 for one in answers_of(body)]
     assert sorted(one["number"] for one in receipts) == [one.number for one in entries]
     assert all(datetime.fromisoformat(one.arrived) < end for one in entries)
-    refusals = [one for one in tournament_incidents(cup.tournament) if one.kind == REFUSED]
-    assert len(refusals) == len(calls) - len(entries)
-    assert all(one.found >= end for one in refusals)
+    # A file that comes late is no failure that the team could repair.
+    assert not [one for one in tournament_incidents(cup.tournament) if one.kind == REFUSED]
     times = [datetime.fromisoformat(one.time) for one in cup.tournament.log.entries()]
     assert times == sorted(times)
     refused = [one for status, body, *_ in answers if status != 200 for one in answers_of(body)]

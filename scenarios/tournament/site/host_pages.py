@@ -119,7 +119,7 @@ async def admit_late(visit: Visit) -> Response:
     one = form.files[0]
 
     async def carry_out() -> dict[str, Any]:
-        given = (team, one.claimed_name, form.text("against"), one.path, form.text("reason"))
+        given = (team, one.claimed_name, form.text("against"), one.content, form.text("reason"))
         admitted = await site.work(admit_file, *given, site.clock())
         return {"kind": "upload", "files": [admitted], "done": admitted["accepted"]}
 

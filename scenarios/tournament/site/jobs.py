@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import threading
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
@@ -16,30 +15,23 @@ from scenarios.tournament.exporting import export
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.late import admit
 from scenarios.tournament.messages import write_notices
+from scenarios.tournament.open_tournament import open_tournament
 from scenarios.tournament.outcomes import accepted_outcome, counted_problems, refused_outcome
 from scenarios.tournament.presenting import present
 from scenarios.tournament.preview import preview
 from scenarios.tournament.problems import InvalidFileError
-from scenarios.tournament.settings import FILE, Phase
+from scenarios.tournament.settings import Phase
 from scenarios.tournament.site.damaged_folder_error import noticing_damage
 from scenarios.tournament.site.page_words import without_options
+from scenarios.tournament.site.uploaded_content import UploadedContent
 from scenarios.tournament.submitting import Receipt, submit_content, take_into_force
 
 _ATTACK_FILE = re.compile(r"(?P<attacker>[A-Za-z0-9-]+)_attack_(?P<target>[A-Za-z0-9-]+)\.csv")
-_local = threading.local()
 
 
-def opened(folder: Path) -> Tournament:
-    """The tournament in a folder, opened once in each thread as long as its settings do not change."""
-    status = (folder / FILE).stat()
-    key = folder, status.st_mtime_ns, status.st_size
-    if getattr(_local, "key", None) != key:
-        _local.tournament, _local.key = Tournament(folder), key
-    tournament: Tournament = _local.tournament
-    return tournament
-
-
-def submit_file(folder: Path, team: str, claimed: str, chosen: str, path: Path, now: datetime) -> dict[str, Any]:
+def submit_file(
+    folder: Path, team: str, claimed: str, chosen: str, content: UploadedContent, now: datetime
+) -> dict[str, Any]:
     """Submit an uploaded file.
 
     Parameters
@@ -52,8 +44,8 @@ def submit_file(folder: Path, team: str, claimed: str, chosen: str, path: Path, 
         Name that the client gave the file; it only says which team an attack is about.
     chosen : str
         Team that the client chose as the target of an attack; empty if it chose none.
-    path : Path
-        Where the content is.
+    content : UploadedContent
+        Its content.
     now : datetime
         Moment at which the upload was complete.
 
@@ -64,9 +56,9 @@ def submit_file(folder: Path, team: str, claimed: str, chosen: str, path: Path, 
     """
 
     def accept(name: str, against: str | None) -> Receipt:
-        return submit_content(tournament, team, name, path.read_bytes(), now, against=against, measure=False)
+        return submit_content(tournament, team, name, content.read(), now, against=against, measure=False)
 
-    tournament = opened(folder)
+    tournament = open_tournament(folder)
     attacking = tournament.phase(tournament.log.head().lasting) is Phase.ATTACK
     return _accepted(tournament, team, claimed, chosen, accept, attacking=attacking)
 
@@ -119,13 +111,13 @@ def file_name(
 
 
 def admit_file(
-    folder: Path, team: str, claimed: str, chosen: str, path: Path, reason: str, now: datetime
+    folder: Path, team: str, claimed: str, chosen: str, content: UploadedContent, reason: str, now: datetime
 ) -> dict[str, Any]:
     """Admit a late file of a team, with the host's reason; see `submit_file`."""
-    tournament = opened(folder)
+    tournament = open_tournament(folder)
 
     def accept(name: str, against: str | None) -> Receipt:
-        receipt = admit(tournament, team, name, path.read_bytes(), reason, now, against=against)
+        receipt = admit(tournament, team, name, content.read(), reason, now, against=against)
         write_notices(tournament)
         return receipt
 
@@ -142,12 +134,12 @@ def take(folder: Path, team: str, number: int, now: datetime) -> str:
     ValueError
         If the rules do not allow it.
     """
-    one = take_into_force(opened(folder), team, number, now)
+    one = take_into_force(open_tournament(folder), team, number, now)
     kind = "table" if one.against is None else f"attack on {one.against}"
     return f"submission {one.number} counts now as your {kind}"
 
 
-def preview_table(folder: Path, team: str, path: Path | None, number: int | None) -> dict[str, Any]:
+def preview_table(folder: Path, team: str, content: UploadedContent | None, number: int | None) -> dict[str, Any]:
     """Utility of a table and success of the built-in attacks on it, from the team's own files; nothing is recorded.
 
     Parameters
@@ -156,7 +148,7 @@ def preview_table(folder: Path, team: str, path: Path | None, number: int | None
         The tournament's folder.
     team : str
         The team.
-    path : Path or None
+    content : UploadedContent or None
         An uploaded table.
     number : int or None
         Number of an accepted table of the team, instead of an uploaded one.
@@ -166,10 +158,10 @@ def preview_table(folder: Path, team: str, path: Path | None, number: int | None
     dict
         ``valid``, and the report as JSON or ``message`` and ``problems``.
     """
-    tournament = opened(folder)
+    tournament = open_tournament(folder)
     try:
         with noticing_damage(tournament.folder):
-            data = _accepted_table(tournament, team, number) if path is None else path.read_bytes()
+            data = _accepted_table(tournament, team, number) if content is None else content.read()
             report = preview(tournament, team, f"{team}_anonymized.csv", data)
     except InvalidFileError as error:
         return {"valid": False, "message": counted_problems(error), **error.as_json()}
@@ -187,11 +179,11 @@ def _accepted_table(tournament: Tournament, team: str, number: int | None) -> by
 
 
 def store_presentation(
-    folder: Path, team: str, text: str, picture: Path | None, keep_picture: bool, now: datetime
+    folder: Path, team: str, text: str, picture: UploadedContent | None, keep_picture: bool, now: datetime
 ) -> None:
     """Store a team's presentation; see `present`."""
-    data = None if picture is None else picture.read_bytes()
-    present(opened(folder), team, text, data, now, keep_picture=keep_picture)
+    data = None if picture is None else picture.read()
+    present(open_tournament(folder), team, text, data, now, keep_picture=keep_picture)
 
 
 def export_all(folder: Path, path: Path) -> None:

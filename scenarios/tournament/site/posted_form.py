@@ -1,4 +1,7 @@
-"""Reading of posted forms: streamed, with limits, and without a client's file name on the disk."""
+"""Reading of posted forms: streamed, with limits, and without a client's file name on the disk.
+
+Small files stay in memory: creating and removing others takes long while the disk makes submissions safe.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +23,7 @@ from starlette.requests import ClientDisconnect, Request
 
 from metrics.files import PRIVATE
 from scenarios.tournament.site.refusal_error import RefusalError
+from scenarios.tournament.site.uploaded_content import UploadedContent
 
 FIELD = 64 << 10
 """Largest size of all fields together, in bytes."""
@@ -30,7 +34,7 @@ SECONDS = 120.0
 _OVERHEAD = 1 << 10
 """Bytes of a part that are not its content."""
 _CHUNK = 256 << 10
-"""Bytes that are collected before they are written."""
+"""Bytes that are collected before they are written; files of a form stay in memory if they are fewer together."""
 
 
 @dataclass(frozen=True)
@@ -68,14 +72,14 @@ class UploadedFile:
     ----------
     claimed_name : str
         Name that the client gave it. Never use it as a path.
-    path : Path
-        Where its content is; the name is the server's own.
+    content : UploadedContent
+        Its content, in memory or in a file with a name of the server's own.
     size : int
         Its size in bytes.
     """
 
     claimed_name: str
-    path: Path
+    content: UploadedContent
     size: int
 
 
@@ -130,7 +134,6 @@ async def posted_form(request: Request, folder: Path, limits: UploadLimits = NO_
     try:
         with anyio.fail_after(SECONDS):
             if kind == b"multipart/form-data":
-                await to_thread.run_sync(lambda: own.mkdir(mode=0o700))
                 form = await _multipart(request, options.get(b"boundary", b""), own, limits)
             elif kind in (b"application/x-www-form-urlencoded", b""):
                 form = await _urlencoded(request)
@@ -142,7 +145,7 @@ async def posted_form(request: Request, folder: Path, limits: UploadLimits = NO_
     except ClientDisconnect:
         raise RefusalError(400, "the connection broke before the upload was complete; try again") from None
     finally:
-        if kind == b"multipart/form-data":
+        if own.is_dir():
             with anyio.CancelScope(shield=True):
                 await to_thread.run_sync(lambda: shutil.rmtree(own, ignore_errors=True))
 
@@ -176,21 +179,21 @@ async def _multipart(request: Request, boundary: bytes, folder: Path, limits: Up
                 await to_thread.run_sync(collector.flush)
         if not collector.ended:
             raise RefusalError(400, "the upload is incomplete; try again")
-        await to_thread.run_sync(collector.flush)
+        if collector.written:
+            await to_thread.run_sync(collector.flush)
+        return PostedForm(collector.fields, collector.uploaded(), collector.hash.hexdigest())
     except MultipartParseError:
         raise RefusalError(400, "the form is malformed; send it as multipart/form-data") from None
     finally:
         collector.close()
-    return PostedForm(collector.fields, collector.files, collector.hash.hexdigest())
 
 
 class _Collector:
-    """Callbacks of the parser, which collect fields in memory and write files to a folder."""
+    """Callbacks of the parser, which collect fields in memory, and files in memory or in a folder of their own."""
 
     def __init__(self, folder: Path, limits: UploadLimits) -> None:
         self.fields: dict[str, str] = {}
-        self.files: list[UploadedFile] = []
-        self.ended = False
+        self.ended = self.written = False
         self.hash = hashlib.sha256()
         self._folder, self._limits = folder, limits
         self._headers: dict[bytes, bytes] = {}
@@ -200,6 +203,7 @@ class _Collector:
         self._content = bytearray()
         self._field_bytes = self._file_bytes = self._size = 0
         self._field_count = self._file_count = 0
+        self._files: list[tuple[str, int]] = []
         self._pending: list[tuple[int, bytes]] = []
 
     def callbacks(self) -> dict[str, object]:
@@ -214,12 +218,23 @@ class _Collector:
 
     def flush(self) -> None:
         """Write what waits; runs in a thread while the parser rests."""
-        pending, self._pending = self._pending, []
+        pending, self._pending, self.written = self._pending, [], True
+        self._folder.mkdir(mode=0o700, exist_ok=True)
         for number, data in pending:
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
             handle = os.open(self._folder / str(number), flags, PRIVATE)
             with os.fdopen(handle, "wb") as file:
                 file.write(data)
+
+    def uploaded(self) -> list[UploadedFile]:
+        """The files, in order; they are in memory unless any was written."""
+        chunks: list[list[bytes]] = [[] for _ in self._files]
+        for number, data in self._pending:
+            chunks[number].append(data)
+        return [
+            UploadedFile(name, UploadedContent(self._folder / str(number) if self.written else b"".join(content)), size)
+            for number, ((name, size), content) in enumerate(zip(self._files, chunks, strict=True))
+        ]
 
     def close(self) -> None:
         """Forget what waits."""
@@ -272,7 +287,7 @@ class _Collector:
         self._file_bytes += size
         if self._size > self._limits.file or self._file_bytes > self._limits.total:
             raise _too_large(self._limits)
-        self._pending.append((len(self.files), data[start:end]))
+        self._pending.append((len(self._files), data[start:end]))
 
     def part_end(self) -> None:
         if self._file_name is None:
@@ -281,8 +296,8 @@ class _Collector:
             except UnicodeDecodeError:
                 raise RefusalError(400, f"field {self._name[:40]!a} is no UTF-8 text") from None
         elif self._file_name or self._size:
-            self._pending.append((len(self.files), b""))
-            self.files.append(UploadedFile(self._file_name, self._folder / str(len(self.files)), self._size))
+            self._pending.append((len(self._files), b""))
+            self._files.append((self._file_name, self._size))
 
     def end(self) -> None:
         self.ended = True

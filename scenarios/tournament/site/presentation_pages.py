@@ -92,12 +92,12 @@ async def draft_picture(visit: Visit) -> Response:
 async def change_presentation(visit: Visit) -> Response:
     """Store a team's presentation."""
     site, form = visit.site, visit.form
-    path = form.files[0].path if form.files else None
+    picture = form.files[0].content if form.files else None
     keep = not form.text("remove_picture")
 
     async def store() -> dict[str, Any]:
         try:
-            await site.work(store_presentation, visit.team, form.text("text"), path, keep, visit.arrived)
+            await site.work(store_presentation, visit.team, form.text("text"), picture, keep, visit.arrived)
         except ValueError as error:
             raise RefusalError(422, one_line(error)) from None
         return {"done": True}

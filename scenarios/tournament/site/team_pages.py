@@ -107,7 +107,7 @@ async def upload(visit: Visit) -> Response:
 
     async def submit_one(file: UploadedFile) -> dict[str, Any] | RefusalError:
         try:
-            return await site.work(submit_file, team, file.claimed_name, chosen, file.path, arrived)
+            return await site.work(submit_file, team, file.claimed_name, chosen, file.content, arrived)
         except DamagedFolderError as damage:
             return damage_refusal(visit, damage)
         except RefusalError as refusal:
@@ -142,12 +142,12 @@ async def preview(visit: Visit) -> Response:
     """Preview a table before it is submitted, or one that was."""
     site, team, form = visit.site, visit.team, visit.form
     number = _number(form.text("number"))
-    path = form.files[0].path if form.files else None
-    if path is None and number is None:
+    content = form.files[0].content if form.files else None
+    if content is None and number is None:
         raise RefusalError(422, "no file was sent; choose a file first")
 
     async def preview_one() -> dict[str, Any]:
-        return {"kind": "preview", **await site.work(preview_table, team, path, number)}
+        return {"kind": "preview", **await site.work(preview_table, team, content, number)}
 
     outcome = await site.once.run(visit.form_key, preview_one)
     return JSONResponse(outcome, 200 if outcome["valid"] else 422) if visit.wants_json else _shown(visit, outcome)
