@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
@@ -10,6 +11,7 @@ from pathlib import Path
 import click
 
 from scenarios.commands.common import bad_input, echo
+from scenarios.running.fork_server import start_server
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -53,12 +55,19 @@ def serve(
 ) -> None:
     """Serve the tournament as a web site: teams upload, everybody watches."""
     with bad_input(), _server_extra():
-        from scenarios.tournament.site.background_scoring import BackgroundScoring
-        from scenarios.tournament.site.inviting import without_password
-        from scenarios.tournament.site.serving import check_exposure, parsed_address
-        from scenarios.tournament.site.serving import serve as serve_site
+        from scenarios.tournament.settings import read_settings
+        from scenarios.tournament.site.exposure import check_exposure, parsed_address
 
         check_exposure(parsed_address(address)[0], proxy=proxy, certificate=certificate, key=key)
+        read_settings(folder)
+        # Workers load their packages while this process loads its own; they inherit the mask of permissions.
+        os.umask(0o077)
+        start_server()
+
+        from scenarios.tournament.site.background_scoring import BackgroundScoring
+        from scenarios.tournament.site.inviting import without_password
+        from scenarios.tournament.site.serving import serve as serve_site
+
         waiting = without_password(folder, datetime.now(UTC))
 
         def announce(port: int) -> None:

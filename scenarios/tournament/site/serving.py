@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import fcntl
-import ipaddress
 import os
 import resource
 import socket
-import ssl
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -17,6 +15,7 @@ import uvicorn
 from scenarios.running.interrupts import Terminated, terminable
 from scenarios.tournament.site.application import application
 from scenarios.tournament.site.background_scoring import BackgroundScoring
+from scenarios.tournament.site.exposure import check_exposure, parsed_address
 from scenarios.tournament.site.site import Site
 from scenarios.tournament.site.site_server import SiteServer
 from scenarios.tournament.site.temporary_folder import temporary_folder_named
@@ -28,53 +27,6 @@ _CONNECTIONS = 4096
 """Largest number of open connections; an open board takes one, and its page another one for a moment."""
 _OTHER_FILES = 256
 """Files that the server opens besides connections."""
-
-
-def parsed_address(text: str) -> tuple[str, int]:
-    """Host and port of an address such as ``127.0.0.1:8000`` or ``[::1]:8000``.
-
-    Raises
-    ------
-    ValueError
-        If it is no such address.
-    """
-    host, colon, port = text.rpartition(":")
-    bracketed = host.startswith("[") and host.endswith("]")
-    if not colon or not port.isdecimal() or int(port) > 65535 or not host or (":" in host and not bracketed):
-        raise ValueError(f"--address must be HOST:PORT such as 127.0.0.1:8000 or [::1]:8000, got {text!r}")
-    return host.removeprefix("[").removesuffix("]"), int(port)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach a host name or address."""
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
-def check_exposure(host: str, *, proxy: str | None, certificate: Path | None, key: Path | None) -> None:
-    """Refuse an address that others can reach unless visitors come by TLS.
-
-    Raises
-    ------
-    ValueError
-        If passwords would cross the network without encryption, or the files for TLS do not fit.
-    """
-    if (certificate is None) != (key is None):
-        raise ValueError("TLS needs both --tls-certificate and --tls-key")
-    if certificate is not None and proxy is not None:
-        raise ValueError("use either --trust-proxy, if a proxy does TLS, or --tls-certificate with --tls-key")
-    if certificate is None and proxy is None and not is_loopback(host):
-        raise ValueError(
-            f"{host} can be reached by others, and passwords would cross the network unencrypted; use "
-            "--tls-certificate with --tls-key, or --trust-proxy behind a proxy that does TLS, or 127.0.0.1"
-        )
-    if certificate is not None and key is not None:
-        try:
-            ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(certificate, key)
-        except (OSError, ssl.SSLError) as error:
-            raise ValueError(f"{certificate} and {key}: cannot be used for TLS ({error})") from None
 
 
 def serve(
@@ -120,7 +72,6 @@ def serve(
     except OSError as error:
         raise ValueError(f"{address}: cannot be used ({error.strerror})") from None
     with listening, served_once(folder):
-        os.umask(0o077)
         secure = proxy is not None or certificate is not None
         site = Site(folder, processes=processes, secure=secure, scoring=scoring)
         config = server_config(site, proxy=proxy, certificate=certificate, key=key)

@@ -72,7 +72,7 @@ class Site:
         self.secure, self.clock = secure, clock
         self.accounts = Accounts(tournament.host, tournament.settings.teams, passwords)
         self.journal = Journal(self.folder)
-        self.workers = Workers(processes)
+        self.workers = Workers(processes, "scenarios.tournament.site.jobs")
         self.once = Once()
         self.rates = RequestRates()
         self.pages = PageCache()

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from importlib import import_module
 from typing import ParamSpec, TypeVar
 
 from scenarios.running.fork_server import worker_context
@@ -23,11 +26,15 @@ class Workers:
     ----------
     processes : int
         Number of worker processes; 0 runs functions in threads of this process.
+    module : str
+        Name of the module of the functions. The processes begin at once to load it, which takes seconds.
     """
 
-    def __init__(self, processes: int) -> None:
+    def __init__(self, processes: int, module: str) -> None:
         self._processes = processes
         self._pool = self._new_pool()
+        if processes:
+            threading.Thread(target=self._begin, args=[module], daemon=True).start()
 
     async def run(
         self, function: Callable[Arguments, Outcome], *args: Arguments.args, **kwargs: Arguments.kwargs
@@ -51,6 +58,13 @@ class Workers:
         """End the workers; what waits is dropped."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
+    def _begin(self, module: str) -> None:
+        """Start the processes."""
+        # The server may have stopped already.
+        with suppress(RuntimeError):
+            for _ in range(self._processes):
+                self._pool.submit(_load, module)
+
     def _new_pool(self) -> Executor:
         if self._processes == 0:
             return ThreadPoolExecutor(4, "site")
@@ -59,3 +73,7 @@ class Workers:
 
 def _call(function, args, kwargs):  # type: ignore[no-untyped-def]
     return function(*args, **kwargs)
+
+
+def _load(module: str) -> None:
+    import_module(module)

@@ -17,8 +17,9 @@ from run_tools import COMMAND, ROOT, start, wait_until
 from site_tools import PASSWORD, Served, Visitor
 
 from scenarios.commands.tournament import tournament
+from scenarios.tournament.site.exposure import check_exposure, is_loopback, parsed_address
 from scenarios.tournament.site.invitations import LIFETIME
-from scenarios.tournament.site.serving import check_exposure, is_loopback, parsed_address, served_once
+from scenarios.tournament.site.serving import served_once
 
 
 @pytest.fixture
