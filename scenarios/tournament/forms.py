@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import csv
+import io
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
 from scenarios.files.toml_file import read_bytes
-from scenarios.tables.dataset import Dataset, check_named, columns_frame, load_table
-from scenarios.tables.declared_roles import read_roles
-from scenarios.tables.roles import Roles
-from scenarios.tables.text_table import text_table
+from scenarios.tables.dataset import Dataset, load_table
 from scenarios.tournament.settings import Settings
 from scenarios.tournament.sheets import Form
 
@@ -17,8 +17,8 @@ from scenarios.tournament.sheets import Form
 class Forms:
     """Forms of tables whose originals have the same roles.
 
-    If the roles declare every domain, forms differ only in the columns with missing values. All else is then read once,
-    which takes most of the time.
+    If the roles declare every domain, forms differ only in the columns with missing values. All else is then made once,
+    which takes nearly all of the time.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class Forms:
 
     def __init__(self, roles: Path, settings: Settings) -> None:
         self._roles, self._settings = roles, settings
-        self._read: tuple[bytes, Roles, Form] | None = None
+        self._shared: tuple[bytes, Form] | None = None
         self._known: dict[Path, tuple[object, Form]] = {}
 
     def of(self, originals: Path) -> Form:
@@ -48,18 +48,29 @@ class Forms:
         return known[1]
 
     def _form(self, originals: Path) -> Form:
-        content = read_bytes(self._roles)
-        if self._read is None or self._read[0] != content:
-            dataset = load_table(originals, self._roles)
-            form = form_of(dataset, self._settings)
-            if not dataset.inferred:
-                self._read = content, read_roles(self._roles, content=content), form
-            return form
-        _, roles, form = self._read
-        columns, _ = text_table(originals, read_bytes(originals), roles)
-        check_named(roles, columns, originals, self._roles)
-        values = columns_frame({name: columns[name] for name in form.domains}, dict(form.domains))
-        return replace(form, with_missing=frozenset(values.columns[values.isna().any()]))
+        roles = read_bytes(self._roles)
+        if self._shared is not None and self._shared[0] == roles:
+            incomplete = _incomplete(read_bytes(originals), self._shared[1].domains)
+            if incomplete is not None:
+                return replace(self._shared[1], with_missing=incomplete)
+        dataset = load_table(originals, self._roles)
+        form = form_of(dataset, self._settings)
+        self._shared = None if dataset.inferred else (roles, form)
+        return form
+
+
+def _incomplete(originals: bytes, columns: Collection[str]) -> frozenset[str] | None:
+    """Columns with an empty field in a file that the tournament wrote; None if it does not look like one."""
+    try:
+        header, *rows = csv.reader(io.StringIO(originals.decode(), newline=""), strict=True)
+    except (ValueError, csv.Error):
+        return None
+    # The line of a single column that is empty is blank.
+    rows = [row or [""] for row in rows]
+    if not set(columns) <= set(header) or any(len(row) != len(header) for row in rows):
+        return None
+    empty = {name for name, cells in zip(header, zip(*rows, strict=True), strict=True) if "" in cells}
+    return frozenset(empty & set(columns))
 
 
 def form_of(originals: Dataset, settings: Settings) -> Form:

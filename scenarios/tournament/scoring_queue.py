@@ -26,7 +26,7 @@ from scenarios.running.limits import Limits
 from scenarios.running.local import cores
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.isolation import LIMITS, IsolatedWorker, TaskStep
-from scenarios.tournament.open_tournament import open_tournament
+from scenarios.tournament.opened_tournament import opened_tournament
 from scenarios.tournament.scoring import Target, results_of, score_target, scoring_plan
 from scenarios.tournament.separate_process import SeparateProcess
 from scenarios.tournament.settings import Phase
@@ -167,7 +167,7 @@ class ScoringQueue:
                 asked, retry, self._retry = self._asked, self._retry, False
             looked = monotonic()
             try:
-                tournament = open_tournament(self._folder)
+                tournament = opened_tournament(self._folder)
                 if asked == handled and tournament.log.stamp() == stamp:
                     continue
                 stamp = tournament.log.stamp()

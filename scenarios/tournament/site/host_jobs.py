@@ -14,7 +14,7 @@ from scenarios.tournament.disqualifying import disqualify, readmit
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.incidents import tournament_incidents
 from scenarios.tournament.messages import post, write_notices
-from scenarios.tournament.open_tournament import open_tournament
+from scenarios.tournament.opened_tournament import opened_tournament
 from scenarios.tournament.settings import Phase
 from scenarios.tournament.site.page_words import without_options
 from scenarios.tournament.titles import give_title
@@ -41,7 +41,7 @@ def decide(folder: Path, action: str, fields: Fields, now: datetime) -> str:
     ValueError
         If the rules do not allow it; then nothing has changed.
     """
-    tournament = open_tournament(folder)
+    tournament = opened_tournament(folder)
     try:
         message = ACTIONS[action](tournament, fields, now)
     except ValueError as error:
@@ -52,7 +52,7 @@ def decide(folder: Path, action: str, fields: Fields, now: datetime) -> str:
 
 def incidents(folder: Path, now: datetime) -> dict[str, Any]:
     """Failures, oldest first, and the downtime that they cost."""
-    found = tournament_incidents(open_tournament(folder))
+    found = tournament_incidents(opened_tournament(folder))
     table = downtime_table(found, now)
     return {
         "incidents": [

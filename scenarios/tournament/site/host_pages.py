@@ -95,7 +95,9 @@ def decision(action: str) -> Callable[[Visit], Awaitable[Response]]:
 
         async def carry_out() -> dict[str, Any]:
             try:
-                message = await site.work(decide, action, dict(form.fields), site.clock())
+                # Files that arrived before the decision are still being checked.
+                async with site.turns.of_all():
+                    message = await site.work(decide, action, dict(form.fields), site.clock())
             except ValueError as error:
                 raise RefusalError(409, str(error)) from None
             site.scoring.wake()

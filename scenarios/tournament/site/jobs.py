@@ -15,7 +15,7 @@ from scenarios.tournament.exporting import export
 from scenarios.tournament.folder import Tournament
 from scenarios.tournament.late import admit
 from scenarios.tournament.messages import write_notices
-from scenarios.tournament.open_tournament import open_tournament
+from scenarios.tournament.opened_tournament import opened_tournament
 from scenarios.tournament.outcomes import accepted_outcome, counted_problems, refused_outcome
 from scenarios.tournament.presenting import present
 from scenarios.tournament.preview import preview
@@ -58,7 +58,7 @@ def submit_file(
     def accept(name: str, against: str | None) -> Receipt:
         return submit_content(tournament, team, name, content.read(), now, against=against, measure=False)
 
-    tournament = open_tournament(folder)
+    tournament = opened_tournament(folder)
     attacking = tournament.phase(tournament.log.head().lasting) is Phase.ATTACK
     return _accepted(tournament, team, claimed, chosen, accept, attacking=attacking)
 
@@ -114,7 +114,7 @@ def admit_file(
     folder: Path, team: str, claimed: str, chosen: str, content: UploadedContent, reason: str, now: datetime
 ) -> dict[str, Any]:
     """Admit a late file of a team, with the host's reason; see `submit_file`."""
-    tournament = open_tournament(folder)
+    tournament = opened_tournament(folder)
 
     def accept(name: str, against: str | None) -> Receipt:
         receipt = admit(tournament, team, name, content.read(), reason, now, against=against)
@@ -134,7 +134,7 @@ def take(folder: Path, team: str, number: int, now: datetime) -> str:
     ValueError
         If the rules do not allow it.
     """
-    one = take_into_force(open_tournament(folder), team, number, now)
+    one = take_into_force(opened_tournament(folder), team, number, now)
     kind = "table" if one.against is None else f"attack on {one.against}"
     return f"submission {one.number} counts now as your {kind}"
 
@@ -158,7 +158,7 @@ def preview_table(folder: Path, team: str, content: UploadedContent | None, numb
     dict
         ``valid``, and the report as JSON or ``message`` and ``problems``.
     """
-    tournament = open_tournament(folder)
+    tournament = opened_tournament(folder)
     try:
         with noticing_damage(tournament.folder):
             data = _accepted_table(tournament, team, number) if content is None else content.read()
@@ -183,7 +183,7 @@ def store_presentation(
 ) -> None:
     """Store a team's presentation; see `present`."""
     data = None if picture is None else picture.read()
-    present(open_tournament(folder), team, text, data, now, keep_picture=keep_picture)
+    present(opened_tournament(folder), team, text, data, now, keep_picture=keep_picture)
 
 
 def export_all(folder: Path, path: Path) -> None:

@@ -22,6 +22,7 @@ from scenarios.tournament.site.page_cache import PageCache
 from scenarios.tournament.site.passwords import Passwords
 from scenarios.tournament.site.posted_form import clear_uploads
 from scenarios.tournament.site.request_rates import RequestRates
+from scenarios.tournament.site.turns import Turns
 from scenarios.tournament.site.workers import Workers
 
 Arguments = ParamSpec("Arguments")
@@ -74,6 +75,7 @@ class Site:
         self.journal = Journal(self.folder)
         self.workers = Workers(processes, "scenarios.tournament.site.jobs")
         self.once = Once()
+        self.turns = Turns(self.teams)
         self.rates = RequestRates()
         self.pages = PageCache()
         self.updates = LiveUpdates(self.journal)

@@ -114,7 +114,8 @@ async def upload(visit: Visit) -> Response:
             return refusal
 
     async def submit_all() -> dict[str, Any]:
-        outcomes = await asyncio.gather(*map(submit_one, form.files))
+        async with site.turns.of(team):
+            outcomes = await asyncio.gather(*map(submit_one, form.files))
         failed = [one for one in outcomes if isinstance(one, RefusalError)]
         if len(failed) == len(outcomes):
             raise failed[0]
@@ -161,7 +162,8 @@ async def take_older(visit: Visit) -> Response:
 
     async def take_one() -> dict[str, Any]:
         try:
-            message = await site.work(take, team, number, visit.arrived)
+            async with site.turns.of(team):
+                message = await site.work(take, team, number, visit.arrived)
         except ValueError as error:
             raise RefusalError(409, one_line(error)) from None
         site.scoring.wake()

@@ -11,7 +11,7 @@ from scenarios.tournament.settings import FILE
 _local = threading.local()
 
 
-def open_tournament(folder: Path) -> Tournament:
+def opened_tournament(folder: Path) -> Tournament:
     """The tournament in a folder, opened once in each thread as long as its settings do not change.
 
     Raises

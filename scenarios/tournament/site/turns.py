@@ -1,0 +1,34 @@
+"""Turns of teams: what a team does is carried out in the order in which it arrives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+
+
+class Turns:
+    """Lets actions of one team wait for each other, so that the last upload counts even if an earlier one takes longer.
+
+    Parameters
+    ----------
+    teams : iterable of str
+        All teams.
+    """
+
+    def __init__(self, teams: Iterable[str]) -> None:
+        self._locks = {team: asyncio.Lock() for team in sorted(teams)}
+
+    @asynccontextmanager
+    async def of(self, team: str) -> AsyncIterator[None]:
+        """Wait for what the team began before; later actions of the team wait for the end of the block."""
+        async with self._locks[team]:
+            yield
+
+    @asynccontextmanager
+    async def of_all(self) -> AsyncIterator[None]:
+        """Wait for what all teams began before; their later actions wait for the end of the block."""
+        async with AsyncExitStack() as stack:
+            for lock in self._locks.values():
+                await stack.enter_async_context(lock)
+            yield
