@@ -54,14 +54,13 @@ def serve(
     public_share: float,
 ) -> None:
     """Serve the tournament as a web site: teams upload, everybody watches."""
-    with bad_input(), _server_extra():
+    with bad_input(), _server_extra(), _private_files():
         from scenarios.tournament.settings import read_settings
         from scenarios.tournament.site.exposure import check_exposure, parsed_address
 
         check_exposure(parsed_address(address)[0], proxy=proxy, certificate=certificate, key=key)
         read_settings(folder)
-        # Workers load their packages while this process loads its own; they inherit the mask of permissions.
-        os.umask(0o077)
+        # Workers load their packages while this process loads its own.
         start_server()
 
         from scenarios.tournament.site.background_scoring import BackgroundScoring
@@ -151,3 +150,13 @@ def _server_extra() -> Iterator[None]:
         if error.name is None or error.name.partition(".")[0] in {"metrics", "scenarios", "leaderboard"}:
             raise
         raise ValueError(f"the site needs {error.name}; pip install 'tokumei[server]' installs it") from None
+
+
+@contextmanager
+def _private_files() -> Iterator[None]:
+    """Let nobody but the owner read new files, also those of processes that are started meanwhile."""
+    before = os.umask(0o077)
+    try:
+        yield
+    finally:
+        os.umask(before)

@@ -16,6 +16,7 @@ from click.testing import CliRunner
 from run_tools import COMMAND, ROOT, start, wait_until
 from site_tools import PASSWORD, Served, Visitor
 
+from scenarios.commands import tournament_site
 from scenarios.commands.tournament import tournament
 from scenarios.tournament.site.exposure import check_exposure, is_loopback, parsed_address
 from scenarios.tournament.site.invitations import LIFETIME
@@ -73,7 +74,8 @@ def test_files_for_tls_must_fit(tmp_path):
         check_exposure("0.0.0.0", proxy=None, certificate=broken, key=broken)
 
 
-def test_one_server_serves_a_tournament(folder, tmp_path):
+def test_one_server_serves_a_tournament(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(tournament_site, "start_server", lambda: None)
     with served_once(folder), pytest.raises(ValueError, match="served already"), served_once(folder):
         pass
     with served_once(folder):
