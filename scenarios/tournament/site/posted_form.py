@@ -204,21 +204,18 @@ class _Collector:
         self._field_bytes = self._file_bytes = self._size = 0
         self._field_count = self._file_count = 0
         self._files: list[tuple[str, int]] = []
-        self._pending: list[tuple[int, bytes]] = []
+        self.waiting = 0
+        """Number of bytes of files that wait to be written."""
+        self._pending: list[tuple[int, bytearray]] = []
 
     def callbacks(self) -> dict[str, object]:
         """The callbacks by name."""
         names = ("part_begin", "part_data", "part_end", "header_field", "header_value", "header_end")
         return {f"on_{name}": getattr(self, name) for name in (*names, "headers_finished", "end")}
 
-    @property
-    def waiting(self) -> int:
-        """Number of bytes of files that wait to be written."""
-        return sum(len(data) for _, data in self._pending)
-
     def flush(self) -> None:
         """Write what waits; runs in a thread while the parser rests."""
-        pending, self._pending, self.written = self._pending, [], True
+        pending, self._pending, self.waiting, self.written = self._pending, [], 0, True
         self._folder.mkdir(mode=0o700, exist_ok=True)
         for number, data in pending:
             flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
@@ -228,12 +225,10 @@ class _Collector:
 
     def uploaded(self) -> list[UploadedFile]:
         """The files, in order; they are in memory unless any was written."""
-        chunks: list[list[bytes]] = [[] for _ in self._files]
-        for number, data in self._pending:
-            chunks[number].append(data)
+        contents = {number: bytes(data) for number, data in self._pending}
         return [
-            UploadedFile(name, UploadedContent(self._folder / str(number) if self.written else b"".join(content)), size)
-            for number, ((name, size), content) in enumerate(zip(self._files, chunks, strict=True))
+            UploadedFile(name, UploadedContent(self._folder / str(number) if self.written else contents[number]), size)
+            for number, (name, size) in enumerate(self._files)
         ]
 
     def close(self) -> None:
@@ -287,7 +282,7 @@ class _Collector:
         self._file_bytes += size
         if self._size > self._limits.file or self._file_bytes > self._limits.total:
             raise _too_large(self._limits)
-        self._pending.append((len(self._files), data[start:end]))
+        self._wait(data[start:end])
 
     def part_end(self) -> None:
         if self._file_name is None:
@@ -296,11 +291,19 @@ class _Collector:
             except UnicodeDecodeError:
                 raise RefusalError(400, f"field {self._name[:40]!a} is no UTF-8 text") from None
         elif self._file_name or self._size:
-            self._pending.append((len(self._files), b""))
+            self._wait(b"")
             self._files.append((self._file_name, self._size))
 
     def end(self) -> None:
         self.ended = True
+
+    def _wait(self, data: bytes) -> None:
+        """Let a piece of the current file wait. Clients may send single bytes, so pieces are joined at once."""
+        number = len(self._files)
+        if not self._pending or self._pending[-1][0] != number:
+            self._pending.append((number, bytearray()))
+        self._pending[-1][1].extend(data)
+        self.waiting += len(data)
 
 
 def _too_large(limits: UploadLimits) -> RefusalError:
