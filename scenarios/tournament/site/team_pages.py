@@ -30,6 +30,8 @@ ONE_TABLE = UploadLimits(files=1, file=LARGEST, total=LARGEST)
 PREVIEW_RATE = RateLimit(10, timedelta(minutes=1))
 """Lower than that of uploads, since a preview runs attacks."""
 UPLOAD_RATE = RateLimit(30, timedelta(minutes=1))
+AT_ONCE = 4
+"""Files of one upload that are given to the workers at once; work of others comes between them."""
 _SHOWN = 200
 """Number of submissions that the page lists."""
 
@@ -104,10 +106,12 @@ async def upload(visit: Visit) -> Response:
         raise RefusalError(422, "no file was sent; choose a file first")
     arrived = visit.arrived
     chosen = form.text("against")
+    places = asyncio.Semaphore(AT_ONCE)
 
     async def submit_one(file: UploadedFile) -> dict[str, Any] | RefusalError:
         try:
-            return await site.work(submit_file, team, file.claimed_name, chosen, file.content, arrived)
+            async with places:
+                return await site.work(submit_file, team, file.claimed_name, chosen, file.content, arrived)
         except DamagedFolderError as damage:
             return damage_refusal(visit, damage)
         except RefusalError as refusal:

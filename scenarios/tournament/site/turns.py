@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
+
+PATIENCE = 30.0
+"""Longest time in seconds that a decision of the host waits for uploads in work."""
 
 
 class Turns:
@@ -27,8 +30,17 @@ class Turns:
 
     @asynccontextmanager
     async def of_all(self) -> AsyncIterator[None]:
-        """Wait for what all teams began before; their later actions wait for the end of the block."""
-        async with AsyncExitStack() as stack:
-            for lock in self._locks.values():
-                await stack.enter_async_context(lock)
+        """Wait for what all teams began before, at most `PATIENCE`; their later actions wait for the end of the block.
+
+        A team that sends very many files delays the host by no more than that. Other teams are waited for all the same.
+        """
+        waiting = [(lock, asyncio.ensure_future(lock.acquire())) for lock in self._locks.values()]
+        try:
+            await asyncio.wait([taken for _, taken in waiting], timeout=PATIENCE)
             yield
+        finally:
+            for lock, taken in waiting:
+                if not taken.done():
+                    taken.cancel()
+                elif not taken.cancelled():
+                    lock.release()

@@ -1,6 +1,7 @@
 """A team's uploads are carried out in order, and decisions of the host wait for uploads in work."""
 
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from datetime import timedelta
 
@@ -8,7 +9,7 @@ import pytest
 from site_tools import JSON
 
 from scenarios.tournament.settings import Phase
-from scenarios.tournament.site import team_pages
+from scenarios.tournament.site import team_pages, turns
 
 PATIENCE = 30.0
 SHORT = 0.3
@@ -85,3 +86,38 @@ def test_the_phase_is_closed_after_the_uploads_that_arrived_before(cup_site, slo
     tournament = cup_site.played.tournament
     assert tournament.phase(cup_site.log()) is Phase.ATTACK
     assert "kyoto" in tournament.tables(cup_site.log())
+
+
+def test_a_team_delays_the_host_by_no_more_than_the_patience(cup_site, slow, monkeypatch):
+    monkeypatch.setattr(turns, "PATIENCE", SHORT)
+    kyoto, osaka, host = (cup_site.member(name) for name in ("kyoto", "osaka", "host"))
+    token = host.token("/host")
+    with ThreadPoolExecutor(2) as pool:
+        upload = pool.submit(kyoto.upload, "kyoto", cup_site.table("kyoto"))
+        assert slow.begun.wait(PATIENCE)
+        posted = pool.submit(host.post, "/host/message", {"text": "hello"}, token=token, headers=JSON)
+        try:
+            assert posted.result(20 * SHORT).status_code == 200, posted.result().text
+            assert osaka.upload("osaka", cup_site.table("osaka")).status_code == 200
+        finally:
+            slow.released.set()
+        assert upload.result(PATIENCE).status_code == 200
+    assert kyoto.upload("kyoto", cup_site.table("kyoto", age="*")).status_code == 200
+
+
+def test_few_files_of_an_upload_are_in_work_at_once(cup_site, monkeypatch):
+    monkeypatch.setattr(team_pages, "AT_ONCE", 1)
+    working, most = [], []
+
+    def submit(folder, team, name, *rest):
+        working.append(name)
+        most.append(len(working))
+        time.sleep(SHORT / 10)
+        working.remove(name)
+        return {"file": name, "accepted": False, "message": "", "total": 0, "problems": []}
+
+    monkeypatch.setattr(team_pages, "submit_file", submit)
+    kyoto = cup_site.member("kyoto")
+    files = [("file", (f"{number}.csv", b"1", "text/csv")) for number in range(6)]
+    kyoto.post("/team/kyoto/upload", {}, token=kyoto.token("/account"), files=files, headers=JSON)
+    assert most == [1] * 6
