@@ -33,6 +33,7 @@ COMMANDS = (
     "compare",
     "pictures",
     "describe",
+    "split",
     "defend",
     "attack",
     "rank",

@@ -138,7 +138,7 @@ class EvaluationSetting:
 
     def others(self, count: int) -> Microdata:
         """The first control people, at most half of all, who are non-members or strangers."""
-        return self._controls(self.control_order[: min(count, (self.control_order.size + 1) // 2)])
+        return self._controls(self.control_order[: min(count, most_asked(self.control_order.size))])
 
     def auxiliary(self, count: int, most: int = AUXILIARY) -> Microdata:
         """The attacker's own people: at most `most` of the control people after the first `count`."""
@@ -150,6 +150,11 @@ class EvaluationSetting:
 
     def _public(self, people: Microdata) -> Microdata:
         return replace(people, domains={**people.domains, **self.domains})
+
+
+def most_asked(control: int) -> int:
+    """Largest number of so many control people about whom attacks are asked; the others are the attacker's own."""
+    return (control + 1) // 2
 
 
 def with_all_columns(dataset: Dataset) -> Microdata:

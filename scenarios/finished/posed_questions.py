@@ -83,7 +83,7 @@ class PosedQuestions:
     @property
     def targets(self) -> int:
         """Number of people in the table whom attacks are about."""
-        return min(self.setting.targets, len(self.setting.records), self._affordable(2 * self.setting.targets) // 2)
+        return most_targets(self.setting.targets, len(self.setting.records), len(self.table.frame))
 
     def outcomes(self) -> Iterator[MeasuredAttack]:
         """Outcome of every attack on every question that can be asked."""
@@ -146,7 +146,7 @@ class PosedQuestions:
 
     def _affordable(self, people: int) -> int:
         """Number of people who are compared with all rows, fewer than wanted for large tables."""
-        return min(people, max(FEWEST, PAIRS // len(self.table.frame)))
+        return _affordable(people, len(self.table.frame))
 
     def _people(self, members: Microdata, others: Microdata, own: Microdata) -> People:
         rng = generator(self.setting.seed, "rank", "order", len(members), len(others))
@@ -263,6 +263,16 @@ class PosedQuestions:
         rng = self._rng(attack.goal, column, type(attack).__name__)
         claims = attack.run(self.release.view(rng), question.knowledge(people, None), rng)
         return question.score(people, self.release, claims, rng)[attack.goal]
+
+
+def most_targets(targets: int, records: int, rows: int) -> int:
+    """Number of people about whom attacks are asked: at most `targets`, all records, and what released rows allow."""
+    return min(targets, records, _affordable(2 * targets, rows) // 2)
+
+
+def _affordable(people: int, rows: int) -> int:
+    """Number of people who are compared with all rows, fewer than wanted for many rows."""
+    return min(people, max(FEWEST, PAIRS // rows))
 
 
 def bound(records: int) -> float:

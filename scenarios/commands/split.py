@@ -1,0 +1,107 @@
+"""``tokumei split``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from scenarios.commands.common import bad_input, echo, heavy_imports, reading_options, roles_option, share
+
+EPILOG = """\b
+Examples:
+  tokumei split people.csv -o treated.csv --control others.csv
+  tokumei split people.csv --roles roles.toml --share 0.3 -o treated.csv --control others.csv
+  tokumei split visits.csv --person "Patient ID" --drop-repeated -o treated.csv --control others.csv
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("table")
+@click.option("-o", "--output", required=True, help="File for the records to release.")
+@click.option("--control", required=True, help="File for the control group.")
+@click.option(
+    "--share",
+    "fraction",
+    type=float,
+    default=0.2,
+    show_default=True,
+    callback=share,
+    help="Share of the people who go to the control group.",
+)
+@roles_option
+@click.option("--person", metavar="COLUMN", help="Column that identifies the person of each row.")
+@reading_options
+@click.option("--drop-repeated", is_flag=True, help="Leave out rows that equal an earlier row in every column.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Seed that repeats a split. Whoever knows it may find out who is in the release; without it, nobody can.",
+)
+@click.option("--force", is_flag=True, help="Replace output files that exist.")
+def split(
+    table: str,
+    output: str,
+    control: str,
+    fraction: float,
+    roles: Path | None,
+    person: str | None,
+    seed: int | None,
+    *,
+    drop_repeated: bool,
+    reading: dict[str, Any],
+    force: bool,
+) -> None:
+    """Split TABLE at random into the records to release and a control group, for --control of `tokumei report`.
+
+    TABLE is a CSV file (also gzip-compressed), a Parquet file or an Excel workbook; - is standard input. Both files
+    have its format, and keep the order of the rows; lines of a CSV stay as they are. If --person or the roles file
+    names the column of the person, all rows of a person go to the same file. Only the owner can read the files.
+    """
+    with heavy_imports():
+        import numpy as np
+
+        from leaderboard.number_text import counted
+        from scenarios.files.toml_file import read_bytes
+        from scenarios.finished.control_size import control_words
+        from scenarios.large.output_files import output_files
+        from scenarios.tables.declared_roles import read_roles
+        from scenarios.tables.released import STANDARD, input_path, refuse_existing
+        from scenarios.tables.split_table import SplitFile, drawn_control
+
+    with bad_input():
+        if STANDARD in (output, control):
+            raise ValueError("both parts name people and must be files of their own, not standard output")
+        refuse_existing([output, control], inputs=[table, roles], force=force)
+        declared = read_roles(roles, reading)
+        if person is not None:
+            declared = declared.model_copy(update={"person": person})
+        path = input_path(table)
+        file = SplitFile.of(path, read_bytes(path), declared)
+        file.check_name("-o", output)
+        file.check_name("--control", control)
+        kept = ~file.repeated if drop_repeated else np.ones(file.repeated.size, dtype=bool)
+        held = np.zeros(kept.size, dtype=bool)
+        held[kept] = drawn_control(file.person[kept], fraction, np.random.default_rng(seed))
+        with output_files() as outputs:
+            for name, rows in ((output, kept & ~held), (control, held)):
+                outputs.open(name, private=True).write(file.part(rows))
+    for note in file.notes:
+        echo(f"note: {note}", err=True)
+    repeated = int(file.repeated.sum())
+    if drop_repeated:
+        echo(f"{counted(repeated, 'repeated row')} left out", err=True)
+    elif repeated and declared.person is None:
+        echo(
+            f"warning: {repeated:,} of the rows equal an earlier row in every column; if they were exported twice, a "
+            "person may be in both files: repeat with --drop-repeated, or give --person",
+            err=True,
+        )
+    sizes = [(np.unique(file.person[rows]).size, int(rows.sum())) for rows in (kept & ~held, held)]
+    (people, records), (others, other_rows) = sizes
+    enough = control_words(others, records, len(declared.sensitive) or 1)
+    echo(
+        f"{output}: {people:,} people, {counted(records, 'row')}; {control}: {others:,} people, "
+        f"{counted(other_rows, 'row')}. Control group for {enough}"
+    )
