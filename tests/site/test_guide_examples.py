@@ -84,7 +84,10 @@ def test_the_export_of_patients_is_described_repaired_and_valid(folder):
         assert words in noted
     reasons = " ".join(line.removeprefix("#").strip() for line in Path("guess.toml").read_text().splitlines())
     assert "Patient ID: identifier?: by its name; 3 of its 3003 values repeat another: rows exported twice" in reasons
-    importlib.import_module("tidy_patients")
+    Path("patients.csv").write_bytes(Path("patients.csv").read_bytes().replace(b",f,", b",F,"))
+    parts = ("-o", "treated.csv", "--control", "others.csv")
+    result = invoke("split", "patients.csv", "--person", "Patient ID", "--drop-repeated", *parts)
+    assert "threshold .2: enough" in result.output
     treated, others = (pd.read_csv(name, dtype=str) for name in ("treated.csv", "others.csv"))
     assert (len(treated), len(others)) == (2400, 600)
     assert not set(treated["Patient ID"]) & set(others["Patient ID"])
