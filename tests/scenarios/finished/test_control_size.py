@@ -1,5 +1,8 @@
 """How many control people a report needs."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from metrics.score import Score
@@ -36,3 +39,13 @@ def test_words_say_what_is_enough():
     assert control_words(3000, 5000).endswith("threshold .09: enough with `report --targets 1096`")
     # Attacks compare fewer people with the rows of a large table.
     assert control_words(10_000, 1_000_000).startswith("threshold .2: not within reach")
+
+
+@pytest.mark.parametrize("language", ["en", "ja"])
+def test_the_page_names_the_numbers_rounded_up(language):
+    page = (Path(__file__).parents[3] / "docs/site" / language / "your-table.md").read_text()
+    rows = re.findall(r"^\| (\.\d+) \|[^|]*\|\D*([\d,]+)", page, re.MULTILINE)
+    assert len(rows) == 3
+    for threshold, people in rows:
+        needed = people_needed(float(threshold))
+        assert needed <= int(people.replace(",", "")) < 1.1 * needed
