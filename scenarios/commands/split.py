@@ -89,6 +89,8 @@ def split(
                 outputs.open(name, private=True).write(file.part(rows))
     for note in file.notes:
         echo(f"note: {note}", err=True)
+    if declared.person is None:
+        echo("note: each row counts as a person; if people have several, name their column by --person", err=True)
     repeated = int(file.repeated.sum())
     if drop_repeated:
         echo(f"{counted(repeated, 'repeated row')} left out", err=True)

@@ -51,6 +51,7 @@ def test_rows_exported_twice():
     Path("people.csv").write_text(TABLE + TABLE.splitlines(keepends=True)[1])
     warned = invoke("split", "people.csv", *PARTS)
     assert "warning: 1 of the rows equal" in warned.output
+    assert "note: each row counts as a person" in warned.output
     done = invoke("split", "people.csv", *PARTS, "--force", "--drop-repeated")
     assert "1 repeated row left out" in done.output
     lines = [line for name in ("treated.csv", "others.csv") for line in Path(name).read_text().splitlines()[1:]]
