@@ -173,7 +173,7 @@ def _csv_part(content: bytes, starts: Integers, kept: Booleans) -> bytes:
     """The header and some records of a CSV, byte for byte; `starts` has their beginnings, and the end of the file."""
     sizes = np.diff(starts)
     mask = np.concatenate([np.ones(starts[0], dtype=bool), np.repeat(kept, sizes)])
-    return np.frombuffer(content, dtype=np.uint8)[mask].tobytes()
+    return bytes(np.frombuffer(content, dtype=np.uint8)[mask])
 
 
 def _record_starts(path: Path, content: bytes, declared: Roles, rows: int) -> Integers:
