@@ -67,7 +67,7 @@ def _incomplete(originals: bytes, columns: Collection[str]) -> frozenset[str] | 
         return None
     # The line of a single column that is empty is blank.
     rows = [row or [""] for row in rows]
-    if not set(columns) <= set(header) or any(len(row) != len(header) for row in rows):
+    if not rows or not set(columns) <= set(header) or any(len(row) != len(header) for row in rows):
         return None
     empty = {name for name, cells in zip(header, zip(*rows, strict=True), strict=True) if "" in cells}
     return frozenset(empty & set(columns))

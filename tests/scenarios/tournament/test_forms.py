@@ -73,6 +73,7 @@ def test_inferred_domains_are_those_of_each_file(cup):
         (b"zip,age\n0101,30\n", "there is no column 'born'"),
         (b"zip,born,age,flu\n0101,01.01.1960\n", "line 2"),
         (b"zip,born,age,flu\n\xff,01.01.1960,30,yes\n", "UTF-8|encoding|no cell|categor"),
+        (b"zip,born,age,flu\n", "names columns but holds no record"),
     ],
 )
 def test_a_damaged_file_is_refused_in_words(cup, data, message):
