@@ -92,6 +92,11 @@ def pytest_xdist_auto_num_workers():
     return (os.cpu_count() or 1) + 1
 
 
+def pytest_collection_modifyitems(items):
+    """Begin with tests that wait for processes: the first process of `-n auto` runs them while the others compute."""
+    items.sort(key=lambda item: item.get_closest_marker("waits") is None)
+
+
 def pytest_collection_finish():
     """Exempt modules and collected tests from garbage collection, which then visits only what tests make."""
     gc.freeze()

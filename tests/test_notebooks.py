@@ -7,6 +7,8 @@ import re
 import pytest
 from run_tools import ROOT
 
+pytestmark = pytest.mark.waits
+
 NOTEBOOKS = sorted((ROOT / "docs" / "notebooks").glob("*.ipynb"))
 
 

@@ -8,6 +8,8 @@ from leaderboard import GateBounds, Result, Store, gate_checks, recorded_runs, u
 from metrics import Score
 from scenarios.cli import cli
 
+pytestmark = pytest.mark.waits
+
 
 def gate_reasons(results, **bounds):
     return [check.reason for check in gate_checks(results, GateBounds(**bounds)) if not check.passed]

@@ -17,6 +17,8 @@ from run_tools import start
 
 from leaderboard import Result, Store
 
+pytestmark = pytest.mark.waits
+
 ADDRESS = "TOKUMEI_TEST_POSTGRESQL"
 SCENARIO = """
 [scenario]

@@ -11,6 +11,8 @@ from leaderboard import Store
 from scenarios.choosing import portfolio
 from scenarios.files.scenario_file import scenario_tables
 
+pytestmark = pytest.mark.waits
+
 GOALS = ("--goal", "members")
 FEW = {"Identity", "Mondrian", "RetentionReplacement", "PrivateMarginals", "Constant"}
 """Families that most tests play, of the nineteen of the portfolio."""

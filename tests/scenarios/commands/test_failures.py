@@ -17,6 +17,8 @@ from metrics.printable import one_line, printable
 from metrics.score import Score
 from scenarios.cli import cli
 
+pytestmark = pytest.mark.waits
+
 METHODS = """
 from attacks import NearestNeighbour
 from defenses import Identity

@@ -7,6 +7,8 @@ from xml.etree import ElementTree
 import pytest
 from run_tools import ROOT, invoke
 
+pytestmark = pytest.mark.waits
+
 # Attacks on rows and on members; the whole example plays them all.
 FAST = ("-a", "FellegiSunter", "-a", "AssignmentLinkage", "--plays", "6", "-j", "1")
 GOOD, BAD = "GaussianCopula", "Rounding"

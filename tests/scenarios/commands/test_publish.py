@@ -13,6 +13,8 @@ from scenarios.running.plan import read_plan
 from scenarios.running.standing_board import RECORD, RESULTS, read_results, replay, stale, write_results
 from scenarios.running.units import Catalogue
 
+pytestmark = pytest.mark.waits
+
 SCENARIO = """
 [scenario]
 name = "small"

@@ -14,6 +14,8 @@ from leaderboard import Store
 from scenarios import BoardResult
 from scenarios.doctor import packages, places, self_test
 
+pytestmark = pytest.mark.waits
+
 CHECKS = ["python", "packages", "space", "database", "workers", "attack", "gate", "audit"]
 
 

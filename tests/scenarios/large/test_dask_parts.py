@@ -9,6 +9,8 @@ from dask_tools import dask
 from large_tools import ROLES, people
 from run_tools import invoke
 
+pytestmark = pytest.mark.waits
+
 
 def write_parts(frame, folder, cuts):
     folder.mkdir()

@@ -14,6 +14,8 @@ from run_tools import ended, processes_of, read_until, start
 from scenarios.cli import cli
 from scenarios.running import cluster
 
+pytestmark = pytest.mark.waits
+
 SCENARIO = """
 [scenario]
 name = "small"

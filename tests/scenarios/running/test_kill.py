@@ -10,6 +10,8 @@ from contextlib import closing
 import pytest
 from run_tools import ended, processes_of, read_until, start
 
+pytestmark = pytest.mark.waits
+
 SCENARIO = """
 [scenario]
 name = "small"

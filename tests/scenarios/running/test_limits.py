@@ -14,6 +14,8 @@ from scenarios.running.limits import Limits, read_size, written_size
 from scenarios.running.plan import read_plan
 from scenarios.running.scores import checked_game_scores, checked_measures
 
+pytestmark = pytest.mark.waits
+
 LIMIT = 1
 SCENARIO = f"""
 [scenario]

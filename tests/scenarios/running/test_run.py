@@ -14,6 +14,8 @@ from scenarios.cli import cli
 from scenarios.running.local import Waiting
 from scenarios.running.units import Unit
 
+pytestmark = pytest.mark.waits
+
 SCENARIO = """
 [scenario]
 name = "small"

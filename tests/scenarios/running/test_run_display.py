@@ -21,6 +21,8 @@ from scenarios.running.runner import guarantees
 from scenarios.running.standing import RunProgress
 from scenarios.running.worker import Worker
 
+pytestmark = pytest.mark.waits
+
 SCENARIO = """
 [scenario]
 name = "small"

@@ -18,6 +18,8 @@ from scenarios.tournament.scoring import score, score_shares, scoring_plan
 from scenarios.tournament.scoring_queue import ScoringQueue
 from scenarios.tournament.settings import Phase
 
+pytestmark = pytest.mark.waits
+
 PATIENCE = 60
 
 

@@ -20,6 +20,8 @@ from scenarios.tournament.site.inviting import invite
 from scenarios.tournament.site.routes import ENDPOINTS
 from scenarios.tournament.updating import shares_of, update_boards
 
+pytestmark = pytest.mark.waits
+
 DAY = timedelta(days=1)
 ATTACK = b"released_row,candidate_row\n0,1\n1,2\n"
 STANDINGS = """\

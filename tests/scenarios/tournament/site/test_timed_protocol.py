@@ -18,6 +18,8 @@ from scenarios.tournament.site.page_templates import static_content
 from scenarios.tournament.site.serving import server_config
 from scenarios.tournament.site.timed_protocol import TimedProtocol, TimeLimits
 
+pytestmark = pytest.mark.waits
+
 SHORT = TimeLimits(header=0.4, body=0.4, stalled=0.4)
 PATIENCE = 20
 """Seconds after which a test fails; the limits are a fiftieth of it."""
