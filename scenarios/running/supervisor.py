@@ -185,6 +185,7 @@ class _Child:
         crashes.close()
         self.pid: int = self._process.pid
         self.sentinel: int = self._process.sentinel
+        self._closed = False
 
     def send(self, unit: Unit) -> None:
         """Send a unit to the process."""
@@ -216,13 +217,19 @@ class _Child:
         return frames
 
     def close(self) -> None:
-        """Kill the process and its children, if they are still running."""
+        """Kill the process and its children, if they are still running; a second call does nothing."""
+        if self._closed:
+            return
+        self._closed = True
         if hasattr(os, "killpg"):
             with suppress(OSError):
                 os.killpg(self.pid, signal.SIGKILL)
         with suppress(OSError):
             self._process.kill()
         self._process.join(START)
+        if self._process.exitcode is not None:
+            # Garbage collection would close the handles, too, but Python drops an interrupt that comes just then.
+            self._process.close()
         with suppress(OSError):
             self.connection.close()
             self._crashes.close()

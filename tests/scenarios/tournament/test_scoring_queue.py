@@ -23,6 +23,12 @@ pytestmark = pytest.mark.waits
 PATIENCE = 60
 
 
+@pytest.fixture(autouse=True)
+def without_pauses(monkeypatch):
+    """The queue looks at once when it is woken; its pause only saves work."""
+    monkeypatch.setattr(scoring_queue, "PAUSE", 0.0)
+
+
 @pytest.fixture
 def cup(tmp_path):
     """A small tournament that has just been opened."""
