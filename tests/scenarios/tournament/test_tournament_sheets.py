@@ -271,7 +271,7 @@ def seconds_of_children():
 
 @pytest.mark.parametrize("kind", ["ten million rows", "one huge field", "nested", "quotes", "wide"])
 def test_huge_files_are_answered_at_once(tmp_path, kind):
-    """Within 10 s of a processor and 1 GB, start and libraries included; at the limit of size, the worst that is read."""
+    """Within 10 s of a processor and 1 GB, start and libraries included; the size is the largest that is read."""
     cup = opened(tmp_path / "cup", teams=("kyoto", "osaka"))
     header = ",".join(cup.frame("kyoto").columns) + "\n"
     content = {
