@@ -75,8 +75,8 @@ def faults(folder: Path) -> list[str]:
     Returns
     -------
     list of str
-        One line for each link that leads nowhere, for each request to another host, and for each Japanese term of the
-        glossary that the search does not find there.
+        One line each: links that lead nowhere, requests to other hosts, and Japanese terms of the glossary that the
+        search does not find there.
     """
     folder = folder.resolve()
     pages = {page: read(page) for page in sorted(folder.rglob("*.html"))}

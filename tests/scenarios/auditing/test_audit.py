@@ -364,15 +364,15 @@ def first_record(defense):
     return replace(examined, neighbours=examined.neighbours[:1])
 
 
-@pytest.mark.parametrize("broken", [OrderTells, pytest.param(PlaceTells, marks=pytest.mark.long), TypeTells])
+@pytest.mark.parametrize("broken", [OrderTells, PlaceTells, TypeTells])
 def test_order_and_types_of_rows_that_tell_the_first_record_are_caught(broken):
-    result = audit(first_record(broken(epsilon=0.5)), runs=100, rng=rng())
+    result = audit(first_record(broken(epsilon=0.5)), runs=160, rng=rng())
     assert not result.holds
-    assert result.bound > 1.5
+    assert result.bound > 2
 
 
 def test_an_order_of_rows_that_tells_nothing_passes():
-    assert audit(first_record(OrderTellsNothing(epsilon=0.5)), runs=100, rng=rng()).holds
+    assert audit(first_record(OrderTellsNothing(epsilon=0.5)), runs=160, rng=rng()).holds
 
 
 class FloatingPointLaplace:

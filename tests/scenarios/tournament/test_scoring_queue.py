@@ -302,3 +302,20 @@ def test_25_teams_after_a_change(tmp_path):
         assert seconds < 10
     finally:
         queue.stop()
+
+
+def test_many_uploads_cause_few_looks(cup, monkeypatch):
+    """Each look reads the log; two hundred calls in half a second cause a few."""
+    looks, look = [], scoring_queue.opened_tournament
+    monkeypatch.setattr(scoring_queue, "PAUSE", 0.2)
+    monkeypatch.setattr(scoring_queue, "opened_tournament", lambda folder: looks.append(folder) or look(folder))
+    queue = queue_of(cup)
+    queue.start()
+    began = time.monotonic()
+    try:
+        while time.monotonic() < began + 0.5:
+            queue.wake()
+            time.sleep(0.0025)
+    finally:
+        queue.stop()
+    assert 0 < len(looks) <= 2 + (time.monotonic() - began) / 0.2

@@ -3,9 +3,9 @@
 import gzip
 import os
 import pickle
-import resource
 import subprocess
 import sys
+import time
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -263,15 +263,9 @@ print(PEAK, file=sys.stderr)
 """.replace("PEAK", PEAK_MEMORY)
 
 
-def seconds_of_children():
-    """Time on processors of processes that were started and have ended; other tests do not lengthen it."""
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
-
-
 @pytest.mark.parametrize("kind", ["ten million rows", "one huge field", "nested", "quotes", "wide"])
 def test_huge_files_are_answered_at_once(tmp_path, kind):
-    """Within 10 s of a processor and 1 GB, start and libraries included; the size is the largest that is read."""
+    """Within 10 s and 1 GB, start and libraries included; at the limit of size, which is the worst that is read."""
     cup = opened(tmp_path / "cup", teams=("kyoto", "osaka"))
     header = ",".join(cup.frame("kyoto").columns) + "\n"
     content = {
@@ -283,7 +277,7 @@ def test_huge_files_are_answered_at_once(tmp_path, kind):
     }[kind]
     path = cup.file("kyoto", content)
     before = sorted(entry.name for entry in cup.tournament.folder.rglob("*"))
-    started = seconds_of_children()
+    started = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", CHILD, str(cup.tournament.folder), str(path), str(3 << 30), str(ROOT / "tests")],
         capture_output=True,
@@ -294,7 +288,7 @@ def test_huge_files_are_answered_at_once(tmp_path, kind):
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.strip().splitlines()) == 1
     assert len(done.stdout) < 500
-    assert seconds_of_children() - started < 10
+    assert time.perf_counter() - started < 10
     assert int(done.stderr) < 1_000_000, "kilobytes at the peak"
     after = sorted(entry.name for entry in cup.tournament.folder.rglob("*") if entry.name not in OWN_LOGS)
     assert after == [name for name in before if name not in OWN_LOGS]
