@@ -189,6 +189,12 @@ class TestCheckpoint:
             with pytest.raises(ValueError, match="line 4: was changed"):
                 reader.append("submitted", {}, START)
 
+    def test_a_change_of_equal_size_is_seen_by_whoever_read_the_log_before(self, log):
+        log.head()
+        log.path.write_bytes(log.path.read_bytes().replace(b"kyoto", b"osaka", 1))
+        with pytest.raises(ValueError, match="line 3: was changed"):
+            log.head()
+
     def test_one_that_lies_is_seen_by_verify(self, cup):
         cup.hand_in("kyoto", cup.frame("kyoto"))
         log = cup.tournament.log
