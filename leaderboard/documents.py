@@ -10,6 +10,8 @@ from typing import Any
 from leaderboard.number_text import measure, number
 
 _TEMPLATES = Path(__file__).parent / "templates"
+_COMPILED: dict[str, bytes] = {}
+"""Compiled templates of this process; Jinja's key tells paths apart, and the code contains a hash of the source."""
 
 
 def words(name: str) -> list[str]:
@@ -39,7 +41,18 @@ def render(
     **values
         Variables of the template; an undefined variable is an error.
     """
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import BytecodeCache, Environment, FileSystemLoader, StrictUndefined
+    from jinja2.bccache import Bucket
+
+    class Compiled(BytecodeCache):
+        """To compile a page takes longer than to fill it."""
+
+        def load_bytecode(self, bucket: Bucket) -> None:
+            if bucket.key in _COMPILED:
+                bucket.bytecode_from_string(_COMPILED[bucket.key])
+
+        def dump_bytecode(self, bucket: Bucket) -> None:
+            _COMPILED[bucket.key] = bucket.bytecode_to_string()
 
     environment = Environment(
         loader=FileSystemLoader([folder, _TEMPLATES]),
@@ -47,6 +60,7 @@ def render(
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        bytecode_cache=Compiled(),
     )
     environment.filters |= {"number": number, "measure": measure, "words": words, **filters}
     return environment.get_template(template).render(values)
