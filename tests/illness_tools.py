@@ -2,13 +2,13 @@
 
 import numpy as np
 import pandas as pd
+from playing_tools import scored
 
 from attacks import Knowledge
 from defenses import Guarantee, Microdata, MicrodataRelease
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import AttributeInference
-from scenarios.games.playing import play_alone
 from scenarios.questions.attribute_question import successes
 from scenarios.seeds import generator
 
@@ -60,7 +60,7 @@ def rates(attack):
 
 def advantage(defense, attack, records, plays=3):
     game = AttributeInference(records=records, originals=300, strangers=300, auxiliary=300)
-    scores = [play_alone(defense, attack, game, generator(0, "play", number))[2] for number in range(plays)]
+    scores = [scored(defense, attack, game, generator(0, "play", number)) for number in range(plays)]
     rate, chance = (np.mean([getattr(each["attribute"], name) for each in scores]) for name in ("rate", "chance"))
     return (rate - chance) / (1 - chance)
 

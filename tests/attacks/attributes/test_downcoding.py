@@ -3,13 +3,13 @@
 import numpy as np
 import pandas as pd
 import pytest
+from playing_tools import scored
 
 from attacks import Downcoding, Knowledge, NotApplicable
 from defenses import CellSuppression, GlobalRecoding, Identity, Incognito, Microdata, MicrodataRelease, Mondrian
 from defenses.base.hierarchy import Hierarchy
 from metrics import CategoricalDomain, NumericDomain
 from scenarios import CellDowncoding
-from scenarios.games.playing import play_alone
 from scenarios.seeds import generator
 
 CITY = CategoricalDomain(("a", "b", "c", "d"))
@@ -24,7 +24,7 @@ def people(count, rng):
 
 def scores(defense, count=200, attack=None):
     game = CellDowncoding(records=people(2 * count, generator(0, "people")), originals=count, strangers=1)
-    return play_alone(defense, attack or Downcoding(), game, generator(0, "play"))[2]
+    return scored(defense, attack or Downcoding(), game, generator(0, "play"))
 
 
 def test_classes_of_two_and_three_give_two_thirds_away_for_certain():
@@ -52,7 +52,7 @@ def test_levels_of_a_whole_column_are_not_tight():
 def test_it_beats_values_drawn_from_other_people(defense, adult_attributes):
     # Some 1,500 cells a play; measured .03 to .11 above over six plays, with intervals of .01.
     game = CellDowncoding(records=adult_attributes, originals=500)
-    results = [play_alone(defense, Downcoding(), game, generator(play))[2] for play in range(2)]
+    results = [scored(defense, Downcoding(), game, generator(play)) for play in range(2)]
     assert np.mean([each["downcoding"].rate - each["downcoding"].chance for each in results]) > 0.01
 
 

@@ -12,7 +12,6 @@ from defenses import Identity, Microdata, Mondrian
 from defenses.base.defense import MicrodataDefense, released_frame, rowwise_release
 from metrics import NumericDomain
 from scenarios import AttributeInference, play
-from scenarios.games.playing import play_alone
 from scenarios.questions.attribute_question import successes
 from scenarios.seeds import generator
 
@@ -43,7 +42,7 @@ def test_the_interval_covers_the_truth_in_95_percent_of_simulations(simulations)
     for number in range(simulations):
         fresh = records.with_frame(records.frame.assign(secret=generator(1, number).integers(2, size=400)))
         game = AttributeInference(records=fresh, originals=150, strangers=100, auxiliary=0)
-        scores = play_alone(Flipped(), NearestRowInference(), game, generator(0, "simulation", number))[2]
+        scores = scored(Flipped(), NearestRowInference(), game, generator(0, "simulation", number))
         covered += scores.measures["risk_low"] <= 0.4 <= scores.measures["risk_high"]
     # Fewer in .2 % of all cases; all of 80 in 1.7 %, all of 200 in less than .004 %.
     assert binom.ppf(0.002, simulations, 0.95) <= covered < simulations

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from playing_tools import scored
 
 from attacks import Differencing, DistanceToClosestRecord, Distinguishing, NearestNeighbour, NotApplicable
 from defenses import Curator, ExactCurator, Identity, Microdata, RetentionReplacement
@@ -36,6 +37,7 @@ def test_a_play_is_its_steps(game):
     assert attack_release(defense, attack, game, again, published, attack_rng) == scores
     outcome = play(defense, attack, game, generator(3))
     assert (outcome.scores, outcome.utility) == (scores, game.utility(secret, release))
+    assert scored(defense, attack, game, generator(3)) == scores
 
 
 @pytest.mark.parametrize(
