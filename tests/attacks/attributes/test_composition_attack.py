@@ -4,12 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from letter_tools import aged_people
+from playing_tools import scored
 
 from attacks import CompositionAttack, Knowledge, MajorityInClass, NotApplicable
 from attacks.attributes.composition_attack import OtherRelease
 from defenses import Constant, MicrodataRelease, Mondrian
 from scenarios import Intersection
-from scenarios.games.playing import play_alone
 from scenarios.seeds import generator
 
 
@@ -34,7 +34,7 @@ def rates(defense, attack, plays=3):
     game = Intersection(
         records=aged_people(4000, generator(0, "people")), originals=500, overlap=250, strangers=250, auxiliary=10
     )
-    scores = [play_alone(defense, attack, game, generator(0, "play", number))[2] for number in range(plays)]
+    scores = [scored(defense, attack, game, generator(0, "play", number)) for number in range(plays)]
     named = [each["attribute"] for each in scores]
     return [float(np.mean([getattr(score, name) for score in named])) for name in ("rate", "chance")]
 

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from letter_tools import lettered_people
+from playing_tools import scored
 
 from attacks import DeFinetti, MajorityInClass
 from attacks.attributes.definetti import balanced
 from defenses import Anatomy
 from scenarios import AttributeInference
-from scenarios.games.playing import play_alone
 from scenarios.seeds import generator
 
 
@@ -16,7 +16,7 @@ def rate(attack, least, follows, plays=3):
     game = AttributeInference(
         records=lettered_people(3000, generator(0, "people"), follows), originals=600, strangers=100, auxiliary=0
     )
-    scores = [play_alone(Anatomy(l=least), attack, game, generator(0, "play", number))[2] for number in range(plays)]
+    scores = [scored(Anatomy(l=least), attack, game, generator(0, "play", number)) for number in range(plays)]
     return float(np.mean([each["attribute"].rate for each in scores]))
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 from illness_tools import ILLNESS, Unrelated, people, rates
 from numpy.testing import assert_allclose
+from playing_tools import scored
 
 from attacks import NearestRowInference
 from defenses import Identity
@@ -33,7 +34,7 @@ def test_inference_on_a_copy_equals_enumeration_and_is_nothing_on_unrelated_valu
     assert 0.4 < rate < 0.95
     assert_allclose(copy[2]["attribute"].rate, rate, atol=1e-12)
     large = AttributeInference(records=population, originals=500, strangers=500, auxiliary=0)
-    scores = play_alone(Unrelated(), NearestRowInference(), large, generator(0, "play"))[2]
+    scores = scored(Unrelated(), NearestRowInference(), large, generator(0, "play"))
     # The interval of the risk holds 0 with 95 %; this seed is fixed.
     assert scores.measures["risk_low"] <= 0 <= scores.measures["risk_high"]
-    assert play_alone(Unrelated(), NearestRowInference(), large, generator(0, "play"))[2] == scores
+    assert scored(Unrelated(), NearestRowInference(), large, generator(0, "play")) == scores
