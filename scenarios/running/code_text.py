@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator
 
 
-def code_text(source: str) -> str:
+def code_text(source: str, tree: ast.Module | None = None) -> str:
     """Lines of a module without docstrings, lines of comment and empty lines.
 
     Two sources with equal code text run alike, and new words in docstrings change nothing. Comments after code stay.
@@ -15,13 +15,15 @@ def code_text(source: str) -> str:
     ----------
     source : str
         A module's source.
+    tree : ast.Module, optional
+        Its syntax tree, if it is known already.
 
     Raises
     ------
     SyntaxError
         If it is not Python.
     """
-    tree, lines = ast.parse(source), source.split("\n")
+    tree, lines = tree or ast.parse(source), source.split("\n")
     documented: set[int] = set()
     for node in _statements(tree):
         if isinstance(node, ast.Expr) and _is_text(node.value) and _stands_alone(node, lines):

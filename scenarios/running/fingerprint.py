@@ -6,7 +6,7 @@ import ast
 import hashlib
 import importlib.util
 import sysconfig
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -68,8 +68,8 @@ def closure(names: Iterable[str]) -> dict[str, str]:
     while waiting:
         name = waiting.pop()
         if name not in seen and _file(name):
-            seen[name] = _code_hash(name)
-            waiting += _imports(name)
+            seen[name], imported = _read(name)
+            waiting += imported
     return dict(sorted(seen.items()))
 
 
@@ -88,27 +88,41 @@ def _parts(value: Any) -> Iterable[Parametrized]:
 
 
 @cache
-def _imports(module: str) -> tuple[str, ...]:
+def _read(module: str) -> tuple[str, tuple[str, ...]]:
+    """Hash of a module's code, and the modules that it imports."""
+    source = Path(_file(module)).read_text(encoding="utf-8")
+    tree = ast.parse(source)
+    code = hashlib.sha256(code_text(source, tree).encode()).hexdigest()
+    return code, tuple(dict.fromkeys(_imports(module, tree)))
+
+
+def _imports(module: str, tree: ast.Module) -> Iterator[str]:
     """Modules that a module imports, including the modules of names imported from packages.
 
     A lazy package names the module of each export in its stub. If such a package is imported as a whole, all of these
     modules count.
     """
-    imported: list[str] = []
     package = module if Path(_file(module)).name == "__init__.py" else module.rpartition(".")[0]
-    for node in ast.walk(ast.parse(_text(module))):
+    for node in _statements(tree):
         if isinstance(node, ast.Import):
             for alias in node.names:
-                imported += [alias.name, *_exports(alias.name).values()]
+                yield from (alias.name, *_exports(alias.name).values())
         elif isinstance(node, ast.ImportFrom):
             origin = _absolute(node, package)
             exports = _exports(origin)
-            imported.append(origin)
+            yield origin
             for alias in node.names:
                 name = f"{origin}.{alias.name}"
-                origins = exports.values() if alias.name == "*" else [exports.get(alias.name, name)]
-                imported += [*origins, *_exports(name).values()]
-    return tuple(dict.fromkeys(imported))
+                yield from exports.values() if alias.name == "*" else [exports.get(alias.name, name)]
+                yield from _exports(name).values()
+
+
+def _statements(node: ast.AST) -> Iterator[ast.AST]:
+    """All statements of a module, also those within others; expressions are passed over, since none imports."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            yield child
+            yield from _statements(child)
 
 
 def _absolute(node: ast.ImportFrom, package: str) -> str:
@@ -135,16 +149,6 @@ def _exports(package: str) -> dict[str, str]:
 
 
 @cache
-def _code_hash(module: str) -> str:
-    return hashlib.sha256(code_text(_text(module)).encode()).hexdigest()
-
-
-@cache
-def _text(module: str) -> str:
-    return Path(_file(module)).read_text(encoding="utf-8")
-
-
-@cache
 def _file(module: str) -> str:
     """Source file of a project or user module; empty for an installed or missing module."""
     top = module.partition(".")[0]
@@ -166,4 +170,10 @@ def _installed(file: Path) -> bool:
     """Whether a file belongs to the standard library or to an installed package."""
     if {"site-packages", "dist-packages"} & set(file.parts):
         return True
-    return any(file.is_relative_to(sysconfig.get_path(name)) for name in ("stdlib", "platstdlib"))
+    return any(file.is_relative_to(folder) for folder in _standard_library())
+
+
+@cache
+def _standard_library() -> tuple[str, ...]:
+    """Folders of the standard library."""
+    return sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib")

@@ -53,7 +53,7 @@ def folder(folder, monkeypatch):
     """The shared folder as current and import folder."""
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)
-    for reader in ("_imports", "_exports", "_code_hash", "_text", "_file"):
+    for reader in ("_read", "_exports", "_file"):
         monkeypatch.setattr(fingerprint, reader, reread(getattr(fingerprint, reader)))
     yield folder
     for name in ("explained_mine", "explained_helper"):
