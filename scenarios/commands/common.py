@@ -32,6 +32,8 @@ GATE_FAILED, FAILED_TRIALS, NOTHING = 1, 3, 4
 """Exit codes; 2 is that of `BadInput`."""
 SIGNALLED = 128
 """Exit code of a process that a signal ended: this plus the signal's number."""
+# Numbers are printed without the zero before the point; TOML wants it.
+_POINT = re.compile(r"^(\s*[-+]?)(?=\.\d)")
 # A list of words without quotes, which a shell may have removed.
 _UNQUOTED = re.compile(r"""\[\s*[^][{}()"'=\s][^][{}()"'=]*\]""")
 # What looks like a TOML table; it is none where its words lack quotes.
@@ -147,7 +149,7 @@ def parameter_option(method: str) -> Callable[[Any], Any]:
 
 
 def given_parameters(texts: tuple[str, ...]) -> dict[str, Any]:
-    """Parameters given as NAME=VALUE. A value is TOML, or plain text where it is no TOML.
+    """Parameters given as NAME=VALUE. A value is TOML, or plain text where it is no TOML; .2 is a number, too.
 
     Raises
     ------
@@ -156,8 +158,8 @@ def given_parameters(texts: tuple[str, ...]) -> dict[str, Any]:
 
     Examples
     --------
-    >>> given_parameters(("k=5", "columns=['age', 'job']", "protocol=RAPPOR"))
-    {'k': 5, 'columns': ['age', 'job'], 'protocol': 'RAPPOR'}
+    >>> given_parameters(("k=5", "t=.2", "columns=['age', 'job']", "protocol=RAPPOR"))
+    {'k': 5, 't': 0.2, 'columns': ['age', 'job'], 'protocol': 'RAPPOR'}
     """
     parameters: dict[str, Any] = {}
     for text in texts:
@@ -168,7 +170,7 @@ def given_parameters(texts: tuple[str, ...]) -> dict[str, Any]:
         if name in parameters:
             raise ValueError(f"parameter {name!r} is given twice")
         try:
-            parameters[name] = tomllib.loads(f"value = {value}")["value"]
+            parameters[name] = tomllib.loads("value = " + _POINT.sub(r"\g<1>0", value))["value"]
         except tomllib.TOMLDecodeError:
             if _UNQUOTED.fullmatch(value.strip()):
                 words = ", ".join(_quoted(word.strip()) for word in value.strip()[1:-1].split(","))

@@ -52,7 +52,16 @@ _PROFILES = ("wp29", "japan", "health")
 @parameter_option("--defense")
 @click.option("-o", "--output", required=True, help="The report: .html, or .pdf with the extra `pdf`.")
 @click.option(
-    "--targets", type=click.IntRange(min=1), default=500, show_default=True, help="People whom attacks are about."
+    "--targets",
+    type=click.IntRange(min=1),
+    help="People whom attacks are about.  [default: half of the control group, 500 at least]",
+)
+@click.option(
+    "--releases",
+    type=click.IntRange(min=1),
+    default=1,
+    show_default=True,
+    help="Releases that you judge on this control group, to pick one. More make intervals wider.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of all random draws.")
 @click.option("--force", is_flag=True, help="Replace the report if it exists.")
@@ -66,7 +75,8 @@ def report(
     defense_name: str | None,
     parameters: tuple[str, ...],
     output: str,
-    targets: int,
+    targets: int | None,
+    releases: int,
     seed: int,
     *,
     force: bool,
@@ -78,7 +88,7 @@ def report(
     With --control, attacks on people who were not in TABLE give the chance level. Exit code 1 says that the release is
     not shown to keep within the threshold.
     """
-    from scenarios.finished.evaluation_setting import EvaluationSetting, read_control
+    from scenarios.finished.evaluation_setting import TARGETS, EvaluationSetting, most_asked, read_control
     from scenarios.reporting.findings import passes, verdict
     from scenarios.reporting.profiles import unmeasured_goals
     from scenarios.reporting.release_reading import report_content
@@ -96,17 +106,20 @@ def report(
         declared = read_roles(roles, reading)
         dataset = load_table(table, roles, reading=reading)
         people, sha256 = read_control(Path(control), dataset, declared) if control else (None, "")
+        targets = targets or max(TARGETS, 0 if people is None else most_asked(len(people)))
         setting = EvaluationSetting(dataset, declared, people, sha256, seed, targets)
         files = {"table": table, "released": released}
         files |= {name: str(path) for name, path in (("--roles", roles), ("--control", control)) if path}
         name = " ".join([defense_name or "", *parameters]).strip()
         options = _options(profiles, defense_name, parameters)
-        content = report_content(setting, files, threshold, defense, name, options)
+        content = report_content(setting, files, threshold, defense, name, options, releases)
     about = _about(table, released, seed)
     with bad_input():
         write(f"Report on {Path(released).name}", about, report_sections(content, profiles))
     measured = content.measured
-    echo(verdict(measured.findings, unmeasured_goals(measured.evaluation), measured.unknown, threshold))
+    echo(verdict(measured.findings, unmeasured_goals(measured), measured.unknown, threshold))
+    for advice in content.advice:
+        echo(f"note: {advice}", err=True)
     for warning in content.warnings:
         echo(f"warning: {warning}", err=True)
     echo(f"report written to {output}", err=True)

@@ -102,7 +102,7 @@ def split(
         )
     sizes = [(np.unique(file.person[rows]).size, int(rows.sum())) for rows in (kept & ~held, held)]
     (people, records), (others, other_rows) = sizes
-    enough = control_words(others, records, len(declared.sensitive) or 1)
+    enough = control_words(others, records)
     echo(
         f"{output}: {people:,} people, {counted(records, 'row')}; {control}: {others:,} people, "
         f"{counted(other_rows, 'row')}. Control group for {enough}"

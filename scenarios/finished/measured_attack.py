@@ -65,3 +65,8 @@ class MeasuredAttack:
 def joint_confidence(count: int) -> float:
     """Confidence level of each of several intervals that hold together with 95 % (Bonferroni)."""
     return 1 - (1 - CONFIDENCE) / max(1, count)
+
+
+def upper_confidence(count: int = 1) -> float:
+    """Confidence level of an interval of which `count` upper ends hold together with 95 %, whatever the lower ends."""
+    return 1 - 2 * (1 - CONFIDENCE) / max(1, count)

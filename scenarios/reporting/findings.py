@@ -130,19 +130,42 @@ def identifier_findings(unknown: pd.DataFrame, identifiers: pd.DataFrame) -> lis
     return findings
 
 
-def attack_findings(evaluation: ReleaseEvaluation, threshold: float) -> Iterator[Finding]:
-    """The worst attack of each goal."""
+def attack_findings(evaluation: ReleaseEvaluation, threshold: float, releases: int = 1) -> Iterator[Finding]:
+    """The worst attack of each goal.
+
+    Parameters
+    ----------
+    evaluation : ReleaseEvaluation
+        The release.
+    threshold : float
+        Largest acceptable risk.
+    releases : int
+        Number of releases that are judged on the same people, from which one is picked.
+
+    Notes
+    -----
+    A goal is `ABOVE` the threshold if its worst attack is: the lower bounds of all attacks hold together. It is
+    `WITHIN` if every attack is: then the upper bound of each must hold alone (`ReleaseEvaluation.highest`). So a
+    release is called above by mistake with probability 2.5 % at most, and within by mistake with probability 5 % at
+    most. A goal of too few trials says `LITTLE` (`ReleaseEvaluation.judged`).
+
+    References
+    ----------
+    Berger (1982), Multiparameter hypothesis testing and acceptance sampling.
+    """
     for goal in dict.fromkeys(outcome.goal for outcome, _ in evaluation.advantages):
         worst = evaluation.worst(goal)
         if worst is not None:
             outcome, estimate = worst
-            # The bound is that of every attack of the goal, not of the worst alone.
-            high = max(one.high for other, one in evaluation.advantages if other.goal == goal)
             value = min(1.0, max(0.0, estimate.value))
-            low, high = max(0.0, estimate.low), min(1.0, max(0.0, high))
+            low = min(value, max(0.0, evaluation.lowest(outcome, releases)))
+            high = max(value, min(1.0, evaluation.highest(goal, releases)))
             trials = "" if outcome.score is None else f", {outcome.score.trials} trials"
             how = f"attack {outcome.title}, who knows {outcome.knows}{trials}"
-            yield Finding(goal_title(goal), value, low, high, _status(low, high, threshold), how, goal_meaning(goal))
+            status = _status(low, high, threshold)
+            if not evaluation.judged(goal):
+                status, how = LITTLE, f"{how}, too few to judge"
+            yield Finding(goal_title(goal), value, low, high, status, how, goal_meaning(goal))
 
 
 def ordered(findings: Sequence[Finding]) -> list[Finding]:

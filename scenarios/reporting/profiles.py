@@ -9,7 +9,7 @@ from leaderboard.number_text import exact
 from leaderboard.report import Section, Table, Value
 from leaderboard.tables import interval_text
 from scenarios.finished.release_evaluation import ReleaseEvaluation
-from scenarios.reporting.findings import Finding
+from scenarios.reporting.findings import COUNTED, LITTLE, Finding
 from scenarios.reporting.thresholds import THRESHOLDS
 
 NOT_MEASURED = "not measured"
@@ -129,16 +129,18 @@ PROFILES = {"wp29": wp29, "japan": japan, "health": health}
 """Profiles by name."""
 
 
-def unmeasured_goals(evaluation: ReleaseEvaluation) -> list[str]:
-    """Criteria of WP29 and further goals that were not measured, as readers know them."""
+def unmeasured_goals(measured: Measured) -> list[str]:
+    """Criteria of WP29 and further goals that were not measured, as readers know them, with what stands in for them."""
+    classes = any(one.how == COUNTED and one.status != LITTLE for one in measured.findings)
+    instead = "the smallest class bounds it" if classes else "rows of a synthetic table stem from nobody"
     names = {
         "singling_out": "singling out",
         "linkability": "linkability",
         "attribute": "inference",
         "membership": "membership",
-        "reidentification": "linkage of rows",
+        "reidentification": f"linkage of rows ({instead})",
     }
-    found = {outcome.goal for outcome, _ in evaluation.advantages}
+    found = {outcome.goal for outcome, _ in measured.evaluation.advantages}
     return [words for goal, words in names.items() if goal not in found]
 
 

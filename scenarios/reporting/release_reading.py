@@ -20,6 +20,7 @@ from scenarios.finished.finished_table import FinishedTable, read_finished
 from scenarios.finished.release_evaluation import ReleaseEvaluation, evaluate
 from scenarios.finished.row_origin import recognized_origin
 from scenarios.reporting.findings import attack_findings, class_findings, identifier_findings, ordered
+from scenarios.reporting.more_people import more_people
 from scenarios.reporting.profiles import Measured
 from scenarios.reporting.release_report import ReportContent
 from scenarios.tables.released import ReleasedTable
@@ -33,6 +34,7 @@ def report_content(
     defense: MicrodataDefense | None,
     defense_name: str,
     options: str,
+    releases: int = 1,
 ) -> ReportContent:
     """Measure a release for its report.
 
@@ -50,6 +52,8 @@ def report_content(
         Its name with parameters.
     options : str
         Further options of the command, which the report repeats.
+    releases : int
+        Number of releases that are judged on the same people, from which one is picked.
 
     Raises
     ------
@@ -70,7 +74,7 @@ def report_content(
     counts = evaluation.origin != "unknown" or _generalized(table)
     findings = [*class_findings(cells, quasi, domains, threshold, counts=counts)] if quasi else []
     findings += identifier_findings(table.unknown, records.frame[list(records.identifiers)])
-    findings += attack_findings(evaluation, threshold)
+    findings += attack_findings(evaluation, threshold, releases)
     alone = int((class_sizes(equivalence_classes(cells, quasi)) == 1).sum()) if quasi else 0
     measured = Measured(
         evaluation=evaluation,
@@ -99,10 +103,12 @@ def report_content(
         promised=promised,
         promised_by=defense_name,
         warnings=_warnings(setting, table),
+        advice=tuple(more_people(setting, evaluation, findings, threshold, releases)),
         files=files,
         options=options,
         seed=setting.seed,
         targets=setting.targets,
+        releases=releases,
     )
 
 

@@ -44,12 +44,16 @@ class ReportContent:
         The defense with its parameters.
     warnings : tuple of str
         What the reader must know before the verdict.
+    advice : tuple of str
+        How many more people would decide what is not sure.
     files : mapping of str to str
         Files by option: ``table``, ``released``, ``--roles`` and ``--control``.
     options : str
         Further options of the command.
     seed, targets : int
         Seed and number of targets.
+    releases : int
+        Number of releases that were judged on the same people.
     """
 
     dataset: Dataset
@@ -60,10 +64,12 @@ class ReportContent:
     promised: Guarantee | None
     promised_by: str
     warnings: tuple[str, ...]
+    advice: tuple[str, ...]
     files: Mapping[str, str]
     options: str
     seed: int
     targets: int
+    releases: int
 
 
 def report_sections(content: ReportContent, profiles: Sequence[str]) -> list[Section]:
@@ -84,18 +90,22 @@ def report_sections(content: ReportContent, profiles: Sequence[str]) -> list[Sec
 def _verdict(content: ReportContent) -> Section:
     """The verdict and the findings, worst first."""
     measured = content.measured
-    says = verdict(measured.findings, unmeasured_goals(measured.evaluation), measured.unknown, measured.threshold)
+    says = verdict(measured.findings, unmeasured_goals(measured), measured.unknown, measured.threshold)
     text = (
         says,
+        *content.advice,
         *content.warnings,
         f"Threshold: {threshold_words(measured.threshold)}. Risk 0 tells nothing about a person, 1 tells all. A class "
         "with one sensitive value counts like a class of one person.",
     )
-    columns = ("finding", "risk", "interval", "threshold", "how measured", "meaning")
+    columns = ("finding", "risk", "interval", "against threshold", "how measured", "meaning")
     rows = [_finding_row(one) for one in measured.findings]
+    picked = f" of {content.releases} releases that were judged on the same people" if content.releases > 1 else ""
     note = (
-        f"Intervals of attacks hold together with 95 %. {len(measured.evaluation.outcomes)} attacks were tried; others "
-        "may do better. Notes on what was recognized, and what cannot be seen, follow the attacks."
+        f"{len(measured.evaluation.outcomes)} attacks were tried; others may do better. A risk is called above by "
+        f"mistake with probability 2.5 % at most, for all attacks{picked} together. A release{picked} is called within "
+        "by mistake with probability 5 % at most: the upper end of each attack's interval holds with 95 %. Notes on "
+        "what was recognized, and what cannot be seen, follow the attacks."
     )
     return Section(
         "Verdict",
@@ -194,13 +204,14 @@ def _reproduction(content: ReportContent) -> Section:
     roles, control = (f" {option} {files[option]}" if option in files else "" for option in ("--roles", "--control"))
     table, released = files["table"], files["released"]
     settings = f"--seed {content.seed} --targets {content.targets}"
+    releases = f" --releases {content.releases}" if content.releases > 1 else ""
     rows = [
         ("attacks", f"tokumei rank {table} {released}{roles}{control} {settings} --format csv"),
         ("classes", f"tokumei risk {released}{roles}"),
         ("utility", f"tokumei utility {table} {released}{roles} --seed {content.seed}"),
         (
             "this report",
-            f"tokumei report {table} {released}{roles}{control} {settings} "
+            f"tokumei report {table} {released}{roles}{control} {settings}{releases} "
             f"--threshold {content.measured.threshold:g}{content.options} -o report.html",
         ),
     ]

@@ -138,6 +138,14 @@ def test_synthetic_rows_are_not_judged_by_their_classes(folder):
     assert "says little" in page(folder)
 
 
+def test_the_number_of_releases_widens_intervals_and_is_repeated(folder):
+    released("Mondrian", "-p", "k=8")
+    report("--control", "others.csv", "--targets", "60", "--releases", "20")
+    text = page(folder)
+    assert "--targets 60 --releases 20 --threshold 0.09" in text
+    assert "a release of 20 releases that were judged on the same people is called within" in text.lower()
+
+
 def test_the_same_files_give_the_same_report(folder):
     released("Mondrian", "-p", "k=8")
     report("--control", "others.csv")
@@ -153,6 +161,8 @@ def test_the_same_files_give_the_same_report(folder):
         ((), "people.csv", "a report is an .html or a .pdf file"),
         (("--threshold", "0"), "report.html", "must lie between 0 and 1"),
         (("--threshold", "nan"), "report.html", "must lie between 0 and 1"),
+        (("--releases", "0"), "report.html", "0 is not in the range x>=1"),
+        (("--targets", "0"), "report.html", "0 is not in the range x>=1"),
         (("-p", "k=3"), "report.html", "-p gives parameters of --defense; name it"),
         (("--defense", "Mondrain"), "report.html", "Mondrian"),
         (("--profile", "gdpr"), "report.html", "'gdpr' is not one of"),

@@ -1,0 +1,76 @@
+"""How many more people a report needs for the findings that are not sure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from leaderboard.goals import goal_title
+from leaderboard.number_text import exact
+from scenarios.finished.control_size import trials_needed
+from scenarios.finished.evaluation_setting import EvaluationSetting, most_asked
+from scenarios.finished.posed_questions import most_targets
+from scenarios.finished.release_evaluation import ReleaseEvaluation
+from scenarios.reporting.findings import UNSURE, Finding
+
+SINGLING_OUT = "singling_out"
+"""Goal whose trials are predicates, not people."""
+
+
+def more_people(
+    setting: EvaluationSetting,
+    evaluation: ReleaseEvaluation,
+    findings: Sequence[Finding],
+    threshold: float,
+    releases: int = 1,
+) -> Iterator[str]:
+    """One sentence on each finding that is not sure: who would have to be asked, if the rates stay as measured.
+
+    Parameters
+    ----------
+    setting : EvaluationSetting
+        The original table, control people and targets.
+    evaluation : ReleaseEvaluation
+        The release.
+    findings : sequence of Finding
+        Its findings.
+    threshold : float
+        Largest acceptable risk, in (0, 1).
+    releases : int
+        Number of releases that are judged on the same people.
+    """
+    unsure = {one.title for one in findings if one.status == UNSURE}
+    for goal in dict.fromkeys(outcome.goal for outcome, _ in evaluation.advantages):
+        if goal == SINGLING_OUT and goal_title(goal) in unsure:
+            yield f"{goal_title(goal)}: the interval is over predicates of the attack; more people do not narrow it."
+        elif goal_title(goal) in unsure:
+            asked = _asked(setting, evaluation, goal, threshold, releases)
+            yield f"{goal_title(goal)}: {_words(setting, evaluation.rows, asked, threshold)}"
+
+
+def _asked(
+    setting: EvaluationSetting, evaluation: ReleaseEvaluation, goal: str, threshold: float, releases: int
+) -> int | None:
+    """Number of people to ask about, so that every attack of a goal is shown to be within; None if no number does."""
+    asked = most_targets(setting.targets, len(setting.records), evaluation.rows)
+    most = 0
+    for outcome in evaluation.judged(goal):
+        needed = trials_needed(outcome, threshold, releases)
+        if needed is None or outcome.score is None:
+            return None
+        # Not everybody whom an attack is asked about is a trial of it.
+        most = max(most, -(-needed * asked // outcome.score.trials))
+    return most
+
+
+def _words(setting: EvaluationSetting, rows: int, asked: int | None, threshold: float) -> str:
+    if asked is None:
+        return f"an attack measured {exact(threshold)} or nearly so; more people would not show the risk to be within."
+    control = 0 if setting.control is None else len(setting.control)
+    if most_targets(asked, len(setting.records), rows) < asked:
+        return f"{asked:,} people would have to be asked about, more than this table allows."
+    if setting.control is None or most_asked(control) >= asked:
+        return f"--targets {asked} would show it to be within {exact(threshold)}, if the measured rates stay."
+    return (
+        f"about {2 * asked:,} control people would show it to be within {exact(threshold)}, if the measured rates "
+        "stay. Hold them back by a new split, and make the release anew."
+    )

@@ -1,0 +1,135 @@
+"""Findings of attacks: how often a release is called within or above a threshold by mistake, and who else to ask."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from metrics.score import Score
+from scenarios.finished.measured_attack import MeasuredAttack
+from scenarios.finished.release_evaluation import ReleaseEvaluation
+from scenarios.reporting.findings import ABOVE, LITTLE, UNSURE, WITHIN, attack_findings, passes
+from scenarios.reporting.more_people import more_people
+
+THRESHOLD, PEOPLE, ATTACKS = 0.2, 300, 18
+
+
+def attack(rate, *, goal="membership", chance=0.5, trials=PEOPLE, controls=None):
+    score = Score(goal, rate, chance, trials, controls)
+    return MeasuredAttack(attack=f"Attack{rate}", goal=goal, knows="everything", score=score)
+
+
+def evaluation(outcomes, rows=5000):
+    return ReleaseEvaluation(
+        name="released.csv",
+        sha256="",
+        rows=rows,
+        origin="unknown",
+        utility=0.5,
+        components={},
+        information_loss=None,
+        k=None,
+        l={},
+        risks={},
+        outcomes=tuple(outcomes),
+        notes=(),
+    )
+
+
+def findings(*outcomes, releases=1):
+    return list(attack_findings(evaluation(outcomes), THRESHOLD, releases))
+
+
+def statuses(advantages, shared, tables=400, seed=0):
+    """Status of the finding on each of many tables, whose attacks have these advantages.
+
+    With `shared`, all attacks are right or wrong about the same people, as attacks on one release are in part.
+    """
+    rng = np.random.default_rng(seed)
+    found = []
+    for _ in range(tables):
+        luck = rng.random((1 if shared else len(advantages), PEOPLE))
+        right = (luck < (1 + np.array(advantages)[:, None]) / 2).mean(axis=1)
+        found.append(findings(*(attack(rate) for rate in right))[0].status)
+    return found
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize(
+    "advantages", [[THRESHOLD + 1e-9, *[0.0] * (ATTACKS - 1)], [THRESHOLD + 1e-9] * ATTACKS], ids=["one", "all"]
+)
+def test_a_risk_above_the_threshold_is_rarely_called_within(advantages, shared):
+    # Within by mistake with probability .05 at most: more than 36 of 400 are so with probability 4 * 10^-4.
+    assert statuses(advantages, shared).count(WITHIN) <= 36
+
+
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_risk_within_the_threshold_is_rarely_called_above(shared):
+    # Above by mistake with probability .025 at most: more than 22 of 400 are so with probability 2 * 10^-4.
+    assert statuses([THRESHOLD] * ATTACKS, shared).count(ABOVE) <= 22
+
+
+def test_the_check_would_notice_bounds_that_are_no_bounds(monkeypatch):
+    monkeypatch.setattr(ReleaseEvaluation, "highest", lambda self, goal, releases: self.worst(goal)[1].value)
+    monkeypatch.setattr(ReleaseEvaluation, "lowest", lambda self, outcome, releases: outcome.advantage().value)
+    assert statuses([THRESHOLD + 1e-9, *[0.0] * (ATTACKS - 1)], shared=True).count(WITHIN) > 36
+    assert statuses([THRESHOLD] * ATTACKS, shared=False).count(ABOVE) > 22
+
+
+def test_the_check_would_notice_lower_bounds_that_hold_singly(monkeypatch):
+    monkeypatch.setattr(ReleaseEvaluation, "lowest", lambda self, outcome, releases: outcome.advantage(0.9).low)
+    assert statuses([THRESHOLD] * ATTACKS, shared=False).count(ABOVE) > 22
+
+
+def test_small_risks_are_usually_called_within():
+    assert statuses([0.0] * ATTACKS, shared=True).count(WITHIN) > 380
+
+
+def test_more_releases_make_bounds_wider():
+    [once], [often] = findings(attack(0.55)), findings(attack(0.55), releases=10)
+    assert often.low < once.low < once.value < once.high < often.high or (often.low == once.low == 0)
+    assert often.high > once.high
+    assert (once.status, often.status) == (WITHIN, UNSURE)
+
+
+def test_few_predicates_that_hit_by_chance_say_little():
+    few = findings(attack(0.4, goal="singling_out", chance=0.37, trials=5))
+    assert (few[0].status, few[0].how.endswith("too few to judge")) == (LITTLE, True)
+    assert not passes(few, [])
+    assert passes([*few, *findings(attack(0.5))], [])
+    # Ten of ten are no chance hits, and a few bad predicates do not hide behind many good ones.
+    assert findings(attack(1.0, goal="singling_out", chance=0.37, trials=10))[0].status == ABOVE
+    both = attack(0.1, goal="singling_out", chance=0.37), attack(0.4, goal="singling_out", chance=0.37, trials=5)
+    assert findings(*both)[0].status == WITHIN
+
+
+def setting(control, targets):
+    return SimpleNamespace(targets=targets, records=range(5000), control=None if control is None else range(control))
+
+
+@pytest.mark.parametrize(
+    ("control", "targets", "outcome", "words"),
+    [
+        (2000, 300, attack(0.56), "membership inference): --targets 406 would show it"),
+        (700, 300, attack(0.56), "about 812 control people would show it"),
+        (None, 300, attack(0.56, goal="attribute", controls=PEOPLE), "would show it"),
+        (2000, 300, attack(0.6), "an attack measured .2 or nearly so"),
+        (2000, 300, attack(0.599), "more than this table allows"),
+        (2000, 300, attack(0.45, goal="singling_out", chance=0.37), "more people do not narrow it"),
+    ],
+)
+def test_it_says_who_would_have_to_be_asked(control, targets, outcome, words):
+    found = evaluation([outcome])
+    [sentence] = more_people(setting(control, targets), found, list(attack_findings(found, THRESHOLD)), THRESHOLD)
+    assert words in sentence
+
+
+def test_what_it_says_is_enough():
+    asked = 406
+    assert findings(attack(0.56, trials=asked))[0].status == WITHIN
+    assert findings(attack(0.56, trials=asked - 1))[0].status == UNSURE
+
+
+def test_nothing_is_said_of_what_is_sure():
+    found = evaluation([attack(0.5), attack(0.9, goal="linkability")])
+    assert not list(more_people(setting(700, 300), found, list(attack_findings(found, THRESHOLD)), THRESHOLD))
