@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.pairs import Pair, Success, by_pair, goals, pair_of
-from leaderboard.result import FAILURES, Result, canonical
+from leaderboard.result import FAILURES, Result
 from leaderboard.utility import Utility, pooled_utility
 from metrics.score import advantage
 
@@ -145,7 +145,7 @@ def rank(results: Sequence[Result]) -> list[Row]:
     for result in sorted(results, key=lambda result: result.play):
         # Measurements of experiments have reports of their own.
         if result.attack is None and not result.is_measurement:
-            releases[result.scenario, result.defense, canonical(result.parameters)].append(result)
+            releases[result.scenario, result.defense, result.parameters_text].append(result)
     trials: dict[tuple[str, ...], dict[tuple[str, ...], list[Result]]] = defaultdict(dict)
     variants: dict[str, set[str]] = defaultdict(set)
     attacks: dict[tuple[str, str], set[tuple[str, ...]]] = defaultdict(set)

@@ -11,7 +11,7 @@ import numpy as np
 
 from leaderboard.goals import in_order
 from leaderboard.pairs import variant_name
-from leaderboard.result import FAILURES, Result, canonical
+from leaderboard.result import FAILURES, Result
 from leaderboard.significance import (
     TestedChange,
     able_to_reject,
@@ -223,9 +223,9 @@ def _groups(results: Sequence[Result]) -> Mapping[tuple[str, ...], dict[int, Res
     """Results by identity (scenario, variant, defense, parameters, and for a trial attack and parameters), by play."""
     groups: dict[tuple[str, ...], dict[int, Result]] = defaultdict(dict)
     for result in results:
-        attack = () if result.attack is None else (result.attack, canonical(result.attack_parameters))
+        attack = () if result.attack is None else (result.attack, result.attack_parameters_text)
         place_played = (result.scenario, "" if result.attack is None else variant_name(result.game))
-        groups[(*place_played, result.defense, canonical(result.parameters), *attack)][result.play] = result
+        groups[(*place_played, result.defense, result.parameters_text, *attack)][result.play] = result
     return groups
 
 

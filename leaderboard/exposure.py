@@ -132,7 +132,7 @@ def exposures(results: Sequence[Result]) -> list[Exposure]:
     guarantees: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     failures: dict[tuple[str, ...], int] = defaultdict(int)
     for result in sorted(results, key=lambda result: result.play):
-        setting = (result.scenario, result.defense, canonical(result.parameters))
+        setting = (result.scenario, result.defense, result.parameters_text)
         guarantees[setting].add(result.guarantee)
         if result.attack is None:
             releases[setting].append(result)

@@ -10,7 +10,7 @@ import numpy as np
 
 from leaderboard.goals import in_order
 from leaderboard.pairs import variant_name
-from leaderboard.result import Result, canonical
+from leaderboard.result import Result
 from leaderboard.utility import pooled_utility
 
 Setting = tuple[str, str, str]
@@ -97,7 +97,7 @@ def _scores(results: Sequence[Result]) -> dict[tuple[str, str, str], dict[int, d
     utility: dict[tuple[Setting, int], float] = {}
     largest: dict[tuple[str, str, str], dict[tuple[Setting, int], float]] = defaultdict(dict)
     for result in results:
-        setting = (result.scenario, result.defense, canonical(result.parameters))
+        setting = (result.scenario, result.defense, result.parameters_text)
         if result.status != "ok":
             continue
         if result.attack is None:

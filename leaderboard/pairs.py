@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from leaderboard.goals import GOALS, in_order
-from leaderboard.result import FAILURES, Result, canonical
+from leaderboard.result import FAILURES, Result
 from metrics import Estimate, across_plays, advantage, pooled_true_positive_rate, wilson
 
 TPR_AT = {"tpr_at_1_percent_fpr": 0.01, "tpr_at_tenth_percent_fpr": 0.001}
@@ -175,7 +175,7 @@ def by_pair(results: Sequence[Result]) -> Mapping[tuple[str, ...], list[Result]]
     groups: dict[tuple[str, ...], list[Result]] = defaultdict(list)
     for result in sorted(results, key=lambda result: result.play):
         if result.attack is not None:
-            defense, attack = canonical(result.parameters), canonical(result.attack_parameters)
+            defense, attack = result.parameters_text, result.attack_parameters_text
             identity = (result.scenario, variant_name(result.game), result.defense, defense, result.attack, attack)
             groups[identity].append(result)
     return groups

@@ -82,7 +82,7 @@ def stored_promises(store: Store, results: Sequence[Result]) -> list[Promise]:
     """
     # After a change of code or data, the newest release counts.
     releases = {
-        (result.scenario, result.defense, canonical(result.parameters)): result
+        (result.scenario, result.defense, result.parameters_text): result
         for result in results
         if result.attack is None and result.parts and not result.is_measurement
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from metrics.score import Score
@@ -80,6 +81,16 @@ class Result:
     def is_measurement(self) -> bool:
         """Whether it is a measurement of an experiment, whose values are measures of which smaller is better."""
         return EXPERIMENT in self.game
+
+    @cached_property
+    def parameters_text(self) -> str:
+        """Canonical text of `parameters`, written once: summaries group the same results again and again."""
+        return canonical(self.parameters)
+
+    @cached_property
+    def attack_parameters_text(self) -> str:
+        """Canonical text of `attack_parameters`."""
+        return canonical(self.attack_parameters)
 
 
 def canonical(value: Any) -> str:

@@ -73,7 +73,7 @@ def row_of(result: Result) -> dict[str, Any]:
     ValueError
         If a number among parameters or values is not finite.
     """
-    row = dict(vars(result))
+    row = {name: getattr(result, name) for name in RESULT_COLUMNS}
     row["scores"] = {goal: asdict(score) for goal, score in result.scores.items()}
     for name in JSON_COLUMNS:
         try:

@@ -56,6 +56,16 @@ def test_results_come_back_as_they_were_added(tmp_path: Path) -> None:
         assert store.results("adult") == []
 
 
+def test_a_result_whose_texts_were_read_is_stored_and_compares_like_any_other() -> None:
+    read, unread = trial(0), trial(0)
+    assert read.parameters_text == '{"columns":["age","job"],"k":5,"scale":0.1}'
+    assert read.attack_parameters_text == '{"weights":null}'
+    assert replace(read, parameters={"k": 1}).parameters_text == '{"k":1}'
+    with Store(":memory:") as store:
+        store.add([read])
+        assert store.results() == [read] == [unread]
+
+
 def test_known_tells_the_status_of_thousands_of_results(tmp_path: Path) -> None:
     rows = [trial(play, status="ok" if play % 2 else "timeout") for play in range(5000)]
     with Store(tmp_path / "results.db") as store:

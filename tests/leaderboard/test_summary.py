@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -42,7 +43,7 @@ def test_summaries_are_for_several_places_or_goals(results):
     bank = results_of("bank", goals=GOALS[:2])
     assert not lb.needs_summary(bank)
     variants = [
-        lb.Result(**{**vars(result), "key": f"hard{result.key}", "game": {"decoys": "hard"}})
+        replace(result, key=f"hard{result.key}", game={"decoys": "hard"})
         for result in bank
         if result.attack is not None
     ]
@@ -75,15 +76,9 @@ def test_ranks_are_means_over_places_and_goals(results):
 
 def test_equal_families_share_the_mean_rank_and_absent_ones_are_last():
     results = results_of("arena")
-    twin = [
-        lb.Result(**{**vars(result), "key": f"twin{result.key}", "defense": "Twin"})
-        for result in results
-        if result.defense == "Keeps"
-    ]
+    twin = [replace(result, key=f"twin{result.key}", defense="Twin") for result in results if result.defense == "Keeps"]
     only_here = [
-        lb.Result(**{**vars(result), "key": f"other{result.key}", "scenario": "other"})
-        for result in results
-        if result.defense == "Keeps"
+        replace(result, key=f"other{result.key}", scenario="other") for result in results if result.defense == "Keeps"
     ]
     ranks = {rank.family: rank.value for rank in lb.mean_ranks([*results, *twin])}
     assert ranks == {"Keeps": 1.5, "Twin": 1.5, "Loses": 3.0}

@@ -4,6 +4,7 @@ import gzip
 import json
 import shutil
 from contextlib import chdir
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -115,8 +116,7 @@ def test_a_failed_trial_is_stale(published):
         plan, tuple(result.guarantee for result in results if result.attack is None and not result.play)
     )
     failed = [
-        type(result)(**{**vars(result), "status": "timeout"}) if result.attack == "NearestNeighbour" else result
-        for result in results
+        replace(result, status="timeout") if result.attack == "NearestNeighbour" else result for result in results
     ]
     cells = stale(catalogue, failed)
     assert {attack for _, attack in cells} >= {"NearestNeighbour"}

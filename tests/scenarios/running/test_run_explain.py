@@ -5,6 +5,7 @@ import io
 import json
 import sqlite3
 import sys
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
@@ -74,7 +75,7 @@ def played(store, status="ok"):
     """Store the scenario's results as if they had been played."""
     known = catalogue()
     results = [result for unit in known.units for result in unit.results]
-    store.add([Result(**{**vars(result), "status": status}) for result in results], known.documents)
+    store.add([replace(result, status=status) for result in results], known.documents)
     return results
 
 
