@@ -38,6 +38,9 @@ _PROFILES = ("wp29", "japan", "health")
 @reading_options
 @click.option("--control", help="People of the same population who were not in TABLE, with the same columns.")
 @click.option(
+    "--truth", help="The record of each released row, as `tokumei defend --truth` writes it: links are measured."
+)
+@click.option(
     "--threshold",
     type=float,
     default=0.09,
@@ -70,6 +73,7 @@ def report(
     released: str,
     roles: Path | None,
     control: str | None,
+    truth: str | None,
     threshold: float,
     profiles: tuple[str, ...],
     defense_name: str | None,
@@ -100,7 +104,7 @@ def report(
     with bad_input():
         if Path(output).suffix not in (".html", ".pdf"):
             raise ValueError(f"-o {output}: a report is an .html or a .pdf file")
-        refuse_existing([output], inputs=[table, released, roles, control], force=force)
+        refuse_existing([output], inputs=[table, released, roles, control, truth], force=force)
         defense = _defense(defense_name, parameters)
         write = _writer(output)
         declared = read_roles(roles, reading)
@@ -108,8 +112,9 @@ def report(
         people, sha256 = read_control(Path(control), dataset, declared) if control else (None, "")
         targets = targets or max(TARGETS, 0 if people is None else most_asked(len(people)))
         setting = EvaluationSetting(dataset, declared, people, sha256, seed, targets)
+        optional = (("--roles", roles), ("--control", control), ("--truth", truth))
         files = {"table": table, "released": released}
-        files |= {name: str(path) for name, path in (("--roles", roles), ("--control", control)) if path}
+        files |= {name: str(path) for name, path in optional if path}
         name = " ".join([defense_name or "", *parameters]).strip()
         options = _options(profiles, defense_name, parameters)
         content = report_content(setting, files, threshold, defense, name, options, releases)

@@ -16,7 +16,7 @@ from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.finished.finished_table import FinishedTable
 from scenarios.finished.measured_attack import MeasuredAttack, joint_confidence, upper_confidence
 from scenarios.finished.posed_questions import PosedQuestions
-from scenarios.finished.row_origin import recognized_origin
+from scenarios.finished.row_origin import RowOrigin, recognized_origin
 from scenarios.tables.released import ReleasedTable
 from scenarios.tables.risk import risk_report
 
@@ -33,7 +33,7 @@ class ReleaseEvaluation:
         Checksum of its content.
     rows : int
         Number of released rows.
-    origin : {"copies", "aligned", "unknown"}
+    origin : {"copies", "aligned", "told", "unknown"}
         How the origin of its rows was recognized (`scenarios.finished.row_origin`).
     utility : float
         Utility in [0, 1], as `tokumei utility` measures it; a column that is lacking counts as suppressed.
@@ -111,7 +111,7 @@ class ReleaseEvaluation:
         return None if worst is None else self.utility * (1 - max(0.0, worst[1].value))
 
 
-def evaluate(setting: EvaluationSetting, table: FinishedTable) -> ReleaseEvaluation:
+def evaluate(setting: EvaluationSetting, table: FinishedTable, origin: RowOrigin | None = None) -> ReleaseEvaluation:
     """Evaluate a finished release.
 
     Parameters
@@ -120,13 +120,15 @@ def evaluate(setting: EvaluationSetting, table: FinishedTable) -> ReleaseEvaluat
         The original table, control people, seed and targets. What one release leaves behind there serves the next.
     table : FinishedTable
         The release.
+    origin : RowOrigin, optional
+        The record of each row; it is recognized by default.
     """
     records = setting.records
     cells = table.suppressed[list(setting.columns)]
     utility, components = headline_utility(setting.utility(table.domains).score(cells))
     quasi, sensitive = records.quasi_identifiers, [name for name in records.sensitive if name in table.frame]
     loss = normalized_certainty_penalty(cells, {name: table.domains[name] for name in quasi}) if quasi else None
-    origin = recognized_origin(table.frame, records.frame, table.domains)
+    origin = origin or recognized_origin(table.frame, records.frame, table.domains)
     questions = PosedQuestions(setting, table, origin)
     risks = {}
     if quasi:

@@ -30,7 +30,7 @@ class RowOrigin:
 
     Attributes
     ----------
-    kind : {"copies", "aligned", "unknown"}
+    kind : {"copies", "aligned", "told", "unknown"}
         How it was recognized.
     origin : ndarray of int, shape (rows,)
         Position of the record, -1 where unknown.
@@ -78,6 +78,20 @@ def recognized_origin(released: pd.DataFrame, records: pd.DataFrame, domains: Ma
         f"{FALSE_ALARM:.1%} of cases): row i is taken to stem from record i"
     )
     return RowOrigin("aligned", np.arange(len(released)), note)
+
+
+def told_origin(origin: Integers) -> RowOrigin:
+    """The origin that whoever made the release wrote down, such as by `tokumei defend --truth`.
+
+    Parameters
+    ----------
+    origin : ndarray of int, shape (rows,)
+        Position of each row's record, -1 where it stems from none.
+    """
+    stems = int((origin >= 0).sum())
+    if not stems:
+        return RowOrigin("unknown", origin, "no row stems from a record: linkage of rows is not measured")
+    return RowOrigin("told", origin, f"the record of {stems} of {origin.size} rows was told by --truth")
 
 
 def copied_origin(released: pd.DataFrame, records: pd.DataFrame, domains: Mapping[str, Domain]) -> Integers | None:

@@ -20,6 +20,8 @@ ABOVE, UNSURE, WITHIN, LITTLE = "above", "not sure", "within", "says little"
 """How a finding compares with the threshold."""
 COUNTED = "counted"
 """How findings are measured that are no estimates."""
+SYNTHETIC = "If rows stem from people, this counts. Rows of a synthetic table stem from nobody."
+"""What a class of rows means of which nobody knows whether they stem from people."""
 COPIED = 0.5
 """Share of a column's values that are those of an identifier, above which it holds the identifier."""
 
@@ -93,8 +95,10 @@ def class_findings(
             else f"In the worst class a value of {column} is that much surer than in the whole table."
         )
         risks.append((f"Class that says most about {column}", excess, words))
+    if not counts:
+        return [Finding(title, value, value, value, LITTLE, COUNTED, SYNTHETIC) for title, value, _ in risks]
     return [
-        Finding(title, value, value, value, _status(value, value, threshold) if counts else LITTLE, COUNTED, words)
+        Finding(title, value, value, value, _status(value, value, threshold), COUNTED, words)
         for title, value, words in risks
     ]
 

@@ -132,7 +132,7 @@ PROFILES = {"wp29": wp29, "japan": japan, "health": health}
 def unmeasured_goals(measured: Measured) -> list[str]:
     """Criteria of WP29 and further goals that were not measured, as readers know them, with what stands in for them."""
     classes = any(one.how == COUNTED and one.status != LITTLE for one in measured.findings)
-    instead = "the smallest class bounds it" if classes else "rows of a synthetic table stem from nobody"
+    instead = "needs --truth; the smallest class bounds it" if classes else "rows of a synthetic table stem from nobody"
     names = {
         "singling_out": "singling out",
         "linkability": "linkability",

@@ -6,6 +6,9 @@ from math import exp
 
 from defenses.base.guarantee import Guarantee
 
+WEAK = 7.0
+"""Largest epsilon whose factor of odds is named: it is about 1,100."""
+
 
 def promise_words(promised: Guarantee) -> list[str]:
     """One sentence for each part of a guarantee.
@@ -25,10 +28,12 @@ def promise_words(promised: Guarantee) -> list[str]:
     if promised.t is not None:
         words.append(f"t = {promised.t:g}: sensitive values of a class are distributed nearly as in the whole table.")
     if promised.epsilon is not None:
+        rare = f", but for an event of probability {promised.delta:g}" if promised.delta else ""
+        allows = f"a factor of at most {exp(promised.epsilon):.3g}" if promised.epsilon <= WEAK else "nearly any factor"
+        alone = "" if promised.epsilon <= WEAK else " This promise alone protects nobody; the measurements decide."
         words.append(
-            f"epsilon = {promised.epsilon:.3g}: the release changes the odds of any belief about a person "
-            f"by a factor of at most {exp(min(promised.epsilon, 700)):.3g}"
-            + (f", but for an event of probability {promised.delta:g}." if promised.delta else ".")
+            f"epsilon = {promised.epsilon:.3g}: the release changes the odds of any belief about a person by {allows}"
+            f"{rare}.{alone}"
         )
     if promised.pk is not None and promised.pk > 1:
         words.append(f"Pk = {promised.pk:.3g}: nobody can be surer than 1/{promised.pk:.3g} that a row is a person's.")

@@ -18,11 +18,13 @@ from scenarios.files.toml_file import read_bytes
 from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.finished.finished_table import FinishedTable, read_finished
 from scenarios.finished.release_evaluation import ReleaseEvaluation, evaluate
-from scenarios.finished.row_origin import recognized_origin
+from scenarios.finished.row_origin import recognized_origin, told_origin
 from scenarios.reporting.findings import attack_findings, class_findings, identifier_findings, ordered
+from scenarios.reporting.interval_ends import interval_end_warnings
 from scenarios.reporting.more_people import more_people
 from scenarios.reporting.profiles import Measured
 from scenarios.reporting.release_report import ReportContent
+from scenarios.tables.linkage_files import read_truth
 from scenarios.tables.released import ReleasedTable
 from scenarios.tables.risk import risk_report
 
@@ -58,13 +60,18 @@ def report_content(
     Raises
     ------
     ValueError
-        If the release cannot be read, or the defense does not fit the original table or promises more than the release
-        keeps.
+        If the release or the records of its rows cannot be read, or the defense does not fit the original table or
+        promises more than the release keeps.
     """
     table = read_finished(files["released"], read_bytes(Path(files["released"])), setting)
     records = setting.records
     promised = None if defense is None else defense.guarantee(setting.dataset.records)
-    evaluation = evaluate(setting, table)
+    truth = files.get("--truth")
+    if truth is None:
+        origin = recognized_origin(table.frame, records.frame, table.domains)
+    else:
+        origin = told_origin(read_truth(Path(truth), len(table.frame), len(records)))
+    evaluation = evaluate(setting, table, origin)
     if promised is not None:
         _check_promise(promised, evaluation, defense_name)
     quasi = list(records.quasi_identifiers)
@@ -91,7 +98,6 @@ def report_content(
         original = records.frame[list(setting.columns)]
         before = risk_report(ReleasedTable(original, tuple(quasi), tuple(sensitive), ()))
         after = risk_report(ReleasedTable(cells, tuple(quasi), tuple(sensitive), ()))
-    origin = recognized_origin(table.frame, records.frame, table.domains)
     release = MicrodataRelease(table.frame, origin.origin)
     people = replace(records, domains={**records.domains, **table.domains})
     return ReportContent(
@@ -125,6 +131,7 @@ def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ..
     warnings = []
     if table.lacking:
         warnings.append(f"Not in the release: {', '.join(table.lacking)}. Is it a release of this table?")
+    warnings += interval_end_warnings(table.frame, setting.records.frame, table.domains)
     if setting.dataset.undecided:
         warnings.append(f"Roles that nobody has decided yet: {', '.join(setting.dataset.undecided)}.")
     inferred = [name for name in setting.dataset.inferred if name not in setting.dataset.left_out]

@@ -14,7 +14,7 @@ from leaderboard.number_text import exact, measure, number
 from leaderboard.report import Section, Table, Value
 from leaderboard.tables import interval_text
 from scenarios.finished.release_evaluation import ReleaseEvaluation
-from scenarios.reporting.findings import COUNTED, Finding, verdict
+from scenarios.reporting.findings import COUNTED, LITTLE, Finding, verdict
 from scenarios.reporting.profiles import Measured, chosen_profiles, unmeasured_goals
 from scenarios.reporting.promise_words import promise_words
 from scenarios.reporting.thresholds import THRESHOLDS, threshold_words
@@ -47,7 +47,7 @@ class ReportContent:
     advice : tuple of str
         How many more people would decide what is not sure.
     files : mapping of str to str
-        Files by option: ``table``, ``released``, ``--roles`` and ``--control``.
+        Files by option: ``table``, ``released``, ``--roles``, ``--control`` and ``--truth``.
     options : str
         Further options of the command.
     seed, targets : int
@@ -100,12 +100,12 @@ def _verdict(content: ReportContent) -> Section:
     )
     columns = ("finding", "risk", "interval", "against threshold", "how measured", "meaning")
     rows = [_finding_row(one) for one in measured.findings]
-    picked = f" of {content.releases} releases that were judged on the same people" if content.releases > 1 else ""
+    judged = f"one of {content.releases} releases" if content.releases > 1 else "the release"
     note = (
-        f"{len(measured.evaluation.outcomes)} attacks were tried; others may do better. A risk is called above by "
-        f"mistake with probability 2.5 % at most, for all attacks{picked} together. A release{picked} is called within "
-        "by mistake with probability 5 % at most: the upper end of each attack's interval holds with 95 %. Notes on "
-        "what was recognized, and what cannot be seen, follow the attacks."
+        f"{len(measured.evaluation.outcomes)} attacks were tried; others may do better. By mistake, {judged} is called "
+        "above the threshold with probability 2.5 % at most, and within it with probability 5 % at most. So the upper "
+        "end of an interval holds for each attack, and the lower end for all together. Notes on what was recognized, "
+        "and what cannot be seen, follow the attacks."
     )
     return Section(
         "Verdict",
@@ -115,8 +115,9 @@ def _verdict(content: ReportContent) -> Section:
 
 
 def _finding_row(one: Finding) -> tuple[Value, ...]:
-    interval = "–" if one.how == COUNTED else f"[{number(one.low)}, {number(one.high)}]"
-    return one.title, one.value, interval, one.status, one.how, one.meaning
+    interval = "–" if one.how == COUNTED or one.status == LITTLE else f"[{number(one.low)}, {number(one.high)}]"
+    # A number that says little would be read as a risk.
+    return one.title, None if one.status == LITTLE else one.value, interval, one.status, one.how, one.meaning
 
 
 def _signature() -> Section:
@@ -167,7 +168,8 @@ def _attacks(evaluation: ReleaseEvaluation) -> Section:
     columns = ("attack", "goal", "attacker knows", "success", "chance", "trials", "advantage, or why not measured")
     note = (
         "Advantage: (success - chance) / (1 - chance). Chance is the success on control people, or what can be said "
-        "without the release. An attack that does not answer is counted as wrong."
+        "without the release. An attack that does not answer is counted as wrong. An advantage below 0 is worse than "
+        "guessing, and no risk. These intervals hold together with 95 %."
     )
     notes = Table("Notes", ("what was recognized, and what cannot be seen",), [(one,) for one in evaluation.notes])
     return Section("Attacks", (), (Table("All attacks", columns, rows, 3, note), notes))
@@ -201,17 +203,20 @@ def _table(dataset: Dataset) -> Section:
 def _reproduction(content: ReportContent) -> Section:
     """The command that reproduces each number."""
     files = {name: shlex.quote(path) for name, path in content.files.items()}
-    roles, control = (f" {option} {files[option]}" if option in files else "" for option in ("--roles", "--control"))
+    roles, control, truth = (
+        f" {option} {files[option]}" if option in files else "" for option in ("--roles", "--control", "--truth")
+    )
+    held_out = control.replace("--control", "--held-out")
     table, released = files["table"], files["released"]
     settings = f"--seed {content.seed} --targets {content.targets}"
     releases = f" --releases {content.releases}" if content.releases > 1 else ""
     rows = [
         ("attacks", f"tokumei rank {table} {released}{roles}{control} {settings} --format csv"),
         ("classes", f"tokumei risk {released}{roles}"),
-        ("utility", f"tokumei utility {table} {released}{roles} --seed {content.seed}"),
+        ("utility", f"tokumei utility {table} {released}{roles}{held_out} --seed {content.seed}"),
         (
             "this report",
-            f"tokumei report {table} {released}{roles}{control} {settings}{releases} "
+            f"tokumei report {table} {released}{roles}{control}{truth} {settings}{releases} "
             f"--threshold {content.measured.threshold:g}{content.options} -o report.html",
         ),
     ]

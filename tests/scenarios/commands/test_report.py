@@ -1,11 +1,14 @@
 """`tokumei report` on finished releases."""
 
+import json
 import re
 
 import pandas as pd
 import pytest
 from own_table_tools import ROLES, people
 from run_tools import invoke
+
+from leaderboard.number_text import number
 
 
 def named(rows, seed):
@@ -143,7 +146,33 @@ def test_the_number_of_releases_widens_intervals_and_is_repeated(folder):
     report("--control", "others.csv", "--targets", "60", "--releases", "20")
     text = page(folder)
     assert "--targets 60 --releases 20 --threshold 0.09" in text
-    assert "a release of 20 releases that were judged on the same people is called within" in text.lower()
+    assert "By mistake, one of 20 releases is called above" in text
+
+
+def test_the_utility_is_that_of_the_command_that_the_report_names(folder):
+    released("Mondrian", "-p", "k=8")
+    report("--control", "others.csv")
+    text = page(folder)
+    [command] = re.findall(r"tokumei (utility people\.csv .*? --seed 1)", text)
+    assert "--held-out others.csv" in command
+    measured = json.loads(invoke(*command.split(), "--format", "json").stdout)
+    assert f" utility {number(measured['utility'], 3)} mean of the parts" in text
+
+
+def test_the_record_of_each_row_lets_links_be_measured(folder):
+    released("Mondrian", "-p", "k=8", "--truth", "truth.csv")
+    assert "linkage of rows (needs --truth; the smallest class" in report("--control", "others.csv").output
+    done = report("--control", "others.csv", "--truth", "truth.csv", "--force")
+    assert "Not measured" not in done.output
+    text = page(folder)
+    assert "the record of 240 of 240 rows was told by --truth" in text
+    assert "--control others.csv --truth truth.csv --seed 1" in text
+    truth = pd.read_csv("truth.csv")
+    truth.iloc[:-1].to_csv("short.csv", index=False)
+    done = report("--truth", "short.csv", "--force")
+    assert (done.exit_code, "short.csv: is about 239 released rows, of which there are 240" in done.output) == (2, True)
+    truth.assign(record=-1).to_csv("none.csv", index=False)
+    assert "linkage of rows (needs --truth" in report("--truth", "none.csv", "--force").output
 
 
 def test_the_same_files_give_the_same_report(folder):

@@ -12,8 +12,13 @@ def test_every_part_has_a_sentence():
     assert "a factor of at most 2.72, but for an event of probability 1e-06." in words[3]
 
 
-def test_a_huge_epsilon_does_not_overflow():
-    assert "factor" in promise_words(Guarantee(epsilon=1e6))[0]
+def test_a_huge_epsilon_is_no_protection():
+    for epsilon in (7.1, 20.0, 1e6):
+        [words] = promise_words(Guarantee(epsilon=epsilon))
+        assert words.endswith("by nearly any factor. This promise alone protects nobody; the measurements decide.")
+    assert promise_words(Guarantee(epsilon=7.0)) == [
+        "epsilon = 7: the release changes the odds of any belief about a person by a factor of at most 1.1e+03."
+    ]
 
 
 def test_nothing_is_said_plainly():
