@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -12,6 +14,9 @@ from defenses.base.release import MicrodataRelease
 from metrics.arrays import Booleans
 from metrics.cells import CategoricalCells, NumericCells, read_cells
 from metrics.domains import Domain, NumericDomain, format_number
+
+VALUES = "values"
+"""What integers count without a unit."""
 
 
 def unchanged_cells(original: pd.Series[Any], released: pd.Series[Any], domain: Domain) -> Booleans:
@@ -41,7 +46,9 @@ def _same(original: pd.Series[Any], cells: NumericCells | CategoricalCells) -> B
     return np.where(missing, cells.missing[cells.codes], equal & ~cells.missing[cells.codes])
 
 
-def column_costs(records: Microdata, release: MicrodataRelease) -> dict[str, str]:
+def column_costs(
+    records: Microdata, release: MicrodataRelease, units: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, str]:
     """What a release does to each column, in words.
 
     Parameters
@@ -50,6 +57,8 @@ def column_costs(records: Microdata, release: MicrodataRelease) -> dict[str, str
         The original records.
     release : MicrodataRelease
         Their release.
+    units : mapping of str to str
+        What integers count, such as ``days``, by column; ``values`` by default.
 
     Returns
     -------
@@ -78,30 +87,31 @@ def column_costs(records: Microdata, release: MicrodataRelease) -> dict[str, str
         if not len(table):
             costs[name] = "no row is released"
         elif (origin < 0).any():
-            costs[name] = _distribution(records.frame[name], cells)
+            costs[name] = _distribution(records.frame[name], cells, units.get(name, VALUES))
         else:
-            costs[name] = _cells(records.frame[name].iloc[origin].reset_index(drop=True), cells)
+            original = records.frame[name].iloc[origin].reset_index(drop=True)
+            costs[name] = _cells(original, cells, units.get(name, VALUES))
     return costs
 
 
-def _distribution(original: pd.Series[Any], cells: NumericCells | CategoricalCells) -> str:
+def _distribution(original: pd.Series[Any], cells: NumericCells | CategoricalCells, unit: str) -> str:
     """What rows of unknown people hold, and how far their distribution is from the original's."""
     domain, rows = cells.domain, cells.codes
     before = np.bincount(domain.codes(original), minlength=domain.size + 1) / len(original)
     distance = np.abs(before - cells.mass()[rows].mean(axis=0)).sum() / 2
     general = ~cells.plain[rows] & ~cells.suppressed[rows]
-    parts = _general_parts(cells, general)
+    parts = _general_parts(cells, general, unit)
     return "; ".join([*parts, f"distribution differs by {_percent(distance)}"])
 
 
-def _general_parts(cells: NumericCells | CategoricalCells, general: Booleans) -> list[str]:
+def _general_parts(cells: NumericCells | CategoricalCells, general: Booleans, unit: str) -> list[str]:
     """Shares of suppressed cells, and of ranges or sets."""
     suppressed = cells.suppressed[cells.codes]
     parts = [f"{_percent(suppressed.mean())} suppressed"] if suppressed.any() else []
-    return [*parts, f"{_percent(general.mean())} {_width(cells, general)}"] if general.any() else parts
+    return [*parts, f"{_percent(general.mean())} {_width(cells, general, unit)}"] if general.any() else parts
 
 
-def _cells(original: pd.Series[Any], cells: NumericCells | CategoricalCells) -> str:
+def _cells(original: pd.Series[Any], cells: NumericCells | CategoricalCells, unit: str) -> str:
     """What happened to the cells of the same people."""
     rows = cells.codes
     plain, suppressed = cells.plain[rows], cells.suppressed[rows]
@@ -109,13 +119,13 @@ def _cells(original: pd.Series[Any], cells: NumericCells | CategoricalCells) -> 
     general, changed = ~plain & ~suppressed, plain & ~same
     if same.all():
         return "unchanged"
-    parts = _general_parts(cells, general)
+    parts = _general_parts(cells, general, unit)
     if changed.any():
         parts.append(f"{_percent(changed.mean())} changed{_distance(original, cells, changed)}")
     return "; ".join(parts)
 
 
-def _width(cells: NumericCells | CategoricalCells, general: Booleans) -> str:
+def _width(cells: NumericCells | CategoricalCells, general: Booleans, unit: str) -> str:
     """Median width of ranges, or median size of sets."""
     domain = cells.domain
     if isinstance(cells, NumericCells):
@@ -128,7 +138,7 @@ def _width(cells: NumericCells | CategoricalCells, general: Booleans) -> str:
         widths = ends + (numeric.integer & ~half_open)
         # Four digits, since sums of decimals have seventeen.
         width = format_number(float(f"{np.median(widths[cells.codes][general]):.4g}"))
-        span = f"the {format_number(numeric.high - numeric.low + 1)} values" if numeric.integer else _span(numeric)
+        span = f"the {format_number(numeric.high - numeric.low + 1)} {unit}" if numeric.integer else _span(numeric)
         return f"ranges of {width} of {span} (median)"
     sizes = cells.member.sum(axis=1)[cells.codes][general]
     return f"sets of {format_number(float(np.median(sizes)))} of {domain.size} categories (median)"

@@ -91,3 +91,10 @@ def test_every_kind_of_release_has_words(people, defense):
 def test_generalized_cells_are_not_unchanged():
     cells = pd.Series(["23", "[20,30)", "*", None])
     assert unchanged_cells(pd.Series([23, 25, 26, np.nan]), cells, AGE).tolist() == [True, False, False, True]
+
+
+def test_ranges_of_dates_count_days():
+    days = NumericDomain(0, 364, integer=True)
+    records = Microdata(pd.DataFrame({"born": [23, 45]}), quasi_identifiers=("born",), domains={"born": days})
+    release = MicrodataRelease(pd.DataFrame({"born": ["[20,49]", "[20,49]"]}), np.arange(2))
+    assert column_costs(records, release, {"born": "days"}) == {"born": "100 % ranges of 30 of the 365 days (median)"}
