@@ -17,12 +17,20 @@ from leaderboard.result import label
 from scenarios.choosing.choice import Choice, Finalist
 from scenarios.choosing.confirmation import ERROR
 from scenarios.choosing.halving import front
+from scenarios.choosing.kinds import SYNTHETIC, is_of
 from scenarios.running.plan import NamedMethod
 
 COMMANDS = "Commands"
 """Title of the section of commands, which a terminal shows unbroken."""
 USELESS = 0.05
 """Utility below which a setting keeps nearly nothing."""
+CONTROL = "others.csv"
+"""Name of the control group's file in commands."""
+HELD_BACK = "people who are not in the table, such as those whom `tokumei split` held back"
+_DIFFERENCE = (
+    "`tokumei report` judges one release of the whole file by one control group. It may find more or less than these "
+    "plays, and it decides about that release."
+)
 
 
 @dataclass(frozen=True)
@@ -40,11 +48,29 @@ class Source:
     table: str
     roles: Path | None
 
-    def command(self, entry: NamedMethod) -> str:
-        """The command that releases the whole table by a setting."""
-        parameters = [f"-p {shlex.quote(f'{name}={_toml(value)}')}" for name, value in entry.parameters.items()]
-        roles = [] if self.roles is None else ["--roles", shlex.quote(str(self.roles))]
-        return " ".join(["tokumei defend", entry.name, *parameters, shlex.quote(self.table), *roles, "-o released.csv"])
+    def defend(self, entry: NamedMethod, number: int) -> str:
+        """The command that releases the whole table by the setting of a number, from 1."""
+        files = [shlex.quote(self.table), *self._roles(), "-o", _released(number)]
+        return " ".join(["tokumei defend", entry.name, *_parameters(entry), *files])
+
+    def report(self, entry: NamedMethod, number: int, bound: float) -> str:
+        """The command that reports on that release, with the number of releases that are judged until then."""
+        files = [shlex.quote(self.table), _released(number), *self._roles(), "--control", CONTROL]
+        releases = ["--releases", str(number)] if number > 1 else []
+        method = ["--defense", entry.name, *_parameters(entry)]
+        rest = ["--threshold", repr(bound), *method, *releases, "-o", f"report-{number}.html"]
+        return " ".join(["tokumei report", *files, *rest])
+
+    def _roles(self) -> list[str]:
+        return [] if self.roles is None else ["--roles", shlex.quote(str(self.roles))]
+
+
+def _released(number: int) -> str:
+    return f"released-{number}.csv"
+
+
+def _parameters(entry: NamedMethod) -> list[str]:
+    return [f"-p {shlex.quote(f'{name}={_toml(value)}')}" for name, value in entry.parameters.items()]
 
 
 def choice_sections(
@@ -54,6 +80,7 @@ def choice_sections(
     source: Source,
     costs: Mapping[str, Mapping[str, str]],
     promises: Sequence[Promise] = (),
+    only: Sequence[str] = (),
 ) -> list[Section]:
     """Sections of the report.
 
@@ -71,18 +98,23 @@ def choice_sections(
         What each finalist costs, by its label and by column.
     promises : sequence of Promise
         What each finalist promises on the whole table.
+    only : sequence of str
+        Kinds of settings that were asked for; all if there is none.
     """
-    best = _best(choice, bound, people)
+    best = _best(choice, bound, people, only)
     covered = [Section("Promises", tables=tuple(tables)) for tables in promise_tables(promises).values()]
-    return [best, *covered, *_commands(choice, source), *_costs(choice.finalists, costs), *_front(choice, bound)]
+    return [best, *covered, *_commands(choice, bound, source), *_costs(choice.finalists, costs), *_front(choice, bound)]
 
 
-def commands(choice: Choice, source: Source) -> list[tuple[str, str]]:
-    """Label of each finalist, and the command that releases the whole table by it."""
-    return [(_label(one.entry), source.command(one.entry)) for one in choice.finalists]
+def commands(choice: Choice, bound: float, source: Source) -> list[tuple[str, str, str]]:
+    """Label of each finalist, the command that releases the whole table by it, and the one that reports on it."""
+    return [
+        (_label(one.entry), source.defend(one.entry, number), source.report(one.entry, number, bound))
+        for number, one in enumerate(choice.finalists, start=1)
+    ]
 
 
-def verdict(choice: Choice, bound: float) -> str:
+def verdict(choice: Choice, bound: float, only: Sequence[str] = ()) -> str:
     """The outcome in one sentence."""
     confirmed = [one for one in choice.finalists if one.confirmed]
     if confirmed:
@@ -91,40 +123,58 @@ def verdict(choice: Choice, bound: float) -> str:
         useless = f", but it keeps nearly nothing (utility {number(kept)})" if kept < USELESS else ""
         within = f"{len(confirmed)} of {len(choice.finalists)} finalists keep within {exact(bound)}"
         return f"{within}; the most useful is {best}{useless}"
+    none = f"none of {', '.join(only)} meets" if only else "none meets"
     if choice.finalists:
         more = "; more time (--budget) means more plays" if choice.ended_early else ""
-        return f"none meets the bound {exact(bound)} for sure{more}"
+        return f"{none} the bound {exact(bound)} for sure{_nearest(choice)}{more}"
     early = "; the budget ended the choice early, and --budget gives more" if choice.ended_early else ""
-    return f"none meets the bound {exact(bound)}{early}"
+    return f"{none} the bound {exact(bound)}{_nearest(choice)}{early}"
 
 
-def _best(choice: Choice, bound: float, people: int) -> Section:
+def _nearest(choice: Choice) -> str:
+    """The useful setting of the smallest upper bound, in words; fresh plays count more than those of the choice."""
+    fresh = [(one.upper, _label(one.entry)) for one in choice.finalists if one.upper is not None]
+    if fresh:
+        upper, name = min(fresh)
+        return f"; the nearest is {name}, at most {number(upper)}"
+    useful = [one for one in front(choice.measured) if _utility(one) >= USELESS]
+    if not useful:
+        return ""
+    return f"; the nearest useful one is {_name(useful[0])}, at most {number(_upper(useful[0]))} while choosing"
+
+
+def _best(choice: Choice, bound: float, people: int, only: Sequence[str]) -> Section:
     """Table of the finalists on fresh plays."""
-    columns = ("setting", "meets", "promise", "utility", "worst attack", "goal", "advantage", "at most")
+    columns = ("setting", "meets", "rows", "promise", "utility", "worst attack", "goal", "advantage", "at most")
     rows = [_row(one) for one in choice.finalists]
     note = (
-        f"Fresh plays: {choice.plays}, each with {people:,} released people. The probability that a setting is said to "
-        f"meet the bound and does not is at most {exact(ERROR)}."
+        f"All numbers are of {choice.plays} fresh plays, each with {people:,} released people. The probability that a "
+        f"setting is said to meet the bound and does not is at most {exact(ERROR)}. {_DIFFERENCE}"
     )
     tables = (Table(f"Best settings within {exact(bound)}", columns, rows, digits=3, note=note),) if rows else ()
-    says = verdict(choice, bound)
+    says = verdict(choice, bound, only)
     return Section("Choice", (f"{says[0].upper()}{says[1:]}.",), tables)
 
 
-def _commands(choice: Choice, source: Source) -> list[Section]:
-    rows = commands(choice, source)
-    title = "Release of the whole table"
-    return [Section(COMMANDS, tables=(Table(title, ("setting", "command"), rows),))] if rows else []
+def _commands(choice: Choice, bound: float, source: Source) -> list[Section]:
+    rows = commands(choice, bound, source)
+    if not rows:
+        return []
+    columns = ("setting", "release", "report")
+    note = f"{CONTROL}: {HELD_BACK}."
+    return [Section(COMMANDS, tables=(Table("Release of the whole table, and report", columns, rows, note=note),))]
 
 
 def _row(one: Finalist) -> list[Value]:
     exposure = one.exposure
+    rows = "synthetic" if is_of(one.entry, SYNTHETIC) else "of people"
     if exposure is None or exposure.utility is None or exposure.overall is None:
-        return [_label(one.entry), "not played", "", None, "", "", None, None]
+        return [_label(one.entry), "not played", rows, "", None, "", "", None, None]
     worst = exposure.overall
     return [
         _label(one.entry),
         "yes" if one.confirmed else "not for sure",
+        rows,
         exposure.guarantee,
         exposure.utility.value,
         label(worst.attack, worst.attack_parameters),
@@ -167,12 +217,17 @@ def _front(choice: Choice, bound: float) -> list[Section]:
     inside = [one for one in best if _upper(one) <= bound]
     note = (
         f"{len(choice.measured)} settings were measured while choosing, most in few plays, which makes their upper "
-        f"bounds high; {len(inside)} of this front lie within {exact(bound)}. Fresh plays confirm the finalists."
+        f"bounds high; {len(inside)} of this front lie within {exact(bound)}. Fresh plays confirm the finalists, whose "
+        "numbers differ from those here."
     )
     return [
         Section(
             "Front",
-            tables=(Table("Utility against risk", ("setting", "utility", "advantage at most"), rows, 3, note),),
+            tables=(
+                Table(
+                    "Utility against risk while choosing", ("setting", "utility", "advantage at most"), rows, 3, note
+                ),
+            ),
             lines=(
                 Lines(
                     "Utility against risk", "advantage of the worst attack, at most", "utility", tuple(series), "higher"

@@ -10,6 +10,7 @@ from typing import Any
 from leaderboard.result import label
 from scenarios.choosing.column_costs import unchanged_cells
 from scenarios.choosing.goals import QUESTIONS
+from scenarios.choosing.kinds import is_of
 from scenarios.files.scenario_file import scenario_path, scenario_tables
 from scenarios.methods import build, find
 from scenarios.running.plan import NamedMethod, Plan, plan_from_tables
@@ -48,7 +49,13 @@ class Portfolio:
 
 
 def read_portfolio(
-    dataset: Dataset, *, goals: Sequence[str] = (), people: int | None = None, keep: Sequence[str] = (), seed: int = 1
+    dataset: Dataset,
+    *,
+    goals: Sequence[str] = (),
+    people: int | None = None,
+    keep: Sequence[str] = (),
+    only: Sequence[str] = (),
+    seed: int = 1,
 ) -> Portfolio:
     """The portfolio for a table.
 
@@ -63,6 +70,8 @@ def read_portfolio(
         `MOST`.
     keep : sequence of str
         Columns that a release must hold unchanged.
+    only : sequence of str
+        Kinds of settings to play (`scenarios.choosing.kinds.KINDS`). By default all.
     seed : int
         Seed of all plays.
 
@@ -85,6 +94,9 @@ def read_portfolio(
         attack for attack in tables["attack"] if _class_attribute(attack["use"], "attacks", "goal") in pursued
     ]
     plan = plan_from_tables(path, tables, dataset)
+    if only:
+        wanted = tuple(entry for entry in plan.defenses if any(is_of(entry, kind) for kind in only))
+        plan = replace(plan, defenses=wanted)
     fitting, misfits = _fitting(plan, keep)
     if not fitting:
         raise ValueError(f"no setting of the portfolio fits the table: {'; '.join(misfits)}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from scenarios.choosing.goals import QUESTIONS
+from scenarios.choosing.kinds import KINDS
 from scenarios.commands.common import (
     FORMATS,
     GATE_FAILED,
@@ -33,6 +34,7 @@ EPILOG = """\b
 Examples:
   tokumei choose people.csv --roles roles.toml --max-advantage 0.1
   tokumei choose people.csv --roles roles.toml --max-advantage 0.1 --goal rows --goal attributes --keep income
+  tokumei choose people.csv --roles roles.toml --max-advantage 0.1 --only real-rows
   tokumei choose people.csv --roles roles.toml --max-advantage 0.2 --budget 1h --html choice.html
 """
 _UNITS = {"s": 1, "m": 60, "h": 3600}
@@ -66,6 +68,12 @@ def _seconds(context: click.Context, parameter: click.Parameter, value: str) -> 
 )
 @click.option("--keep", multiple=True, metavar="COLUMN", help="Column that must be released unchanged (repeatable).")
 @click.option(
+    "--only",
+    multiple=True,
+    type=click.Choice(KINDS),
+    help="Family of defenses to play (repeatable), or real-rows: all whose rows stem from people.  [default: all]",
+)
+@click.option(
     "--budget",
     callback=_seconds,
     default="10m",
@@ -87,6 +95,7 @@ def choose(
     bound: float,
     goals: tuple[str, ...],
     keep: tuple[str, ...],
+    only: tuple[str, ...],
     budget: float,
     people: int | None,
     seed: int,
@@ -109,7 +118,15 @@ def choose(
     from leaderboard.number_text import exact
     from leaderboard.store import Store
     from scenarios.choosing.choice import Chooser
-    from scenarios.choosing.choice_report import COMMANDS, Source, choice_sections, commands, verdict
+    from scenarios.choosing.choice_report import (
+        COMMANDS,
+        CONTROL,
+        HELD_BACK,
+        Source,
+        choice_sections,
+        commands,
+        verdict,
+    )
     from scenarios.choosing.portfolio import read_portfolio
     from scenarios.running.column_roles import promise_on
     from scenarios.running.display import Display
@@ -124,7 +141,7 @@ def choose(
         check_page(html)
         start_server()
         dataset = load_table(table, roles)
-        portfolio = read_portfolio(dataset, goals=goals, people=people, keep=keep, seed=seed)
+        portfolio = read_portfolio(dataset, goals=goals, people=people, keep=keep, only=only, seed=seed)
     for note in (*dataset.notes, *portfolio.notes):
         display.say(f"note: {note}")
     if dataset.undecided:
@@ -143,22 +160,26 @@ def choose(
         sys.exit(SIGNALLED + interrupted)
     source = Source(table, roles)
     promises = [promise_on(dataset, one.entry, one.entry.method.guarantee(dataset.records)) for one in choice.finalists]
-    sections = choice_sections(choice, bound, portfolio.people, source, _costs(choice, dataset, seed), promises)
+    costs = _costs(choice, dataset, seed)
+    sections = choice_sections(choice, bound, portfolio.people, source, costs, promises, only)
     about = {
         "table": dataset.name,
         "bound": exact(bound),
         "goals": ", ".join(goals) or "all",
         "people": str(portfolio.people),
         "kept": ", ".join(keep) or "none",
+        "only": ", ".join(only) or "all families",
         "seed": str(seed),
     }
     # Tables of a terminal are wrapped, and a command must stay in one line.
     shown = [section for section in sections if section.title != COMMANDS] if form == "table" else sections
     write_report(f"Choice for {dataset.name}", about, shown, form, html, sections)
     if form == "table":
-        for name, command in commands(choice, source):
-            echo(f"# {name}\n{command}")
-    echo(f"{table}: {verdict(choice, bound)}", err=True)
+        for name, *lines in commands(choice, bound, source):
+            echo("\n".join([f"# {name}", *lines]))
+        if choice.finalists:
+            echo(f"# {CONTROL}: {HELD_BACK}")
+    echo(f"{table}: {verdict(choice, bound, only)}", err=True)
     sys.exit(0 if any(one.confirmed for one in choice.finalists) else GATE_FAILED)
 
 

@@ -41,7 +41,23 @@ def test_more_time_is_named_where_it_may_help(early):
     unsure = Choice((finalist(5, 0.3, confirmed=False),), (), 2, early)
     assert ("--budget" in verdict(unsure, 0.1)) == early
     assert verdict(Choice((), (), 0), 0.1) == "none meets the bound .1"
+    assert "; the nearest is Mondrian k=5, at most .3" in verdict(unsure, 0.1)
     assert "--budget gives more" in verdict(Choice((), (), 0, ended_early=True), 0.1)
+
+
+def test_the_nearest_setting_is_named_if_none_meets_the_bound():
+    useless = exposure({"k": 90}, 0.01, 0.02)
+    measured = Choice((), (*CHOICE.measured, useless), 0)
+    nearest = "; the nearest useful one is Mondrian k=20, at most .08 while choosing"
+    assert verdict(measured, 0.01) == f"none meets the bound .01{nearest}"
+    assert verdict(measured, 0.01, ("grouping",)).startswith("none of grouping meets the bound .01; ")
+    assert verdict(Choice((), (useless,), 0), 0.01) == "none meets the bound .01"
+
+
+def test_synthetic_settings_are_called_so():
+    synthesizer = Finalist(NamedMethod("PrivateMarginals", None, {}), exposure({}, 0.5, 0.08), 0.08, confirmed=True)
+    [best] = choice_sections(Choice((synthesizer,), (), 4), 0.1, 40, Source("people.csv", None), {})[0].tables
+    assert dict(zip(best.columns, best.rows[0], strict=True))["rows"] == "synthetic"
 
 
 def test_sections_hold_what_is_to_be_decided_by():
@@ -51,7 +67,16 @@ def test_sections_hold_what_is_to_be_decided_by():
     [best], [commands] = choice.tables, commands.tables
     assert [row[1] for row in best.rows] == ["yes", "not for sure"]
     assert [row[-1] for row in best.rows] == [0.08, 0.3]
-    assert commands.rows[0][1] == ("tokumei defend Mondrian -p k=20 'my people.csv' --roles roles.toml -o released.csv")
+    assert [row[2] for row in best.rows] == ["of people"] * 2
+    assert [row[1] for row in commands.rows] == [
+        "tokumei defend Mondrian -p k=20 'my people.csv' --roles roles.toml -o released-1.csv",
+        "tokumei defend Mondrian -p k=5 'my people.csv' --roles roles.toml -o released-2.csv",
+    ]
+    options = "--roles roles.toml --control others.csv --threshold 0.1 --defense Mondrian"
+    assert [row[2] for row in commands.rows] == [
+        f"tokumei report 'my people.csv' released-1.csv {options} -p k=20 -o report-1.html",
+        f"tokumei report 'my people.csv' released-2.csv {options} -p k=5 --releases 2 -o report-2.html",
+    ]
     assert cost.tables[0].rows == [["age", "unchanged"]]
     # k = 2 is beaten by k = 5.
     assert [row[0] for row in front.tables[0].rows] == ["Mondrian k=20", "Mondrian k=5"]

@@ -1,9 +1,11 @@
 """The portfolio fits the table, or says why not."""
 
+import numpy as np
 import pytest
 from own_table_tools import ROLES, write_table
 
 from scenarios.choosing.choice import CHEAP
+from scenarios.choosing.kinds import KINDS, is_of
 from scenarios.choosing.portfolio import FEWEST, read_portfolio
 from scenarios.files.scenario_file import scenario_path, scenario_tables
 from scenarios.methods import find
@@ -53,6 +55,24 @@ def test_settings_that_do_not_fit_are_noted(tmp_path):
     )
     # 100 people of a class are more than the 40 who are released.
     assert all(entry.parameters.get("k", 0) <= 40 for entry in portfolio.plan.defenses if entry.name == "Mondrian")
+
+
+def test_kinds_select_families(tmp_path):
+    dataset = written(tmp_path)
+    everything = read_portfolio(dataset).plan.defenses
+    selected = {kind: labels(read_portfolio(dataset, only=[kind])) for kind in KINDS}
+    assert all(selected.values())
+    assert selected["grouping"] == {"Mondrian", "Incognito", "Microaggregation", "GowerMicroaggregation"}
+    assert selected["synthetic"] == {"IndependentMarginals", "GaussianCopula", "PrivateMarginals"}
+    assert selected["real-rows"] == {entry.name for entry in everything} - selected["synthetic"]
+    assert labels(read_portfolio(dataset, only=["ldp", "pram"])) == selected["ldp"] | selected["pram"]
+
+
+def test_rows_stem_from_people_unless_the_family_is_synthetic(tmp_path):
+    records = written(tmp_path).records
+    for entry in read_portfolio(written(tmp_path)).plan.defenses:
+        origin = entry.method.apply(records, np.random.default_rng(1)).origin
+        assert (origin >= 0).all() == is_of(entry, "real-rows"), entry.name
 
 
 def test_columns_to_keep_stay_as_they_are(tmp_path):

@@ -4,7 +4,7 @@ import json
 import signal
 
 import pytest
-from own_table_tools import write_table
+from own_table_tools import people, write_table
 from run_tools import ended, invoke, read_until, start, tokumei_here
 
 from leaderboard import Store
@@ -64,11 +64,12 @@ def check_choice(folder):
     row = dict(zip(best["columns"], best["rows"][0], strict=True))
     assert row["meets"] == "yes"
     assert 0 <= row["advantage"] <= row["at most"] <= 0.5
-    command = found["Release of the whole table"]["rows"][0][1]
+    _, command, report = found["Release of the whole table, and report"]["rows"][0]
     assert command.startswith("tokumei defend ")
-    assert command.endswith("people.csv --roles roles.toml -o released.csv")
+    assert command.endswith("people.csv --roles roles.toml -o released-1.csv")
     release = tokumei_here(*command.split()[1:], cwd=folder, check=0)
     assert "records; promised" in release.stderr
+    check_report(report, folder)
     assert [row[0] for row in found["What each setting does to the columns of the whole table"]["rows"]] == [
         "age",
         "job",
@@ -93,6 +94,23 @@ def check_choice(folder):
     assert again.stdout == done.stdout
 
 
+def check_report(command, folder):
+    """The command reports on the release, given a control group."""
+    words = command.split()
+    people(60, seed=2).to_csv(folder / "others.csv", index=False)
+    done = tokumei_here(*words[1:], cwd=folder)
+    assert done.exit_code in (0, 1), done.stderr
+    assert words[words.index("--defense") + 1] in (folder / "report-1.html").read_text()
+
+
+@pytest.mark.usefixtures("few_settings")
+def test_only_real_rows_are_chosen_if_they_are_asked_for(folder):
+    options = ("--only", "real-rows", "--max-advantage", "0.001", *GOALS, "--budget", "1s", "-j", "2")
+    done = choose(folder, *options, check=1)
+    assert "none of real-rows meets the bound .001; the nearest " in done.stderr
+    assert "PrivateMarginals" not in done.stdout + done.stderr
+
+
 @pytest.mark.usefixtures("few_settings")
 def test_only_the_named_goal_counts_and_commands_stay_in_one_line(folder):
     long_name = folder / ("a table with a long name " * 3 + ".csv")
@@ -102,7 +120,9 @@ def test_only_the_named_goal_counts_and_commands_stay_in_one_line(folder):
     assert done.exit_code in (0, 1), done.stderr
     assert "membership" not in done.stdout
     [command] = [line for line in done.stdout.splitlines() if line.startswith("tokumei defend")][:1]
-    assert command.endswith("--roles roles.toml -o released.csv")
+    assert command.endswith("--roles roles.toml -o released-1.csv")
+    [report] = [line for line in done.stdout.splitlines() if line.startswith("tokumei report")][:1]
+    assert " --control others.csv --threshold 0.9 --defense " in report
 
 
 @pytest.mark.usefixtures("few_settings")
@@ -133,6 +153,7 @@ def test_an_interrupted_choice_goes_on(folder):
         (("--max-advantage", "0.1", "--budget", "soon"), "must be a duration such as 90s, 10m or 1.5h"),
         (("--max-advantage", "0.1", "--budget", "0m"), "must be a duration"),
         (("--max-advantage", "0.1", "--goal", "fame"), "'fame' is not one of"),
+        (("--max-advantage", "0.1", "--only", "rounding"), "'rounding' is not one of 'recoding', 'grouping', "),
         (("--max-advantage", "0.1", "--keep", "salary"), "salary"),
         (("--max-advantage", "0.1", "--people", "3"), "--people must be from 20 to 60"),
         ((), "Missing option '--max-advantage'"),
