@@ -95,6 +95,7 @@ def defend(
         from scenarios.large.size import is_large, memory_bytes
         from scenarios.tables.dataset import load_table
         from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules
+        from scenarios.tables.notes import empty_cells_warning
         from scenarios.tables.released import STANDARD, input_path, refuse_existing, write_text
         from scenarios.tables.table_output import check_table_name, write_table
 
@@ -135,6 +136,9 @@ def defend(
             write_text(release.channel.to_toml(), channel)
         write_table(dataset.written.write(release.frame), output, dataset.separator or ",")
     echo(f"{len(release.frame)} of {len(records)} records; promised: {_in_words(promised)}", err=True)
+    empty = empty_cells_warning(records.frame, release.frame)
+    if empty is not None:
+        echo(f"warning: {empty}", err=True)
     if release.remark:
         echo(f"note: {release.remark}", err=True)
 

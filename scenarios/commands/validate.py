@@ -84,14 +84,14 @@ def validate(
             dataset, table = _small(file, roles, reading)
     from tabulate import tabulate
 
-    from scenarios.tables.notes import grouped_notes
+    from scenarios.tables.notes import NOTHING_SENSITIVE, grouped_notes
     from scenarios.tables.promises import blocked_promises
     from scenarios.tables.summary import ColumnSummary
 
     echo(tabulate(table.columns, headers=ColumnSummary._fields, tablefmt="simple", maxcolwidths=40))
     for note in (*grouped_notes(dataset), *blocked_promises(dataset.records), *table.notes):
         echo(f"note: {note}")
-    for warning in table.warnings:
+    for warning in (*table.warnings, *([] if dataset.records.sensitive else [NOTHING_SENSITIVE])):
         echo(f"warning: {warning}")
     if dataset.undecided:
         echo(f"undecided: {', '.join(dataset.undecided)}; decide their roles, then delete them from {roles}")

@@ -14,6 +14,7 @@ from metrics.domains import Domain
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.dataset import check_named, column_domains, columns_frame
 from scenarios.tables.date_form import DateForm
+from scenarios.tables.date_format import ISO
 from scenarios.tables.declared_roles import read_roles
 from scenarios.tables.number_forms import MISSING
 from scenarios.tables.roles import CategoryColumn, Roles
@@ -150,7 +151,7 @@ def described_table(
     comments = {
         name: [
             *_comment(name, table_rows, forms[name], suggestions.get(name), described),
-            *_review(name, new_domains),
+            *_review(name, new_domains, dates.get(name)),
         ]
         for name in columns
     }
@@ -286,6 +287,8 @@ def _comment(
     reason = f": {suggestion.reason}" if suggestion is not None else ", as declared"
     if role == IDENTIFIER:
         reason += "; never released"
+    if role == SENSITIVE_VALUE:
+        reason += "; defenses that group release its values exactly"
     kind, words = type_and_domain(*domain)
     if role != IDENTIFIER and words:
         # The domain of an identifier would show values.
@@ -313,5 +316,6 @@ def _role(name: str, described: Roles) -> str:
     return next((role for role, names in by_role.items() if name in names), "no role")
 
 
-def _review(name: str, new_domains: Mapping[str, Any]) -> list[str]:
-    return ["#   Read from the data: review this domain."] if name in new_domains else []
+def _review(name: str, new_domains: Mapping[str, Any], dates: DateForm | None) -> list[str]:
+    bounds = " Bounds are year-month-day, or in its format." if dates is not None and dates.format != ISO else ""
+    return [f"#   Read from the data: review this domain.{bounds}"] if name in new_domains else []

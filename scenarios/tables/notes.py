@@ -4,8 +4,13 @@ from __future__ import annotations
 
 import pandas as pd
 
+from metrics.cells import SUPPRESSED
 from scenarios.tables.dataset import NOT_PUBLIC, Dataset
 from scenarios.tables.suggestions import suggested_identifier
+
+NOTHING_SENSITIVE = "no sensitive column is declared: attacks on sensitive values are not measured"
+MOSTLY_EMPTY = 0.5
+"""Share of cells that say nothing from which a release is doubted."""
 
 
 def grouped_notes(dataset: Dataset) -> list[str]:
@@ -45,3 +50,31 @@ def identifier_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> 
         if suggestion is not None:
             columns.setdefault(suggestion.reason, []).append(name)
     return [f"{', '.join(of)}: no identifier by role, but {reason}" for reason, of in columns.items()]
+
+
+def empty_cells_warning(original: pd.DataFrame, released: pd.DataFrame) -> str | None:
+    """A warning of a release most of whose cells say nothing, or None.
+
+    Parameters
+    ----------
+    original : DataFrame, shape (n, columns)
+        The original values.
+    released : DataFrame, shape (m, released columns)
+        The released cells. One says nothing if it is suppressed, or the same in every row, unless the original column
+        holds one value, too.
+    """
+    if len(released) < 2:
+        return None
+    empty, names = 0, []
+    for name, cells in released.items():
+        differed = name in original and len(original[name].unique()) > 1
+        if differed and (cells == cells.iloc[0]).all():
+            empty += len(cells)
+            names.append(str(name))
+        elif cells.dtype == object:
+            empty += int((cells == SUPPRESSED).sum())
+    share = empty / released.size
+    if share <= MOSTLY_EMPTY:
+        return None
+    same = f"; the same in every row: {', '.join(names)}" if names else ""
+    return f"{100 * share:.0f} % of the cells were suppressed, or say nothing{same}"

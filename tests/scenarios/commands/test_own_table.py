@@ -21,6 +21,7 @@ from scenarios.cli import cli
 from scenarios.commands.common import write_text
 from scenarios.conformance.people import people
 from scenarios.seeds import generator
+from scenarios.tables.notes import empty_cells_warning
 
 ROLES = """
 separator = ";"
@@ -74,6 +75,24 @@ def test_without_a_seed_the_order_is_secret_and_with_one_it_repeats(folder):
     arguments = ("defend", "Identity", "people.csv", "--roles", "roles.toml")
     assert call(*arguments).stdout != call(*arguments).stdout
     assert call(*arguments, "--seed", 4).stdout == call(*arguments, "--seed", 4).stdout
+
+
+def test_a_release_that_says_next_to_nothing_is_warned_of(folder):
+    arguments = ("people.csv", "--roles", "roles.toml", "-o", "released.csv", "--force")
+    for method in ("Mondrian", "Incognito"):
+        warning = "warning: 75 % of the cells were suppressed, or say nothing; the same in every row: age, city, grade"
+        assert warning in call("defend", method, "-p", "k=150", *arguments).stderr
+        assert "say nothing" not in call("defend", method, "-p", "k=2", *arguments).stderr
+
+
+def test_suppressed_cells_count_as_saying_nothing():
+    original = pd.DataFrame({"a": [1, 2, 3, 4], "b": list("wxyz"), "one": ["x"] * 4})
+    released = pd.DataFrame({"a": ["*", "*", "*", "4"], "b": ["*", "*", "*", "*"], "one": ["x"] * 4})
+    assert empty_cells_warning(original, released) == (
+        "58 % of the cells were suppressed, or say nothing; the same in every row: b"
+    )
+    assert empty_cells_warning(original, released.assign(a=["*", "*", "3", "4"])) is None
+    assert empty_cells_warning(original, original) is None
 
 
 def test_outputs_are_not_overwritten_unless_told(folder):

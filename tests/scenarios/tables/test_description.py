@@ -182,6 +182,34 @@ def test_a_table_without_a_sensitive_column_is_noted(folder):
     assert words in call("describe", "plain.csv", "--memory", "1GB", "-o", "large.toml").stderr
 
 
+def test_a_table_without_a_sensitive_column_is_warned_of(folder):
+    (folder / "roles.toml").write_text('identifiers = ["name"]\nquasi_identifiers = ["age"]\n')
+    warning = "warning: no sensitive column is declared: attacks on sensitive values are not measured"
+    assert warning in call("validate", "people.csv", "--roles", "roles.toml").stdout
+    (folder / "roles.toml").write_text(
+        'identifiers = ["name"]\nquasi_identifiers = ["age"]\nsensitive = ["diagnosis"]\n'
+    )
+    assert warning not in call("validate", "people.csv", "--roles", "roles.toml").stdout
+
+
+def test_comments_say_that_sensitive_values_are_exact_and_how_bounds_of_dates_are_written(tmp_path):
+    days = pd.date_range("1950-01-13", periods=40, freq="29D")
+    born, visit = days.strftime("%d/%m/%Y"), days.strftime("%Y-%m-%d")
+    pd.DataFrame({"born": born, "visit": visit, "diagnosis": ["flu", "cold"] * 20}).to_csv(tmp_path / "a.csv")
+    text = describe_table(tmp_path / "a.csv", None, tmp_path).text
+    comment = "#   Read from the data: review this domain. Bounds are year-month-day, or in its format.\n"
+    assert text.count(comment) == text.count(f"{comment}[columns.born]") == 1
+    assert "# diagnosis: sensitive?: by its name; defenses that group release its values exactly\n" in text
+    # The comment is right: bounds in the column's format mean the same.
+    own = text.replace('low = "1950-01-13"', 'low = "13/01/1950"', 1)
+    assert own != text
+    domains = []
+    for number, content in enumerate((text, own)):
+        (tmp_path / f"{number}.toml").write_text(content)
+        domains.append(load_table(tmp_path / "a.csv", tmp_path / f"{number}.toml").records.domains["born"])
+    assert domains[0] == domains[1]
+
+
 def test_a_release_of_likely_identifiers_is_warned_of(folder):
     """Without roles e-mail addresses go out. Some are missing, so the column does not differ in every row."""
     frame = pd.read_csv("people.csv")[["age", "zip"]]
