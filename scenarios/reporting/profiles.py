@@ -133,8 +133,9 @@ def unmeasured_goals(measured: Measured) -> list[str]:
     """Criteria of WP29 and further goals that were not measured, as readers know them, with what stands in for them."""
     classes = any(one.how == COUNTED and one.status != LITTLE for one in measured.findings)
     instead = "needs --truth; the smallest class bounds it" if classes else "rows of a synthetic table stem from nobody"
+    tried = any(one.goal == "singling_out" and one.score is not None for one in measured.evaluation.outcomes)
     names = {
-        "singling_out": "singling out",
+        "singling_out": f"singling out{' (no released row stands out)' if tried else ''}",
         "linkability": "linkability",
         "attribute": "inference",
         "membership": "membership",

@@ -10,6 +10,7 @@ from scenarios.finished.measured_attack import MeasuredAttack
 from scenarios.finished.release_evaluation import ReleaseEvaluation
 from scenarios.reporting.findings import ABOVE, LITTLE, UNSURE, WITHIN, attack_findings, passes
 from scenarios.reporting.more_people import more_people
+from scenarios.reporting.profiles import unmeasured_goals
 
 THRESHOLD, PEOPLE, ATTACKS = 0.2, 300, 18
 
@@ -133,3 +134,16 @@ def test_what_it_says_is_enough():
 def test_nothing_is_said_of_what_is_sure():
     found = evaluation([attack(0.5), attack(0.9, goal="linkability")])
     assert not list(more_people(setting(700, 300), found, list(attack_findings(found, THRESHOLD)), THRESHOLD))
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "words"),
+    [
+        ([attack(0.5)], "singling out"),
+        ([attack(None, goal="singling_out", chance=0.37, trials=0)], "singling out (no released row stands out)"),
+        ([attack(0.5, goal="singling_out", chance=0.37)], "linkability"),
+    ],
+)
+def test_it_says_why_nobody_was_singled_out(outcomes, words):
+    measured = SimpleNamespace(evaluation=evaluation(outcomes), findings=())
+    assert unmeasured_goals(measured)[0] == words
