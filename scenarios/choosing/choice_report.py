@@ -26,7 +26,10 @@ USELESS = 0.05
 """Utility below which a setting keeps nearly nothing."""
 CONTROL = "others.csv"
 """Name of the control group's file in commands."""
-HELD_BACK = "people who are not in the table, such as those whom `tokumei split` held back"
+HELD_BACK = (
+    "people who are not in the table, such as those whom `tokumei split` held back; files of --truth are as secret as "
+    "the table"
+)
 _DIFFERENCE = (
     "`tokumei report` judges one release of the whole file by one control group. It may find more or less than these "
     "plays, and it decides about that release."
@@ -50,12 +53,19 @@ class Source:
 
     def defend(self, entry: NamedMethod, number: int) -> str:
         """The command that releases the whole table by the setting of a number, from 1."""
-        files = [shlex.quote(self.table), *self._roles(), "-o", _released(number)]
+        files = [shlex.quote(self.table), *self._roles(), "-o", _released(number), *_truth(entry, number)]
         return " ".join(["tokumei defend", entry.name, *_parameters(entry), *files])
 
     def report(self, entry: NamedMethod, number: int, bound: float) -> str:
         """The command that reports on that release, with the number of releases that are judged until then."""
-        files = [shlex.quote(self.table), _released(number), *self._roles(), "--control", CONTROL]
+        files = [
+            shlex.quote(self.table),
+            _released(number),
+            *self._roles(),
+            "--control",
+            CONTROL,
+            *_truth(entry, number),
+        ]
         releases = ["--releases", str(number)] if number > 1 else []
         method = ["--defense", entry.name, *_parameters(entry)]
         rest = ["--threshold", repr(bound), *method, *releases, "-o", f"report-{number}.html"]
@@ -67,6 +77,11 @@ class Source:
 
 def _released(number: int) -> str:
     return f"released-{number}.csv"
+
+
+def _truth(entry: NamedMethod, number: int) -> list[str]:
+    """The file by which a report measures who a row belongs to; a synthetic row belongs to nobody."""
+    return [] if is_of(entry, SYNTHETIC) else ["--truth", f"who-{number}.csv"]
 
 
 def _parameters(entry: NamedMethod) -> list[str]:

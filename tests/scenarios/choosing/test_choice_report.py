@@ -56,7 +56,10 @@ def test_the_nearest_setting_is_named_if_none_meets_the_bound():
 
 def test_synthetic_settings_are_called_so():
     synthesizer = Finalist(NamedMethod("PrivateMarginals", None, {}), exposure({}, 0.5, 0.08), 0.08, confirmed=True)
-    [best] = choice_sections(Choice((synthesizer,), (), 4), 0.1, 40, Source("people.csv", None), {})[0].tables
+    choice, commands = choice_sections(Choice((synthesizer,), (), 4), 0.1, 40, Source("people.csv", None), {})
+    [best] = choice.tables
+    # Nobody can be told to whom a synthetic row belongs.
+    assert not any("--truth" in cell for cell in commands.tables[0].rows[0])
     assert dict(zip(best.columns, best.rows[0], strict=True))["rows"] == "synthetic"
 
 
@@ -69,13 +72,16 @@ def test_sections_hold_what_is_to_be_decided_by():
     assert [row[-1] for row in best.rows] == [0.08, 0.3]
     assert [row[2] for row in best.rows] == ["of people"] * 2
     assert [row[1] for row in commands.rows] == [
-        "tokumei defend Mondrian -p k=20 'my people.csv' --roles roles.toml -o released-1.csv",
-        "tokumei defend Mondrian -p k=5 'my people.csv' --roles roles.toml -o released-2.csv",
+        "tokumei defend Mondrian -p k=20 'my people.csv' --roles roles.toml -o released-1.csv --truth who-1.csv",
+        "tokumei defend Mondrian -p k=5 'my people.csv' --roles roles.toml -o released-2.csv --truth who-2.csv",
     ]
-    options = "--roles roles.toml --control others.csv --threshold 0.1 --defense Mondrian"
+    files = (
+        "tokumei report 'my people.csv' released-{0}.csv --roles roles.toml --control others.csv --truth who-{0}.csv"
+    )
+    options = " --threshold 0.1 --defense Mondrian"
     assert [row[2] for row in commands.rows] == [
-        f"tokumei report 'my people.csv' released-1.csv {options} -p k=20 -o report-1.html",
-        f"tokumei report 'my people.csv' released-2.csv {options} -p k=5 --releases 2 -o report-2.html",
+        f"{files.format(1)}{options} -p k=20 -o report-1.html",
+        f"{files.format(2)}{options} -p k=5 --releases 2 -o report-2.html",
     ]
     assert cost.tables[0].rows == [["age", "unchanged"]]
     # k = 2 is beaten by k = 5.

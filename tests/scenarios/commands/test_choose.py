@@ -66,7 +66,7 @@ def check_choice(folder):
     assert 0 <= row["advantage"] <= row["at most"] <= 0.5
     _, command, report = found["Release of the whole table, and report"]["rows"][0]
     assert command.startswith("tokumei defend ")
-    assert command.endswith("people.csv --roles roles.toml -o released-1.csv")
+    assert "people.csv --roles roles.toml -o released-1.csv" in command
     release = tokumei_here(*command.split()[1:], cwd=folder, check=0)
     assert "records; promised" in release.stderr
     check_report(report, folder)
@@ -120,9 +120,10 @@ def test_only_the_named_goal_counts_and_commands_stay_in_one_line(folder):
     assert done.exit_code in (0, 1), done.stderr
     assert "membership" not in done.stdout
     [command] = [line for line in done.stdout.splitlines() if line.startswith("tokumei defend")][:1]
-    assert command.endswith("--roles roles.toml -o released-1.csv")
+    assert "--roles roles.toml -o released-1.csv" in command
     [report] = [line for line in done.stdout.splitlines() if line.startswith("tokumei report")][:1]
-    assert " --control others.csv --threshold 0.9 --defense " in report
+    assert " --control others.csv " in report
+    assert " --threshold 0.9 --defense " in report
 
 
 @pytest.mark.usefixtures("few_settings")
