@@ -38,6 +38,10 @@ SENSITIVE_JAPANESE = (
 OUTCOMES = frozenset((
     "y", "target", "outcome", "label", "class", "result", "response", "default", "churn",
 ))  # fmt: skip
+POSTCODES = frozenset((
+    "postcode", "postcodes", "postalcode", "zip", "zipcode", "zipcodes", "plz", "postleitzahl", "postleitzahlen",
+))  # fmt: skip
+POSTCODES_JAPANESE = ("郵便番号", "〒")
 OUTCOMES_JAPANESE = ("目的変数", "結果", "成否")
 
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from scenarios.tables.column_names import POSTCODES, POSTCODES_JAPANESE, hints_at
+
 OLD = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """First bytes of a workbook before Excel 2007."""
 ZIP = b"PK\x03\x04"
@@ -55,7 +57,7 @@ def workbook_table(path: Path, data: bytes) -> tuple[Any, list[str]]:
     table : pyarrow.Table
         Columns of numbers, truth values or texts. A date is a text in ISO format.
     notes : list of str
-        Which sheet was read, if there are several.
+        Which sheet was read, if there are several, and which postcodes may have lost a zero.
 
     Raises
     ------
@@ -82,6 +84,11 @@ def workbook_table(path: Path, data: bytes) -> tuple[Any, list[str]]:
     names = ["" if name is None else str(_text(name)) for name in header]
     arrays = [_array(cells) for cells in zip(*records, strict=True)] or [pa.array([], pa.string()) for _ in names]
     notes = [f"the first of {len(sheets)} sheets is read"] if len(sheets) > 1 else []
+    notes += [
+        f"{name}: a postcode by its name, but its cells are numbers, which lose leading zeros; make them text cells"
+        for name, column in zip(names, arrays, strict=True)
+        if pa.types.is_floating(column.type) and hints_at(name, POSTCODES, POSTCODES_JAPANESE)
+    ]
     return pa.table(arrays, names=names), notes
 
 

@@ -47,6 +47,14 @@ def test_the_first_sheet_is_a_table(tmp_path):
     assert "mixed: NA counts as missing among numbers" in dataset.notes
 
 
+@pytest.mark.parametrize("name", ["Postcode", "ZIP", "zipCode", "PLZ", "郵便番号"])
+def test_postcodes_that_are_numbers_are_noted(tmp_path, name):
+    rows = [(name, "home_zip", "zips"), (2101, "02101", 1), (2105, "02105", 2), (None, "02110", 3)]
+    notes = load_table(write(tmp_path / "t.xlsx", rows)).notes
+    words = "a postcode by its name, but its cells are numbers, which lose leading zeros; make them text cells"
+    assert [note for note in notes if "a postcode" in note] == [f"{name}: {words}"]
+
+
 def test_cells_beyond_the_header_and_tables_of_pandas(tmp_path):
     frame = load_table(write(tmp_path / "t.xlsx", [["a"], [1, "more"], [2]])).records.frame
     assert frame["column_2"].tolist() == ["more", None]
