@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import math
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -99,7 +100,7 @@ def _verdict(content: ReportContent) -> Section:
         "with one sensitive value counts like a class of one person.",
     )
     columns = ("finding", "risk", "interval", "against threshold", "how measured", "meaning")
-    rows = [_finding_row(one) for one in measured.findings]
+    rows = [finding_row(one) for one in measured.findings]
     judged = f"one of {content.releases} releases" if content.releases > 1 else "the release"
     note = (
         f"{len(measured.evaluation.outcomes)} attacks were tried; others may do better. By mistake, {judged} is called "
@@ -114,8 +115,11 @@ def _verdict(content: ReportContent) -> Section:
     )
 
 
-def _finding_row(one: Finding) -> tuple[Value, ...]:
-    interval = "–" if one.how == COUNTED or one.status == LITTLE else f"[{number(one.low)}, {number(one.high)}]"
+def finding_row(one: Finding) -> tuple[Value, ...]:
+    """A finding's row: what is at risk, the risk, its interval, how it compares, how it was measured, and its meaning."""
+    # Rounded outwards, so that an end beyond the threshold is shown beyond it.
+    low, high = math.floor(100 * one.low) / 100, math.ceil(100 * one.high) / 100
+    interval = "–" if one.how == COUNTED or one.status == LITTLE else f"[{number(low)}, {number(high)}]"
     # A number that says little would be read as a risk.
     return one.title, None if one.status == LITTLE else one.value, interval, one.status, one.how, one.meaning
 

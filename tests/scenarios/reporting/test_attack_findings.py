@@ -8,9 +8,10 @@ import pytest
 from metrics.score import Score
 from scenarios.finished.measured_attack import MeasuredAttack
 from scenarios.finished.release_evaluation import ReleaseEvaluation
-from scenarios.reporting.findings import ABOVE, LITTLE, UNSURE, WITHIN, attack_findings, passes
+from scenarios.reporting.findings import ABOVE, COUNTED, LITTLE, UNSURE, WITHIN, Finding, attack_findings, passes
 from scenarios.reporting.more_people import more_people
 from scenarios.reporting.profiles import unmeasured_goals
+from scenarios.reporting.release_report import finding_row
 
 THRESHOLD, PEOPLE, ATTACKS = 0.2, 300, 18
 
@@ -147,3 +148,10 @@ def test_nothing_is_said_of_what_is_sure():
 def test_it_says_why_nobody_was_singled_out(outcomes, words):
     measured = SimpleNamespace(evaluation=evaluation(outcomes), findings=())
     assert unmeasured_goals(measured)[0] == words
+
+
+def test_an_end_beyond_the_threshold_is_shown_beyond_it():
+    row = finding_row(Finding("Who", 0.09, 0.0049, 0.2001, UNSURE, "attack Homer", ""))
+    assert row[2] == "[.00, .21]"
+    assert finding_row(Finding("Who", 0.2, 0.2, 0.2, WITHIN, COUNTED, ""))[:3] == ("Who", 0.2, "–")
+    assert finding_row(Finding("Who", 1.0, 1.0, 1.0, LITTLE, COUNTED, ""))[:3] == ("Who", None, "–")
