@@ -116,9 +116,9 @@ def _verdict(content: ReportContent) -> Section:
 
 
 def finding_row(one: Finding) -> tuple[Value, ...]:
-    """A finding's row: what is at risk, the risk, its interval, how it compares, how it was measured, and its meaning."""
+    """Cells of a finding: what is at risk, the risk, its interval, how it compares, how it was measured, its meaning."""
     # Rounded outwards, so that an end beyond the threshold is shown beyond it.
-    low, high = math.floor(100 * one.low) / 100, math.ceil(100 * one.high) / 100
+    low, high = math.floor(round(100 * one.low, 9)) / 100, math.ceil(round(100 * one.high, 9)) / 100
     interval = "–" if one.how == COUNTED or one.status == LITTLE else f"[{number(low)}, {number(high)}]"
     # A number that says little would be read as a risk.
     return one.title, None if one.status == LITTLE else one.value, interval, one.status, one.how, one.meaning

@@ -153,5 +153,6 @@ def test_it_says_why_nobody_was_singled_out(outcomes, words):
 def test_an_end_beyond_the_threshold_is_shown_beyond_it():
     row = finding_row(Finding("Who", 0.09, 0.0049, 0.2001, UNSURE, "attack Homer", ""))
     assert row[2] == "[.00, .21]"
+    assert finding_row(Finding("Who", 0.1, 0.07, 0.29, UNSURE, "attack Homer", ""))[2] == "[.07, .29]"
     assert finding_row(Finding("Who", 0.2, 0.2, 0.2, WITHIN, COUNTED, ""))[:3] == ("Who", 0.2, "–")
     assert finding_row(Finding("Who", 1.0, 1.0, 1.0, LITTLE, COUNTED, ""))[:3] == ("Who", None, "–")
