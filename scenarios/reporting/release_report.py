@@ -116,7 +116,7 @@ def _verdict(content: ReportContent) -> Section:
 
 
 def finding_row(one: Finding) -> tuple[Value, ...]:
-    """Cells of a finding: what is at risk, the risk, its interval, how it compares, how it was measured, its meaning."""
+    """Cells of a finding: what is at risk, risk, interval, how it compares, how it was measured, and its meaning."""
     # Rounded outwards, so that an end beyond the threshold is shown beyond it.
     low, high = math.floor(round(100 * one.low, 9)) / 100, math.ceil(round(100 * one.high, 9)) / 100
     interval = "–" if one.how == COUNTED or one.status == LITTLE else f"[{number(low)}, {number(high)}]"
