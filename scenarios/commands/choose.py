@@ -201,5 +201,7 @@ def _costs(choice: Choice, dataset: Dataset, seed: int) -> dict[str, dict[str, s
     costs = {}
     for one in choice.finalists:
         release = one.entry.method.apply(dataset.records, np.random.default_rng(seed))
-        costs[label(one.entry.name, one.entry.parameters)] = column_costs(dataset.records, release)
+        costs[label(one.entry.name, one.entry.parameters)] = column_costs(
+            dataset.records, release, dataset.written.date_units
+        )
     return costs

@@ -64,10 +64,12 @@ def _asked(
 
 def _words(setting: EvaluationSetting, rows: int, asked: int | None, threshold: float) -> str:
     if asked is None:
-        return f"an attack measured {exact(threshold)} or nearly so; more people would not show the risk to be within."
+        return (
+            f"an attack measured {exact(threshold)} or nearly so; more people would not help, a stronger setting may."
+        )
     control = 0 if setting.control is None else len(setting.control)
     if most_targets(asked, len(setting.records), rows) < asked:
-        return f"{asked:,} people would have to be asked about, more than this table allows."
+        return f"{asked:,} people would have to be asked about, more than this table allows; take a stronger setting."
     if setting.control is None or most_asked(control) >= asked:
         return f"--targets {asked} would show it to be within {exact(threshold)}, if the measured rates stay."
     return (

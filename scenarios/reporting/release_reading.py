@@ -24,8 +24,6 @@ from scenarios.reporting.interval_ends import interval_end_warnings
 from scenarios.reporting.more_people import more_people
 from scenarios.reporting.profiles import Measured
 from scenarios.reporting.release_report import ReportContent
-from scenarios.tables.dataset import Dataset
-from scenarios.tables.date_form import DateForm
 from scenarios.tables.linkage_files import read_truth
 from scenarios.tables.released import ReleasedTable
 from scenarios.tables.risk import risk_report
@@ -107,7 +105,7 @@ def report_content(
         measured=measured,
         before=before,
         after=after,
-        costs=column_costs(people, release, _date_units(setting.dataset)),
+        costs=column_costs(people, release, setting.dataset.written.date_units),
         promised=promised,
         promised_by=defense_name,
         warnings=_warnings(setting, table),
@@ -140,12 +138,6 @@ def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ..
     if inferred:
         warnings.append(f"Domains read from the records: {', '.join(inferred)}.")
     return tuple(warnings)
-
-
-def _date_units(dataset: Dataset) -> dict[str, str]:
-    """What the integers of each column of dates count."""
-    forms = dataset.written.columns.items()
-    return {name: "days" if form.unit == 1 else "seconds" for name, form in forms if isinstance(form, DateForm)}
 
 
 def _generalized(table: FinishedTable) -> bool:

@@ -108,6 +108,12 @@ class WrittenCells:
         form = self.columns.get(name)
         return form if isinstance(form, DateForm) else None
 
+    @property
+    def date_units(self) -> dict[str, str]:
+        """What the integers of each column of dates count: ``days`` or ``seconds``."""
+        forms = {name: form for name in self.columns if (form := self.dates(name)) is not None}
+        return {name: "days" if form.unit == 1 else "seconds" for name, form in forms.items()}
+
     def write(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Released cells in their written form.
 

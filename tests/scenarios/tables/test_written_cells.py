@@ -245,3 +245,9 @@ def test_devices_stay_devices(folder):
     reader.join()
     assert texts == ["a\n1\n"]
     assert (folder / "pipe.csv").is_fifo()
+
+
+def test_dates_count_days_or_seconds(tmp_path):
+    frame = pd.DataFrame({"born": ["1990-01-02", "1991-03-04"], "seen": ["2024-01-02 10:00", "2024-01-03 11:30"]})
+    frame.assign(age=[3, 4]).to_csv(tmp_path / "people.csv", index=False)
+    assert load_table(tmp_path / "people.csv").written.date_units == {"born": "days", "seen": "seconds"}
