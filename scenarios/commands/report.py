@@ -64,7 +64,7 @@ _PROFILES = ("wp29", "japan", "health")
     type=click.IntRange(min=1),
     default=1,
     show_default=True,
-    help="Releases that you judge on this control group, to pick one. More make intervals wider.",
+    help="Releases judged on this control group so far, this one included: each is judged more strictly.",
 )
 @click.option("--seed", type=click.IntRange(min=0), default=1, show_default=True, help="Seed of all random draws.")
 @click.option("--force", is_flag=True, help="Replace the report if it exists.")

@@ -20,7 +20,7 @@ MOST = 10**7
 
 
 def upper_bound(asked: int, risk: float = 0.0) -> float:
-    """Upper bound of the risk, of level 95 %, that a report finds if it measures `risk`.
+    """Upper bound of the risk that a report finds if it measures `risk`.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def people_needed(threshold: float, risk: float = 0.0) -> int:
     Examples
     --------
     >>> people_needed(0.2), people_needed(0.2, 0.1)
-    (217, 869)
+    (307, 1233)
     """
     if not 0 < threshold < 1:
         raise ValueError(f"threshold must lie between 0 and 1, got {threshold}")
@@ -81,7 +81,7 @@ def largest_risk(asked: int, threshold: float) -> float | None:
     return shown[-1] / 100 if shown else None
 
 
-def trials_needed(outcome: MeasuredAttack, threshold: float, releases: int = 1) -> int | None:
+def trials_needed(outcome: MeasuredAttack, threshold: float, number: int = 1) -> int | None:
     """Number of trials that would show an attack to be within a threshold, if its rates stay as measured.
 
     Parameters
@@ -90,8 +90,8 @@ def trials_needed(outcome: MeasuredAttack, threshold: float, releases: int = 1) 
         A measured attack.
     threshold : float
         Largest acceptable risk, in (0, 1).
-    releases : int
-        Number of releases whose bounds hold together.
+    number : int
+        Number of the release among those that are judged on the same people.
 
     Returns
     -------
@@ -105,7 +105,7 @@ def trials_needed(outcome: MeasuredAttack, threshold: float, releases: int = 1) 
     def shown(trials: int) -> bool:
         controls = None if score.control_trials is None else trials
         repeated = replace(score, trials=trials, control_trials=controls)
-        return _upper(replace(outcome, score=repeated), releases) <= threshold
+        return _upper(replace(outcome, score=repeated), number) <= threshold
 
     return _smallest(shown) if shown(MOST) else None
 
@@ -141,8 +141,8 @@ def _planned(asked: int, risk: float) -> MeasuredAttack:
     return MeasuredAttack(attack="", goal="attributes", knows="everything", score=score)
 
 
-def _upper(outcome: MeasuredAttack, releases: int) -> float:
-    estimate = outcome.advantage(upper_confidence(releases))
+def _upper(outcome: MeasuredAttack, number: int) -> float:
+    estimate = outcome.advantage(upper_confidence(number))
     return 1.0 if estimate is None else estimate.high
 
 

@@ -67,6 +67,10 @@ def joint_confidence(count: int) -> float:
     return 1 - (1 - CONFIDENCE) / max(1, count)
 
 
-def upper_confidence(count: int = 1) -> float:
-    """Confidence level of an interval of which `count` upper ends hold together with 95 %, whatever the lower ends."""
-    return 1 - 2 * (1 - CONFIDENCE) / max(1, count)
+def upper_confidence(number: int = 1) -> float:
+    """Confidence level of an interval whose upper end decides about the release of a number, from 1.
+
+    The upper end of release n is too low with probability 0.05 / (n (n + 1)). Over any number of releases, judged one
+    after the other, these sum to 0.05 at most. The first interval is an ordinary one of 95 %.
+    """
+    return 1 - 2 * (1 - CONFIDENCE) / (number * (number + 1))

@@ -80,19 +80,19 @@ class ReleaseEvaluation:
         """
         return [one for one, at in self.advantages if one.goal == goal and (at.n >= FEWEST_TRIALS or at.low > 0)]
 
-    def lowest(self, outcome: MeasuredAttack, releases: int = 1) -> float:
-        """Lower bound of an attack's advantage; all of them, on `releases` releases, hold together with 97.5 %."""
-        estimate = outcome.advantage(joint_confidence(len(self.advantages) * releases))
+    def lowest(self, outcome: MeasuredAttack, number: int = 1) -> float:
+        """Lower bound of an attack's advantage; those of all attacks and releases hold together with 97.5 %."""
+        estimate = outcome.advantage(joint_confidence(len(self.advantages) * number * (number + 1)))
         return -1.0 if estimate is None else estimate.low
 
-    def highest(self, goal: str, releases: int = 1) -> float:
+    def highest(self, goal: str, number: int = 1) -> float:
         """Largest upper bound of the judged attacks of a goal; 1 without any.
 
-        The upper bound of each attack holds with 95 %, or those of `releases` releases together. More attacks need no
-        correction: if some attack has an advantage above a threshold, the largest bound lies below it with probability
-        5 % at most, since its own bound would have to (Berger 1982).
+        The upper bound of each attack on each release holds by `upper_confidence`. More attacks need no correction: if
+        some attack has an advantage above a threshold, the largest bound lies below it only if its own does (Berger
+        1982).
         """
-        estimates = [one.advantage(upper_confidence(releases)) for one in self.judged(goal)]
+        estimates = [one.advantage(upper_confidence(number)) for one in self.judged(goal)]
         return max((one.high for one in estimates if one is not None), default=1.0)
 
     def worst(self, goal: str | None = None) -> tuple[MeasuredAttack, Estimate] | None:

@@ -134,7 +134,7 @@ def identifier_findings(unknown: pd.DataFrame, identifiers: pd.DataFrame) -> lis
     return findings
 
 
-def attack_findings(evaluation: ReleaseEvaluation, threshold: float, releases: int = 1) -> Iterator[Finding]:
+def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int = 1) -> Iterator[Finding]:
     """The worst attack of each goal.
 
     Parameters
@@ -143,15 +143,15 @@ def attack_findings(evaluation: ReleaseEvaluation, threshold: float, releases: i
         The release.
     threshold : float
         Largest acceptable risk.
-    releases : int
-        Number of releases that are judged on the same people, from which one is picked.
+    number : int
+        Number of the release among those that are judged on the same people, from which one is picked.
 
     Notes
     -----
     A goal is `ABOVE` the threshold if its worst attack is: the lower bounds of all attacks hold together. It is
-    `WITHIN` if every attack is: then the upper bound of each must hold alone (`ReleaseEvaluation.highest`). So a
-    release is called above by mistake with probability 2.5 % at most, and within by mistake with probability 5 % at
-    most. A goal of too few trials says `LITTLE` (`ReleaseEvaluation.judged`).
+    `WITHIN` if every attack is: then the upper bound of each must hold alone (`ReleaseEvaluation.highest`). So some
+    release is called above by mistake with probability 2.5 % at most, and some release within by mistake with
+    probability 5 % at most. A goal of too few trials says `LITTLE` (`ReleaseEvaluation.judged`).
 
     References
     ----------
@@ -162,8 +162,8 @@ def attack_findings(evaluation: ReleaseEvaluation, threshold: float, releases: i
         if worst is not None:
             outcome, estimate = worst
             value = min(1.0, max(0.0, estimate.value))
-            low = min(value, max(0.0, evaluation.lowest(outcome, releases)))
-            high = max(value, min(1.0, evaluation.highest(goal, releases)))
+            low = min(value, max(0.0, evaluation.lowest(outcome, number)))
+            high = max(value, min(1.0, evaluation.highest(goal, number)))
             trials = "" if outcome.score is None else f", {outcome.score.trials} trials"
             how = f"attack {outcome.title}, who knows {outcome.knows}{trials}"
             status = _status(low, high, threshold)

@@ -21,7 +21,7 @@ def more_people(
     evaluation: ReleaseEvaluation,
     findings: Sequence[Finding],
     threshold: float,
-    releases: int = 1,
+    number: int = 1,
 ) -> Iterator[str]:
     """One sentence on each finding that is not sure: who would have to be asked, if the rates stay as measured.
 
@@ -35,26 +35,26 @@ def more_people(
         Its findings.
     threshold : float
         Largest acceptable risk, in (0, 1).
-    releases : int
-        Number of releases that are judged on the same people.
+    number : int
+        Number of the release among those that are judged on the same people.
     """
     unsure = {one.title for one in findings if one.status == UNSURE}
     for goal in dict.fromkeys(outcome.goal for outcome, _ in evaluation.advantages):
         if goal == SINGLING_OUT and goal_title(goal) in unsure:
             yield f"{goal_title(goal)}: the interval is over predicates of the attack; more people do not narrow it."
         elif goal_title(goal) in unsure:
-            asked = _asked(setting, evaluation, goal, threshold, releases)
+            asked = _asked(setting, evaluation, goal, threshold, number)
             yield f"{goal_title(goal)}: {_words(setting, evaluation.rows, asked, threshold)}"
 
 
 def _asked(
-    setting: EvaluationSetting, evaluation: ReleaseEvaluation, goal: str, threshold: float, releases: int
+    setting: EvaluationSetting, evaluation: ReleaseEvaluation, goal: str, threshold: float, number: int
 ) -> int | None:
     """Number of people to ask about, so that every attack of a goal is shown to be within; None if no number does."""
     asked = most_targets(setting.targets, len(setting.records), evaluation.rows)
     most = 0
     for outcome in evaluation.judged(goal):
-        needed = trials_needed(outcome, threshold, releases)
+        needed = trials_needed(outcome, threshold, number)
         if needed is None or outcome.score is None:
             return None
         # Not everybody whom an attack is asked about is a trial of it.

@@ -55,7 +55,7 @@ def report_content(
     options : str
         Further options of the command, which the report repeats.
     releases : int
-        Number of releases that are judged on the same people, from which one is picked.
+        Number of releases that were judged on the same people, this one included.
 
     Raises
     ------

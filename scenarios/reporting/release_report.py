@@ -54,7 +54,7 @@ class ReportContent:
     seed, targets : int
         Seed and number of targets.
     releases : int
-        Number of releases that were judged on the same people.
+        Number of releases that were judged on the same people, this one included.
     """
 
     dataset: Dataset
@@ -101,12 +101,12 @@ def _verdict(content: ReportContent) -> Section:
     )
     columns = ("finding", "risk", "interval", "against threshold", "how measured", "meaning")
     rows = [finding_row(one) for one in measured.findings]
-    judged = f"one of {content.releases} releases" if content.releases > 1 else "the release"
+    judged = f"Release {content.releases} of those that are judged on these people. " if content.releases > 1 else ""
     note = (
-        f"{len(measured.evaluation.outcomes)} attacks were tried; others may do better. By mistake, {judged} is called "
-        "above the threshold with probability 2.5 % at most, and within it with probability 5 % at most. So the upper "
-        "end of an interval holds for each attack, and the lower end for all together. Notes on what was recognized, "
-        "and what cannot be seen, follow the attacks."
+        f"{judged}{len(measured.evaluation.outcomes)} attacks were tried; others may do better. By mistake, some "
+        "release is called above the threshold with probability 2.5 % at most, and some release within it with "
+        "probability 5 % at most, however many are judged. So the upper end of an interval holds for each attack, and "
+        "the lower end for all together. Notes on what was recognized, and what cannot be seen, follow the attacks."
     )
     return Section(
         "Verdict",

@@ -146,7 +146,7 @@ def test_the_number_of_releases_widens_intervals_and_is_repeated(folder):
     report("--control", "others.csv", "--targets", "60", "--releases", "20")
     text = page(folder)
     assert "--targets 60 --releases 20 --threshold 0.09" in text
-    assert "By mistake, one of 20 releases is called above" in text
+    assert "Release 20 of those that are judged on these people" in text
 
 
 def test_the_utility_is_that_of_the_command_that_the_report_names(folder):

@@ -37,8 +37,8 @@ def test_the_bound_is_that_of_a_report():
     assert upper_bound(300, 0.1) < attack(0.1, 300, 300).advantage(upper_confidence(5)).high
 
 
-def test_the_upper_end_alone_holds_with_95_percent():
-    # 20,000 estimates of an advantage of exactly .2 by 300 people: the standard error of the share is .0015. Five of
+def test_the_upper_end_of_the_first_release_fails_in_a_fortieth():
+    # 20,000 estimates of an advantage of exactly .2 by 300 people: the standard error of the share is .0011. Five of
     # these make a false alarm in 10^6 runs. A bound that is far too high would hide how many people are needed.
     rng = np.random.default_rng(0)
     below = 0
@@ -46,7 +46,14 @@ def test_the_upper_end_alone_holds_with_95_percent():
         score = Score("attribute", successes / 300, controls / 300, 300, 300)
         outcome = MeasuredAttack(attack="Homer", goal="attribute", knows="", score=score)
         below += outcome.advantage(upper_confidence()).high < 0.2
-    assert 0.04 < below / 20_000 < 0.05 + 5 * 0.0015
+    assert 0.02 < below / 20_000 < 0.025 + 5 * 0.0011
+
+
+def test_all_releases_together_fail_in_a_twentieth():
+    errors = [(1 - upper_confidence(number)) / 2 for number in range(1, 10_000)]
+    assert sum(errors) == pytest.approx(0.05, rel=1e-3)
+    assert sum(errors) < 0.05
+    assert errors[0] == pytest.approx(0.025)
 
 
 @pytest.mark.parametrize(("threshold", "risk"), [(0.0, 0.0), (1.0, 0.0), (float("nan"), 0.0), (0.2, 0.2), (0.2, -0.1)])
@@ -60,14 +67,14 @@ def test_numbers_outside_are_refused(threshold, risk):
 def test_one_trial_fewer_does_not_show_it(controls, chance):
     needed = trials_needed(attack(0.1, 200, controls, chance), 0.2)
 
-    def shown(trials, releases=1):
+    def shown(trials, number=1):
         repeated = attack(0.1, trials, None if controls is None else trials, chance)
-        return repeated.advantage(upper_confidence(releases)).high <= 0.2
+        return repeated.advantage(upper_confidence(number)).high <= 0.2
 
     assert shown(needed)
     assert not shown(needed - 1)
-    assert not shown(needed, releases=2)
-    assert trials_needed(attack(0.1, 200, controls, chance), 0.2, releases=2) > needed
+    assert not shown(needed, number=2)
+    assert trials_needed(attack(0.1, 200, controls, chance), 0.2, number=2) > needed
 
 
 def test_more_people_do_not_help_against_a_risk_above_the_threshold():
@@ -86,10 +93,10 @@ def test_the_largest_risk_is_the_last_that_is_shown():
 
 def test_words_say_what_is_enough():
     assert control_words(200, 1000) == (
-        "threshold .2: too few, 217 are needed even for a risk of 0; threshold .09: too few, 1,215 are needed even for "
+        "threshold .2: too few, 307 are needed even for a risk of 0; threshold .09: too few, 1,727 are needed even for "
         "a risk of 0"
     )
-    assert control_words(600, 5000).startswith("threshold .2: enough if the measured risk is at most .07; threshold")
+    assert control_words(600, 5000).startswith("threshold .2: enough if the measured risk is at most .05; threshold")
     # Attacks compare fewer people with the rows of a large table.
     assert control_words(10_000, 1_000_000).startswith("threshold .2: not within reach, since attacks are about 50")
 
