@@ -15,6 +15,8 @@ from sphinx.util.parallel import make_chunks
 
 RUNS: dict[str, PageRun] = {}
 """The open run of each page that is being read."""
+LIMIT = 1200
+"""Time limit of a command in seconds; a build in the background of other work is slow."""
 RUNNING = re.compile(r"^:*`*\{run|^\s*tokumei ", re.MULTILINE)
 """A directive that runs something, or a command in its body, in the source of a page."""
 
@@ -88,7 +90,6 @@ class Run(RunDirective):
     final_argument_whitespace = True
     option_spec = {  # noqa: RUF012
         "exit": exit_codes,
-        "seconds": directives.positive_int,
         "head": directives.nonnegative_int,
         "tail": directives.nonnegative_int,
         "contains": directives.unchanged_required,
@@ -110,7 +111,7 @@ class Run(RunDirective):
                     command,
                     exit_codes=self.options.get("exit", [0]) if number == len(commands) else [0],
                     errors="no-errors" not in self.options,
-                    seconds=self.options.get("seconds", 120),
+                    seconds=LIMIT,
                 )
             )
         text = "\n".join(one for one in outputs if one)
