@@ -88,8 +88,8 @@ class ReleaseEvaluation:
     def highest(self, goal: str, number: int = 1) -> float:
         """Largest upper bound of the judged attacks of a goal; 1 without any.
 
-        The upper bound of each attack on each release holds by `upper_confidence`. More attacks need no correction: if
-        some attack has an advantage above a threshold, the largest bound lies below it only if its own does (Berger
+        The upper bound of each attack on each release holds by `upper_confidence`. More attacks need no correction. Let
+        some attack have an advantage above a threshold: the largest bound lies below it only if its own does (Berger
         1982).
         """
         estimates = [one.advantage(upper_confidence(number)) for one in self.judged(goal)]
