@@ -149,8 +149,9 @@ def attack_findings(evaluation: ReleaseEvaluation, threshold: float, number: int
     Notes
     -----
     A goal is `ABOVE` the threshold if its worst attack is: the lower bounds of all attacks hold together. It is
-    `WITHIN` if every attack is: then the upper bound of each must hold alone (`ReleaseEvaluation.highest`). By
-    mistake, some release is called above with probability 2.5 % at most, and some within with 5 % at most. A goal of too few trials says `LITTLE` (`ReleaseEvaluation.judged`).
+    `WITHIN` if every attack is: then the upper bound of each must hold alone (`ReleaseEvaluation.highest`). By mistake,
+    some release is called above with probability 2.5 % at most, and some within with 5 % at most. A goal of too few
+    trials says `LITTLE` (`ReleaseEvaluation.judged`).
 
     References
     ----------

@@ -31,6 +31,8 @@ FEW_CATEGORIES = 10
 """Largest number of values of an outcome."""
 MOSTLY_DISTINCT = 0.9
 """Share of distinct values from which a column identifies records although some values repeat."""
+BY_NAME_REPEATED = "by its name; it repeats, so if a person has many rows, name it as `person`"
+"""Reason of a column with the name of an identifier whose values repeat often."""
 RATHER_UNIQUE = 0.3
 """Share of distinct values from which a column is rather an exact amount or a name than a trait that people share."""
 
@@ -99,7 +101,7 @@ def _number_reason(column: pd.Series[Any], share: float, *, by_name: bool) -> tu
     if by_name and distinct > FEW and share >= MOSTLY_DISTINCT:
         return _repeats(n, n - distinct), True
     if by_name and distinct > FEW:
-        return "by its name; it repeats, so if a person has many rows, name it as `person`", True
+        return BY_NAME_REPEATED, True
     return "", False
 
 
@@ -120,7 +122,7 @@ def _text_reason(distinct: Any, present: int, *, by_name: bool) -> tuple[str, bo
     if share >= MOSTLY_DISTINCT and present > FEW:
         return f"text with {percent(share)} of its values distinct", True
     if by_name and len(texts) > FEW:
-        return "by its name", True
+        return BY_NAME_REPEATED, True
     return "", False
 
 
