@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from metrics.domains import Domain
+from metrics.domains import Domain, NumericDomain
 from scenarios.files.toml_file import read_bytes
 from scenarios.tables.dataset import check_named, column_domains, columns_frame
 from scenarios.tables.date_form import DateForm
@@ -157,7 +157,15 @@ def described_table(
     }
     header = HEADER.format(name=" ".join(path.name.split()), command="describe") + DECIDE + together
     moved = (None if roles is None else roles.parent, output.parent)
-    text = roles_text(header, described, list(columns), new_domains, comments, moved, dates)
+    decimals = {
+        name: digits
+        for name, domain in new_domains.items()
+        if isinstance(domain, NumericDomain)
+        and not domain.integer
+        and name not in dates
+        and (digits := columns[name].decimals()) is not None
+    }
+    text = roles_text(header, described, list(columns), new_domains, comments, moved, dates, decimals)
     if not described.sensitive:
         notes.append(NOTHING_SENSITIVE)
     return Description(text, described, tuple(notes))

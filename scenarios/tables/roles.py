@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from scenarios.tables.date_form import DateForm
 
 
+MOST_DIGITS = 15
+"""Largest number of digits after the point that a column declares; a floating-point number keeps no more."""
+
+
 class HierarchyTable(TomlTable):
     """Source of a column's hierarchy: ``intervals`` for numbers, ``rows``, or a ``csv`` file beside the roles file.
 
@@ -76,10 +80,25 @@ class HierarchyTable(TomlTable):
 
 
 class NumberColumn(TomlTable):
-    """A column of numbers; see `metrics.NumericDomain`."""
+    """A column of numbers; see `metrics.NumericDomain`.
+
+    Parameters
+    ----------
+    integer : bool, optional
+        Whether all numbers are integers.
+    decimals : int, optional
+        Largest number of digits after the point in a release, whose numbers are rounded to it.
+    low, high : float, optional
+        Public bounds; they have no more than `decimals` digits after the point.
+    cuts : list of float, optional
+        Interior cut points of the public bins.
+    hierarchy : HierarchyTable, optional
+        Intervals, or groups of values.
+    """
 
     type: Literal["number"]
     integer: bool | None = None
+    decimals: int | None = Field(default=None, ge=0, le=MOST_DIGITS)
     low: float | None = None
     high: float | None = None
     cuts: list[float] | None = None
@@ -93,7 +112,17 @@ class NumberColumn(TomlTable):
             raise ValueError("'cuts' need 'low' and 'high'")
         if self.low is not None and self.high is not None:
             NumericDomain(self.low, self.high, False, tuple(self.cuts or ()))
+        if self.decimals is not None:
+            self._check_decimals(self.decimals)
         return self
+
+    def _check_decimals(self, decimals: int) -> None:
+        """Refuse decimals of integers, and bounds that rounding would cross."""
+        if self.integer:
+            raise ValueError("'decimals' are for numbers that are not integers")
+        for key, bound in (("low", self.low), ("high", self.high)):
+            if bound is not None and round(bound, decimals) != bound:
+                raise ValueError(f"'{key}' ({bound!r}) has more digits after the point than 'decimals' ({decimals})")
 
 
 class CategoryColumn(TomlTable):

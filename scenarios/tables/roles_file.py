@@ -65,7 +65,8 @@ def reviewable_roles(
     moved = (None if roles is None else roles.parent, output.parent)
     inferred = {name: domain for name, domain in records.domains.items() if domain.inferred}
     dates = {name: form for name in inferred if (form := dataset.written.dates(name)) is not None}
-    return roles_text(header, declared, columns, inferred, {name: comments[name] for name in inferred}, moved, dates)
+    comments = {name: comments[name] for name in inferred}
+    return roles_text(header, declared, columns, inferred, comments, moved, dates, {})
 
 
 def roles_text(
@@ -76,6 +77,7 @@ def roles_text(
     comments: Mapping[str, Sequence[str]],
     moved: tuple[Path | None, Path],
     dates: Mapping[str, DateForm],
+    decimals: Mapping[str, int],
 ) -> str:
     """Content of a roles file with comments.
 
@@ -95,6 +97,8 @@ def roles_text(
         Folder to which paths of `declared` are relative, or None if it has none, and the folder of the new file.
     dates : mapping of str to DateForm
         Forms of the columns of dates among `inferred`.
+    decimals : mapping of str to int
+        Number of digits after the point to be declared of columns among `inferred`.
     """
     import tomli_w
 
@@ -108,21 +112,23 @@ def roles_text(
     for name in columns:
         lines = list(comments.get(name, ()))
         if name in inferred:
-            tables[name] = {**tables.get(name, {}), **_declaration(inferred[name], dates.get(name))}
+            declaration = _declaration(inferred[name], dates.get(name), decimals.get(name))
+            tables[name] = {**tables.get(name, {}), **declaration}
         text = tomli_w.dumps({"columns": {name: _shortened(tables[name])}}) if name in tables else ""
         if lines or text:
             parts.append("\n".join([*map(printable, lines), text]))
     return "\n".join(parts)
 
 
-def _declaration(domain: Domain, dates: DateForm | None) -> dict[str, Any]:
+def _declaration(domain: Domain, dates: DateForm | None, decimals: int | None) -> dict[str, Any]:
     """A domain as the table of a roles file; the bins of dates are those of the calendar."""
     if dates is not None and isinstance(domain, NumericDomain):
         other = {} if dates.format == ISO else {"format": dates.format.pattern}
         return {"type": "date", **other, "low": dates.iso(domain.low), "high": dates.iso(domain.high)}
     if isinstance(domain, NumericDomain):
         bounds = {"low": float(domain.low), "high": float(domain.high), "cuts": list(domain.cuts)}
-        return {"type": "number", "integer": domain.integer, **bounds}
+        digits = {} if decimals is None else {"decimals": decimals}
+        return {"type": "number", "integer": domain.integer, **digits, **bounds}
     return {"type": "category", "categories": list(domain.categories), "ordered": domain.ordered}
 
 

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from metrics.arrays import Booleans, Floats, Integers
 from metrics.domains import CategoricalDomain, Domain, NumericDomain, format_number
+from scenarios.tables.roles import MOST_DIGITS
 
 if TYPE_CHECKING:
     from scenarios.tables.date_form import DateForm
@@ -125,6 +126,22 @@ class TextColumn:
         values: Floats = pc.cast(written, pa.float64()).to_numpy(zero_copy_only=False)
         self._refuse(np.isinf(values), "is beyond the largest number")
         return values
+
+    def decimals(self) -> int | None:
+        """Return the largest number of digits after the point; None if a number has a power of ten or too many digits.
+
+        Raises
+        ------
+        ValueError
+            As `numbers`.
+        """
+        if not np.isfinite(self.numbers()).any():
+            return None
+        if pc.any(pc.match_substring_regex(self._trimmed, r"\d[eE]|\.[eE]")).as_py():
+            return None
+        fractions = pc.struct_field(pc.extract_regex(self._trimmed, r"\.(?P<digits>\d*)$"), "digits")
+        most = pc.max(pc.utf8_length(fractions)).as_py() or 0
+        return most if most <= MOST_DIGITS else None
 
     def number_rows(self) -> Floats:
         """Number of each row, shape (n,); NaN where missing."""

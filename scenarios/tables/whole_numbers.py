@@ -1,4 +1,4 @@
-"""Whole numbers of released columns as integers: a missing value makes pandas store them as floating-point numbers."""
+"""Digits of released numbers: whole ones as integers, which pandas stores as floats beside missing values; rounding."""
 
 from __future__ import annotations
 
@@ -32,3 +32,8 @@ def integer_column(column: pd.Series[Any]) -> pd.Series[Any]:
 def integer_cell(cell: Any) -> Any:
     """A cell, as an integer if it is a whole floating-point number; other cells are returned unchanged."""
     return int(cell) if isinstance(cell, float) and cell.is_integer() and abs(cell) <= LARGEST_EXACT else cell
+
+
+def rounded_cell(decimals: int, cell: Any) -> Any:
+    """A cell, rounded if it is a floating-point number; other cells are returned unchanged."""
+    return round(cell, decimals) if isinstance(cell, float) else cell

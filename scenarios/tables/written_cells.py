@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -22,7 +23,7 @@ from scenarios.tables.group_labels import GroupLabels
 from scenarios.tables.number_forms import MISSING
 from scenarios.tables.roles import CategoryColumn, DateColumn, HierarchyTable, NumberColumn, Roles
 from scenarios.tables.text_column import TextColumn
-from scenarios.tables.whole_numbers import integer_cell, integer_column
+from scenarios.tables.whole_numbers import integer_cell, integer_column, rounded_cell
 
 
 class ColumnForm(Protocol):
@@ -47,11 +48,15 @@ class WrittenCells:
         What is not written by its label, with reasons.
     integers : tuple of str
         Columns whose domain has integers only; they are written without a fraction, even where values are missing.
+    decimals : mapping of str to int
+        Declared number of digits after the point, to which released numbers are rounded. Rounding uses no record, so
+        it costs no privacy. Intervals keep their ends.
     """
 
     columns: Mapping[str, ColumnForm] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     integers: tuple[str, ...] = ()
+    decimals: Mapping[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, declared: Roles, roles: Path | None) -> WrittenCells:
@@ -84,7 +89,12 @@ class WrittenCells:
             if labels is not None:
                 forms[name] = labels
                 notes += [f"{name}: {note}" for note in labels.notes]
-        return cls(forms, tuple(notes))
+        decimals = {
+            name: column.decimals
+            for name, column in declared.columns.items()
+            if isinstance(column, NumberColumn) and column.decimals is not None
+        }
+        return cls(forms, tuple(notes), decimals=decimals)
 
     def extended(self, name: str, domain: Domain) -> Domain:
         """An inferred domain of categories with all values of the column's hierarchy, whose groups hold them."""
@@ -127,7 +137,8 @@ class WrittenCells:
             for name, form in self.columns.items()
             if name in frame.columns and (frame[name].dtype == object or isinstance(form, DateForm))
         ]
-        return self._whole(frame.assign(**{name: _mapped(frame[name], self.columns[name].write) for name in names}))
+        frame = frame.assign(**{name: _mapped(frame[name], self.columns[name].write) for name in names})
+        return self._whole(self._rounded(frame))
 
     def plain(self, frame: pd.DataFrame) -> pd.DataFrame:
         """Original values in their written form: dates as texts of their format, integers without a fraction."""
@@ -158,6 +169,16 @@ class WrittenCells:
         """Cell of a column that a text stands for."""
         form = self.columns.get(name)
         return text if form is None else form.read(text)
+
+    def _rounded(self, frame: pd.DataFrame) -> pd.DataFrame:
+        columns = {name: (frame[name], count) for name, count in self.decimals.items() if name in frame.columns}
+        return frame.assign(
+            **{
+                name: column.round(count) if column.dtype.kind == "f" else _mapped(column, partial(rounded_cell, count))
+                for name, (column, count) in columns.items()
+                if column.dtype.kind in "fO"
+            }
+        )
 
     def _whole(self, frame: pd.DataFrame) -> pd.DataFrame:
         columns = {name: frame[name] for name in self.integers if name in frame.columns}

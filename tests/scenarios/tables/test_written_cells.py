@@ -1,6 +1,7 @@
 """Releases name groups by the labels of their hierarchy, and every command reads the labels back."""
 
 import json
+import tomllib
 
 import numpy as np
 import pandas as pd
@@ -251,3 +252,86 @@ def test_dates_count_days_or_seconds(tmp_path):
     frame = pd.DataFrame({"born": ["1990-01-02", "1991-03-04"], "seen": ["2024-01-02 10:00", "2024-01-03 11:30"]})
     frame.assign(age=[3, 4]).to_csv(tmp_path / "people.csv", index=False)
     assert load_table(tmp_path / "people.csv").written.date_units == {"born": "days", "seen": "seconds"}
+
+
+WAGES = (
+    AGES
+    + """
+[columns.wage]
+type = "number"
+integer = false
+decimals = 1
+low = 0
+high = 400
+cuts = [100, 200, 300]
+"""
+)
+
+
+@pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["in memory", "in parts"])
+@pytest.mark.parametrize("suffix", [".csv", ".parquet"])
+def test_released_numbers_have_the_declared_digits(with_gaps, suffix, parts):
+    """Noise of a Laplace distribution has some fifteen digits."""
+    for name, roles in (("free.toml", WAGES.replace("decimals = 1", "")), ("roles.toml", WAGES)):
+        (with_gaps / name).write_text(roles.replace('unprotected = ["wage"]', "").replace('"job"]', '"job", "wage"]'))
+        output = f"{name}{suffix}"
+        call(
+            *("defend", "AdditiveNoise", "-p", "scale={wage=0.3}", "people.csv", "--roles", name),
+            *(*parts, "--seed", "1", "-o", output),
+        )
+    read = pd.read_csv if suffix == ".csv" else pd.read_parquet
+    free, rounded = read("free.toml" + suffix), read("roles.toml" + suffix)
+    wages = free["wage"].to_numpy(float)
+    expected = np.round(wages, 1)
+    np.testing.assert_array_equal(rounded["wage"].to_numpy(float), expected)
+    assert (expected != wages)[~np.isnan(wages)].mean() > 0.9
+    pd.testing.assert_frame_equal(rounded.drop(columns="wage"), free.drop(columns="wage"))
+
+
+def test_numbers_among_intervals_are_rounded_and_intervals_stay():
+    cells = [1.26, "[1.25,3.75]", None, 7, True]
+    frame = pd.DataFrame({"wage": pd.Series(cells, dtype=object), "count": [1, 2, 3, 4, 5]})
+    written = WrittenCells(decimals={"wage": 1, "count": 1, "absent": 0}).write(frame)
+    assert written["wage"].tolist() == [1.3, "[1.25,3.75]", None, 7, True]
+    assert written["count"].dtype == np.int64
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("low = 0", "low = 0.25", "'low' (0.25) has more digits after the point than 'decimals' (1)"),
+        ("high = 400", "high = 399.99", "'high' (399.99) has more digits after the point than 'decimals' (1)"),
+        ("integer = false", "integer = true", "'decimals' are for numbers that are not integers"),
+        ("decimals = 1", "decimals = -1", "greater than or equal to 0"),
+        ("decimals = 1", "decimals = 16", "less than or equal to 15"),
+        ("decimals = 1", "decimals = 1.5", "integer"),
+    ],
+)
+def test_decimals_that_no_release_can_have_are_refused(with_gaps, old, new, message):
+    text = AGES + WAGES[len(AGES) :].replace(old, new)
+    (with_gaps / "roles.toml").write_text(text)
+    refused = invoke("validate", "people.csv", "--roles", "roles.toml")
+    assert refused.exit_code == 2
+    assert "roles.toml" in refused.stderr
+    assert message in refused.stderr
+
+
+@pytest.mark.parametrize(
+    ("texts", "decimals"),
+    [
+        (["1.5", "2.25", "3"], 2),
+        (["1.50", "nan"], 2),
+        ([" 1.5 ", "-.125"], 3),
+        (["1.", "2.5"], 1),
+        (["1e-3", "2.5"], None),
+        (["0.1234567890123456"], None),
+    ],
+)
+def test_describe_declares_the_digits_of_the_table(tmp_path, monkeypatch, texts, decimals):
+    monkeypatch.chdir(tmp_path)
+    lines = [f"{row},{text}" for row, text in enumerate(texts * 4)]
+    (tmp_path / "t.csv").write_text("\n".join(["age,wage", *lines]) + "\n")
+    call("describe", "t.csv", "-o", "roles.toml")
+    wage = tomllib.loads((tmp_path / "roles.toml").read_text())["columns"]["wage"]
+    assert wage.get("decimals") == decimals
+    call("validate", "t.csv", "--roles", "roles.toml")
