@@ -92,8 +92,23 @@ def pytest_xdist_auto_num_workers():
     return (os.cpu_count() or 1) + 1
 
 
-def pytest_collection_modifyitems(items):
-    """Begin with tests that wait for processes: the first process of `-n auto` runs them while the others compute."""
+def pytest_collection_modifyitems(config, items):
+    """Mark parameters that are long, and begin with tests that wait for processes.
+
+    The first process of `-n auto` waits for those while the others compute.
+    """
+    unknown = {}
+    for item in items:
+        for marker in item.iter_markers("long_for"):
+            left = unknown.setdefault((item.location[0], item.originalname), set(marker.args))
+            if item.callspec.id in marker.args:
+                item.add_marker("long")
+                left.discard(item.callspec.id)
+    # A parameter that is asked for by its name comes without the others.
+    if not any("[" in argument for argument in config.args):
+        for (path, name), left in unknown.items():
+            if left:
+                raise pytest.UsageError(f"{path}: {name} is long for parameters that it does not have: {sorted(left)}")
     items.sort(key=lambda item: item.get_closest_marker("waits") is None)
 
 

@@ -53,6 +53,7 @@ def test_runs_with_one_canary_each_give_the_bound_of_clopper_and_pearson():
     assert found == pytest.approx(2 * ndtri(low), abs=0.005)
 
 
+@pytest.mark.long
 def test_nothing_is_proved_by_half_of_the_guesses():
     assert one_run_epsilon(50, 100, 100, confidence=0.9) == 0
     assert gaussian_shift_bound(50, 100, 100, confidence=0.9) == 0
@@ -81,6 +82,7 @@ def test_canaries_that_delta_reveals_are_covered(guesses):
     assert (np.array(correct) >= fewest).mean() < 0.13
 
 
+@pytest.mark.long_for("60-8-20")
 @pytest.mark.parametrize(("m", "guesses", "runs"), [(400, 400, 1), (400, 25, 1), (60, 8, 20)])
 def test_gaussian_noise_has_coverage(m, guesses, runs):
     correct, source, shift = [], rng(3), 1.0

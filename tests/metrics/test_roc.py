@@ -86,6 +86,7 @@ def expected_rate(negatives, rate, distance):
     return means[0] + (rank - int(rank)) * (means[1] - means[0])
 
 
+@pytest.mark.long_for("1-300-0.1", "20-300-0.1")
 @pytest.mark.parametrize(
     ("negatives", "rate"),
     [(99, 0.01), pytest.param(500, 0.01, marks=pytest.mark.long), (1000, 0.001), (300, 0.1)],

@@ -89,6 +89,7 @@ def without_information(frame, other, domains):
     return releases
 
 
+@pytest.mark.long_for("bank-100")
 @pytest.mark.parametrize(("name", "rows"), TABLES)
 def test_releases_without_information_are_worth_nothing(name, rows):
     frame, domains, _ = people(name, 4 * rows)
@@ -135,6 +136,7 @@ def equal_draws(domains, rows, rng):
     return pd.DataFrame(cells)
 
 
+@pytest.mark.long_for("bank-100", "coins-100", "likert-100")
 @pytest.mark.parametrize(("name", "rows"), TABLES)
 def test_mixtures_without_information_are_worth_nothing(name, rows):
     # What a release reaches by the luck of its draws is no information: kinds are judged by their means.
@@ -162,6 +164,7 @@ def test_shares_of_rows_for_each_column_are_the_marginals():
     assert utility.score(released)["marginals"] == pytest.approx(1)
 
 
+@pytest.mark.long_for("adult")
 @pytest.mark.usefixtures("one_query")
 @pytest.mark.parametrize(
     "name", ["likert", "adult", *(pytest.param(name, marks=pytest.mark.long) for name in ("coins", "bank"))]
@@ -182,6 +185,7 @@ def test_classifiers_without_information_are_worth_nothing(name):
         assert pooled.headline.value <= 0.02, (kind, pooled)
 
 
+@pytest.mark.long_for("adult-100-0.4", "bank-300-0.85")
 @pytest.mark.usefixtures("one_query")
 @pytest.mark.parametrize(
     ("name", "rows", "fresh"),

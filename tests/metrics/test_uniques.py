@@ -81,6 +81,7 @@ def chinese_restaurant(n: int, alpha: float, theta: float, rng: np.random.Genera
     return table
 
 
+@pytest.mark.long
 def test_pitman_finds_what_pitman_made() -> None:
     ratios = []
     for seed in range(8):

@@ -20,6 +20,7 @@ def rate(attack, least, follows, plays=3):
     return float(np.mean([each["attribute"].rate for each in scores]))
 
 
+@pytest.mark.long_for("3")
 @pytest.mark.parametrize("least", [2, 3])
 def test_definetti_beats_random_worlds_where_there_is_something_to_learn(least):
     # Random worlds name one in l. The ceiling is what a known model would reach in a group, .98 for l = 2.

@@ -27,6 +27,7 @@ def case(request):
     return frame, cells, truth, attacked(BlockedLinkage(**SMALL), frame, cells)
 
 
+@pytest.mark.long_for("suppressed cells and noise")
 def test_it_finds_what_the_dense_attack_finds(case):
     frame, cells, truth, claims = case
     dense = attacked(ExpectationMaximizationLinkage(), frame, cells)
@@ -61,6 +62,7 @@ def few_rows(monkeypatch):
     monkeypatch.setattr(blocked_linkage, "FEW_ROWS", 50)
 
 
+@pytest.mark.long_for("noise and replacement", "suppressed cells and noise")
 @pytest.mark.usefixtures("few_rows")
 @pytest.mark.parametrize("way", RELEASES)
 def test_one_seed_gives_one_result(way):
@@ -108,6 +110,7 @@ def test_a_channel_is_used():
     assert ours.confidence[first].mean() == pytest.approx(hits[1], abs=0.05)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("few_rows")
 def test_a_table_that_cannot_be_searched_is_answered_for_a_sample(monkeypatch):
     monkeypatch.setattr(blocked_linkage, "SAMPLED_PAIRS", 200 * 500)

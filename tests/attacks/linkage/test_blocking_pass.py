@@ -26,6 +26,7 @@ def in_window(column, *, fine):
     return table
 
 
+@pytest.mark.long_for("noise and replacement-names0", "suppressed cells and noise-names0")
 @pytest.mark.parametrize("names", [("zip",), ("sex", "born"), ("occupation", "age", "income"), ("born", "zip")])
 def test_a_pass_proposes_exactly_the_candidates_in_the_windows(search, names):
     columns = [search[name] for name in names]

@@ -21,6 +21,7 @@ def planned(request):
     return learned, blocking_plan(columns, learned.bits, PAIRS, np.random.default_rng(1)), truth
 
 
+@pytest.mark.long_for("suppressed cells and noise")
 def test_passes_propose_as_many_candidates_as_planned_and_as_often_the_right_one(planned):
     _, plan, truth = planned
     right, pairs = np.zeros(ROWS, dtype=bool), 0

@@ -44,6 +44,9 @@ DEFENSES = {
 CONFIDENT = (LikelihoodAssignment(), GroupLinkage(), ExpectationMaximizationLinkage(), EnsembleLinkage())
 
 
+@pytest.mark.long_for(
+    "PRAM and noise-hard", "PRAM on bins-random", "equal groups-random", "means of groups-hard", "ranks swapped-hard"
+)
 @pytest.mark.parametrize(("name", "decoys"), list(zip(DEFENSES, ["random", "hard"] * 3, strict=True)))
 def test_confidences_are_calibrated(games, name, decoys):
     # Calibrated confidences give an error of about .04 with 300 rows. The long test below is stricter.

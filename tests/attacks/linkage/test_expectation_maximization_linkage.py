@@ -33,6 +33,7 @@ from scenarios.seeds import generator
 from scenarios.tables.dataset import with_columns
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("decoys", "plays"), [("hard", 3), *(pytest.param(way, 6, marks=pytest.mark.long) for way in ("random", "hard"))]
 )
@@ -73,6 +74,7 @@ def test_46_shuffled_columns_of_50_do_not_mislead(values, count):
     assert (nearest == np.arange(count)).mean() < 0.4
 
 
+@pytest.mark.long
 def test_swapped_numbers_are_learned_to_be_unreliable(bank):
     # Every released number equals some candidate's, but seldom the true one's. Each rate is of 500 rows.
     columns = ["age", "job", "marital", "balance", "month", "duration", "y"]

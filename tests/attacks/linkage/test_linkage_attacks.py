@@ -46,6 +46,12 @@ ATTACKS = [
 ]
 
 
+@pytest.mark.long_for(
+    "EnsembleLinkage(attacks=None)",
+    "ExpectationMaximizationLinkage(iterations=12, sharpness=100.0)",
+    "FellegiSunter(classifier='logistic', near=5, far=10, tolerance=0.01)",
+    "LearnedLinkage(simulations=3, near=20, far=20, penalty=0.3)",
+)
 @pytest.mark.parametrize("attack", ATTACKS, ids=repr)
 def test_a_copy_is_linked_and_constants_are_at_chance_level(bank, attack):
     game = CandidateFile(records=bank, originals=50, candidates=100, auxiliary=300)

@@ -38,6 +38,7 @@ def quiet():
     logging.disable(logging.NOTSET)
 
 
+@pytest.mark.long_for("0-1e-05")
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-5])
 @pytest.mark.parametrize(
     "seed", [pytest.param(seed, marks=() if seed in SHORT else pytest.mark.long) for seed in range(20)]

@@ -15,6 +15,7 @@ def gower_hits(release, knowledge, truth):
     ).mean()
 
 
+@pytest.mark.long_for("strangers")
 @pytest.mark.parametrize("rule", ["strangers", "averted"])
 def test_a_few_columns_are_found_among_misleading_ones(rule):
     # 60 rows: the standard deviation of a share of .9 is .04. From the usual start alone it finds .05 and .13.
@@ -34,6 +35,7 @@ def test_the_answer_names_the_informative_columns():
     assert "zip" in claims.notes[0]
 
 
+@pytest.mark.long_for("averted")
 @pytest.mark.parametrize("rule", ["strangers", "averted"])
 def test_where_nothing_can_be_found_none_is_claimed(rule):
     release, knowledge, _truth = misleading_release(3, rule=rule, hidden=True, **SMALL)
@@ -63,6 +65,7 @@ def test_whose_values_most_columns_hold_is_named_with_the_confidence_that_fits_t
     assert abs(confidence - of_donors) < 0.18
 
 
+@pytest.mark.long_for("GroupLinkage")
 @pytest.mark.parametrize("attack", [GroupLinkage(), EnsembleLinkage()], ids=lambda attack: type(attack).__name__)
 def test_attacks_that_extend_it_profit(attack):
     release, knowledge, truth = misleading_release(3, rule="strangers", **SMALL)

@@ -19,6 +19,7 @@ def models(request):
 FORMS = {2**23: {TableScore}, 2000: {TableScore, NoiseScore, ComputedScore}, 0: {NoiseScore, ComputedScore}}
 
 
+@pytest.mark.long_for("noise and replacement-8388608", "suppressed cells and noise-8388608")
 @pytest.mark.parametrize("largest", FORMS)
 def test_scores_are_the_sums_of_log_likelihoods(models, largest, monkeypatch):
     monkeypatch.setattr(pair_scores, "LARGEST", largest)

@@ -15,6 +15,7 @@ def learning(request):
     return request.param, learned_models(coded(frame, cells), np.random.default_rng(0)), truth
 
 
+@pytest.mark.long_for("noise and replacement")
 def test_the_mechanism_is_learned(learning):
     way, learned, _ = learning
     models = {model.column.name: model for model in learned.models}

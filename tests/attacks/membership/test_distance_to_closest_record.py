@@ -11,6 +11,7 @@ from defenses import Microdata, MicrodataRelease, Mondrian
 from metrics.domains import CategoricalDomain
 
 
+@pytest.mark.long
 def test_calibration_finds_more_at_small_rates_of_false_positives(membership_game):
     class Uncalibrated(DistanceToClosestRecord):
         def run(self, release, knowledge, rng):

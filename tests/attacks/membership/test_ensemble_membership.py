@@ -31,6 +31,7 @@ def areas(defense, attack, game, plays):
     )
 
 
+@pytest.mark.long_for("PrivateMarginals(epsilon=1000, delta=1e-06, structural_zeros=())-MarginalMembership(rounds=6)")
 @pytest.mark.parametrize(
     ("defense", "part"),
     [(PrivateMarginals(epsilon=1000), MarginalMembership()), (Shuffle(), SynthesisLikelihoodRatio())],

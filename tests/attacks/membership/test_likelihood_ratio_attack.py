@@ -15,6 +15,7 @@ from defenses import Identity
 from scenarios import ClassifierMembership
 
 
+@pytest.mark.long
 def test_lira_beats_the_loss_threshold_at_one_percent_false_positives(adult):
     # 400 non-members: .01 is met by four; measured about .4, .4 and .04 (loss).
     game = ClassifierMembership(records=adult, members=400, held_out=0)

@@ -34,6 +34,7 @@ def test_an_empty_release_has_no_score(membership_game):
     assert LocalLikelihoodMembership().run(empty, known, np.random.default_rng(0)).scores.tolist() == [0, 0]
 
 
+@pytest.mark.long
 def test_it_beats_the_closest_record_where_rows_are_disturbed_or_joined(membership_game):
     # Two plays of 120 members; standard error of an area about .03. Measured .97 and .89, 1.0 and .52.
     for defense, least in ((AdditiveNoise(scale=2), 0.02), (Shuffle(), 0.3)):

@@ -34,6 +34,7 @@ def of_two(game):
     return areas(RMIA(references=2), game)
 
 
+@pytest.mark.long
 def test_offline_it_beats_lira_with_as_many_reference_models(game, of_two):
     """Measured over eight plays: .91 and .93, LiRA .88, loss .86; each with a standard error below .01."""
     lira = areas(OfflineLikelihoodRatioAttack(shadows=2), game)
@@ -41,6 +42,7 @@ def test_offline_it_beats_lira_with_as_many_reference_models(game, of_two):
     assert of_two > areas(LossThreshold(), game) + 0.03
 
 
+@pytest.mark.long
 def test_online_it_beats_lira_with_two_reference_models(game, of_two):
     """Measured over eight plays: .93 and .91."""
     rmia = areas(RMIA(references=2, offline=False), game)

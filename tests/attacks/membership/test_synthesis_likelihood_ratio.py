@@ -50,6 +50,7 @@ def test_tables_that_hold_everybody_give_the_plain_difference():
     assert result == pytest.approx([1.5])
 
 
+@pytest.mark.long
 def test_it_beats_the_calibrated_distance_on_disturbed_rows(membership_game):
     # Two plays of 120 members; standard error of an area about .02. Measured .97 and .89.
     ours, theirs = (

@@ -27,6 +27,7 @@ def test_the_worst_table_is_found_where_categories_are_not_alike():
     assert scores.measures["bound"] == pytest.approx(1 / (1 + 4 / ratio)) == pytest.approx(1 / pk(matrix, 5))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("k", "plays"), [(1.2, 100), pytest.param(2, 400, marks=pytest.mark.long)])
 def test_best_posterior_wins_as_often_as_it_says(k, plays):
     # The mean posterior and the win rate differ by less than 4 standard errors: 1 in 16,000 for a random seed.

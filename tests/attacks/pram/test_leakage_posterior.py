@@ -44,6 +44,7 @@ def test_expected_wins_of_the_abstaining_adversary_reach_the_bound(n, d):
         assert 0.95 * bound <= right <= bound * (1 + 1e-12)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("share", [0.1, pytest.param(1, marks=pytest.mark.long)])
 def test_the_abstaining_adversary_wins_what_is_promised_of_its_answers(share):
     wins = answers = 0

@@ -69,6 +69,7 @@ def test_no_posterior_exceeds_one_in_k_and_the_worst_attains_it(n, d, zeros):
         assert 1 + (n - 1) / ratio == pytest.approx(float(k), rel=1e-12)
 
 
+@pytest.mark.long_for("5-3")
 @pytest.mark.parametrize(("n", "d"), [(3, 2), (4, 3), (5, 3)])
 def test_posterior_equals_permanents(n, d):
     rng = np.random.default_rng(n)

@@ -20,6 +20,7 @@ def test_distinguishing(query, column):
     assert hidden.scores.measures["epsilon_bound"] <= 0.05
 
 
+@pytest.mark.long
 def test_distinguishing_bound_never_exceeds_the_claim():
     """Each bound holds with 99.9 %."""
     game = Indistinguishability(records=load("city").records, column="spending", challenges=600)

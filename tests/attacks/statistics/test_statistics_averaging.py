@@ -14,6 +14,7 @@ from defenses.base.queries import Mean
 from scenarios import VisitingHours, load
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("tables_are_read_once")
 def test_averaging_breaks_an_unaccounted_curator_and_no_accounted_one():
     game = VisitingHours(records=load("visits").records, crowd=0.0, weeks=1)
@@ -24,6 +25,7 @@ def test_averaging_breaks_an_unaccounted_curator_and_no_accounted_one():
     assert disclosure_rate(Curator(epsilon=1.0), averaging, game, 20) <= 0.4
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("tables_are_read_once")
 def test_noise_falls_with_the_root_of_the_questions():
     records = city(np.full(50, 40.0), 100)

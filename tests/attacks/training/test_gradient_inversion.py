@@ -62,6 +62,7 @@ def test_labels_separate_a_batch_of_one_gradient(adult):
     assert scores["reconstruction"].rate > scores["reconstruction"].chance + 0.1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", ["adult", pytest.param("bank", marks=pytest.mark.long)])
 def test_one_gradient_of_two_classes_says_little_of_eight(name, request):
     defense = FederatedAveraging(split=EqualSplit(clients=20), rounds=1)

@@ -13,6 +13,7 @@ from defenses.federated import (
 )
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("count", [3, pytest.param(5, marks=pytest.mark.long)])
 def test_membership_is_above_chance_on_an_overfitted_model(adult, count):
     overfitted = FederatedAveraging(

@@ -43,6 +43,7 @@ def test_spends_to_the_last_share_and_refuses_the_next(account):
     assert 0 <= budget.remaining < 0.1
 
 
+@pytest.mark.long
 def test_tighter_accounts_give_more_answers():
     def answers(account):
         budget = account(epsilon=1.0, delta=1e-6)

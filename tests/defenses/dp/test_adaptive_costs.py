@@ -100,6 +100,7 @@ def test_accounts_of_costs_fixed_in_advance_serve_no_curator(kind):
         Curator(epsilon=1.0).session(None, None, kind(epsilon=1.0, delta=1e-6))
 
 
+@pytest.mark.long_for("0.1-40-LossDistributionAccountant", "0.1-40-RenyiAccountant")
 @pytest.mark.parametrize(
     "kind", [AdvancedAccountant, ConcentratedAccountant, RenyiAccountant, LossDistributionAccountant]
 )

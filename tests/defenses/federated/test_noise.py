@@ -61,6 +61,7 @@ def audited(noise, delta, rounds=5, runs=20_000, seed=11):
     return told_apart(first, second, delta)
 
 
+@pytest.mark.long_for("PrivacyLossNoise", "RenyiNoise")
 @pytest.mark.parametrize("make", [SequentialNoise, RenyiNoise, PrivacyLossNoise])
 def test_an_audit_never_exceeds_the_accountants_bound(make):
     # Three audits, each wrong with 0.1 %.

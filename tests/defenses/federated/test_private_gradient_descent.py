@@ -68,6 +68,7 @@ def test_without_sampling_the_budget_is_spent_exactly():
     assert gaussian_epsilon(2 * np.sqrt(50) / multiplier, 1e-5) == pytest.approx(1.5)
 
 
+@pytest.mark.long_for("0.5-0.01-200")
 @pytest.mark.parametrize(
     ("epsilon", "rate", "steps"),
     [(0.5, 0.01, 200), (2.0, 0.2, 100), pytest.param(8.0, 0.5, 20, marks=pytest.mark.long)],
@@ -141,10 +142,12 @@ class WithoutClipping(PrivateGradientDescent):
         return super().multiplier * 0.1 / self.norm
 
 
+@pytest.mark.long
 def test_half_of_the_noise_is_caught():
     assert not one_run_audit(canaries(HalvedNoise(epsilon=2.0, sampling_rate=1.0, steps=2)), rng=rng()).holds
 
 
+@pytest.mark.long_for("1.0-5")
 @pytest.mark.parametrize(("rate", "steps"), [(1.0, 5), (0.3, 20)])
 def test_no_noise_is_caught(rate, steps):
     broken = WithoutNoise(epsilon=2.0, sampling_rate=rate, steps=steps)

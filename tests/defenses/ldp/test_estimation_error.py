@@ -85,6 +85,7 @@ def test_error_is_as_theory_says_in_more_surveys(make, epsilon, d, surveys):
     check(errors(make, epsilon, d, surveys, 5000))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("epsilon", "surveys"),
     [(1.0, 3000), *(pytest.param(epsilon, 20_000, marks=pytest.mark.long) for epsilon in (0.5, 1.0, 4.0))],

@@ -73,6 +73,7 @@ def test_the_likelihood_of_rounds_is_that_of_counts(make):
             assert np.log(first / second) == pytest.approx(claimed, abs=5 * np.sqrt(1 / first + 1 / second))
 
 
+@pytest.mark.long_for("10-LongitudinalOptimizedUnaryEncoding", "10-LongitudinalSymmetricUnaryEncoding")
 @pytest.mark.parametrize("make", BOTH)
 @pytest.mark.parametrize("rounds", [1, 10])
 def test_the_mean_of_rounds_has_its_variance(make, rounds):

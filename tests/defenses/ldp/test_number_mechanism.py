@@ -110,6 +110,7 @@ def test_the_best_guess_between_the_ends_reaches_its_advantage(make, epsilon):
     assert distance == pytest.approx(mechanism.advantage, abs=1e-3)
 
 
+@pytest.mark.long_for("HybridMechanism", "PiecewiseMechanism")
 @pytest.mark.parametrize("make", MECHANISMS)
 def test_an_audit_catches_a_doubled_epsilon_and_comes_near_a_kept_one(make):
     # A correct mechanism fails with probability at most 0.001; the seed is fixed.

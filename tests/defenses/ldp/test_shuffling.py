@@ -60,6 +60,7 @@ def test_no_table_exceeds_the_bound_and_it_is_tight(n, d, local_epsilon, epsilon
     assert attained <= bound * (1 + 1e-9)
 
 
+@pytest.mark.long
 def test_the_bound_is_tight_for_many_persons():
     for n, local_epsilon, d in ((1000, 1.0, 4), (5000, 4.0, 20)):
         epsilon = shuffled_epsilon(1e-6, n, local_epsilon=local_epsilon, d=d)

@@ -7,6 +7,7 @@ from scipy.stats import ks_2samp
 from defenses.ldp import CountMeanSketch, draw_estimates
 
 
+@pytest.mark.long_for("4-3")
 @pytest.mark.parametrize(("m", "k"), [(4, 3), pytest.param(16, 64, marks=pytest.mark.long), (2, 1)])
 def test_it_is_the_law_of_single_persons(m, k):
     # Two samples of 800 estimates each; the Kolmogorov-Smirnov test raises a false alarm in 1 of 10^4 cases for each

@@ -24,6 +24,7 @@ def test_every_stratum_gives_its_share():
     assert len(apply(StratifiedSampling(by="town", rate=1.0), records).frame) == 90
 
 
+@pytest.mark.long
 def test_everybody_is_sampled_alike():
     records = table(town=list("aaaaaaabbc"))
     taken = np.zeros(10)

@@ -117,6 +117,7 @@ def distinguished(tune, matrix_level, release_level, runs, seed):
     return False
 
 
+@pytest.mark.long_for("100-retention_by_objective", "100-retention_by_output")
 @pytest.mark.parametrize("tune", [private_tuning(noisy_histogram), retention_by_objective, retention_by_output])
 @pytest.mark.parametrize("runs", [100, pytest.param(800, marks=pytest.mark.long)])
 def test_private_forms_survive_the_distinguishing_audit(tune, runs):

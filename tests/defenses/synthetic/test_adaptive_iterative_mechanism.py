@@ -194,6 +194,7 @@ def test_missing_and_unknown_values_are_never_released():
     assert drawn["age"].dtype == np.int64
 
 
+@pytest.mark.long
 def test_the_workload_error_is_below_that_of_a_spanning_tree():
     """A chain whose columns also depend on their grandparents: three seeds, all triples."""
     generator = np.random.default_rng(3)

@@ -71,6 +71,7 @@ def test_leaf_size_may_be_at_most_the_number_of_records():
             ClassificationTrees(leaf_size=bad)
 
 
+@pytest.mark.long
 def test_smaller_leaves_show_more_members():
     """Mean of three plays on 150 people; members are found in vain with leaves of all records, rate 0.5."""
     game = Membership(records=load("adult").records, members=150, auxiliary=450)

@@ -87,6 +87,7 @@ def test_bad_parameters_are_refused():
         ForestSynthesis(leaf_size=9).check(table(x=range(5)))
 
 
+@pytest.mark.long
 def test_smaller_leaves_show_more_members():
     """Three plays on 150 people of Adult, two reference tables each; leaves of all records say nothing, rate 0.5."""
     game = Membership(records=load("adult").records, members=150, auxiliary=450)

@@ -88,6 +88,7 @@ def test_a_large_epsilon_says_nothing():
         released(records(500), epsilon=3.0)
 
 
+@pytest.mark.long
 def test_it_is_at_least_as_near_as_private_marginals_on_columns_with_many_rare_values():
     """Merging rare values pays where most of a domain is empty: twenty seeds of 400 rows, 40 values, 3 of them used."""
     generator = np.random.default_rng(0)

@@ -70,6 +70,7 @@ def test_bad_parameters_are_refused():
         apply(NeighbourInterpolation(), table(x=range(5)))
 
 
+@pytest.mark.long
 def test_rows_next_to_records_show_members():
     """Mean of three plays on 150 people of Adult."""
     game = Membership(records=load("adult").records, members=150, auxiliary=450)

@@ -55,6 +55,7 @@ def test_associations_survive_at_a_large_epsilon_and_vanish_at_a_small_one():
         apply(PrivBayes(epsilon=0.01), table({"a": YES}, a=["no", "yes"]))
 
 
+@pytest.mark.long
 def test_associations_of_adult_are_kept_better_than_by_independent_columns():
     records = load("adult").records
     domains = {name: records.domain(name) for name in records.released_columns}

@@ -186,6 +186,7 @@ def differences(variance, records, runs, rng):
     return np.array([[part[3] - part[12]] for part in counts])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("fraction", "runs"), [(4, 500), pytest.param(2, 40_000, marks=pytest.mark.long)])
 def test_a_fraction_of_the_noise_inside_bins_is_caught(fraction, runs):
     """The one level of these numbers is a Gaussian mechanism of the whole budget; bounds hold with 99.9 %."""

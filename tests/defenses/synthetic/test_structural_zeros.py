@@ -118,6 +118,7 @@ def test_cells_of_whole_categories_and_bins():
     assert structural_zeros(halves, [{"x": "[0.5,1]"}])[0].cells_of(["x"]).tolist() == [False, True]
 
 
+@pytest.mark.long_for("MaximumSpanningTree")
 @pytest.mark.parametrize("method", [MaximumSpanningTree, AdaptiveIterativeMechanism])
 def test_the_model_knows_rules_of_whole_bins(method):
     """The group that rules are about keeps its size at a small epsilon, where drawing again would thin it."""

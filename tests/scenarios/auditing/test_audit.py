@@ -364,6 +364,7 @@ def first_record(defense):
     return replace(examined, neighbours=examined.neighbours[:1])
 
 
+@pytest.mark.long_for("PlaceTells", "TypeTells")
 @pytest.mark.parametrize("broken", [OrderTells, PlaceTells, TypeTells])
 def test_order_and_types_of_rows_that_tell_the_first_record_are_caught(broken):
     result = audit(first_record(broken(epsilon=0.5)), runs=160, rng=rng())

@@ -161,6 +161,7 @@ def test_the_curator_keeps_its_claim_in_short():
     assert bounds["count"] > 0.3
 
 
+@pytest.mark.long
 def test_ten_answers_are_taken_together():
     # Each answer has a tenth of the budget: 0.4 is all that any one of them shows.
     bounds, _ = bounds_of(Curator(epsilon=4.0), 300, ["one count, ten times"])
@@ -201,6 +202,7 @@ class ForgetfulCurator(Curator):
         return Unaccounted(epsilon=self.epsilon)
 
 
+@pytest.mark.long
 def test_an_account_that_enters_nothing_is_caught():
     title = "one count, for the whole budget four times"
     bounds, found = bounds_of(ForgetfulCurator(epsilon=1.0), 400, ["count", title])

@@ -30,6 +30,7 @@ def test_noise_for_friendships_does_not_hide_persons():
     assert found.bound > 2
 
 
+@pytest.mark.long_for("150-2-edge", "150-2-node", "150-None-node")
 @pytest.mark.parametrize("level", ["edge", "node"])
 @pytest.mark.parametrize("bound", [None, 2])
 @pytest.mark.parametrize("runs", [150, pytest.param(1000, marks=pytest.mark.long)])

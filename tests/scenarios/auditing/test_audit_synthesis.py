@@ -121,6 +121,7 @@ def even_rows(monkeypatch):
     monkeypatch.setattr(Candidates, "rows", lambda self, model, rng: combinations)
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("even_rows")
 @pytest.mark.parametrize("defense", ONE_QUICKLY)
 def test_selection_without_noise_is_caught(defense):

@@ -83,6 +83,7 @@ class HalvedNoise(synthesis.Budget):
         return super().single / 4
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("epsilon", "count"), [(2.0, FEWER), *(pytest.param(value, None, marks=pytest.mark.long) for value in (1.0, 4.0))]
 )
@@ -93,6 +94,7 @@ def test_synthesis_with_half_of_the_noise_is_caught(epsilon, count, monkeypatch)
     assert not one_run_audit(examined, canaries=count, rng=rng(1)).holds
 
 
+@pytest.mark.long_for("RefinedBins")
 @pytest.mark.parametrize(
     "defense",
     [

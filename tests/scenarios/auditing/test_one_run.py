@@ -33,6 +33,7 @@ def coin(odds):
     return answers
 
 
+@pytest.mark.long
 def test_coverage_over_many_audits(monkeypatch):
     """At a confidence of 90 %, at most 10 % of audits fail; more than 17 % of 150 have a probability of 0.4 %."""
     # Bounds depend on the number of correct guesses alone, which few values have.
@@ -53,6 +54,7 @@ def test_coverage_over_many_audits(monkeypatch):
         assert np.mean([not result.holds for result in results]) < 0.17
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("epsilon", "size"),
     [(2.0, 1000), *(pytest.param(value, 2000, marks=pytest.mark.long) for value in (1.0, 2.0, 4.0, 8.0))],

@@ -85,6 +85,7 @@ def test_some_settings_are_attacked_worst_by_an_attack_of_the_late_rounds():
     assert [name in CHEAP for name in ATTACKS] == [True, True, False]
 
 
+@pytest.mark.long
 def test_whole_choices_rarely_confirm_a_setting_beyond_the_bound():
     chosen = choices(BOUND + ABOVE, SPREAD, ROUNDS)
     assert sum(len(choice.finalists) for choice in chosen) > TABLES
@@ -95,9 +96,11 @@ def test_the_best_of_many_is_rarely_confirmed_beyond_the_bound():
     assert confirming(choices(BOUND + ABOVE, 0.0, BEST_OF_ALL)) <= ALLOWED
 
 
+@pytest.mark.long
 def test_the_check_would_notice_that_the_plays_which_chose_also_confirm():
     assert confirming(choices(BOUND + ABOVE, 0.0, BEST_OF_ALL, stale=True)) > ALLOWED
 
 
+@pytest.mark.long
 def test_settings_well_within_the_bound_are_usually_confirmed():
     assert confirming(choices(0.0, SPREAD, ROUNDS, tables=40)) > 30

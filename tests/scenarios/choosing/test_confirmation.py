@@ -39,6 +39,7 @@ def wrongly_confirmed(advantage, spread, seed):
     return wrong / TABLES
 
 
+@pytest.mark.long_for("0.03")
 @pytest.mark.parametrize("spread", [0.0, 0.03])
 def test_a_setting_beyond_the_bound_is_rarely_confirmed(spread):
     # At level 0.05 more than 22 of 200 tables are wrong with probability 0.0002.
@@ -57,6 +58,7 @@ def test_the_check_would_notice_bounds_that_are_too_low():
     assert np.mean(np.array(rates) * 2 - 1 <= BOUND) > 22 / TABLES
 
 
+@pytest.mark.long
 def test_plays_that_differ_more_on_one_attack_than_on_others_make_its_own_bound_wider():
     # The attack at the bound has a design effect of 4; the average over the six attacks of the setting is 1.5.
     rng = np.random.default_rng(10)
@@ -99,6 +101,7 @@ def test_one_play_confirms_nothing():
     assert max(confirmed_bounds([one for one in results if one.play < 2], 1).values()) < 1
 
 
+@pytest.mark.long
 def test_a_setting_within_the_bound_is_usually_confirmed():
     assert wrongly_confirmed(0.0, 0.0, 7) > 0.9
 

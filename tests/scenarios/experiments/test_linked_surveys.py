@@ -25,6 +25,7 @@ def after_all(results, protocol, splitting):
     return results[protocol, splitting].right[:, -1].mean()
 
 
+@pytest.mark.long
 def test_people_are_identified_as_the_product_of_likelihoods_says(results):
     # 1,000 people in each of 15 settings: the standard error of a rate r is sqrt(r (1 - r)/1000), at most .0158. People
     # of one play share their candidates, which doubles it at most. Four of these make a false alarm in 10^3 runs.
@@ -50,6 +51,7 @@ def test_fakes_reidentify_less_than_a_visible_sample(results):
         assert after_all(results, protocol, "RS+FD") < 0.6 * after_all(results, protocol, "SMP")
 
 
+@pytest.mark.long
 def test_a_split_budget_reidentifies_more_at_a_large_epsilon_alone():
     # With little budget a column's share says almost nothing; with much, all columns together say more than one.
     population = linked_population("adult", COLUMNS, PERSONS)

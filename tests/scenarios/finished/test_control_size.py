@@ -37,6 +37,7 @@ def test_the_bound_is_that_of_a_report():
     assert upper_bound(300, 0.1) < attack(0.1, 300, 300).advantage(upper_confidence(5)).high
 
 
+@pytest.mark.long
 def test_the_upper_end_of_the_first_release_fails_in_a_fortieth():
     # 20,000 estimates of an advantage of exactly .2 by 300 people: the standard error of the share is .0011. Five of
     # these make a false alarm in 10^6 runs. A bound that is far too high would hide how many people are needed.

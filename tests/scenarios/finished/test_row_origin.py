@@ -51,6 +51,7 @@ def test_constant_rows_are_in_no_order(setting, tmp_path):
     assert origin_of(setting, released_by(setting, Constant())).kind == "unknown"
 
 
+@pytest.mark.long
 def test_shuffled_rows_pass_as_rarely_as_stated(setting):
     """At level .05, of 400 shuffled tables more than 38 pass with a probability below 1e-4 (binomial)."""
     rng = np.random.default_rng(3)

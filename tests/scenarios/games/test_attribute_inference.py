@@ -25,6 +25,7 @@ class Flipped(MicrodataDefense):
         return rowwise_release(frame, None)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("simulations", [80, pytest.param(200, marks=pytest.mark.long)])
 def test_the_interval_covers_the_truth_in_95_percent_of_simulations(simulations):
     # Everybody has a number of their own; a stranger's nearest row is somebody else's, whose secret agrees in half of

@@ -104,6 +104,7 @@ def test_the_nearest_people_as_decoys_would_give_the_originals_away(name):
     assert found["rank_of_partner"] > 1.5 * BOUND
 
 
+@pytest.mark.long_for("adult-hard")
 @pytest.mark.parametrize("decoys", ["random", "hard"])
 @pytest.mark.parametrize("name", ["adult", pytest.param("bank", marks=pytest.mark.long)])
 def test_a_candidate_file_gives_no_original_away(name, decoys):
@@ -126,6 +127,7 @@ def test_a_tournament_gives_no_original_away(tmp_path):
     assert max(map(abs, found.values())) < BOUND, found
 
 
+@pytest.mark.long_for("2", "3")
 @pytest.mark.parametrize("size", [2, 3, 5])
 def test_groups_are_disjoint_near_and_without_equals(size):
     rng = generator(5, "groups")

@@ -42,6 +42,7 @@ def test_exact_answers_tell_the_graphs_apart(network, level):
     assert scores.measures["epsilon_bound"] > 0.5
 
 
+@pytest.mark.long
 @pytest.mark.usefixtures("tables_are_read_once")
 def test_edge_privacy_hides_friendships_and_not_persons(network):
     # The bound holds with 99.9 %. At level "edge" it must not exceed the claim; a person of several friends is not

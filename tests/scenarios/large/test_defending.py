@@ -292,6 +292,7 @@ def test_every_exported_defense_of_tables_is_released_or_says_that_it_needs_all_
     assert not others
 
 
+@pytest.mark.long
 def test_random_blocks_are_k_anonymous_and_tell_their_loss(folder):
     microaggregation = ("Microaggregation", "-p", "k=4", "-p", 'columns=["age", "size"]', "parts")
     error = call(*microaggregation, "--blocks", "300", "-o", "out.csv", "--truth", "who.csv").stderr.splitlines()

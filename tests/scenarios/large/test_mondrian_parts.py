@@ -104,6 +104,7 @@ def test_the_release_is_k_anonymous_and_covers_each_record(stored, missing):
     check_covered(rows, records.frame.iloc[origin], {name: records.domain(name) for name in NAMES})
 
 
+@pytest.mark.long_for("0.05")
 @pytest.mark.parametrize("missing", [0.0, 0.05])
 def test_all_distinct_numbers(stored, all_distinct, missing):
     frame = numbers(4000, missing=missing)
@@ -169,6 +170,7 @@ def test_cuts_that_the_sample_wrongly_allows_are_refused(stored, all_distinct, m
     assert len(refused) <= mondrian_parts.ROUNDS
 
 
+@pytest.mark.long_for("2")
 @pytest.mark.parametrize("k", [2, 10, 25])
 def test_loss_is_within_a_percent_of_the_loss_in_memory(stored, all_distinct, monkeypatch, k):
     # Measured on 12 such tables: 0.992 to 1.006 times the loss in memory, and 0.998 to 1.003 on 20,000 records.

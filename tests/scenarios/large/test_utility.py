@@ -60,6 +60,9 @@ def tables(tmp_path):
 DEFENSES = [["Mondrian", "-p", "k=5"], ["AdditiveNoise"], ["RetentionReplacement", "-p", "retention=0.7"], ["Identity"]]
 
 
+@pytest.mark.long_for(
+    "False-AdditiveNoise", "False-Mondrian", "True-Identity", "True-Mondrian", "True-RetentionReplacement"
+)
 @pytest.mark.parametrize("defense", DEFENSES, ids=lambda words: words[0])
 @pytest.mark.parametrize("wide", [False, True])
 def test_components_are_those_of_tables_in_memory(tables, defense, wide, monkeypatch):

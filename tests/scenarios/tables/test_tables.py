@@ -365,6 +365,7 @@ def test_paths_that_are_no_files(tmp_path):
     assert "roles.toml: is not UTF-8" in refusal(path, roles)
 
 
+@pytest.mark.long
 def test_a_large_table_is_read_fast(tmp_path):
     rng = np.random.default_rng(1)
     n = 100_000

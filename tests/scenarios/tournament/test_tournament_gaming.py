@@ -64,6 +64,7 @@ def table(request, tmp_path_factory):
 ONE_ROW = 1 / ROWS
 
 
+@pytest.mark.long_for("adult-exchanged", "adult-swapped")
 @pytest.mark.parametrize(
     "defense",
     [

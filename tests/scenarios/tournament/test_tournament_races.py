@@ -77,6 +77,7 @@ def handed_in(cup, team, now):
     return submit_content(cup.tournament, team, f"{team}_anonymized.csv", data, now, measure=False)
 
 
+@pytest.mark.long
 def test_a_thousand_files_in_the_last_second(tmp_path):
     """Those that arrived before the deadline are accepted, and no other, in whatever order they are handled."""
     cup = opened(tmp_path / "cup", TEAMS, originals=5, candidates=10)

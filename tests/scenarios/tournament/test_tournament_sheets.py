@@ -263,6 +263,7 @@ print(PEAK, file=sys.stderr)
 """.replace("PEAK", PEAK_MEMORY)
 
 
+@pytest.mark.long_for("nested", "one huge field", "quotes", "wide")
 @pytest.mark.parametrize("kind", ["ten million rows", "one huge field", "nested", "quotes", "wide"])
 def test_huge_files_are_answered_at_once(tmp_path, kind):
     """Within 10 s and 1 GB, start and libraries included; at the limit of size, which is the worst that is read."""

@@ -53,6 +53,7 @@ def test_swaps_have_the_published_law(total, window):
         assert chi_square(np.bincount(drawn[:, rank], minlength=total), plays * exact[rank]) > LEVEL
 
 
+@pytest.mark.long
 def test_rank_swapping_has_the_published_law_with_ties_and_categories():
     domain = CategoricalDomain(("low", "*", "high", "unused"), ordered=True)
     column = pd.Series(["low"] * 3 + ["*"] * 4 + ["high"] * 2 + [None], dtype=object)
