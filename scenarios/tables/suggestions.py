@@ -33,6 +33,8 @@ MOSTLY_DISTINCT = 0.9
 """Share of distinct values from which a column identifies records although some values repeat."""
 BY_NAME_REPEATED = "by its name; it repeats, so if a person has many rows, name it as `person`"
 """Reason of a column with the name of an identifier whose values repeat often."""
+HALF_DISTINCT = 0.5
+"""Share of distinct values from which even a short column may number people, if its name says so."""
 RATHER_UNIQUE = 0.3
 """Share of distinct values from which a column is rather an exact amount or a name than a trait that people share."""
 
@@ -100,7 +102,7 @@ def _number_reason(column: pd.Series[Any], share: float, *, by_name: bool) -> tu
     distinct = len(np.unique(numbers))
     if by_name and distinct > FEW and share >= MOSTLY_DISTINCT:
         return _repeats(n, n - distinct), True
-    if by_name and distinct > FEW:
+    if by_name and (distinct > FEW or share >= HALF_DISTINCT):
         return BY_NAME_REPEATED, True
     return "", False
 
@@ -121,7 +123,7 @@ def _text_reason(distinct: Any, present: int, *, by_name: bool) -> tuple[str, bo
         return _repeats(present, present - len(texts)), True
     if share >= MOSTLY_DISTINCT and present > FEW:
         return f"text with {percent(share)} of its values distinct", True
-    if by_name and len(texts) > FEW:
+    if by_name and (len(texts) > FEW or share >= HALF_DISTINCT):
         return BY_NAME_REPEATED, True
     return "", False
 

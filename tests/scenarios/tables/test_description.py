@@ -174,6 +174,18 @@ def test_numbers_of_people_that_seldom_repeat_are_rows_exported_twice(tmp_path):
     assert "Patient ID: identifier?: by its name; 10 of its 410 values repeat another: rows exported twice" in text
 
 
+@pytest.mark.parametrize("form", ["{}", "P-{}"])
+def test_numbers_of_few_people_that_repeat_are_recognized(tmp_path, form):
+    numbers = [form.format(500 + row % 14) for row in range(20)]
+    regions = [form.format(500 + row % 4) for row in range(20)]
+    pd.DataFrame({"Patient ID": numbers, "region id": regions}).to_csv(tmp_path / "t.csv", index=False)
+    description = describe_table(tmp_path / "t.csv", None, tmp_path / "r.toml")
+    assert description.roles.identifiers == ["Patient ID"]
+    assert "Patient ID" in description.roles.undecided
+    text = " ".join(description.text.replace("#", "").split())
+    assert "if a person has many rows, name it as `person`" in text
+
+
 def test_a_table_without_a_sensitive_column_is_noted(folder):
     words = "no column was recognized as sensitive"
     assert words not in call("describe", "people.csv").stderr
