@@ -31,7 +31,7 @@ def _declared_numbers(declared: NumberColumn) -> tuple[NumericDomain | None, lis
     if declared.low is None or declared.high is None:
         return None, []
     notes, integer = [], bool(declared.integer)
-    if declared.integer is None:
+    if declared.integer is None and declared.decimals is None:
         # Integrality read from the records would make the declared domain depend on them.
         notes.append("integer is not declared, so that releases may hold fractions")
     if declared.cuts is not None:

@@ -52,6 +52,23 @@ def identifier_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> 
     return [f"{', '.join(of)}: no identifier by role, but {reason}" for reason, of in columns.items()]
 
 
+def rounding_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:
+    """Warnings of columns whose numbers have more digits after the point than the roles file declares.
+
+    Parameters
+    ----------
+    dataset, frame
+        As in `identifier_warnings`.
+    """
+    frame = dataset.records.frame if frame is None else frame
+    columns = ((name, digits, frame[name].dropna()) for name, digits in dataset.written.decimals.items())
+    return [
+        f"{name}: some numbers have more digits after the point than 'decimals' ({digits}); releases round them"
+        for name, digits, numbers in columns
+        if (numbers.round(digits) != numbers).any()
+    ]
+
+
 def empty_cells_warning(original: pd.DataFrame, released: pd.DataFrame) -> str | None:
     """A warning of a release most of whose cells say nothing, or None.
 

@@ -288,6 +288,18 @@ def test_released_numbers_have_the_declared_digits(with_gaps, suffix, parts):
     pd.testing.assert_frame_equal(rounded.drop(columns="wage"), free.drop(columns="wage"))
 
 
+@pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["in memory", "in parts"])
+def test_validate_warns_of_digits_that_releases_lose(with_gaps, parts):
+    (with_gaps / "roles.toml").write_text(WAGES.replace("integer = false\n", ""))
+    said = call("validate", "people.csv", "--roles", "roles.toml", *parts)
+    assert "more digits" not in said
+    assert "wage: integer is not declared" not in said
+    (with_gaps / "roles.toml").write_text(WAGES.replace("decimals = 1", "decimals = 0"))
+    said = call("validate", "people.csv", "--roles", "roles.toml", *parts)
+    words = "wage: some numbers have more digits after the point than 'decimals' (0); releases round them"
+    assert f"warning: {words}\n" in said
+
+
 def test_numbers_among_intervals_are_rounded_and_intervals_stay():
     cells = [1.26, "[1.25,3.75]", None, 7, True]
     frame = pd.DataFrame({"wage": pd.Series(cells, dtype=object), "count": [1, 2, 3, 4, 5]})
