@@ -27,7 +27,6 @@ def test_score_is_the_log_ratio_of_kernel_densities():
     assert scores == pytest.approx(np.log(expected))
 
 
-@pytest.mark.long
 def test_the_fitted_kernel_beats_the_fixed_one(membership_game):
     # Two plays of 120 members; standard error of an area about .03. Measured .97 and .88, 1.0 and .55.
     for defense, least in ((AdditiveNoise(scale=2), 0.02), (Shuffle(), 0.3)):
