@@ -169,7 +169,7 @@ def _defend_in_parts(
             raise ValueError(f"{path} would become a part of the table; write to another folder than {table}")
     try:
         with warnings_as_lines():
-            released, count, promised, notes = defend_in_parts(
+            done = defend_in_parts(
                 defense,
                 input_path(table),
                 roles,
@@ -186,8 +186,10 @@ def _defend_in_parts(
     except BrokenPipeError:
         # Nobody reads standard output any more.
         raise click.exceptions.Exit(0) from None
-    echo(f"{released} of {count} records; promised: {_in_words(promised)}", err=True)
-    for note in notes:
+    echo(f"{done.released} of {done.records} records; promised: {_in_words(done.guarantee)}", err=True)
+    if done.warning is not None:
+        echo(f"warning: {done.warning}", err=True)
+    for note in done.notes:
         echo(f"note: {note}", err=True)
 
 

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from numpy.random import SeedSequence
 
 from defenses.base.defense import MicrodataDefense
 from defenses.base.guarantee import Guarantee
 from scenarios.large.distributed_release import distributed
+from scenarios.large.empty_cells import EmptyCells
 from scenarios.large.engine import Engine
 from scenarios.large.large_release import large_release
 from scenarios.large.output_files import output_files
@@ -18,6 +20,28 @@ from scenarios.large.records import LargeRecords, large_records
 from scenarios.large.shuffled_output import write_release
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.impossible_rows import IGNORED, takes_rules, with_rules
+
+
+class DefendedInParts(NamedTuple):
+    """What is said of a release that was written in parts.
+
+    Parameters
+    ----------
+    released, records : int
+        Number of released rows, and of records.
+    guarantee : Guarantee
+        What the release promises.
+    notes : tuple of str
+        What the publisher should know beside it.
+    warning : str or None
+        A warning of cells that say nothing.
+    """
+
+    released: int
+    records: int
+    guarantee: Guarantee
+    notes: tuple[str, ...]
+    warning: str | None
 
 
 def defend_in_parts(
@@ -34,7 +58,7 @@ def defend_in_parts(
     seed: int | None,
     describe: Callable[[Dataset, list[str]], None],
     engine: Engine | None = None,
-) -> tuple[int, int, Guarantee, tuple[str, ...]]:
+) -> DefendedInParts:
     """Anonymize a table that is read, and a release that is written, in parts.
 
     Parameters
@@ -58,15 +82,6 @@ def defend_in_parts(
     engine : Engine, optional
         Where the parts are read; by default on this machine.
 
-    Returns
-    -------
-    released, records : int
-        Number of released rows, and of records.
-    guarantee : Guarantee
-        What the release promises.
-    notes : tuple of str
-        What the publisher should know beside it.
-
     Raises
     ------
     ValueError
@@ -80,12 +95,13 @@ def defend_in_parts(
         if channel is not None and release.channel is None:
             raise ValueError(f"--channel: this release of {defense_name} has none")
         describe(records.dataset, _unique_texts(records))
+        empty_cells = EmptyCells(release)
         with output_files() as outputs:
             if channel is not None and release.channel is not None:
                 outputs.open(channel).write(release.channel.to_toml().encode())
             dataset = records.dataset
             count = write_release(
-                release,
+                replace(release, blocks=empty_cells.blocks),
                 outputs,
                 output,
                 root,
@@ -94,7 +110,8 @@ def defend_in_parts(
                 truth=truth,
             )
             ignored = [IGNORED] if dataset.impossible and not takes_rules(defense) else []
-        return count, records.rows, release.guarantee, (*release.notes, *ignored)
+        notes = (*release.notes, *ignored)
+        return DefendedInParts(count, records.rows, release.guarantee, notes, empty_cells.warning(records))
 
 
 def _unique_texts(records: LargeRecords) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 
 from metrics.cells import SUPPRESSED
@@ -90,7 +92,20 @@ def empty_cells_warning(original: pd.DataFrame, released: pd.DataFrame) -> str |
             names.append(str(name))
         elif cells.dtype == object:
             empty += int((cells == SUPPRESSED).sum())
-    share = empty / released.size
+    return empty_cells_words(empty, released.size, names)
+
+
+def empty_cells_words(empty: int, cells: int, names: Sequence[str]) -> str | None:
+    """The warning of a number of cells that say nothing among all cells, or None.
+
+    Parameters
+    ----------
+    empty, cells : int
+        Number of cells that say nothing, and of all.
+    names : sequence of str
+        Columns that have the same cell in every row, and had several values.
+    """
+    share = empty / cells
     if share <= MOSTLY_EMPTY:
         return None
     same = f"; the same in every row: {', '.join(names)}" if names else ""

@@ -77,8 +77,9 @@ def test_without_a_seed_the_order_is_secret_and_with_one_it_repeats(folder):
     assert call(*arguments, "--seed", 4).stdout == call(*arguments, "--seed", 4).stdout
 
 
-def test_a_release_that_says_next_to_nothing_is_warned_of(folder):
-    arguments = ("people.csv", "--roles", "roles.toml", "-o", "released.csv", "--force")
+@pytest.mark.parametrize("parts", [(), ("--memory", "1GB")], ids=["in memory", "in parts"])
+def test_a_release_that_says_next_to_nothing_is_warned_of(folder, parts):
+    arguments = ("people.csv", "--roles", "roles.toml", "-o", "released.csv", "--force", *parts)
     for method in ("Mondrian", "Incognito"):
         warning = "warning: 75 % of the cells were suppressed, or say nothing; the same in every row: age, city, grade"
         assert warning in call("defend", method, "-p", "k=150", *arguments).stderr
