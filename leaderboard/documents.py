@@ -7,6 +7,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from markupsafe import Markup
+
 from leaderboard.number_text import measure, number
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -14,15 +16,17 @@ _COMPILED: dict[str, bytes] = {}
 """Compiled templates of this process; Jinja's key tells paths apart, and the code contains a hash of the source."""
 
 
-def words(name: str) -> list[str]:
-    """Parts of a name such as a class name; a line may break between them.
+def breakable(name: str) -> Markup:
+    """A name whose line may break before a capital letter inside a word, and before six letters after a sign.
 
     Examples
     --------
-    >>> words("HadamardResponse of age")
-    ['Hadamard', 'Response of age']
+    >>> breakable("HadamardResponse of age")
+    Markup('Hadamard<wbr>Response of age')
+    >>> breakable("protocol=UnaryEncoding k=5")
+    Markup('protocol=<wbr>Unary<wbr>Encoding k=5')
     """
-    return re.split(r"(?<=[a-z])(?=[A-Z])", name)
+    return Markup("<wbr>").join(re.split(r"(?<=[a-z])(?=[A-Z])|(?<=[_=:,])(?=\w{6})", name))
 
 
 def render(
@@ -35,7 +39,7 @@ def render(
     template : str
         File name of the template.
     filters : mapping of callables
-        Filters of the template besides `number`, `measure` and `words`.
+        Filters of the template besides `number`, `measure` and `breakable`.
     folder : Path
         Folder of the template, which may extend templates of this package.
     **values
@@ -62,5 +66,5 @@ def render(
         lstrip_blocks=True,
         bytecode_cache=Compiled(),
     )
-    environment.filters |= {"number": number, "measure": measure, "words": words, **filters}
+    environment.filters |= {"number": number, "measure": measure, "breakable": breakable, **filters}
     return environment.get_template(template).render(values)

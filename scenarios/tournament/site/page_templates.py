@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import secrets
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,6 +15,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup
 
+from leaderboard.documents import breakable
 from metrics.printable import printable
 from scenarios.tournament.site.visit import Visit
 
@@ -84,11 +84,6 @@ def number(value: float | str | None, digits: int = 3) -> str:
 def short_title(title: str) -> str:
     """A title without its subtitle: what stands before the first colon."""
     return title.partition(": ")[0]
-
-
-def breakable(name: str) -> Markup:
-    """A name that may break after a colon and before a capital letter, so that long names fit narrow columns."""
-    return Markup("<wbr>").join(re.split(r"(?<=:)|(?<=[a-z])(?=[A-Z])", name))
 
 
 def size(value: int) -> str:
