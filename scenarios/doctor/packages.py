@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import platform
-import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import metadata
+
+from packaging.requirements import Requirement
+from packaging.version import InvalidVersion
 
 from leaderboard.version import version
 from scenarios.doctor.diagnosis import Diagnosis
 
 OLDEST = (3, 11)
 """Oldest version of Python."""
-_NAME = re.compile(r"[A-Za-z0-9._-]+")
-_EXTRA = re.compile(r"""extra\s*==\s*["']([^"']+)["']""")
-_BOUND = re.compile(r"(>=|<=|==|!=|<|>)\s*([\w.]+)")
 
 
 def check_python() -> Diagnosis:
@@ -27,58 +26,67 @@ def check_python() -> Diagnosis:
     return Diagnosis("python", "ok", here, "", details)
 
 
-def check_packages(requirements: Iterable[str] | None = None) -> list[Diagnosis]:
+def check_packages(requirements: Iterable[str] | None = None, extras: Iterable[str] = ()) -> list[Diagnosis]:
     """Required packages, and one finding for each extra.
 
     Parameters
     ----------
     requirements : iterable of str, optional
         Requirements as the metadata of a distribution state them; by default those of Tokumei.
+    extras : iterable of str
+        Names of the extras to which requirements belong; by default those of Tokumei.
     """
     if requirements is None:
         try:
-            requirements = metadata.requires("tokumei") or ()
+            stated = metadata.metadata("tokumei")
         except metadata.PackageNotFoundError:
             return [Diagnosis("packages", "note", "only the source of tokumei is there", "pip install .")]
-    groups: dict[str, list[str]] = {"": []}
-    for requirement in requirements:
-        text, _, marker = requirement.partition(";")
-        extra = _EXTRA.search(marker)
-        if not text.strip().startswith("tokumei"):
-            groups.setdefault(extra[1] if extra else "", []).append(text.strip())
-    return [_group(extra, texts) for extra, texts in groups.items()]
+        requirements, extras = stated.get_all("Requires-Dist") or (), stated.get_all("Provides-Extra") or ()
+    others = [one for one in map(Requirement, requirements) if one.name != "tokumei"]
+    always = [one for one in others if _applies(one, "")]
+    optional = [one for one in others if one not in always]
+    return [
+        _finding("", always),
+        *(_finding(extra, [one for one in optional if _applies(one, extra)]) for extra in extras),
+    ]
 
 
-def unmet(requirement: str) -> str:
+def unmet(requirement: Requirement) -> str:
     """Why a requirement is not met, in a few words; empty if it is.
 
     Examples
     --------
-    >>> unmet("surely-not-there>=1")
+    >>> unmet(Requirement("surely-not-there>=1"))
     'surely-not-there is missing'
-    >>> unmet("numpy>=1.26,<1000")
+    >>> unmet(Requirement("numpy>=1.26,<1000"))
     ''
     """
-    name = _NAME.match(requirement)
-    if name is None:
-        return ""
+    installed = _installed(requirement.name)
+    if installed is None:
+        return f"{requirement.name} is missing"
     try:
-        installed = metadata.version(name[0])
+        met = requirement.specifier.contains(installed, prereleases=True)
+    except InvalidVersion:
+        met = False
+    return "" if met else f"{requirement.name}{requirement.specifier} is needed, {installed} is there"
+
+
+def _applies(requirement: Requirement, extra: str) -> bool:
+    """Whether this machine needs a requirement for an extra; the empty name is the installation without extras."""
+    return requirement.marker is None or requirement.marker.evaluate({"extra": extra})
+
+
+def _installed(name: str) -> str | None:
+    """Version of a package, or nothing if it is missing."""
+    try:
+        return metadata.version(name)
     except metadata.PackageNotFoundError:
-        return f"{name[0]} is missing"
-    bounds = _BOUND.findall(requirement)
-    return (
-        "" if all(_meets(installed, *bound) for bound in bounds) else f"{requirement} is needed, {installed} is there"
-    )
+        return None
 
 
-def _group(extra: str, requirements: list[str]) -> Diagnosis:
+def _finding(extra: str, requirements: Sequence[Requirement]) -> Diagnosis:
     lacking = [text for requirement in requirements if (text := unmet(requirement))]
-    versions = {}
-    for requirement in requirements:
-        name = _NAME.match(requirement)
-        if name is not None and not unmet(requirement).endswith("is missing"):
-            versions[name[0]] = metadata.version(name[0])
+    versions = {one.name: number for one in requirements if (number := _installed(one.name)) is not None}
     details = {"versions": versions, "lacking": lacking}
     check = f"extra {extra}" if extra else "packages"
     if not lacking:
@@ -86,23 +94,3 @@ def _group(extra: str, requirements: list[str]) -> Diagnosis:
         return Diagnosis(check, "ok", names or "nothing needed", "", details)
     command = f"pip install 'tokumei[{extra}]'" if extra else "pip install --upgrade tokumei"
     return Diagnosis(check, "note" if extra else "failed", "; ".join(lacking), command, details)
-
-
-def _meets(installed: str, sign: str, bound: str) -> bool:
-    """Whether a version meets a bound; only the leading numbers are compared."""
-    have, want = _numbers(installed), _numbers(bound)
-    length = max(len(have), len(want))
-    have, want = (have + (0,) * (length - len(have)), want + (0,) * (length - len(want)))
-    return {
-        ">=": have >= want,
-        "<=": have <= want,
-        "==": have == want,
-        "!=": have != want,
-        "<": have < want,
-        ">": have > want,
-    }[sign]
-
-
-def _numbers(version_text: str) -> tuple[int, ...]:
-    match = re.match(r"\d+(?:\.\d+)*", version_text)
-    return tuple(int(part) for part in match[0].split(".")) if match else ()
