@@ -3,7 +3,8 @@
 import numpy as np
 
 from scenarios.conformance.people import people
-from scenarios.finished.evaluation_setting import EvaluationSetting, read_control
+from scenarios.finished.control_people import read_control
+from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.finished.finished_table import read_finished
 from scenarios.seeds import generator
 from scenarios.tables.dataset import load_table

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from leaderboard.exposure import Exposure
 from leaderboard.line_chart import Lines, Series
@@ -96,6 +97,7 @@ def choice_sections(
     costs: Mapping[str, Mapping[str, str]],
     promises: Sequence[Promise] = (),
     only: Sequence[str] = (),
+    classes: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
 ) -> list[Section]:
     """Sections of the report.
 
@@ -115,10 +117,42 @@ def choice_sections(
         What each finalist promises on the whole table.
     only : sequence of str
         Kinds of settings that were asked for; all if there is none.
+    classes : mapping of str to mapping
+        Risks of the classes of people alike in a release of the whole table, by the finalist's label and by title.
     """
     best = _best(choice, bound, people, only)
     covered = [Section("Promises", tables=tuple(tables)) for tables in promise_tables(promises).values()]
-    return [best, *covered, *_commands(choice, bound, source), *_costs(choice.finalists, costs), *_front(choice, bound)]
+    return [
+        best,
+        *covered,
+        *_classes(bound, classes),
+        *_commands(choice, bound, source),
+        *_costs(choice.finalists, costs),
+        *_front(choice, bound),
+    ]
+
+
+def class_warnings(bound: float, classes: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """One sentence for each finalist whose classes say more than the bound, which the attacks need not show."""
+    above = {
+        name: [f"{title[0].lower()}{title[1:]}, {number(risk)}" for title, risk in risks.items() if risk > bound]
+        for name, risks in classes.items()
+    }
+    return [
+        f"{name}: `tokumei report` will find more than {exact(bound)} in classes of the whole table: {'; '.join(of)}"
+        for name, of in above.items()
+        if of
+    ]
+
+
+def _classes(bound: float, classes: Mapping[str, Mapping[str, float]]) -> list[Section]:
+    """Risks that are counted in the classes of a release."""
+    rows = [(name, title, risk) for name, risks in classes.items() for title, risk in risks.items()]
+    if not rows:
+        return []
+    note = "Counted in one release of the whole table, as `tokumei report` counts them. The plays do not test them."
+    table = Table("Classes of people alike in the whole table", ("setting", "finding", "risk"), rows, 2, note)
+    return [Section("Classes", tuple(f"{one}." for one in class_warnings(bound, classes)), (table,))]
 
 
 def commands(choice: Choice, bound: float, source: Source) -> list[tuple[str, str, str]]:

@@ -100,8 +100,10 @@ def _distribution(original: pd.Series[Any], cells: NumericCells | CategoricalCel
     before = np.bincount(domain.codes(original), minlength=domain.size + 1) / len(original)
     distance = np.abs(before - cells.mass()[rows].mean(axis=0)).sum() / 2
     general = ~cells.plain[rows] & ~cells.suppressed[rows]
-    parts = _general_parts(cells, general, unit)
-    return "; ".join([*parts, f"distribution differs by {_percent(distance)}"])
+    parts = [*_general_parts(cells, general, unit), f"distribution differs by {_percent(distance)}"]
+    if isinstance(cells, NumericCells) and (cells.plain & ~cells.missing)[rows].any() and original.notna().any():
+        parts.append(_shift(original, cells, unit))
+    return "; ".join(parts)
 
 
 def _general_parts(cells: NumericCells | CategoricalCells, general: Booleans, unit: str) -> list[str]:
@@ -121,7 +123,7 @@ def _cells(original: pd.Series[Any], cells: NumericCells | CategoricalCells, uni
         return "unchanged"
     parts = _general_parts(cells, general, unit)
     if changed.any():
-        parts.append(f"{_percent(changed.mean())} changed{_distance(original, cells, changed)}")
+        parts.append(f"{_percent(changed.mean())} changed{_distance(original, cells, changed, unit)}")
     return "; ".join(parts)
 
 
@@ -148,12 +150,27 @@ def _span(domain: NumericDomain) -> str:
     return f"{format_number(domain.low)} to {format_number(domain.high)}"
 
 
-def _distance(original: pd.Series[Any], cells: NumericCells | CategoricalCells, changed: Booleans) -> str:
+def _distance(original: pd.Series[Any], cells: NumericCells | CategoricalCells, changed: Booleans, unit: str) -> str:
     """Median distance of changed numbers from their originals."""
     if not isinstance(cells, NumericCells):
         return ""
     distance = np.abs(cells.midpoint()[cells.codes] - original.to_numpy(dtype=float, na_value=np.nan))[changed]
-    return f", by {np.nanmedian(distance):.3g} (median)" if np.isfinite(distance).any() else ""
+    return f", by {_amount(np.nanmedian(distance), unit)} (median)" if np.isfinite(distance).any() else ""
+
+
+def _shift(original: pd.Series[Any], cells: NumericCells, unit: str) -> str:
+    """Means of numbers before and after; of dates, how far the mean moved."""
+    before = float(np.nanmean(original.to_numpy(dtype=float, na_value=np.nan)))
+    after = float(np.nanmean(cells.midpoint()[cells.codes]))
+    if unit == VALUES:
+        return f"mean {_amount(before, unit)} before, {_amount(after, unit)} after"
+    return f"mean {_amount(abs(after - before), unit)} {'later' if after > before else 'earlier'}"
+
+
+def _amount(value: float, unit: str) -> str:
+    """An amount of three digits, more before the point, and its unit unless it is a plain number."""
+    digits = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
+    return digits if unit == VALUES else f"{digits} {unit}"
 
 
 def _percent(share: float) -> str:

@@ -124,6 +124,7 @@ def choose(
         HELD_BACK,
         Source,
         choice_sections,
+        class_warnings,
         commands,
         verdict,
     )
@@ -160,8 +161,8 @@ def choose(
         sys.exit(SIGNALLED + interrupted)
     source = Source(table, roles)
     promises = [promise_on(dataset, one.entry, one.entry.method.guarantee(dataset.records)) for one in choice.finalists]
-    costs = _costs(choice, dataset, seed)
-    sections = choice_sections(choice, bound, portfolio.people, source, costs, promises, only)
+    costs, classes = _whole_table(choice, dataset, goals, bound, seed)
+    sections = choice_sections(choice, bound, portfolio.people, source, costs, promises, only, classes)
     about = {
         "table": dataset.name,
         "bound": exact(bound),
@@ -179,6 +180,8 @@ def choose(
             echo("\n".join([f"# {name}", *lines]))
         if choice.finalists:
             echo(f"# {CONTROL}: {HELD_BACK}")
+    for warning in class_warnings(bound, classes):
+        echo(f"warning: {warning}", err=True)
     echo(f"{table}: {verdict(choice, bound, only)}", err=True)
     sys.exit(0 if any(one.confirmed for one in choice.finalists) else GATE_FAILED)
 
@@ -191,17 +194,27 @@ def _in_words(portfolio: Portfolio, rows: int, budget: float) -> str:
     return f"{counts}; {people}; about {budget:.0f} s, longer if one play of each stage takes longer"
 
 
-def _costs(choice: Choice, dataset: Dataset, seed: int) -> dict[str, dict[str, str]]:
-    """What a release of the whole table by each finalist costs, by label and column."""
+def _whole_table(
+    choice: Choice, dataset: Dataset, goals: tuple[str, ...], bound: float, seed: int
+) -> tuple[dict[str, dict[str, str]], dict[str, dict[str, float]]]:
+    """What a release of the whole table by each finalist costs by column, and the risks of its classes."""
     import numpy as np
 
     from leaderboard.result import label
     from scenarios.choosing.column_costs import column_costs
+    from scenarios.choosing.kinds import REAL_ROWS, is_of
+    from scenarios.reporting.findings import class_findings
 
-    costs = {}
+    records = dataset.records
+    asked = records.sensitive if not goals or "attributes" in goals else ()
+    costs, classes = {}, {}
     for one in choice.finalists:
-        release = one.entry.method.apply(dataset.records, np.random.default_rng(seed))
-        costs[label(one.entry.name, one.entry.parameters)] = column_costs(
-            dataset.records, release, dataset.written.date_units
-        )
-    return costs
+        name = label(one.entry.name, one.entry.parameters)
+        release = one.entry.method.apply(records, np.random.default_rng(seed))
+        costs[name] = column_costs(records, release, dataset.written.date_units)
+        released = [column for column in records.quasi_identifiers if column in release.frame]
+        if released and len(release.frame) and is_of(one.entry, REAL_ROWS):
+            sensitive = {column: records.domain(column) for column in asked if column in release.frame}
+            findings = class_findings(release.frame, released, sensitive, bound, counts=True)
+            classes[name] = {finding.title: finding.value for finding in findings}
+    return costs, classes

@@ -206,8 +206,10 @@ def _describe(dataset: Dataset, roles: Path | None, unique: Sequence[str]) -> No
 def _warn_of_identifiers(dataset: Dataset, named: Sequence[str]) -> None:
     """Warn of released columns that look like identifiers, other than those that were `named`."""
     from scenarios.tables.dataset import with_columns
-    from scenarios.tables.notes import identifier_warnings
+    from scenarios.tables.notes import identifier_warnings, repeated_people_warnings
 
+    for warning in repeated_people_warnings(dataset):
+        echo(f"warning: {warning}", err=True)
     columns = [name for name in dataset.records.frame.columns if name not in named]
     for warning in identifier_warnings(with_columns(dataset, columns)):
         echo(f"warning: {warning}", err=True)

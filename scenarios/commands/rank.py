@@ -81,7 +81,8 @@ def rank(
     """
     from leaderboard.store import Store
     from scenarios.finished.baseline_releases import baseline_releases
-    from scenarios.finished.evaluation_setting import EvaluationSetting, read_control
+    from scenarios.finished.control_people import read_control
+    from scenarios.finished.evaluation_setting import EvaluationSetting
     from scenarios.finished.ranking import Ranking
     from scenarios.finished.ranking_report import ranking_sections
     from scenarios.running.display import Display

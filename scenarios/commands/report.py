@@ -92,7 +92,8 @@ def report(
     With --control, attacks on people who were not in TABLE give the chance level. Exit code 1 says that the release is
     not shown to keep within the threshold.
     """
-    from scenarios.finished.evaluation_setting import TARGETS, EvaluationSetting, most_asked, read_control
+    from scenarios.finished.control_people import read_control
+    from scenarios.finished.evaluation_setting import TARGETS, EvaluationSetting, most_asked
     from scenarios.reporting.findings import passes, verdict
     from scenarios.reporting.profiles import unmeasured_goals
     from scenarios.reporting.release_reading import report_content

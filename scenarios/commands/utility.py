@@ -90,6 +90,7 @@ def _small(paths: list[Path], roles: Path | None, others: Path | None, seed: int
 
     from metrics.information_loss import normalized_certainty_penalty
     from metrics.table_utility import TableUtility, prediction_target
+    from scenarios.tables.coarse_bins import hidden_differences
     from scenarios.tables.dataset import load_table
     from scenarios.tables.released import read_released
 
@@ -103,7 +104,8 @@ def _small(paths: list[Path], roles: Path | None, others: Path | None, seed: int
     with _about(paths[1], roles):
         scores = scorer.score(cells)
         loss = normalized_certainty_penalty(cells, {name: domains[name] for name in records.quasi_identifiers})
-    return scores, loss, len(cells), len(domains), ()
+    numbers = {name: domain for name, domain in domains.items() if dataset.written.dates(name) is None}
+    return scores, loss, len(cells), len(domains), tuple(hidden_differences(records.frame, cells, numbers))
 
 
 def _large(

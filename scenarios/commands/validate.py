@@ -119,13 +119,12 @@ def _small(file: Path, roles: Path | None, reading: dict[str, Any]) -> tuple[Dat
     """A table in memory."""
     from scenarios.tables.dataset import load_table
     from scenarios.tables.impossible_rows import rule_notes
-    from scenarios.tables.notes import identifier_warnings, rounding_warnings
+    from scenarios.tables.notes import table_warnings
     from scenarios.tables.summary import summary
 
     dataset = load_table(file, roles, reading=reading)
     notes = rule_notes(dataset.records, dataset.impossible, dataset.written)
-    warnings = [*identifier_warnings(dataset), *rounding_warnings(dataset)]
-    return dataset, _Table(len(dataset.records), summary(dataset), warnings, notes)
+    return dataset, _Table(len(dataset.records), summary(dataset), table_warnings(dataset), notes)
 
 
 def _large(file: Path, roles: Path | None, reading: dict[str, Any], memory: int) -> tuple[Dataset, _Table]:
@@ -133,7 +132,7 @@ def _large(file: Path, roles: Path | None, reading: dict[str, Any], memory: int)
     from scenarios.large.records import large_records
     from scenarios.large.validation import large_summary, sampled_frame
     from scenarios.tables.impossible_rows import rule_notes
-    from scenarios.tables.notes import identifier_warnings, rounding_warnings
+    from scenarios.tables.notes import table_warnings
 
     with large_records(file, roles, reading=reading, memory=memory // 2) as records:
         frame, is_sample = sampled_frame(records)
@@ -141,5 +140,4 @@ def _large(file: Path, roles: Path | None, reading: dict[str, Any], memory: int)
         dataset = records.dataset
         sample = dataset.records.with_frame(frame.reindex(columns=dataset.records.frame.columns))
         notes += rule_notes(sample, dataset.impossible, dataset.written)
-        warnings = [*identifier_warnings(dataset, frame), *rounding_warnings(dataset, frame)]
-        return dataset, _Table(records.rows, large_summary(records), warnings, notes)
+        return dataset, _Table(records.rows, large_summary(records), table_warnings(dataset, frame), notes)

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
-import pandas as pd
 
 from defenses.base.microdata import Microdata
 from metrics.arrays import Integers
-from metrics.domains import Domain, NumericDomain
+from metrics.domains import Domain
 from metrics.table_utility import TableUtility, prediction_target
-from scenarios.files.toml_file import read_bytes
 from scenarios.seeds import generator
-from scenarios.tables.candidate_table import with_values_of
 from scenarios.tables.dataset import Dataset
 from scenarios.tables.roles import Roles
-from scenarios.tables.text_table import text_table
 
 Value = TypeVar("Value")
 TARGETS = 500
@@ -161,75 +155,3 @@ def with_all_columns(dataset: Dataset) -> Microdata:
     """Records of which only declared identifiers are identifiers: other tools may release columns without a role."""
     records = dataset.records
     return replace(records, identifiers=tuple(name for name in records.identifiers if name not in dataset.left_out))
-
-
-def read_control(path: Path, dataset: Dataset, roles: Roles) -> tuple[Microdata, str]:
-    """Read people of the same population who were not in the table.
-
-    Parameters
-    ----------
-    path : Path
-        CSV or Parquet file with all columns of the original table; identifiers may be missing.
-    dataset : Dataset
-        The original table, which gives domains. Those that are inferred, or of columns without a role, are extended.
-    roles : Roles
-        Its roles file.
-
-    Returns
-    -------
-    control : Microdata
-        The people, with the domains of both tables.
-    sha256 : str
-        Checksum of the file.
-
-    Raises
-    ------
-    ValueError
-        If the file cannot be read, lacks a column, holds a value outside a declared domain, or holds the same rows as
-        the original table.
-    """
-    data = read_bytes(path)
-    columns, _ = text_table(path, data, roles)
-    records = with_all_columns(dataset)
-    lacking = [name for name in records.released_columns if name not in columns]
-    if lacking:
-        raise ValueError(
-            f"{path}: control people need the columns of the original table; there is no {lacking[0]!r}, "
-            f"it has {', '.join(columns)}"
-        )
-    values, domains = {}, {}
-    for name in records.released_columns:
-        domain = wide = records.domain(name)
-        if domain.inferred or name in dataset.left_out:
-            wide = with_values_of(domain, columns[name])
-        if isinstance(wide, NumericDomain):
-            # Numbers outside the records' range belong to the nearest bin.
-            wide = replace(wide, integer=wide.integer and not wide.inferred)
-        else:
-            domain = wide
-        values[name], domains[name] = columns[name].values(wide), domain
-    frame = pd.DataFrame(values)
-    _check_others(path, frame, records)
-    for name in records.identifiers:
-        frame[name] = None
-    people = replace(records.with_frame(frame[list(records.frame.columns)]), domains=domains)
-    return people, hashlib.sha256(data).hexdigest()
-
-
-def _check_others(path: Path, control: pd.DataFrame, records: Microdata) -> None:
-    """Refuse control people whose rows are those of the original table, in any order."""
-    first, second = (
-        np.sort(pd.util.hash_pandas_object(frame[list(control.columns)].astype(str), index=False).to_numpy())
-        for frame in (control, records.frame)
-    )
-    if np.array_equal(first, second) and np.unique(first).size > 1:
-        raise ValueError(f"{path}: holds the people of the original table; control people are those who were not in it")
-
-
-def records_among(control: Microdata, records: Microdata) -> int:
-    """Number of control people who equal a record in every column."""
-    first, second = (
-        pd.util.hash_pandas_object(people.frame[list(people.released_columns)].astype(str), index=False)
-        for people in (control, records)
-    )
-    return int(first.isin(second).sum())

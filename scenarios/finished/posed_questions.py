@@ -33,7 +33,8 @@ from scenarios.finished.attack_sets import (
     attempted,
 )
 from scenarios.finished.attribute_baseline import baseline_successes, inferred, true_codes, with_first_sensitive
-from scenarios.finished.evaluation_setting import AUXILIARY, EvaluationSetting, records_among
+from scenarios.finished.control_people import records_among
+from scenarios.finished.evaluation_setting import AUXILIARY, EvaluationSetting
 from scenarios.finished.finished_table import FinishedTable
 from scenarios.finished.measured_attack import MeasuredAttack
 from scenarios.finished.row_origin import RowOrigin

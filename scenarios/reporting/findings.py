@@ -94,13 +94,18 @@ def class_findings(
             if one_value and excess
             else f"In the worst class a value of {column} is that much surer than in the whole table."
         )
-        risks.append((f"Class that says most about {column}", excess, words))
+        risks.append((class_title(column), excess, words))
     if not counts:
         return [Finding(title, value, value, value, LITTLE, COUNTED, SYNTHETIC) for title, value, _ in risks]
     return [
         Finding(title, value, value, value, _status(value, value, threshold), COUNTED, words)
         for title, value, words in risks
     ]
+
+
+def class_title(column: str) -> str:
+    """Title of the finding on the class that says most about a sensitive column."""
+    return f"Class that says most about {column}"
 
 
 def by_bins(column: pd.Series[str], domain: Domain) -> pd.Series[str]:
@@ -204,19 +209,21 @@ def verdict(findings: Sequence[Finding], unmeasured: Sequence[str], unchecked: S
     by_status = {status: [one for one in findings if one.status == status] for status in (ABOVE, UNSURE, WITHIN)}
     if by_status[ABOVE]:
         worst, *others = by_status[ABOVE]
-        also = f" Also above: {', '.join(one.title.lower() for one in others)}." if others else ""
-        return (
-            f"The risk is above {exact(threshold)}. Worst: {worst.title.lower()}, {number(worst.value)}.{also}{missing}"
-        )
+        also = f" Also above: {_inside(others)}." if others else ""
+        return f"The risk is above {exact(threshold)}. Worst: {_inside([worst])}, {number(worst.value)}.{also}{missing}"
     if by_status[UNSURE]:
-        names = ", ".join(one.title.lower() for one in by_status[UNSURE])
-        words = f"the interval is too wide for {names}"
+        words = f"the interval is too wide for {_inside(by_status[UNSURE])}"
         return f"The risk is not shown to be within {exact(threshold)}: {words}.{missing}"
     if not by_status[WITHIN]:
         return f"No risk was measured, so nothing can be said.{missing}"
     if unchecked:
         return f"The release is not shown to be within {exact(threshold)}.{missing}"
     return f"Every measured risk is within {exact(threshold)}.{missing}"
+
+
+def _inside(findings: Sequence[Finding]) -> str:
+    """Titles inside a sentence; names of columns keep their capital letters."""
+    return ", ".join(one.title[0].lower() + one.title[1:] for one in findings)
 
 
 def _status(low: float, high: float, threshold: float) -> str:

@@ -14,6 +14,8 @@ from scenarios.reporting.findings import UNSURE, Finding
 
 SINGLING_OUT = "singling_out"
 """Goal whose trials are predicates, not people."""
+NEARLY_SURE = 0.8
+"""Chance level from which an advantage can hardly be measured: nearly every guess is right without the release."""
 
 
 def more_people(
@@ -41,10 +43,24 @@ def more_people(
     unsure = {one.title for one in findings if one.status == UNSURE}
     for goal in dict.fromkeys(outcome.goal for outcome, _ in evaluation.advantages):
         if goal == SINGLING_OUT and goal_title(goal) in unsure:
-            yield f"{goal_title(goal)}: the interval is over predicates of the attack; more people do not narrow it."
+            yield (
+                f"{goal_title(goal)}: the interval is over predicates of the attack; more people do not narrow it, "
+                "a stronger setting or fewer columns may."
+            )
+        elif goal_title(goal) in unsure and (chance := _chance(evaluation, goal)) >= NEARLY_SURE:
+            yield (
+                f"{goal_title(goal)}: {chance:.0%} of guesses are right without the release, so that little can be "
+                "measured. If the sensitive column holds numbers, declare `cuts` where its values are."
+            )
         elif goal_title(goal) in unsure:
             asked = _asked(setting, evaluation, goal, threshold, number)
             yield f"{goal_title(goal)}: {_words(setting, evaluation.rows, asked, threshold)}"
+
+
+def _chance(evaluation: ReleaseEvaluation, goal: str) -> float:
+    """Chance level of the worst attack of a goal; 0 if nothing was measured."""
+    worst = evaluation.worst(goal)
+    return 0.0 if worst is None or worst[0].score is None else worst[0].score.chance or 0.0
 
 
 def _asked(
@@ -72,7 +88,13 @@ def _words(setting: EvaluationSetting, rows: int, asked: int | None, threshold: 
         return f"{asked:,} people would have to be asked about, more than this table allows; take a stronger setting."
     if setting.control is None or most_asked(control) >= asked:
         return f"--targets {asked} would show it to be within {exact(threshold)}, if the measured rates stay."
+    people = len(setting.records) + control
+    if 4 * asked > people:
+        return (
+            f"it takes about {2 * asked:,} control people, and all are {people:,}; take a stronger setting, or accept "
+            "the measured risk by name."
+        )
     return (
         f"about {2 * asked:,} control people would show it to be within {exact(threshold)}, if the measured rates "
-        "stay. Hold them back by a new split, and make the release anew."
+        "stay. Hold so many back once, and make the release anew."
     )

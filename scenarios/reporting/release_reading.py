@@ -15,16 +15,20 @@ from metrics.cells import read_cells
 from metrics.classes import class_sizes, equivalence_classes
 from scenarios.choosing.column_costs import column_costs
 from scenarios.files.toml_file import read_bytes
+from scenarios.finished.control_people import control_warnings
 from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.finished.finished_table import FinishedTable, read_finished
 from scenarios.finished.release_evaluation import ReleaseEvaluation, evaluate
 from scenarios.finished.row_origin import recognized_origin, told_origin
+from scenarios.reporting.closeness_advice import closeness_advice
 from scenarios.reporting.findings import attack_findings, class_findings, identifier_findings, ordered
 from scenarios.reporting.interval_ends import interval_end_warnings
 from scenarios.reporting.more_people import more_people
 from scenarios.reporting.profiles import Measured
 from scenarios.reporting.release_report import ReportContent
+from scenarios.tables.coarse_bins import coarse_bin_warnings, hidden_differences
 from scenarios.tables.linkage_files import read_truth
+from scenarios.tables.notes import identifier_warnings, repeated_people_warnings
 from scenarios.tables.released import ReleasedTable
 from scenarios.tables.risk import risk_report
 
@@ -103,13 +107,17 @@ def report_content(
     return ReportContent(
         dataset=setting.dataset,
         measured=measured,
+        counts=counts,
         before=before,
         after=after,
         costs=column_costs(people, release, setting.dataset.written.date_units),
         promised=promised,
         promised_by=defense_name,
         warnings=_warnings(setting, table),
-        advice=tuple(more_people(setting, evaluation, findings, threshold, releases)),
+        advice=(
+            *closeness_advice(records.frame, domains, findings, threshold),
+            *more_people(setting, evaluation, findings, threshold, releases),
+        ),
         files=files,
         options=options,
         seed=setting.seed,
@@ -131,10 +139,16 @@ def _warnings(setting: EvaluationSetting, table: FinishedTable) -> tuple[str, ..
     warnings = []
     if table.lacking:
         warnings.append(f"Not in the release: {', '.join(table.lacking)}. Is it a release of this table?")
-    warnings += interval_end_warnings(table.frame, setting.records.frame, table.domains)
-    if setting.dataset.undecided:
-        warnings.append(f"Roles that nobody has decided yet: {', '.join(setting.dataset.undecided)}.")
-    inferred = [name for name in setting.dataset.inferred if name not in setting.dataset.left_out]
+    dataset, records = setting.dataset, setting.records
+    warnings += [f"{one}." for one in (*identifier_warnings(dataset), *repeated_people_warnings(dataset))]
+    warnings += interval_end_warnings(table.frame, records.frame, table.domains)
+    warnings += [f"{one}." for one in coarse_bin_warnings(dataset)]
+    numbers = {name: domain for name, domain in table.domains.items() if dataset.written.dates(name) is None}
+    warnings += [f"{one}." for one in hidden_differences(records.frame, table.frame, numbers)]
+    warnings += control_warnings(setting)
+    if dataset.undecided:
+        warnings.append(f"Roles that nobody has decided yet: {', '.join(dataset.undecided)}.")
+    inferred = [name for name in dataset.inferred if name not in dataset.left_out]
     if inferred:
         warnings.append(f"Domains read from the records: {', '.join(inferred)}.")
     return tuple(warnings)

@@ -35,6 +35,8 @@ class ReportContent:
         The original table.
     measured : Measured
         The release, its findings and threshold.
+    counts : bool
+        Whether classes count: rows stem from people.
     before, after : RiskReport or None
         Class measures of original and release; None without quasi-identifiers.
     costs : mapping of str to str
@@ -59,6 +61,7 @@ class ReportContent:
 
     dataset: Dataset
     measured: Measured
+    counts: bool
     before: RiskReport | None
     after: RiskReport | None
     costs: Mapping[str, str]
@@ -128,7 +131,14 @@ def _signature() -> Section:
     line = "_" * 24
     rows = [
         (name, line)
-        for name in ("Name", "Role", "Date", "Decision (release, release under conditions, refuse)", "Signature")
+        for name in (
+            "Recipient and purpose",
+            "Decision (release, release under conditions, refuse)",
+            "Conditions, such as: rows are synthetic, no look-up of rows, no passing on",
+            "Risks above the threshold or not measured that are accepted, and why",
+            "Name and role",
+            "Date and signature",
+        )
     ]
     return Section("Signature", (), (Table("Decision", ("", "to be filled in"), rows),), ends_page=True)
 
@@ -152,8 +162,8 @@ def _before_and_after(content: ReportContent) -> Section:
                 )
             ),
         ]
-        note = "Classes say little about synthetic rows, which stem from nobody."
-        tables.insert(0, Table("Risk by classes", ("measure", "original", "release"), rows, note=note))
+        title = "Risk by classes" if content.counts else "Classes, which say little: rows may stem from nobody"
+        tables.insert(0, Table(title, ("measure", "original", "release"), rows))
     return Section("Before and after", (), tuple(tables))
 
 

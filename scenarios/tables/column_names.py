@@ -6,13 +6,18 @@ import re
 
 IDENTIFIERS = frozenset((
     "id", "ids", "uid", "uuid", "guid", "ssn", "nhs", "mrn", "passport", "iban", "account", "accountnumber",
-    "serial", "rowid", "rownames", "rownumber", "index", "idx", "pk", "name", "fullname", "forename", "firstname",
-    "givenname", "surname", "lastname", "familyname", "username", "login", "nickname", "email", "mail", "phone",
-    "telephone", "mobile", "fax", "url", "nachname", "vorname", "familienname", "telefon", "personalnr",
-    "personalnummer", "kundennr", "kundennummer", "patientennr", "patientennummer", "ausweisnummer",
+    "serial", "rowid", "rownames", "rownumber", "index", "idx", "pk", "name", "username", "login", "nickname", "email",
+    "mail", "phone", "telephone", "mobile", "fax", "url", "telefon", "personalnr", "personalnummer", "kundennr",
+    "kundennummer", "patientennr", "patientennummer", "ausweisnummer",
 ))  # fmt: skip
+NAMES = frozenset((
+    "fullname", "forename", "forenames", "firstname", "givenname", "middlename", "surname", "lastname", "familyname",
+    "maidenname", "streetaddress", "nachname", "vorname", "vornamen", "familienname", "geburtsname", "anschrift",
+    "strasse", "straße", "hausnummer",
+))  # fmt: skip
+NAMES_JAPANESE = ("氏名", "姓名", "フリガナ", "ふりがな", "番地")
 IDENTIFIERS_JAPANESE = (
-    "氏名", "名前", "姓名", "フリガナ", "ふりがな", "識別", "ＩＤ", "連番", "通し番号", "整理番号", "管理番号",
+    "名前", "識別", "ＩＤ", "連番", "通し番号", "整理番号", "管理番号",
     "受付番号", "社員番号", "会員番号", "顧客番号", "患者番号", "学籍番号", "個人番号", "マイナンバー", "旅券", "電話",
     "メール", "口座",
 )  # fmt: skip
@@ -64,7 +69,7 @@ def hints_at(name: str, words: frozenset[str], japanese: tuple[str, ...]) -> boo
     [True, False, True]
     """
     spaced = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).lower()
-    parts = re.findall(r"[a-z]+\d*", spaced)
+    parts = re.findall(r"[a-zß]+\d*", spaced)
     letters = {re.sub(r"\d+$", "", part) for part in parts}
-    joined = re.sub(r"[^a-z0-9]", "", spaced)
+    joined = re.sub(r"[^a-zß0-9]", "", spaced)
     return bool(words & {*parts, *letters, joined}) or any(word in name for word in japanese)

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 import pandas as pd
 
 from metrics.cells import SUPPRESSED
+from scenarios.tables.coarse_bins import coarse_bin_warnings
+from scenarios.tables.column_names import NAMES, NAMES_JAPANESE, hints_at
 from scenarios.tables.dataset import NOT_PUBLIC, Dataset
-from scenarios.tables.suggestions import suggested_identifier
+from scenarios.tables.suggestions import MOSTLY_DISTINCT, suggested_identifier
 
 NOTHING_SENSITIVE = "no sensitive column is declared: attacks on sensitive values are not measured"
 MOSTLY_EMPTY = 0.5
@@ -33,6 +35,24 @@ def grouped_notes(dataset: Dataset) -> list[str]:
     return [*grouped, *(f"{NOT_PUBLIC}: {', '.join(of)}" for words, of in columns.items() if words == NOT_PUBLIC)]
 
 
+def table_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:
+    """Warnings of what a table's promises and measurements would get wrong.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        The data set.
+    frame : DataFrame, optional
+        Values of the records, or of a sample of them; by default those of the data set.
+    """
+    return [
+        *identifier_warnings(dataset, frame),
+        *repeated_people_warnings(dataset, frame),
+        *rounding_warnings(dataset, frame),
+        *coarse_bin_warnings(dataset, frame),
+    ]
+
+
 def identifier_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:
     """Warnings of released columns that look like identifiers or free text, one line a reason.
 
@@ -52,6 +72,30 @@ def identifier_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> 
         if suggestion is not None:
             columns.setdefault(suggestion.reason, []).append(name)
     return [f"{', '.join(of)}: no identifier by role, but {reason}" for reason, of in columns.items()]
+
+
+def repeated_people_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:
+    """Warnings of identifiers that nearly number the records, but repeat: some people have several rows.
+
+    Parameters
+    ----------
+    dataset, frame
+        As in `identifier_warnings`.
+    """
+    frame = dataset.records.frame if frame is None else frame
+    warnings = []
+    for name in dataset.records.identifiers if dataset.records.person is None else ():
+        # Different people share names and streets.
+        if name not in frame or name in dataset.left_out or hints_at(name, NAMES, NAMES_JAPANESE):
+            continue
+        values = frame[name].dropna()
+        repeats = len(values) - values.nunique()
+        if 0 < repeats <= (1 - MOSTLY_DISTINCT) * len(values):
+            warnings.append(
+                f"{name}: {repeats} of its {len(values)} values repeat another, and k counts rows as people; "
+                "`tokumei split --drop-repeated` leaves rows out that were exported twice"
+            )
+    return warnings
 
 
 def rounding_warnings(dataset: Dataset, frame: pd.DataFrame | None = None) -> list[str]:

@@ -26,8 +26,18 @@ MISSING = (
     "-",
     "--",
     ".",
+    "n.a.",
+    "N.A.",
+    "unknown",
+    "Unknown",
+    "k.A.",
+    "k. A.",
+    "keine Angabe",
+    "unbekannt",
     "欠損",
     "欠測",
+    "不明",
+    "無回答",
 )
 """Texts that mean a missing value among numbers and truth values."""
 HEAD = 256

@@ -14,6 +14,8 @@ from scenarios.tables.column_names import (
     FREE_TEXT_JAPANESE,
     IDENTIFIERS,
     IDENTIFIERS_JAPANESE,
+    NAMES,
+    NAMES_JAPANESE,
     OUTCOMES,
     OUTCOMES_JAPANESE,
     SENSITIVE,
@@ -33,6 +35,8 @@ MOSTLY_DISTINCT = 0.9
 """Share of distinct values from which a column identifies records although some values repeat."""
 BY_NAME_REPEATED = "by its name; it repeats, so if a person has many rows, name it as `person`"
 """Reason of a column with the name of an identifier whose values repeat often."""
+NAMES_PEOPLE = "by its name: it names people or where they live, though values repeat"
+"""Reason of a column of names or addresses, which people share."""
 HALF_DISTINCT = 0.5
 """Share of distinct values from which even a short column may number people, if its name says so."""
 RATHER_UNIQUE = 0.3
@@ -72,12 +76,15 @@ def suggested_identifier(name: str, column: pd.Series[Any]) -> Suggestion | None
     if len(distinct) < 2:
         return None
     share = len(distinct) / len(present)
-    by_name = hints_at(name, IDENTIFIERS, IDENTIFIERS_JAPANESE)
+    names_people = hints_at(name, NAMES, NAMES_JAPANESE)
+    by_name = names_people or hints_at(name, IDENTIFIERS, IDENTIFIERS_JAPANESE)
     reason, guess = (
         _number_reason(column, share, by_name=by_name)
         if column.dtype != object
         else _text_reason(distinct, len(present), by_name=by_name)
     )
+    if names_people and (not reason or reason == BY_NAME_REPEATED):
+        reason, guess = NAMES_PEOPLE, True
     if not reason and column.dtype == object and len(distinct) > FEW and hints_at(name, FREE_TEXT, FREE_TEXT_JAPANESE):
         reason, guess = "free text by its name, which may name people", True
     return Suggestion(IDENTIFIER, reason, guess) if reason else None

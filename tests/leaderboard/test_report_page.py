@@ -63,7 +63,7 @@ def test_a_table_that_is_too_wide_for_a_phone_is_stacked_with_the_heading_of_eac
     assert not narrow.wide
     text = page(Section("Part", tables=(wide, narrow)))
     assert text.count('<table class="stacked">') == 1
-    assert '<td class="text" data-label="release">a.csv</td>' in text
+    assert '<td class="text short" data-label="release">a.csv</td>' in text
     # A column of ranks is as wide as its ranks.
     assert '<th scope="row" class="brief" data-label="#">1</th>' in text
     assert '<th scope="row">Hadamard<wbr>Response</th>' in text

@@ -7,7 +7,7 @@ import pytest
 from leaderboard.exposure import Exposure, WorstAttack
 from metrics import Estimate
 from scenarios.choosing.choice import Choice, Finalist
-from scenarios.choosing.choice_report import Source, choice_sections, verdict
+from scenarios.choosing.choice_report import Source, choice_sections, class_warnings, verdict
 from scenarios.running.plan import NamedMethod
 
 
@@ -93,3 +93,17 @@ def test_without_finalists_there_is_only_the_front():
     sections = choice_sections(Choice((), CHOICE.measured, 0), 0.1, 40, Source("people.csv", None), {})
     assert [section.title for section in sections] == ["Choice", "Front"]
     assert sections[0].tables == ()
+
+
+def test_classes_that_say_more_than_the_bound_are_warned_of():
+    classes = {
+        "Mondrian k=20": {"Smallest class of people alike": 0.05, "Class that says most about Illness": 0.48},
+        "Mondrian k=50": {"Smallest class of people alike": 0.02},
+    }
+    [warning] = class_warnings(0.1, classes)
+    assert warning.startswith("Mondrian k=20: `tokumei report` will find more than .1 in classes of the whole table")
+    assert warning.endswith(": class that says most about Illness, .48")
+    sections = choice_sections(CHOICE, 0.1, 40, Source("people.csv", None), {}, classes=classes)
+    [shown] = [section for section in sections if section.title == "Classes"]
+    assert shown.text == (f"{warning}.",)
+    assert [row[2] for row in shown.tables[0].rows] == [0.05, 0.48, 0.02]

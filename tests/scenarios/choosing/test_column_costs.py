@@ -98,3 +98,11 @@ def test_ranges_of_dates_count_days():
     records = Microdata(pd.DataFrame({"born": [23, 45]}), quasi_identifiers=("born",), domains={"born": days})
     release = MicrodataRelease(pd.DataFrame({"born": ["[20,49]", "[20,49]"]}), np.arange(2))
     assert column_costs(records, release, {"born": "days"}) == {"born": "100 % ranges of 30 of the 365 days (median)"}
+
+
+def test_means_of_synthetic_numbers_are_compared(people):
+    cells = people.frame.assign(age=[90, 91, 92, 95])
+    release = MicrodataRelease(cells, np.full(len(cells), -1))
+    assert column_costs(people, release)["age"] == "distribution differs by under 1 %; mean 41.5 before, 92 after"
+    assert column_costs(people, release, {"age": "days"})["age"].endswith("mean 50.5 days later")
+    assert "mean" not in column_costs(people, release)["job"]

@@ -13,7 +13,8 @@ from defenses import Constant, Identity, IndependentMarginals, Mondrian
 from leaderboard.result import canonical
 from metrics.score import Score
 from scenarios.cli import cli
-from scenarios.finished.evaluation_setting import EvaluationSetting, read_control
+from scenarios.finished.control_people import read_control
+from scenarios.finished.evaluation_setting import EvaluationSetting
 from scenarios.finished.evaluation_text import read_evaluation, written_evaluation
 from scenarios.finished.measured_attack import MeasuredAttack
 from scenarios.finished.posed_questions import bound

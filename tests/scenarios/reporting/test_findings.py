@@ -117,3 +117,11 @@ def test_columns_that_were_not_checked_spoil_the_verdict():
     assert says == ("The release is not shown to be within .09. Not in the original table, and not checked: full name.")
     assert not passes([], [])
     assert not passes([finding(status=LITTLE)], [])
+
+
+def test_a_sentence_keeps_the_capital_letters_of_columns():
+    found = class_findings(
+        CELLS.rename(columns={"illness": "Illness"}), ["age"], {"Illness": ILLNESS["illness"]}, 0.2, counts=True
+    )
+    says = verdict(ordered(found), [], [], 0.2)
+    assert says == "The risk is above .2. Worst: class that says most about Illness, 1.00."

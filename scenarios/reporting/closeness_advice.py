@@ -1,0 +1,50 @@
+"""How strict t-closeness must be for the findings on classes that are above a threshold."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+
+import pandas as pd
+
+from leaderboard.number_text import exact
+from metrics.domains import Domain
+from scenarios.reporting.findings import ABOVE, Finding, by_bins, class_title
+
+
+def closeness_advice(
+    records: pd.DataFrame, sensitive: Mapping[str, Domain], findings: Sequence[Finding], threshold: float
+) -> Iterator[str]:
+    """One sentence for each sensitive column whose classes are above the threshold: the t that keeps them within.
+
+    Parameters
+    ----------
+    records : DataFrame, shape (records, columns)
+        Original values.
+    sensitive : mapping of str to Domain
+        Sensitive columns with their domains.
+    findings : sequence of Finding
+        Findings on the release.
+    threshold : float
+        Largest acceptable risk, in (0, 1).
+
+    Notes
+    -----
+    With equal distances, t-closeness bounds the difference of a value's shares p in a class and q in the table by t.
+    The risk (p - q) / (1 - q) is then at most t / (1 - q), which is largest for the commonest value. So
+    t = threshold (1 - max q) keeps every class within the threshold.
+
+    References
+    ----------
+    Li, Li and Venkatasubramanian (2007), t-closeness, section 4.
+    """
+    above = {one.title for one in findings if one.status == ABOVE}
+    for column, domain in sensitive.items():
+        if class_title(column) in above:
+            commonest = float(by_bins(records[column].astype(object), domain).value_counts(normalize=True).max())
+            closeness = math.floor(1000 * threshold * (1 - commonest)) / 1000
+            if closeness > 0:
+                yield (
+                    f"{class_title(column)}: a defense with t-closeness keeps it within {exact(threshold)} by "
+                    f"t={closeness:g}, as Mondrian or Incognito with `-p t={closeness:g}`."
+                )

@@ -1,0 +1,49 @@
+"""The t that a report names keeps every class within the threshold."""
+
+import numpy as np
+import pandas as pd
+
+from defenses import Microdata, Mondrian
+from metrics import CategoricalDomain, NumericDomain
+from scenarios.reporting.closeness_advice import closeness_advice
+from scenarios.reporting.findings import ABOVE, WITHIN, class_findings
+
+ILLNESSES = CategoricalDomain(("none", "flu", "cancer"))
+THRESHOLD = 0.2
+
+
+def people():
+    """800 people whose illness depends on their age, so that classes of people alike say much about it."""
+    rng = np.random.default_rng(4)
+    age = rng.integers(20, 80, 800)
+    odds = np.c_[90 - age, np.full(800, 25), age - 10]
+    illness = [rng.choice(ILLNESSES.categories, p=row / row.sum()) for row in odds]
+    return Microdata(
+        pd.DataFrame({"age": age, "illness": illness}),
+        quasi_identifiers=("age",),
+        sensitive=("illness",),
+        domains={"age": NumericDomain(20, 79, integer=True), "illness": ILLNESSES},
+    )
+
+
+def findings(records, defense):
+    cells = defense.apply(records, np.random.default_rng(1)).frame
+    return class_findings(cells, ["age"], {"illness": ILLNESSES}, THRESHOLD, counts=True)
+
+
+def test_the_named_t_is_enough():
+    records = people()
+    found = findings(records, Mondrian(k=10))
+    assert found[1].status == ABOVE
+    [advice] = closeness_advice(records.frame, {"illness": ILLNESSES}, found, THRESHOLD)
+    closeness = float(advice.rsplit("t=", 1)[1].removesuffix("`."))
+    assert 0 < closeness < THRESHOLD
+    kept = findings(records, Mondrian(k=10, t=closeness))
+    assert kept[1].status == WITHIN
+    assert [*closeness_advice(records.frame, {"illness": ILLNESSES}, kept, THRESHOLD)] == []
+
+
+def test_twice_the_named_t_need_not_be_enough():
+    """The bound is no looser than it must be: with a rare value, classes come near it."""
+    records = people()
+    assert findings(records, Mondrian(k=10, t=0.3))[1].status == ABOVE

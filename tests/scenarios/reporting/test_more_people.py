@@ -1,0 +1,49 @@
+"""What a report advises where a finding is not sure."""
+
+from dataclasses import replace
+
+import pytest
+from finished_tools import finished, released_by, setting_of, write_people
+
+from defenses import Mondrian
+from metrics.score import Score
+from scenarios.finished.measured_attack import MeasuredAttack
+from scenarios.finished.release_evaluation import evaluate
+from scenarios.reporting.findings import UNSURE, attack_findings
+from scenarios.reporting.more_people import more_people
+
+
+@pytest.fixture(scope="module")
+def evaluated(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("people")
+    write_people(folder)
+    setting = setting_of(folder)
+    return setting, evaluate(setting, finished(setting, released_by(setting, Mondrian(k=5))))
+
+
+def advice(evaluated, score):
+    """Advice on a release on which one attack was measured."""
+    setting, evaluation = evaluated
+    outcome = MeasuredAttack(attack="Mine", goal=score.goal, knows="everything", score=score)
+    evaluation = replace(evaluation, outcomes=(outcome,))
+    found = [*attack_findings(evaluation, 0.2)]
+    assert [one.status for one in found] == [UNSURE]
+    return [*more_people(setting, evaluation, found, 0.2)]
+
+
+def test_a_value_that_nearly_everybody_has_takes_finer_bins_and_not_more_people(evaluated):
+    [words] = advice(evaluated, Score("attribute", 0.95, 0.94, 60, 60))
+    assert "94% of guesses are right without the release" in words
+    assert "declare `cuts`" in words
+    assert "stronger setting" not in words
+
+
+def test_people_who_are_not_there_are_not_asked_for(evaluated):
+    [words] = advice(evaluated, Score("membership", 0.55, 0.5, 60, 60))
+    assert "stronger setting" in words
+    assert "Hold so many back" not in words
+
+
+def test_singling_out_says_what_narrows_it(evaluated):
+    [words] = advice(evaluated, Score("singling_out", 0.2, 0.05, 60, 60))
+    assert "more people do not narrow it, a stronger setting or fewer columns may" in words
