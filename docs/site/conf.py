@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 SITE = Path(__file__).parent
-sys.path[:0] = [str(SITE / "extensions"), str(SITE.parents[1])]
+sys.path[:0] = [str(SITE / "extensions"), str(SITE / "support"), str(SITE.parents[1])]
 
 language = os.environ.get("TOKUMEI_SITE_LANGUAGE", "en")
 project = "Tokumei"

@@ -5,6 +5,7 @@ import json
 from dataclasses import dataclass
 
 import pandas as pd
+import standing
 from page_run import ROOT
 
 BOARD = ROOT / "docs" / "board"
@@ -25,7 +26,7 @@ class Point:
     guarantee : str
         What it promises.
     utility, advantage, upper : float
-        Utility, and the worst advantage with the upper end of its 95 % interval.
+        Utility, and the worst advantage over all goals, with an upper bound that holds for all attacks with 95 %.
     attack : str
         The worst attack.
     """
@@ -58,20 +59,19 @@ def record() -> dict:
 
 @functools.cache
 def points() -> list[Point]:
-    """All settings, with their worst attack."""
-    table = pd.read_csv(BOARD / "board.csv")
+    """All settings, with their worst attack, as the page on choosing a defense shows them."""
     return [
         Point(
-            row.scenario,
-            row.defense,
-            settings_text(row.parameters),
+            f"arena on {row.data}",
+            row.family,
+            row.setting.replace("–", ""),
             row.guarantee,
             row.utility,
             row.advantage,
-            (row.success_high - row.chance) / (1 - row.chance),
-            row.worst_attack,
+            row.upper,
+            row.attack,
         )
-        for row in table.itertuples()
+        for row in standing.settings().itertuples()
     ]
 
 

@@ -22,8 +22,8 @@ def settings() -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        Columns `data`, `family`, `kind`, `setting`, `utility`, `utility_low`, `utility_high`, `advantage`, `upper`,
-        `attack`, `goal`. `upper` bounds the advantage of all attacks together with 95 % confidence.
+        Columns `data`, `family`, `kind`, `setting`, `guarantee`, `utility`, `utility_low`, `utility_high`, `advantage`,
+        `upper`, `attack`, `goal`. `upper` bounds the advantage of all attacks together with 95 % confidence.
     """
     results = BOARD / "results.jsonl.gz"
     digest = hashlib.sha256(results.read_bytes())
@@ -79,6 +79,7 @@ def _rows() -> list[dict[str, Any]]:
                 "family": one.defense,
                 "kind": getattr(defenses, one.defense).__module__.split(".")[1],
                 "setting": name or "–",
+                "guarantee": one.guarantee,
                 "utility": one.utility.value,
                 "utility_low": one.utility.low,
                 "utility_high": one.utility.high,
